@@ -1,0 +1,1 @@
+"""Runs matches: listeners, seats, clocks, faults, bots started as processes, results, the command line."""

@@ -1,0 +1,67 @@
+"""The three clocks of a player, as the reference counts them.
+
+Every line that is not a comment is charged with the time since the player was asked, so a player who answers nonsense
+first pays again for each line. A player runs out of time when a single charge exceeds the response limit, the charges
+of a hand exceed the hand limit, or all charges exceed the per-hand limit times the number of hands of the match.
+Comments are free, but the reply after them is still measured from the question. Times are integer microseconds of a
+clock that never goes back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["DEFAULT_LIMITS", "SeatClock", "TimeLimits"]
+
+
+@dataclass(frozen=True, slots=True)
+class TimeLimits:
+    """Time limits in microseconds.
+
+    Attributes:
+        response_us: for a single answer, also the longest silence between two lines.
+        hand_us: for all answers of one hand.
+        per_hand_us: times the hands of a match: for all answers of the match.
+        start_us: for all players to connect and name their version; None waits for ever.
+    """
+
+    response_us: int = 600_000_000
+    hand_us: int = 600_000_000
+    per_hand_us: int = 7_000_000
+    start_us: int | None = None
+
+
+DEFAULT_LIMITS = TimeLimits()
+"""What the reference grants when told nothing."""
+
+
+class SeatClock:
+    """What one player has used up.
+
+    Attributes:
+        hand_us: charged in the present hand.
+        match_us: charged in the match.
+    """
+
+    __slots__ = ("_hand_limit_us", "_match_limit_us", "_response_limit_us", "hand_us", "match_us")
+
+    def __init__(self, limits: TimeLimits, hands: int) -> None:
+        self._response_limit_us = limits.response_us
+        self._hand_limit_us = limits.hand_us
+        self._match_limit_us = limits.per_hand_us * hands
+        self.hand_us = 0
+        self.match_us = 0
+
+    def start_hand(self) -> None:
+        """A new hand begins."""
+        self.hand_us = 0
+
+    def charge(self, elapsed_us: int) -> bool:
+        """Charge a line; returns whether the player is still within his limits."""
+        self.hand_us += elapsed_us
+        self.match_us += elapsed_us
+        return (
+            elapsed_us <= self._response_limit_us
+            and self.hand_us <= self._hand_limit_us
+            and self.match_us <= self._match_limit_us
+        )

@@ -1,0 +1,351 @@
+"""The connections of matches: listening, reading, writing, timers. Everything about the game is in `dealer.match`.
+
+A `Table` owns the sockets of one match and drives it inside an asyncio loop. Reading and writing are done on the raw
+sockets from reader callbacks, with no task and no stream in the way: a reply goes from `recv` through the rules to
+`send` in one call. Timers are lazy: one per match, moved only when it goes off, because nearly every answer comes in
+time.
+
+Bounds: a seat whose unread bytes exceed `max_unread_bytes` is not read until its turn comes; a seat that does not
+read what it is sent may leave `max_unsent_bytes` waiting, then the match fails by that seat's fault.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import socket
+import time
+from collections.abc import Sequence
+
+from dealer.faults import FaultKind, MatchFailure
+from dealer.match import Match, Phase
+from engine import Seat
+
+__all__ = ["Table"]
+
+_READ_BYTES = 1 << 16
+_WOULD_BLOCK = (BlockingIOError, InterruptedError)
+
+
+class _Connection:
+    """One seat's socket."""
+
+    __slots__ = ("_held", "_is_read", "_is_writing", "_unsent", "eof", "seat", "sock", "table")
+
+    def __init__(self, table: Table, seat: Seat, sock: socket.socket) -> None:
+        self.table = table
+        self.seat = seat
+        self.sock = sock
+        self.eof = False
+        self._is_read = False
+        self._is_writing = False
+        self._unsent = bytearray()
+        self._held = bytearray()
+
+    def start_reading(self) -> None:
+        if not self._is_read and not self.eof:
+            self._is_read = True
+            self.table.loop.add_reader(self.sock, self._on_readable)
+
+    def stop_reading(self) -> None:
+        if self._is_read:
+            self._is_read = False
+            self.table.loop.remove_reader(self.sock)
+
+    def _on_readable(self) -> None:
+        table = self.table
+        match = table.match
+        try:
+            data = self.sock.recv(_READ_BYTES)
+        except _WOULD_BLOCK:
+            return
+        except OSError:
+            data = b""
+        if data:
+            match.receive(self.seat, data)
+            if match.buffered_bytes(self.seat) > table.max_unread_bytes:
+                self.stop_reading()
+        else:
+            self.eof = True
+            self.stop_reading()
+            match.receive_eof(self.seat)
+        table.after_step()
+
+    def write(self, data: bytes, is_asked: bool) -> None:
+        """Send now, or with the next question when the table coalesces."""
+        if not is_asked and self.table.coalesce_s is not None:
+            self._held += data
+            self.table.hold(self)
+            return
+        if self._held:
+            data = bytes(self._held) + data
+            self._held.clear()
+        self._send(data)
+
+    def flush(self) -> None:
+        """Send what is held back."""
+        if self._held:
+            data = bytes(self._held)
+            self._held.clear()
+            self._send(data)
+
+    def _send(self, data: bytes) -> None:
+        if not self._unsent:
+            try:
+                sent = self.sock.send(data)
+            except _WOULD_BLOCK:
+                sent = 0
+            if sent == len(data):
+                return
+            data = data[sent:]
+        self._unsent += data
+        if len(self._unsent) > self.table.max_unsent_bytes:
+            raise OSError(errno.ENOBUFS, "the player does not read")
+        if not self._is_writing:
+            self._is_writing = True
+            self.table.loop.add_writer(self.sock, self._on_writable)
+
+    def _on_writable(self) -> None:
+        try:
+            sent = self.sock.send(self._unsent)
+        except _WOULD_BLOCK:
+            return
+        except OSError:
+            sent = len(self._unsent)
+        del self._unsent[:sent]
+        if not self._unsent:
+            self._is_writing = False
+            self.table.loop.remove_writer(self.sock)
+
+    @property
+    def has_unsent(self) -> bool:
+        return bool(self._unsent)
+
+    def close(self) -> None:
+        """Close so that what was sent still arrives."""
+        self.stop_reading()
+        if self._is_writing:
+            self.table.loop.remove_writer(self.sock)
+        try:
+            # Unread bytes would turn the close into a reset, and the player might lose the last state.
+            self.sock.shutdown(socket.SHUT_WR)
+            for _ in range(16):
+                if not self.sock.recv(_READ_BYTES):
+                    break
+        except OSError:
+            pass
+        self.sock.close()
+
+
+class Table:
+    """The sockets of one match.
+
+        table = Table(match, host="127.0.0.1")
+        ports = table.listen()
+        await table.run()
+
+    Attributes:
+        match: the match played here.
+    """
+
+    def __init__(
+        self,
+        match: Match,
+        *,
+        host: str = "127.0.0.1",
+        coalesce_s: float | None = None,
+        max_unread_bytes: int = 1 << 16,
+        max_unsent_bytes: int = 1 << 20,
+        drain_timeout_s: float = 5.0,
+    ) -> None:
+        """Prepare a table.
+
+        Args:
+            match: the match to be played.
+            host: the address to listen on.
+            coalesce_s: hold back lines to players who are not to act for so long, or until their next question.
+                None sends every line at once.
+            max_unread_bytes: see the module.
+            max_unsent_bytes: see the module.
+            drain_timeout_s: how long a slow reader may take to fetch the last lines after the match.
+        """
+        self.match = match
+        self.coalesce_s = coalesce_s
+        self.max_unread_bytes = max_unread_bytes
+        self.max_unsent_bytes = max_unsent_bytes
+        self._drain_timeout_s = drain_timeout_s
+        self._host = host
+        players = match.setup.game.num_players
+        self._listeners: list[socket.socket | None] = [None] * players
+        self._connections: list[_Connection | None] = [None] * players
+        self._over: asyncio.Future[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_due_ns = 0
+        self._holders: list[_Connection] = []
+        self._is_flush_due = False
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """The loop the table runs in."""
+        return asyncio.get_running_loop()
+
+    def listen(self, ports: Sequence[int] = ()) -> list[int]:
+        """Open one listening socket per seat; seats without a given port, or with port 0, get a free one.
+
+        Returns:
+            the port of each seat.
+
+        Raises:
+            OSError: a port cannot be had; `filename` holds the 0-based seat.
+        """
+        opened = []
+        for seat in range(len(self._listeners)):
+            port = ports[seat] if seat < len(ports) else 0
+            family = socket.AF_INET6 if ":" in self._host else socket.AF_INET
+            listener = socket.socket(family, socket.SOCK_STREAM)
+            try:
+                if port and hasattr(socket, "SO_REUSEADDR"):
+                    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                listener.bind((self._host, port))
+                listener.listen(8)
+            except (OSError, OverflowError) as error:
+                listener.close()
+                self.close()
+                raise OSError(getattr(error, "errno", 0) or 0, str(error), str(seat)) from None
+            listener.setblocking(False)
+            self._listeners[seat] = listener
+            opened.append(listener.getsockname()[1])
+        return opened
+
+    def missing_seats(self) -> list[Seat]:
+        """The seats nobody has taken yet."""
+        return [Seat(i) for i, connection in enumerate(self._connections) if connection is None]
+
+    async def run(self) -> None:
+        """Wait for the players, play, and close every connection. The outcome stands in the match."""
+        loop = asyncio.get_running_loop()
+        self._over = loop.create_future()
+        match = self.match
+        start_us = match.setup.limits.start_us
+        start_timer = None if start_us is None else loop.call_later(min(start_us / 1e6, 1e8), self._start_timed_out)
+        for seat, listener in enumerate(self._listeners):
+            assert listener is not None, "listen() comes first"
+            loop.add_reader(listener, self._accept, Seat(seat))
+        self._check_over()
+        try:
+            await self._over
+            await self._drain()
+        finally:
+            if start_timer is not None:
+                start_timer.cancel()
+            self.close()
+
+    def close(self) -> None:
+        """Close every socket; what a run in progress waits for never comes."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        for seat in range(len(self._listeners)):
+            self._close_listener(seat)
+        for connection in self._connections:
+            if connection is not None:
+                connection.close()
+        self._connections = [None] * len(self._connections)
+
+    def _close_listener(self, seat: int) -> None:
+        listener = self._listeners[seat]
+        if listener is not None:
+            if self._over is not None:
+                self.loop.remove_reader(listener)
+            listener.close()
+            self._listeners[seat] = None
+
+    def _accept(self, seat: Seat) -> None:
+        listener = self._listeners[seat]
+        if listener is None:
+            return
+        try:
+            sock, _ = listener.accept()
+        except OSError:
+            return
+        sock.setblocking(False)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._close_listener(seat)
+        connection = _Connection(self, seat, sock)
+        self._connections[seat] = connection
+        connection.start_reading()
+        self.match.connect(seat, connection.write)
+        self.after_step()
+
+    def _start_timed_out(self) -> None:
+        phase = self.match.phase
+        missing = self.missing_seats()
+        if phase is Phase.CONNECTING and missing:
+            seat, what = missing[0], "connect"
+        elif phase is Phase.GREETING:
+            seat, what = (
+                next(Seat(i) for i in range(len(self._connections)) if self.match.is_asked(Seat(i))),
+                "name its version",
+            )
+        else:
+            return
+        self.match.fail(
+            MatchFailure(f"ERROR: timed out waiting for seat {seat + 1} to {what}", seat, FaultKind.TIMEOUT)
+        )
+        self.after_step()
+
+    def after_step(self) -> None:
+        """Something happened: end the run, or see to the timer and to seats whose reading had stopped."""
+        match = self.match
+        if match.phase is Phase.PLAYING:
+            if self._timer is None and match.deadline_ns is not None:
+                self._arm(match.deadline_ns)
+            for connection in self._connections:
+                if connection is not None and match.buffered_bytes(connection.seat) <= self.max_unread_bytes:
+                    connection.start_reading()
+        else:
+            self._check_over()
+
+    def _check_over(self) -> None:
+        if self.match.phase in (Phase.FINISHED, Phase.FAILED) and self._over is not None and not self._over.done():
+            self._over.set_result(None)
+
+    def _arm(self, due_ns: int) -> None:
+        self._timer_due_ns = due_ns
+        delay_s = max(0.0, (due_ns - time.monotonic_ns()) / 1e9)
+        self._timer = self.loop.call_later(min(delay_s, 1e6), self._on_timer)
+
+    def _on_timer(self) -> None:
+        self._timer = None
+        match = self.match
+        if match.phase is Phase.PLAYING and match.deadline_ns is not None:
+            match.check_time(time.monotonic_ns())
+        self.after_step()
+
+    def hold(self, connection: _Connection) -> None:
+        """A connection holds bytes back: flush it in time."""
+        self._holders.append(connection)
+        if not self._is_flush_due:
+            self._is_flush_due = True
+            assert self.coalesce_s is not None
+            self.loop.call_later(self.coalesce_s, self._flush_held)
+
+    def _flush_held(self) -> None:
+        self._is_flush_due = False
+        holders, self._holders = self._holders, []
+        for connection in holders:
+            try:
+                connection.flush()
+            except OSError:
+                seat = connection.seat
+                self.match.fail(
+                    MatchFailure(f"ERROR: could not send state to seat {seat + 1}", seat, FaultKind.DISCONNECT)
+                )
+        self.after_step()
+
+    async def _drain(self) -> None:
+        """Let the last lines go out to players who read slowly."""
+        self._flush_held()
+        until = time.monotonic() + self._drain_timeout_s
+        while any(c is not None and c.has_unsent for c in self._connections) and time.monotonic() < until:
+            await asyncio.sleep(0.01)

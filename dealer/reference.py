@@ -1,0 +1,220 @@
+"""``acpc-dealer``: the drop-in for the reference dealer of the ACPC.
+
+The same command line, ports line, standard output and error, log, transaction log, resume (``-a``), clocks and exit
+codes. What the reference does by accident is done sanely here: it never dies by a signal or an assertion, a hand in
+which the blinds put everybody all-in is dealt to its end, and the time to connect also covers naming the version.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable, Sequence
+from typing import BinaryIO
+
+from dealer.clock import TimeLimits
+from dealer.event_loop import new_event_loop
+from dealer.faults import MatchFailure
+from dealer.match import Match, MatchSetup, Phase
+from dealer.network import Table
+from dealer.observer import MatchObserver, Observers
+from dealer.reference_options import EXTENSIONS, USAGE, Options, UsageError, parse_hands, parse_options, parse_seed
+from dealer.writers import LogWriter, TransactionWriter
+from engine import Game, GameError, Seat
+from logs import format_header, format_score_line, parse_transaction
+from logs.line_file import LineFile
+from logs.transaction_log import Transaction, format_time
+from protocol import parse_game_definition
+
+__all__ = ["main"]
+
+_SECONDS_EVERY_HANDS = 100
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the dealer; returns the exit code."""
+    try:
+        return _run(sys.argv[1:] if arguments is None else arguments)
+    except UsageError as error:
+        stream = sys.stdout if error.to_stdout else sys.stderr
+        _write_raw(stream.buffer, str(error))
+        return 1
+    except KeyboardInterrupt:
+        sys.stderr.write("ERROR: interrupted\n")
+        return 130
+
+
+def _write_raw(stream: BinaryIO, text: str) -> None:
+    stream.write(text.encode("utf-8", "surrogateescape"))
+    stream.flush()
+
+
+def _run(arguments: Sequence[str]) -> int:
+    options = parse_options(arguments)
+    if options.help:
+        sys.stdout.write(USAGE + EXTENSIONS)
+        return 0
+    positionals = options.positionals
+    if len(positionals) < 4:
+        raise UsageError(USAGE, to_stdout=True)
+    match_name, game_file = positionals[:2]
+    game = _read_game(game_file)
+    names = tuple(positionals[4 : 4 + game.num_players])
+    if len(names) < game.num_players:
+        raise UsageError(USAGE, to_stdout=True)
+    limits = TimeLimits(options.response_us, options.hand_us, options.per_hand_us, options.start_us)
+    setup = MatchSetup(
+        game=game,
+        name=match_name,
+        hands=parse_hands(positionals[2]),
+        seed=parse_seed(positionals[3]),
+        names=names,
+        fixed_seats=options.fixed_seats,
+        limits=limits,
+    )
+    header = format_header(
+        match_name,
+        game_file,
+        setup.hands,
+        setup.seed,
+        t_response_ms=limits.response_us // 1000,
+        t_hand_ms=limits.hand_us // 1000,
+        t_per_hand_ms=limits.per_hand_us // 1000,
+    )
+    observers: list[MatchObserver] = [Transcript(sys.stderr.buffer, quiet=options.quiet, setup=setup)]
+    earlier: list[Transaction | str] = []
+    if options.log:
+        log = _open(f"{match_name}.log", "ERROR: could not open log file ", options.append)
+        observers.append(LogWriter(log, names))
+    if options.transaction_log:
+        path = f"{match_name}.tlog"
+        if options.append:
+            earlier = _read_transactions(path, game)
+        observers.append(TransactionWriter(_open(path, "ERROR: could not open transaction file ", options.append)))
+    match = Match(setup, Observers(observers), earlier)
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(_play(match, options, lambda: _write_header(header, log if options.log else None)))
+    return 0 if match.phase is Phase.FINISHED else 1
+
+
+def _read_game(path: str) -> Game:
+    try:
+        with open(path, "rb") as file:
+            text = file.read().decode("latin-1")
+    except IsADirectoryError:
+        text = ""
+    except OSError:
+        raise UsageError(f"ERROR: could not open game definition {path}\n") from None
+    try:
+        return parse_game_definition(text)
+    except GameError as error:
+        raise UsageError(f"{error}\nERROR: could not read game {path}\n") from None
+
+
+def _open(path: str, complaint: str, append: bool) -> LineFile:
+    try:
+        return LineFile(path, append=append)
+    except (OSError, ValueError):
+        raise UsageError(f"{complaint}{path}\n") from None
+
+
+def _read_transactions(path: str, game: Game) -> list[Transaction | str]:
+    """The actions of the earlier run, up to the first line that cannot be read, which stands as text."""
+    try:
+        with open(path, "rb") as file:
+            lines = file.read().decode("latin-1").splitlines(keepends=True)
+    except OSError:
+        return []
+    transactions: list[Transaction | str] = []
+    for line in lines:
+        transaction = parse_transaction(line, is_limit=game.is_limit)
+        transactions.append(line if transaction is None else transaction)
+        if transaction is None:
+            break
+    return transactions
+
+
+def _write_header(header: str, log: LineFile | None) -> None:
+    _write_raw(sys.stderr.buffer, header)
+    if log is not None:
+        try:
+            log.write(header)
+        except OSError as error:
+            raise UsageError(f"ERROR: could not write {log.path}: {error.strerror}\n") from None
+
+
+async def _play(match: Match, options: Options, write_header: Callable[[], None]) -> None:
+    table = Table(match, host=options.host, coalesce_s=options.coalesce_s)
+    try:
+        ports = table.listen(options.ports)
+    except OSError as error:
+        seat = int(error.filename)
+        raise UsageError(f"ERROR: could not create listen socket for player {seat + 1}\n") from None
+    sys.stdout.write(" ".join(map(str, ports)) + "\n")
+    sys.stdout.flush()
+    write_header()
+    await table.run()
+    if match.phase is Phase.FINISHED:
+        _write_raw(sys.stdout.buffer, format_score_line(match.totals, match.setup.names))
+
+
+class Transcript(MatchObserver):
+    """What the reference prints to standard error while it plays."""
+
+    def __init__(self, stream: BinaryIO, *, quiet: bool, setup: MatchSetup) -> None:
+        self._stream = stream
+        self._quiet = quiet
+        self._setup = setup
+        self.wants_lines = not quiet
+
+    def _print(self, text: str) -> None:
+        self._print_bytes(text.encode("latin-1", "replace"))
+
+    def _print_bytes(self, data: bytes) -> None:
+        try:
+            self._stream.write(data)
+        except OSError:
+            # Nobody reads us any more; the match and its log go on.
+            self.wants_lines = False
+
+    def settled(self) -> None:
+        """Show what has been printed."""
+        try:
+            self._stream.flush()
+        except OSError:
+            self.wants_lines = False
+
+    def match_started(self, at_us: int) -> None:
+        """``STARTED at ...``"""
+        if not self._quiet:
+            self._print(f"STARTED at {format_time(at_us)}\n")
+
+    def line_sent(self, seat: Seat, at_us: int, line: bytes) -> None:
+        """``TO <seat> at ...``"""
+        self._print_bytes(b"TO %d at %s %s" % (seat + 1, format_time(at_us).encode(), line))
+
+    def line_received(self, seat: Seat, at_us: int, line: bytes) -> None:
+        """``FROM <seat> at ...``: the line as it came, up to a NUL, as C prints it."""
+        self._print_bytes(b"FROM %d at %s %s" % (seat + 1, format_time(at_us).encode(), line.split(b"\0")[0]))
+
+    def warning(self, sentence: str) -> None:
+        """The reference's warnings are printed even when it is quiet."""
+        self._print(sentence + "\n")
+
+    def hand_closed(self, hand_number: int, used_us: Sequence[int]) -> None:
+        """Every hundred hands, what each player has used of his time."""
+        if not self._quiet and hand_number % _SECONDS_EVERY_HANDS == 0:
+            for seat, used in enumerate(used_us):
+                self._print(f"Seconds cumulatively spent in match for seat {seat}: {used // 1000000}\n")
+
+    def match_finished(self, last_asked_us: int, totals: Sequence[float]) -> None:
+        """``FINISHED at ...`` and the score."""
+        if not self._quiet:
+            self._print(f"FINISHED at {format_time(last_asked_us)}\n")
+        self._print(format_score_line(totals, self._setup.names))
+        self.settled()
+
+    def match_failed(self, failure: MatchFailure, waited_us: int) -> None:
+        """The reason."""
+        self._print(failure.printed)
+        self.settled()

@@ -1,0 +1,80 @@
+"""The cards of a match, exactly as the reference's generator deals them.
+
+All cards of a match follow from (game, seed): one Mersenne Twister (MT19937, Matsumoto & Nishimura 1998), started by
+its single-integer initialiser, gives 32-bit numbers; each card is the number modulo the cards left. Every hand draws
+the same number of cards whether they are seen or not, so any single hand can be dealt again without dealing the ones
+before.
+
+Python's `random.Random` is the same generator behind another initialiser, so we set its state instead of seeding it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from engine.cards import Card
+from engine.game import Game
+
+__all__ = ["Deal", "deal_hand", "deals", "reference_generator"]
+
+_STATE_WORDS = 624
+
+
+class Deal(NamedTuple):
+    """The cards of one hand: hole cards by position, then the whole board, in the order dealt (never sorted)."""
+
+    hole_cards: tuple[tuple[Card, ...], ...]
+    board: tuple[Card, ...]
+
+
+def reference_generator(seed: int) -> random.Random:
+    """MT19937 started as the reference starts it; ``getrandbits(32)`` gives its outputs in order.
+
+    The seed counts modulo 2**32.
+    """
+    word = seed & 0xFFFFFFFF
+    words = [word]
+    for i in range(1, _STATE_WORDS):
+        word = (1812433253 * (word ^ (word >> 30)) + i) & 0xFFFFFFFF
+        words.append(word)
+    generator = random.Random()
+    generator.setstate((3, (*words, _STATE_WORDS), None))
+    return generator
+
+
+def deals(game: Game, seed: int, first_hand: int = 0) -> Iterator[Deal]:
+    """The hands of a match without end, from hand number `first_hand` on.
+
+    Reaching a late first hand costs about 20 ms per million hands of hold'em skipped.
+    """
+    generator = reference_generator(seed)
+    to_skip = first_hand * game.cards_per_hand
+    while to_skip > 0:
+        chunk = min(to_skip, 1 << 16)
+        generator.getrandbits(32 * chunk)
+        to_skip -= chunk
+
+    draw = generator.getrandbits
+    deck = list(game.deck)
+    deck_size = len(deck)
+    cards_per_hand = game.cards_per_hand
+    width = game.num_hole_cards
+    holes = [(i * width, (i + 1) * width) for i in range(game.num_players)]
+    board_start = holes[-1][1]
+    while True:
+        live = deck.copy()
+        left = deck_size
+        cards = []
+        for _ in range(cards_per_hand):
+            index = draw(32) % left
+            left -= 1
+            cards.append(live[index])
+            live[index] = live[left]
+        yield Deal(tuple([tuple(cards[a:b]) for a, b in holes]), tuple(cards[board_start:]))
+
+
+def deal_hand(game: Game, seed: int, hand_number: int) -> Deal:
+    """The cards of one hand of the match with this seed; hands are numbered from 0."""
+    return next(deals(game, seed, hand_number))

@@ -1,0 +1,106 @@
+"""The numbers the hand evaluators look up, and how they are laid out in their file.
+
+`hand_ranks.bin` is written by `engine.tables.generate` and read here, without numpy: the pure Python evaluator and the
+batch kernels share it. Everything in it is little-endian:
+
+    8 bytes     magic
+    13 uint32   rank keys, deuce first: for each n of 1..7 the sums of the keys of any n cards of a deck are distinct
+    7 uint32    b(n) for n = 1..7: how many low bits of a sum choose the row
+    7 uint32    number of values for n = 1..7 cards
+    then for each n = 1..7
+      uint16[2**b(n)]   offset of each row
+      uint16[values]    hand ranks: that of sum s is values[(s >> b(n)) + offset[s & (2**b(n) - 1)]]
+    uint16[8192]        hand rank of the flush (or straight flush) of a 13-bit mask of ranks, 0 if it has fewer than 5
+
+The values of one row lie (s >> b) apart, and the rows are slid into each other's gaps (row displacement), so that the
+table is nearly dense although the sums are sparse. Taking the row from the low bits, which look random, keeps the rows
+short and alike; rows taken from the high bits pack 1.8 times as large.
+
+A hand rank is a uint16 above 0: the category in the top four bits, below it the order within the category. It depends
+on the best five cards alone, not on how many they were picked from.
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+from array import array
+from dataclasses import dataclass
+from os.path import dirname, join
+
+MAGIC = b"ACPCHR01"
+TABLES_PATH = join(dirname(__file__), "hand_ranks.bin")
+TABLES_SHA256 = "2c71b7183b5f6e2aef69bacf88d7cea6331c00ebc58bb02e4c7eb1f40c1bbd1a"
+"""Checksum of the file: a test compares the two, and the batch kernels keep it in their own source."""
+
+CATEGORY_SHIFT = 12
+"""A hand rank shifted right by this is its category."""
+
+HASHED_CARDS = 7
+"""The hash covers hands of 1 to this many cards."""
+
+_HEADER = struct.Struct("<8s13I7I7I")
+_FLUSH_MASKS = 1 << 13
+
+
+@dataclass(frozen=True, slots=True)
+class RankTables:
+    """The contents of the file. Tuples over the number of cards start at one card; arrays have the type code 'H'."""
+
+    rank_keys: tuple[int, ...]
+    row_bits: tuple[int, ...]
+    offsets: tuple[array[int], ...]
+    values: tuple[array[int], ...]
+    flushes: array[int]
+
+
+def write_tables(tables: RankTables) -> bytes:
+    """Return the bytes of the file for these tables."""
+    lengths = [len(values) for values in tables.values]
+    parts = [_HEADER.pack(MAGIC, *tables.rank_keys, *tables.row_bits, *lengths)]
+    for offsets, values in zip(tables.offsets, tables.values, strict=True):
+        parts += (_little_endian(offsets).tobytes(), _little_endian(values).tobytes())
+    parts.append(_little_endian(tables.flushes).tobytes())
+    return b"".join(parts)
+
+
+def load_tables() -> RankTables:
+    """Read the packaged file (about 200 KB, well under a millisecond).
+
+    Raises:
+        OSError: the file is missing from the installation.
+        ValueError: the file is not of the layout that this version reads.
+    """
+    with open(TABLES_PATH, "rb") as file:
+        return read_tables(file.read())
+
+
+def read_tables(data: bytes) -> RankTables:
+    """Return the tables written by `write_tables`.
+
+    Raises:
+        ValueError: these bytes are not such a file, or part of it is missing.
+    """
+    if len(data) < _HEADER.size or not data.startswith(MAGIC):
+        raise ValueError("the hand rank tables are damaged or of another version; reinstall, or regenerate them")
+    numbers = _HEADER.unpack_from(data)[1:]
+    row_bits, lengths = numbers[13:20], numbers[20:27]
+    if len(data) != _HEADER.size + 2 * (sum(1 << bits for bits in row_bits) + sum(lengths) + _FLUSH_MASKS):
+        raise ValueError("the hand rank tables are cut short or too long; reinstall, or regenerate them")
+    words = _little_endian(array("H", data[_HEADER.size :]))
+    offsets, values, start = [], [], 0
+    for bits, length in zip(row_bits, lengths, strict=True):
+        middle, end = start + (1 << bits), start + (1 << bits) + length
+        offsets.append(words[start:middle])
+        values.append(words[middle:end])
+        start = end
+    return RankTables(numbers[:13], row_bits, tuple(offsets), tuple(values), words[start:])
+
+
+def _little_endian(words: array[int]) -> array[int]:
+    """Return the words as they are in the file (or, from the file, as this machine has them)."""
+    if sys.byteorder == "little":
+        return words
+    swapped = words[:]
+    swapped.byteswap()
+    return swapped

@@ -1,0 +1,194 @@
+"""Make the hand evaluators' tables: `python -m engine.tables.generate` rewrites `hand_ranks.bin` beside this file.
+
+Three steps, none of them random, so the same bytes come out every time:
+
+1. Keys. Each rank gets the smallest key, larger than the one before, for which no two different selections of at most
+   seven cards of equal number (at most four of a rank) have the same sum. A sum then names the ranks of a hand.
+2. Values. Every selection of 1 to 7 ranks is named by its category and the ranks that decide within it, most important
+   first; sorting these names and counting within each category gives the hand ranks. A hand with no card for a kicker
+   sorts below every hand that has one.
+3. Packing. For each number of cards the values are spread over rows by the low bits of the sum, and the rows, fullest
+   first, are each slid to the first place where they overlap nothing. (Aho, Sethi, Ullman, "Compilers", 1986, section
+   3.9, on parser tables; Tarjan and Yao, "Storing a sparse table", CACM 22, 1979, for why fullest first.)
+
+It takes a few seconds. The new checksum it prints has to be copied to `engine.tables.TABLES_SHA256` and to the kernels.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.tables import CATEGORY_SHIFT, HASHED_CARDS, TABLES_PATH, RankTables, write_tables
+
+RANKS = 13
+ROW_BITS = (10, 11, 11, 11, 12, 12, 13)
+"""Row bits for 1..7 cards, about where the file is smallest: fewer leave wide gaps in the rows, more add offsets."""
+
+KEY_LIMIT = 2_000_000
+"""No key is looked for above this."""
+
+HIGH_CARD, PAIR, TWO_PAIR, TRIPS, STRAIGHT, FLUSH, FULL_HOUSE, QUADS, STRAIGHT_FLUSH = range(9)
+
+Name = tuple[int, tuple[int, ...]]
+"""A category, and the ranks that decide within it, most important first."""
+
+
+def find_rank_keys() -> list[int]:
+    """Return the 13 rank keys of step 1."""
+    sums: dict[int, NDArray[np.int64]] = {n: np.zeros(int(n == 0), np.int64) for n in range(HASHED_CARDS + 1)}
+    keys: list[int] = []
+    for rank in range(RANKS):
+        key = _smallest_key(sums, keys[-1] + 1) if rank else 0
+        keys.append(key)
+        sums = {
+            n: np.concatenate([sums[n - copies] + copies * key for copies in range(min(4, n) + 1)])
+            for n in range(HASHED_CARDS + 1)
+        }
+        if any(len(np.unique(of_n)) != len(of_n) for of_n in sums.values()):
+            raise AssertionError(f"two hands share a sum with the key {key}")
+    return keys
+
+
+def _smallest_key(sums: dict[int, NDArray[np.int64]], start: int) -> int:
+    """Return the first key from `start` that makes no two sums of equally many cards the same.
+
+    Sums x of m and y of fewer cards clash when x = y + c * key with c = m - (number in y) copies of the new rank,
+    so the keys ruled out are the differences x - y divided by c.
+    """
+    ruled_out = np.zeros(KEY_LIMIT, np.bool_)
+    for more in range(1, HASHED_CARDS + 1):
+        for fewer in range(max(0, more - 4), more):
+            copies = more - fewer
+            longer, shorter = sums[more], sums[fewer]
+            loop_shorter = len(shorter) < len(longer)
+            for one in shorter if loop_shorter else longer:
+                differences = longer - one if loop_shorter else one - shorter
+                candidates = differences[(differences > 0) & (differences < copies * KEY_LIMIT)]
+                ruled_out[candidates[candidates % copies == 0] // copies] = True
+    return start + int(np.argmin(ruled_out[start:]))
+
+
+def selections(cards: int, ranks: int = RANKS) -> Iterator[tuple[int, ...]]:
+    """Yield how many cards of each rank (deuce first), for every choice of so many cards with at most four of a rank."""
+    if ranks == 0:
+        if cards == 0:
+            yield ()
+        return
+    for copies in range(min(4, cards) + 1):
+        for lower in selections(cards - copies, ranks - 1):
+            yield (*lower, copies)
+
+
+def straight_top(ranks: set[int]) -> int | None:
+    """Return the highest rank of the best straight in these ranks (3, the five, for A-5), or None."""
+    for top in range(12, 2, -1):
+        if all((top - step) % 13 in ranks for step in range(5)):
+            return top
+    return None
+
+
+def name_selection(counts: tuple[int, ...]) -> Name:
+    """Return the name of the best five cards of a selection when no flush is possible."""
+    held = sorted((rank for rank in range(RANKS) if counts[rank]), key=lambda rank: (-counts[rank], -rank))
+    first = held[0]
+    rest = sorted(held[1:], reverse=True)
+    most = counts[first]
+    if most == 4:
+        return QUADS, (first, *rest[:1])
+    pairs = [rank for rank in rest if counts[rank] >= 2]
+    if most == 3 and pairs:
+        return FULL_HOUSE, (first, pairs[0])
+    top = straight_top(set(held))
+    if top is not None:
+        return STRAIGHT, (top,)
+    if most == 3:
+        return TRIPS, (first, *rest[:2])
+    if most == 2 and pairs:
+        kickers = [rank for rank in rest if rank != pairs[0]]
+        return TWO_PAIR, (first, pairs[0], *kickers[:1])
+    if most == 2:
+        return PAIR, (first, *rest[:3])
+    return HIGH_CARD, (first, *rest[:4])
+
+
+def name_flush(mask: int) -> Name | None:
+    """Return the name of the best flush among suited ranks given as a 13-bit mask, or None if there are fewer than 5."""
+    ranks = [rank for rank in range(12, -1, -1) if mask >> rank & 1]
+    if len(ranks) < 5:
+        return None
+    top = straight_top(set(ranks))
+    return (FLUSH, tuple(ranks[:5])) if top is None else (STRAIGHT_FLUSH, (top,))
+
+
+def number_names(names: set[Name]) -> dict[Name, int]:
+    """Return the hand rank of every name: the category, and the 1-based order of the name within it."""
+    numbers: dict[Name, int] = {}
+    seen = [0] * 9
+    for name in sorted(names):
+        seen[name[0]] += 1
+        numbers[name] = name[0] << CATEGORY_SHIFT | seen[name[0]]
+    return numbers
+
+
+def pack(value_of_sum: dict[int, int], bits: int) -> tuple[array[int], array[int]]:
+    """Return the row offsets and the values of one number of cards, by first fit, fullest row first.
+
+    The occupied places are the bits of one large integer. Shifted right by each column of a row and or-ed together
+    they show, as the lowest zero bit, the first place where the row fits.
+    """
+    rows: dict[int, list[int]] = {}
+    for total in sorted(value_of_sum):
+        rows.setdefault(total & ((1 << bits) - 1), []).append(total >> bits)
+    offsets = array("H", bytes(2 << bits))
+    values: dict[int, int] = {}
+    occupied = 0
+    for row in sorted(rows, key=lambda row: (-len(rows[row]), row)):
+        blocked = 0
+        for column in rows[row]:
+            blocked |= occupied >> column
+        offset = (~blocked & (blocked + 1)).bit_length() - 1
+        offsets[row] = offset
+        for column in rows[row]:
+            occupied |= 1 << (column + offset)
+            values[column + offset] = value_of_sum[column << bits | row]
+    return offsets, array("H", [values.get(place, 0) for place in range(max(values) + 1)])
+
+
+def generate() -> RankTables:
+    """Return the tables, made from nothing."""
+    keys = find_rank_keys()
+    hands = {n: list(selections(n)) for n in range(1, HASHED_CARDS + 1)}
+    plain = {counts: name_selection(counts) for of_n in hands.values() for counts in of_n}
+    flushes = [name_flush(mask) for mask in range(1 << RANKS)]
+    numbers = number_names(set(plain.values()) | {name for name in flushes if name is not None})
+    packed = []
+    for n, bits in zip(range(1, HASHED_CARDS + 1), ROW_BITS, strict=True):
+        sums = {
+            sum(copies * key for copies, key in zip(counts, keys, strict=True)): numbers[plain[counts]]
+            for counts in hands[n]
+        }
+        packed.append(pack(sums, bits))
+    return RankTables(
+        rank_keys=tuple(keys),
+        row_bits=ROW_BITS,
+        offsets=tuple(offsets for offsets, _ in packed),
+        values=tuple(values for _, values in packed),
+        flushes=array("H", [0 if name is None else numbers[name] for name in flushes]),
+    )
+
+
+def main() -> None:
+    """Write the file and print its size and checksum."""
+    data = write_tables(generate())
+    with open(TABLES_PATH, "wb") as file:
+        file.write(data)
+    print(f"{TABLES_PATH}: {len(data)} bytes, sha256 {hashlib.sha256(data).hexdigest()}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""The ACPC log: a header, one STATE line a hand, one SCORE line.
+
+    # name/game/hands/seed match holdem.limit.2p.game 1000 42
+    #--t_response 600000
+    #--t_hand 600000
+    #--t_per_hand 7000
+    STATE:0:crc/cc/cc/cc:5d5c|9hQd/8dAs8s/4h/6d:20|-20:Ann|Bob
+    SCORE:20|-20:Ann|Bob
+
+STATE lists values and names by position, SCORE by seat. Every hole card is shown, folded or not; the board only as
+far as the hand went. Numbers have six decimals with trailing zeros removed, as the reference prints its doubles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from logs.record import HandRecord
+from protocol.match_state import format_betting, format_board, format_hole_cards
+
+__all__ = ["format_header", "format_score_line", "format_state_line", "format_value"]
+
+
+def format_header(
+    match_name: str, game_name: str, hands: int, seed: int, *, t_response_ms: int, t_hand_ms: int, t_per_hand_ms: int
+) -> str:
+    """The four lines that open a log and the dealer's transcript."""
+    return (
+        f"# name/game/hands/seed {match_name} {game_name} {hands} {seed}\n"
+        f"#--t_response {t_response_ms}\n#--t_hand {t_hand_ms}\n#--t_per_hand {t_per_hand_ms}\n"
+    )
+
+
+def format_value(value: float) -> str:
+    """A number of chips: at most six decimals, no trailing zeros; tiny negative sums print ``-0``."""
+    if value.is_integer() and value:
+        return str(int(value))
+    return f"{value:.6f}".rstrip("0").rstrip(".")
+
+
+def _joined_values(values: Iterable[float]) -> str:
+    return "|".join(map(format_value, values))
+
+
+def format_state_line(record: HandRecord) -> str:
+    """The line of one finished hand, with its LF."""
+    cards = format_hole_cards(record.deal.hole_cards) + format_board(record.board_by_round)
+    rounds = tuple(tuple(action for _, action in actions) for actions in record.betting.rounds)
+    names = "|".join([record.names[seat] for seat in record.seats])
+    values = _joined_values(record.values)
+    return f"STATE:{record.hand_number}:{format_betting(rounds)}:{cards}:{values}:{names}\n"
+
+
+def format_score_line(totals: Sequence[float], names: Sequence[str]) -> str:
+    """The last line of a match, by seat, with its LF."""
+    return f"SCORE:{_joined_values(totals)}:{'|'.join(names)}\n"

@@ -1,0 +1,65 @@
+"""A file of lines that is whole after any accident.
+
+Every line goes to the operating system in one write as soon as it is complete, so a killed process leaves whole
+lines. When a write fails half-way (a full disk), what got through is cut off again before the error is passed on.
+"""
+
+from __future__ import annotations
+
+import os
+from types import TracebackType
+
+__all__ = ["LineFile"]
+
+
+class LineFile:
+    """Appends whole lines to a file."""
+
+    def __init__(self, path: str | os.PathLike[str], *, append: bool = False) -> None:
+        """Open the file; without `append` what it held is lost.
+
+        Raises:
+            OSError: it cannot be opened.
+        """
+        self.path = os.fspath(path)
+        flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+        self._fd = os.open(self.path, flags | (os.O_APPEND if append else os.O_TRUNC), 0o666)
+
+    def write(self, text: str) -> None:
+        """Write whole lines; `text` ends with LF. Characters beyond latin-1 are written as UTF-8.
+
+        Raises:
+            OSError: not everything could be written; nothing of `text` is left in the file.
+        """
+        try:
+            data = text.encode("latin-1")
+        except UnicodeEncodeError:
+            data = text.encode("utf-8", "surrogateescape")
+        written = 0
+        try:
+            while written < len(data):
+                written += os.write(self._fd, data[written:])
+        except OSError as error:
+            if written:
+                self._cut_off(written)
+            raise OSError(error.errno, error.strerror, self.path) from None
+
+    def _cut_off(self, count: int) -> None:
+        try:
+            os.ftruncate(self._fd, os.fstat(self._fd).st_size - count)
+        except OSError:
+            return
+
+    def close(self) -> None:
+        """Close the file; a second call does nothing."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+    def __enter__(self) -> LineFile:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,71 @@
+"""A finished hand: everything any output format needs, nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from engine import BettingState, Card, Deal, Game, Position, Seat
+
+__all__ = ["HandRecord", "PlayerComment", "Times"]
+
+
+class Times(NamedTuple):
+    """When a player was asked and when he answered, in microseconds of Unix time."""
+
+    sent_us: int
+    received_us: int
+
+
+class PlayerComment(NamedTuple):
+    """A comment line a player sent during the hand.
+
+    Attributes:
+        seat: who sent it.
+        action_index: how many actions of the hand had been played when it came.
+        text: the line without its end.
+    """
+
+    seat: Seat
+    action_index: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class HandRecord:
+    """One finished hand of a match.
+
+    Attributes:
+        game: the game.
+        match_name: the match it belongs to.
+        hand_number: 0-based.
+        names: the players by seat.
+        seats: the seat of each position.
+        deal: all cards, seen or not.
+        betting: the final betting state; its `rounds` hold the actions.
+        values: net chips of each position.
+        times: one entry per action, in order; empty where unknown.
+        comments: what players remarked.
+    """
+
+    game: Game
+    match_name: str
+    hand_number: int
+    names: tuple[str, ...]
+    seats: tuple[Seat, ...]
+    deal: Deal
+    betting: BettingState
+    values: tuple[float, ...]
+    times: tuple[Times, ...] = ()
+    comments: tuple[PlayerComment, ...] = ()
+
+    @property
+    def board_by_round(self) -> tuple[tuple[Card, ...], ...]:
+        """The board cards each reached round added."""
+        ends = self.game.board_cards_by_round
+        starts = (0, *ends)
+        return tuple(self.deal.board[starts[i] : ends[i]] for i in range(self.betting.round + 1))
+
+    def name_at(self, position: Position) -> str:
+        """The player in a position of this hand."""
+        return self.names[self.seats[position]]

@@ -1,0 +1,25 @@
+"""The ACPC texts: match states, actions, game definitions, framing, and the two sides of a conversation. No sockets."""
+
+from protocol.actions import format_action
+from protocol.errors import FormatError, GameDefinitionError, LocalProtocolError, ProtocolError, RemoteProtocolError
+from protocol.game_definition import find_game, format_game_definition, parse_game_definition, shipped_games
+from protocol.match_state import MatchState, parse_match_state
+from protocol.session import NEED_DATA, DealerSession, PlayerSession
+
+__all__ = [
+    "NEED_DATA",
+    "DealerSession",
+    "FormatError",
+    "GameDefinitionError",
+    "LocalProtocolError",
+    "MatchState",
+    "PlayerSession",
+    "ProtocolError",
+    "RemoteProtocolError",
+    "find_game",
+    "format_action",
+    "format_game_definition",
+    "parse_game_definition",
+    "parse_match_state",
+    "shipped_games",
+]

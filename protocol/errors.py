@@ -1,0 +1,61 @@
+"""Everything the protocol package can refuse.
+
+    ProtocolError
+    ├── FormatError              a text that is not what it should be; `column` is the first wrong byte
+    │   └── GameDefinitionError  a game definition that cannot be read or found
+    ├── RemoteProtocolError      the peer broke the protocol
+    └── LocalProtocolError       our own side called a session in a way the protocol does not allow
+
+Remote errors are for the log and the fault counters; local errors are bugs of the caller.
+"""
+
+from __future__ import annotations
+
+__all__ = ["FormatError", "GameDefinitionError", "LocalProtocolError", "ProtocolError", "RemoteProtocolError"]
+
+
+class ProtocolError(Exception):
+    """The root of this package's errors."""
+
+
+class FormatError(ProtocolError, ValueError):
+    """A text is not in the format it should be in.
+
+    Attributes:
+        text: the whole text.
+        column: 0-based index of the first character that is wrong.
+        problem: what is wrong there.
+    """
+
+    def __init__(self, text: str, column: int, problem: str) -> None:
+        self.text = text
+        self.column = column
+        self.problem = problem
+        shown = text if len(text) <= 200 else text[:200] + "..."
+        super().__init__(f"{problem} (byte {column + 1} of {shown!r})")
+
+
+class GameDefinitionError(FormatError):
+    """A game definition cannot be found, read or played."""
+
+    def __init__(self, source: str, problem: str) -> None:
+        self.text = source
+        self.column = 0
+        self.problem = problem
+        ValueError.__init__(self, f"{source}: {problem}")
+
+
+class RemoteProtocolError(ProtocolError):
+    """The peer sent something the protocol does not allow.
+
+    Attributes:
+        line: what it sent.
+    """
+
+    def __init__(self, problem: str, line: bytes) -> None:
+        self.line = line
+        super().__init__(problem)
+
+
+class LocalProtocolError(ProtocolError):
+    """This side asked a session for something the protocol does not allow at this point."""

@@ -1,0 +1,207 @@
+"""Game definitions: the ``.game`` text format, and the games that come with the arena.
+
+The reader follows the reference server, whose grammar is loose: one item a line, recognised by how the line begins
+(in any case of letters), then any mix of blanks and ``=``, then numbers up to the first thing that is none. Unknown
+lines are passed over, later lines win, small fields wrap at 8 bits. What cannot be played is refused in the
+reference's words.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+
+import engine
+from engine import BettingType, Game, GameError
+from engine.game import DEFAULT_STACK, MAX_PLAYERS, MAX_ROUNDS
+from protocol.errors import GameDefinitionError
+from protocol.numbers import scan_integer, wrap_int32, wrap_uint8
+
+__all__ = ["SHORT_NAMES", "find_game", "format_game_definition", "parse_game_definition", "shipped_games"]
+
+SHORT_NAMES = {
+    "limit": "holdem.limit.2p.reverse_blinds",
+    "nolimit": "holdem.nolimit.2p.reverse_blinds",
+    "limit3": "holdem.limit.3p",
+    "limit6": "holdem.limit.6p",
+    "limit10": "holdem.limit.10p",
+    "nolimit3": "holdem.nolimit.3p",
+    "nolimit6": "holdem.nolimit.6p",
+    "nolimit10": "holdem.nolimit.10p",
+    "kuhn": "kuhn.limit.2p",
+    "kuhn3": "kuhn.limit.3p",
+    "leduc": "leduc.limit.2p",
+    "leduc-nolimit": "leduc.nolimit.2p",
+}
+"""Short names for people; any beginning of a full name that fits one game only is good as well."""
+
+_MOST_BYTES = 1 << 20
+_FOLDER = os.path.join(os.path.dirname(engine.__file__), "games")
+
+
+class _Fields:
+    """The fields of a definition while it is read. Lists keep their old tail when a later line is shorter."""
+
+    def __init__(self) -> None:
+        self.betting = BettingType.LIMIT
+        self.numbers = dict.fromkeys(("numplayers", "numrounds", "numsuits", "numranks", "numholecards"), 0)
+        self.lists: dict[str, list[int]] = {
+            "stack": [DEFAULT_STACK] * 4,
+            "blind": [],
+            "raisesize": [],
+            "firstplayer": [1] * MAX_ROUNDS,
+            "maxraises": [255] * MAX_ROUNDS,
+            "numboardcards": [],
+        }
+        self.counts = {key: len(values) for key, values in self.lists.items()}
+
+    def read_list(self, key: str, text: str, most: int) -> None:
+        values = _scan_values(text, len(key), most)
+        if key in ("firstplayer", "maxraises", "numboardcards"):
+            values = [wrap_uint8(value) for value in values]
+        old = self.lists[key]
+        self.lists[key] = values + old[len(values) :]
+        self.counts[key] = len(values)
+
+    def to_game(self) -> Game:
+        players, rounds = self.numbers["numplayers"], self.numbers["numrounds"]
+
+        def counted(key: str, need: int) -> tuple[int, ...]:
+            return tuple(self.lists[key][: min(need, self.counts[key])])
+
+        return Game(
+            betting=self.betting,
+            num_players=players,
+            num_rounds=rounds,
+            stacks=counted("stack", players),
+            blinds=counted("blind", players),
+            raise_sizes=counted("raisesize", rounds) if self.betting is BettingType.LIMIT else (),
+            first_players=tuple(first - 1 for first in self.lists["firstplayer"][:rounds]),
+            max_raises=tuple(self.lists["maxraises"][:rounds]),
+            num_suits=self.numbers["numsuits"],
+            num_ranks=self.numbers["numranks"],
+            num_hole_cards=self.numbers["numholecards"],
+            num_board_cards=counted("numboardcards", rounds),
+        )
+
+
+_LIST_SIZES = {
+    "stack": MAX_PLAYERS,
+    "blind": MAX_PLAYERS,
+    "raisesize": MAX_ROUNDS,
+    "firstplayer": MAX_ROUNDS,
+    "maxraises": MAX_ROUNDS,
+    "numboardcards": MAX_ROUNDS,
+}
+
+
+def parse_game_definition(text: str) -> Game:
+    """Read a game definition.
+
+    Raises:
+        GameError: the game it defines cannot be played.
+    """
+    fields = _Fields()
+    for line in text.split("\n"):
+        lower = line.lower()
+        if lower.startswith("end gamedef"):
+            break
+        if not line.strip() or line[0] == "#" or lower.startswith("gamedef"):
+            continue
+        for key in ("limit", "nolimit"):
+            if lower.startswith(key):
+                fields.betting = BettingType(key)
+        for key, most in _LIST_SIZES.items():
+            if lower.startswith(key):
+                fields.read_list(key, line, most)
+        for key in fields.numbers:
+            if lower.startswith(key):
+                values = _scan_values(line, len(key), 1)
+                if values:
+                    fields.numbers[key] = wrap_uint8(values[0])
+    return fields.to_game()
+
+
+def _scan_values(line: str, start: int, most: int) -> list[int]:
+    """Up to `most` numbers from index `start`, each held to 32 bits."""
+    values: list[int] = []
+    while len(values) < most:
+        while start < len(line) and (line[start] == "=" or line[start].isspace()):
+            start += 1
+        scanned = scan_integer(line, start)
+        if scanned is None:
+            break
+        values.append(wrap_int32(scanned[0]))
+        start = scanned[1]
+    return values
+
+
+def format_game_definition(game: Game) -> str:
+    """Write a game as a definition that reads back to an equal game."""
+
+    def joined(values: tuple[int, ...]) -> str:
+        return " ".join(map(str, values))
+
+    lines = ["GAMEDEF", game.betting.value, f"numPlayers = {game.num_players}", f"numRounds = {game.num_rounds}"]
+    lines += [f"stack = {joined(game.stacks)}", f"blind = {joined(game.blinds)}"]
+    if game.is_limit:
+        lines.append(f"raiseSize = {joined(game.raise_sizes)}")
+    lines += [
+        f"firstPlayer = {joined(tuple(first + 1 for first in game.first_players))}",
+        f"maxRaises = {joined(game.max_raises)}",
+        f"numSuits = {game.num_suits}",
+        f"numRanks = {game.num_ranks}",
+        f"numHoleCards = {game.num_hole_cards}",
+        f"numBoardCards = {joined(game.num_board_cards)}",
+        "END GAMEDEF",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def shipped_games() -> list[str]:
+    """Full names of the games that come with the arena, sorted."""
+    return sorted(name.removesuffix(".game") for name in os.listdir(_FOLDER) if name.endswith(".game"))
+
+
+def find_game(name: str) -> tuple[str, Game]:
+    """The game meant by a short name, the beginning of a full name, or the path of a definition file.
+
+    Returns:
+        its full name (for a file: the path as given) and the game.
+
+    Raises:
+        GameDefinitionError: there is no such game, the name fits several, or the file is no playable definition.
+    """
+    games = shipped_games()
+    if os.path.isfile(name) or (name.endswith(".game") and name.removesuffix(".game") not in games):
+        return name, _load_file(name)
+    lowered = name.lower().removesuffix(".game")
+    full = SHORT_NAMES.get(lowered, lowered)
+    fitting = [full] if full in games else [game for game in games if game.startswith(full + ".")]
+    if not fitting:
+        raise GameDefinitionError(
+            name,
+            f"no such game or file; games by short name: {', '.join(SHORT_NAMES)}; or give the path of a .game file",
+        )
+    if len(fitting) > 1:
+        raise GameDefinitionError(name, f"fits several games: {', '.join(fitting)}")
+    return fitting[0], _load_shipped(fitting[0])
+
+
+@cache
+def _load_shipped(full_name: str) -> Game:
+    return _load_file(os.path.join(_FOLDER, f"{full_name}.game"))
+
+
+def _load_file(path: str) -> Game:
+    try:
+        with open(path, "rb") as file:
+            content = file.read(_MOST_BYTES + 1)
+    except OSError as error:
+        raise GameDefinitionError(path, f"cannot read the game definition: {error.strerror}") from None
+    if len(content) > _MOST_BYTES:
+        raise GameDefinitionError(path, "too large for a game definition")
+    try:
+        return parse_game_definition(content.decode("latin-1"))
+    except GameError as error:
+        raise GameDefinitionError(path, str(error)) from None

@@ -1,0 +1,299 @@
+"""Match states: what the dealer tells a player, ``MATCHSTATE:0:7:cr300:AhKs|``.
+
+Two readers, one writer. `parse_match_state` is strict and is the exact inverse of `MatchState.format` on everything a
+dealer sends; it names the first wrong byte. `scan_match_state` reads what a *player* echoes in his reply as leniently
+as the reference server does: numbers may carry blanks, signs and zeros and wrap around, slashes in the betting do not
+matter, case does not matter, bars between hole cards may be missing.
+
+Grammar (ACPC protocol 2.0.0)::
+
+    state   = "MATCHSTATE:" position ":" hand ":" betting ":" cards
+    betting = round *( "/" round )        actions of each round; a round appears as soon as it is reached
+    cards   = hole *( "|" hole ) board    one slot per position, empty where unseen
+    board   = cards0 *( "/" cards )       the cards of round 0 follow the last slot without a slash
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeAlias
+
+from engine import CARD_TEXTS, Action, BettingState, Card, Game, IllegalAction, Position, betting_start
+from protocol.actions import format_action, scan_action
+from protocol.errors import FormatError
+from protocol.numbers import scan_integer, wrap_uint8, wrap_uint32
+
+__all__ = [
+    "HEADER",
+    "MatchState",
+    "betting_after",
+    "format_betting",
+    "format_board",
+    "format_hole_cards",
+    "parse_match_state",
+    "scan_match_state",
+]
+
+HEADER = "MATCHSTATE:"
+
+Rounds: TypeAlias = tuple[tuple[Action, ...], ...]
+
+_CARD_OF_TEXT = {text: card for card, text in enumerate(CARD_TEXTS)}
+_CARD_OF_ANY_CASE = {
+    variant: card
+    for text, card in _CARD_OF_TEXT.items()
+    for variant in (text, text.lower(), text.upper(), text.swapcase())
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MatchState:
+    """A hand as one player sees it.
+
+    Attributes:
+        position: the player's position in this hand.
+        hand_number: 0-based number of the hand in the match.
+        rounds: the actions of each round reached.
+        hole_cards: by position; empty where this player does not see them.
+        board: the cards each reached round has added.
+    """
+
+    position: Position
+    hand_number: int
+    rounds: Rounds
+    hole_cards: tuple[tuple[Card, ...], ...]
+    board: tuple[tuple[Card, ...], ...]
+
+    def format(self) -> str:
+        """The state as the dealer writes it, without the line end."""
+        cards = format_hole_cards(self.hole_cards) + format_board(self.board)
+        return f"{HEADER}{self.position}:{self.hand_number}:{format_betting(self.rounds)}:{cards}"
+
+
+def format_betting(rounds: Rounds) -> str:
+    """Actions joined, rounds separated by slashes: ``cr300/``."""
+    return "/".join(["".join(map(format_action, actions)) for actions in rounds])
+
+
+def format_hole_cards(hole_cards: tuple[tuple[Card, ...], ...]) -> str:
+    """Hole cards by position, separated by bars."""
+    return "|".join(["".join([CARD_TEXTS[card] for card in cards]) for cards in hole_cards])
+
+
+def format_board(board: tuple[tuple[Card, ...], ...]) -> str:
+    """The board, rounds separated by slashes; nothing stands before the cards of round 0."""
+    return "/".join(["".join([CARD_TEXTS[card] for card in cards]) for cards in board])
+
+
+def parse_match_state(text: str, game: Game) -> MatchState:
+    """Read a state exactly as a dealer writes it, without the line end.
+
+    Raises:
+        FormatError: it is no state of this game; `column` is the first wrong byte.
+    """
+    if not text.startswith(HEADER):
+        raise FormatError(text, _first_difference(text, HEADER), f"a state begins with {HEADER!r}")
+    position, at = _parse_number(text, len(HEADER), "the position")
+    if position >= game.num_players:
+        raise FormatError(text, len(HEADER), f"position {position} in a game of {game.num_players} players")
+    hand_number, at = _parse_number(text, at, "the hand number")
+    end = text.find(":", at)
+    if end < 0:
+        raise FormatError(text, len(text), "the betting must end with ':'")
+    betting = _parse_betting(text, at, end, game)
+    rounds = tuple(tuple(action for _, action in actions) for actions in betting.rounds)
+    hole_cards, at = _parse_hole_cards(text, end + 1, game)
+    board = _parse_board(text, at, game, betting.round)
+    return MatchState(Position(position), hand_number, rounds, hole_cards, board)
+
+
+@lru_cache(maxsize=1 << 14)
+def betting_after(game: Game, betting: str) -> BettingState:
+    """The betting state that a betting text of a dealer describes.
+
+    Raises:
+        FormatError: the text breaks the format or the rules.
+    """
+    return _walk_betting(betting, 0, len(betting), game)
+
+
+def _first_difference(text: str, wanted: str) -> int:
+    return next((i for i, (a, b) in enumerate(zip(text, wanted, strict=False)) if a != b), min(len(text), len(wanted)))
+
+
+def _parse_number(text: str, start: int, what: str) -> tuple[int, int]:
+    """A plain decimal number followed by ':'; returns it and the index behind the colon."""
+    end = text.find(":", start)
+    digits = text[start : end if end >= 0 else len(text)]
+    wrong = next((i for i, char in enumerate(digits) if not "0" <= char <= "9"), None)
+    if wrong is None and (not digits or (digits[0] == "0" and len(digits) > 1) or len(digits) > 10):
+        wrong = 0
+    if wrong is not None:
+        raise FormatError(text, start + wrong, f"{what} must be a plain number")
+    if end < 0:
+        raise FormatError(text, len(text), f"{what} must be followed by ':'")
+    return int(digits), end + 1
+
+
+def _parse_betting(text: str, start: int, end: int, game: Game) -> BettingState:
+    try:
+        return betting_after(game, text[start:end])
+    except FormatError as error:
+        raise FormatError(text, start + error.column, error.problem) from None
+
+
+def _walk_betting(text: str, start: int, end: int, game: Game) -> BettingState:
+    """Play a betting text from the start of the hand; slashes must stand exactly where rounds end."""
+    betting = betting_start(game)
+    at = start
+    while at < end:
+        char = text[at]
+        if char not in "fcr":
+            raise FormatError(text, at, f"{char!r} is no action: f, c or r")
+        scanned = scan_action(text, at, game.is_limit)
+        action, behind = scanned or (None, at)
+        if action is None:
+            raise FormatError(text, at + 1, "a no-limit raise needs its size")
+        if text[at:behind] != format_action(action):
+            raise FormatError(text, at + 1, "the size of a raise is a plain number")
+        round_ = betting.round
+        try:
+            betting = betting.after(action)
+        except IllegalAction as error:
+            raise FormatError(text, at, str(error)) from None
+        at = behind
+        slashes = betting.round - round_
+        if text[at : at + slashes] != "/" * slashes or at + slashes > end:
+            raise FormatError(text, at, "the round is over here: '/' must follow")
+        at += slashes
+    return betting
+
+
+def _parse_hole_cards(text: str, start: int, game: Game) -> tuple[tuple[tuple[Card, ...], ...], int]:
+    """One slot per position; a slot is empty or full."""
+    holes: list[tuple[Card, ...]] = []
+    at = start
+    width = 2 * game.num_hole_cards
+    for position in range(game.num_players):
+        if position:
+            if text[at : at + 1] != "|":
+                raise FormatError(text, at, "'|' must stand between the hole cards of two positions")
+            at += 1
+        is_empty = at >= len(text) or text[at] in "|/"
+        if not is_empty and position == game.num_players - 1 and game.num_board_cards[0]:
+            # Board cards of round 0 follow the last slot without a mark: only the length tells whether it is empty.
+            run = len(text[at:].split("/", maxsplit=1)[0])
+            is_empty = run == 2 * game.num_board_cards[0]
+        if is_empty:
+            holes.append(())
+        else:
+            holes.append(_parse_card_run(text, at, game.num_hole_cards))
+            at += width
+    return tuple(holes), at
+
+
+def _parse_board(text: str, start: int, game: Game, round_: int) -> tuple[tuple[Card, ...], ...]:
+    board: list[tuple[Card, ...]] = []
+    at = start
+    for i in range(round_ + 1):
+        if i:
+            if text[at : at + 1] != "/":
+                raise FormatError(text, at, "'/' must stand before the board cards of a round")
+            at += 1
+        board.append(_parse_card_run(text, at, game.num_board_cards[i]))
+        at += 2 * game.num_board_cards[i]
+    if at != len(text):
+        raise FormatError(text, at, "nothing may follow the last board card of the round")
+    return tuple(board)
+
+
+def _parse_card_run(text: str, start: int, count: int) -> tuple[Card, ...]:
+    cards = []
+    for at in range(start, start + 2 * count, 2):
+        card = _CARD_OF_TEXT.get(text[at : at + 2])
+        if card is None:
+            raise FormatError(text, at, f"{text[at : at + 2]!r} is no card")
+        cards.append(card)
+    return tuple(cards)
+
+
+def scan_match_state(text: str, game: Game) -> tuple[MatchState, int] | None:
+    """Read the state at the start of a player's reply as leniently as the reference, and the index behind it.
+
+    Hole cards of positions are assigned in the order they stand; the betting must be legal action by action.
+    None where the reference would call the state badly formatted.
+    """
+    if not text.startswith(HEADER):
+        return None
+    scanned = scan_integer(text, len(HEADER))
+    if scanned is None or text[scanned[1] : scanned[1] + 1] != ":":
+        return None
+    position = wrap_uint8(scanned[0])
+    scanned = scan_integer(text, scanned[1] + 1)
+    if scanned is None or position >= game.num_players or text[scanned[1] : scanned[1] + 1] != ":":
+        return None
+    hand_number = wrap_uint32(scanned[0])
+    walked = _scan_betting(text, scanned[1] + 1, game)
+    if walked is None:
+        return None
+    betting, at = walked
+    holes = _scan_hole_cards(text, at + 1, game)
+    if holes is None:
+        return None
+    hole_cards, at = holes
+    board: list[tuple[Card, ...]] = []
+    for i in range(betting.round + 1):
+        if i and text[at : at + 1] == "/":
+            at += 1
+        cards, at = _scan_cards(text, at, game.num_board_cards[i])
+        if len(cards) != game.num_board_cards[i]:
+            return None
+        board.append(cards)
+    rounds = tuple(tuple(action for _, action in actions) for actions in betting.rounds)
+    return MatchState(Position(position), hand_number, rounds, hole_cards, tuple(board)), at
+
+
+def _scan_betting(text: str, start: int, game: Game) -> tuple[BettingState, int] | None:
+    """The betting up to its colon; slashes are passed over wherever they stand."""
+    betting = betting_start(game)
+    at = start
+    while at < len(text) and text[at] != ":":
+        if text[at] == "/":
+            at += 1
+            continue
+        scanned = scan_action(text, at, game.is_limit)
+        if scanned is None or scanned[0] is None:
+            return None
+        try:
+            betting = betting.after(scanned[0])
+        except IllegalAction:
+            return None
+        at = scanned[1]
+    return (betting, at) if at < len(text) else None
+
+
+def _scan_hole_cards(text: str, start: int, game: Game) -> tuple[tuple[tuple[Card, ...], ...], int] | None:
+    holes: list[tuple[Card, ...]] = []
+    at = start
+    for position in range(game.num_players):
+        if position and text[at : at + 1] == "|":
+            at += 1
+        cards, at = _scan_cards(text, at, game.num_hole_cards)
+        if cards and len(cards) != game.num_hole_cards:
+            return None
+        holes.append(cards)
+    return tuple(holes), at
+
+
+def _scan_cards(text: str, start: int, most: int) -> tuple[tuple[Card, ...], int]:
+    """Up to `most` cards in any case of letters, and the index behind them."""
+    cards: list[Card] = []
+    at = start
+    while len(cards) < most:
+        card = _CARD_OF_ANY_CASE.get(text[at : at + 2])
+        if card is None:
+            break
+        cards.append(card)
+        at += 2
+    return tuple(cards), at

@@ -1,0 +1,159 @@
+"""A scripted dealer for tests of bots: no match, no cards, no socket; just a dialogue.
+
+    dealer = MockDealer("kuhn")
+    dealer.tell("MATCHSTATE:1:0::|Ks")               # not our turn: nothing may come back
+    dealer.ask("MATCHSTATE:1:0:r:|Ks", "c")          # our turn: the reply must be a call
+    to_bot = dealer.receive(b"VERSION:2.0.0\\r\\n")   # bytes of the bot in, bytes for the bot out
+    to_bot = dealer.receive(b"MATCHSTATE:1:0:r:|Ks:c\\r\\n")
+    dealer.assert_done()
+
+`bots.testing` runs a whole bot against it, in the process or over TCP.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from engine import Game, IllegalAction
+from protocol.actions import format_action
+from protocol.errors import LocalProtocolError
+from protocol.game_definition import find_game
+from protocol.match_state import betting_after, format_betting, parse_match_state
+from protocol.session import NEED_DATA, Closed, Comment, DealerSession, Handshake, Reply
+
+__all__ = ["MockDealer"]
+
+
+class _Step(NamedTuple):
+    line: bytes
+    expects: tuple[str, ...] | None
+    """None: no reply is due. Empty: any legal action. Else one of these."""
+
+
+class MockDealer:
+    """A dealer that says what its script says and checks every reply.
+
+    Attributes:
+        game: the game spoken.
+        replies: the actions that came, as texts.
+        comments: the comment lines that came, as bytes.
+    """
+
+    def __init__(self, game: str | Game) -> None:
+        self.game = find_game(game)[1] if isinstance(game, str) else game
+        self.replies: list[str] = []
+        self.comments: list[bytes] = []
+        self._script: list[_Step] = []
+        self._session = DealerSession(self.game)
+        self._done = 0
+        self._is_greeted = False
+        self._awaits: _Step | None = None
+
+    def tell(self, state: str) -> MockDealer:
+        """Add a state that asks nobody, or somebody else.
+
+        Raises:
+            FormatError: it is no state of the game.
+            LocalProtocolError: the state asks this player: use `ask`.
+        """
+        return self._add(state, None)
+
+    def ask(self, state: str, *expects: str) -> MockDealer:
+        """Add a state that asks the player; the reply must be one of `expects`, or any legal action if none is given.
+
+        Raises:
+            FormatError: it is no state of the game.
+            LocalProtocolError: it is not this player's turn there: use `tell`.
+        """
+        return self._add(state, expects)
+
+    def _add(self, state: str, expects: tuple[str, ...] | None) -> MockDealer:
+        parsed = parse_match_state(state, self.game)
+        betting = betting_after(self.game, format_betting(parsed.rounds))
+        asks = not betting.finished and betting.acting_position == parsed.position
+        if asks != (expects is not None):
+            raise LocalProtocolError(
+                f"{state!r} {'asks this player: use ask()' if asks else 'asks nobody here: use tell()'}"
+            )
+        self._script.append(_Step(state.encode("latin-1") + b"\r\n", expects))
+        return self
+
+    def receive(self, data: bytes) -> bytes:
+        """Take bytes from the bot; returns the bytes for the bot.
+
+        Raises:
+            AssertionError: the bot did something else than the script expects; the sentence says what.
+        """
+        self._session.receive_data(data)
+        out = b""
+        while True:
+            if self._is_greeted and self._awaits is None:
+                out += self._advance()
+                if self._awaits is None:
+                    break
+            event = self._session.next_event()
+            if event is NEED_DATA:
+                break
+            if isinstance(event, Handshake):
+                assert event.is_supported, f"the bot speaks version {event.version}, not 2.0.0"
+                self._is_greeted = True
+            elif isinstance(event, Comment):
+                self.comments.append(event.raw)
+            else:
+                assert isinstance(event, Reply), f"{_describe(event)}; asked was {self._asked_text()}"
+                self._check_reply(event)
+        return out
+
+    def receive_eof(self) -> None:
+        """The bot has closed.
+
+        Raises:
+            AssertionError: the script was not at its end.
+        """
+        self._session.receive_eof()
+        self.assert_done()
+
+    def assert_done(self) -> None:
+        """Check that the whole script was played.
+
+        Raises:
+            AssertionError: something is still to come.
+        """
+        assert self._is_greeted, "the bot has not sent its version line"
+        assert self._awaits is None, f"the bot still owes a reply to {self._asked_text()}"
+        assert self._done == len(self._script), f"{len(self._script) - self._done} states were never told"
+
+    def _advance(self) -> bytes:
+        """Say everything up to and including the next question."""
+        out = b""
+        while self._awaits is None and self._done < len(self._script):
+            step = self._script[self._done]
+            self._done += 1
+            out += self._session.send_state(step.line)
+            if step.expects is not None:
+                self._awaits = step
+        return out
+
+    def _check_reply(self, event: Reply) -> None:
+        step = self._awaits
+        assert step is not None
+        action = format_action(event.action)
+        state = parse_match_state(step.line.decode("latin-1").rstrip(), self.game)
+        try:
+            betting_after(self.game, format_betting(state.rounds)).check(event.action)
+        except IllegalAction as error:
+            raise AssertionError(f"{action!r} is illegal at {self._asked_text()}: {error}") from None
+        assert not step.expects or action in step.expects, (
+            f"the bot answered {action!r} to {self._asked_text()}, expected {' or '.join(step.expects)}"
+        )
+        self.replies.append(action)
+        self._awaits = None
+
+    def _asked_text(self) -> str:
+        return repr(self._awaits.line.decode("latin-1").rstrip()) if self._awaits else "nothing"
+
+
+def _describe(event: object) -> str:
+    if isinstance(event, Closed):
+        return "the bot closed the connection"
+    return f"the bot sent a {type(event).__name__}: {getattr(event, 'raw', b'')!r}"
