@@ -1,8 +1,8 @@
 """The strength of a poker hand, in pure Python.
 
-`rank_hand` gives the best five of 1 to 10 cards a number; of two hands with equally many cards the better has the higher
-number. A process that plays or deals needs a handful of these per hand and must start quickly, so nothing here imports
-numpy or numba; for many hands at once see `engine.batch`, which returns the same numbers.
+`rank_hand` gives the best five of 1 to 10 cards a number; of two hands with equally many cards the better has the
+higher number. A process that plays or deals needs a handful of these per hand and must start quickly, so nothing here
+imports numpy or numba; for many hands at once see `engine.batch`, which returns the same numbers.
 
 How it works, for up to seven cards: each card has a key, and the sum of the keys says everything. Its low part is a sum
 of rank keys that no other set of ranks reaches, and leads through two small tables (`engine.tables`) to the hand rank.
@@ -14,9 +14,9 @@ interpreter, where each operation counts and each object is a memory access:
 - The suits are not masked away. Each suit sum has its own view of the values that starts the right distance before
   them, in a block of zeros; a suit sum that means a flush has a view of the zeros, so a 0 found says "flush".
 
-The tables are two-byte items behind memoryviews: lists of ints would save an allocation, and lose more by not fitting
-the processor's cache. They are read at the first call (about 2 ms), not at import: an empty table raises IndexError
-inside the `try` that costs nothing otherwise.
+The values are two-byte items behind memoryviews: a list of ints would save an allocation, and lose as much by spreading
+over more of the processor's cache. They are read at the first call (about 2 ms), not at import: an empty table raises
+IndexError inside a `try` that costs nothing otherwise.
 
 Hands of eight to ten cards have too many sums for a table. There the five ranks that count are picked by hand and
 looked up as a five-card hand.
@@ -37,7 +37,7 @@ _SUIT_SHIFT = 23
 _PLAIN = (1 << _SUIT_SHIFT) - 1
 _ACE_LOW = 0b1_0000_0000_1111
 
-# Filled by _load, in place where possible; _PAIR_KEYS comes last, so that who finds it filled finds everything.
+# Filled by _load; the key tables come last, so that whoever finds one of them filled finds everything filled.
 _PAIR_KEYS: list[list[int]] = []
 _CARD_KEYS: list[int] = []
 _RANK_KEYS: list[int] = []
@@ -47,9 +47,9 @@ _SMALL: list[tuple[int, memoryview[int], memoryview[int]]] = []
 _VIEWS_5: list[memoryview[int]] = []
 _VIEWS_6: list[memoryview[int]] = []
 _VIEWS_7: list[memoryview[int]] = []
-_OFFSETS_5: memoryview[int] = memoryview(b"")
-_OFFSETS_6: memoryview[int] = memoryview(b"")
-_OFFSETS_7: memoryview[int] = memoryview(b"")
+_OFFSETS_5: list[int] = []
+_OFFSETS_6: list[int] = []
+_OFFSETS_7: list[int] = []
 
 
 class Category(IntEnum):
@@ -106,7 +106,8 @@ def rank_hand(cards: Sequence[int]) -> int:
             raise ValueError(f"a hand has 1 to 10 cards, not {count}")
         return _rank_few(cards) if count < 5 else _rank_many(cards)
     except IndexError:
-        if _PAIR_KEYS:
+        # With good cards this can only be the first call (perhaps while another thread is making the first call too).
+        if len(set(cards)) < count or min(cards) < 0 or max(cards) > 51:
             raise ValueError(f"these are not {count} different cards 0..51: {list(cards)}") from None
     _load()
     return rank_hand(cards)
@@ -196,13 +197,13 @@ def _or_all(bits: list[int], cards: Sequence[int]) -> int:
 
 def _load() -> None:
     """Fill this module's tables. Harmless if two threads do it at once: both write the same."""
-    global _FLUSHES, _OFFSETS_5, _OFFSETS_6, _OFFSETS_7
+    global _FLUSHES
     from engine.tables import load_tables
 
     tables = load_tables()
     offsets = [memoryview(of_n) for of_n in tables.offsets]
     values = [memoryview(of_n) for of_n in tables.values]
-    _OFFSETS_5, _OFFSETS_6, _OFFSETS_7 = offsets[4:]
+    _OFFSETS_5[:], _OFFSETS_6[:], _OFFSETS_7[:] = offsets[4:]
     _VIEWS_5[:], _VIEWS_6[:], _VIEWS_7[:] = (
         _views(cards, values[cards - 1], _SUIT_SHIFT - tables.row_bits[cards - 1]) for cards in (5, 6, 7)
     )

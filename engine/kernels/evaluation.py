@@ -4,15 +4,15 @@ Same method and same tables as `engine.evaluator`, without its concessions to th
 uint64, the rank key in the low 32 bits, above it four 4-bit suit counters. The counters start at 3 (each hand's sum
 starts from `_START`), so that the fifth card of a suit sets bit 3 of its counter and one `and` finds any flush.
 
-What matters for speed, each of it measured:
+What matters for speed:
 
 - The tables are globals, which numba freezes into the compiled code. The same loop with the tables as arguments of an
-  inlined helper counts references for every hand and is 20 to 30 times as slow. A kernel that must choose between tables
-  at run time (`rank_few`) takes them as arguments itself and calls nothing.
-- Everything is unsigned. A signed index makes numba test every access for a negative one.
+  inlined helper counts references for every hand and is 20 to 30 times as slow. A kernel that must choose between
+  tables at run time (`rank_few`) takes them as arguments itself and calls nothing.
+- Everything is unsigned: for a signed index numba adds a test for a negative one to every access.
 - Only constants of type uint64 meet the keys: with a Python int, a uint64 becomes a float64.
 
-The kernels are compiled at their first call, once per process (about half a second each), and not cached on disk. A
+The kernels are compiled at their first call, once per process (a third of a second each), and not cached on disk. A
 cached kernel would hold the frozen tables of the day it was compiled, even after another file of tables is installed;
 it fails where neither the package nor the home directory can be written; and processes that fill one cache at the same
 time can read each other's half-written entries (numba issue 4807). Nobody who plays pays: playing uses no kernel.
@@ -168,34 +168,32 @@ def best_five_key(seen: np.uint64, twice: np.uint64, thrice: np.uint64, four: np
 
     The masks hold the ranks of which there are at least one, two, three, four cards.
     """
-    top_of_run = -1
-    for top in range(12, 3, -1):
-        run = _LOWEST_RUN << np.uint64(top - 4)
-        if top_of_run < 0 and seen & run == run:
-            top_of_run = top
-    straight = top_of_run >= 0 or seen & _WHEEL == _WHEEL
+    key = _ZERO
+    if four:
+        quads = highest(four)
+        key += _FOUR * _RANK_KEYS[quads] + _RANK_KEYS[highest(seen & ~(_ONE << quads))]
+        return np.uint64(key)
     trips = highest(thrice)
     pairs = twice
     if thrice:
         pairs &= ~(_ONE << trips)
-    if four or (straight and not (thrice and pairs)):
-        if not four:
-            if top_of_run < 0:
-                return _RANK_KEYS[0] + _RANK_KEYS[1] + _RANK_KEYS[2] + _RANK_KEYS[3] + _RANK_KEYS[12]
-            key = _ZERO
-            for rank in range(top_of_run - 4, top_of_run + 1):
+        if pairs:
+            key += _THREE * _RANK_KEYS[trips] + _TWO * _RANK_KEYS[highest(pairs)]
+            return np.uint64(key)
+    for lowest in range(8, -1, -1):
+        run = _LOWEST_RUN << np.uint64(lowest)
+        if seen & run == run:
+            for rank in range(lowest, lowest + 5):
                 key += _RANK_KEYS[rank]
-            return key
-        quads = highest(four)
-        return _FOUR * _RANK_KEYS[quads] + _RANK_KEYS[highest(seen & ~(_ONE << quads))]
-    key = _ZERO
+            return np.uint64(key)
+    if seen & _WHEEL == _WHEEL:
+        key += _RANK_KEYS[0] + _RANK_KEYS[1] + _RANK_KEYS[2] + _RANK_KEYS[3] + _RANK_KEYS[12]
+        return np.uint64(key)
     wanted = 5
     if thrice:
         key += _THREE * _RANK_KEYS[trips]
         seen &= ~(_ONE << trips)
         wanted = 2
-        if pairs:
-            return key + _TWO * _RANK_KEYS[highest(pairs)]
     else:
         for _ in range(2):
             if pairs:
@@ -208,7 +206,7 @@ def best_five_key(seen: np.uint64, twice: np.uint64, thrice: np.uint64, four: np
         high = highest(seen)
         key += _RANK_KEYS[high]
         seen &= ~(_ONE << high)
-    return key
+    return np.uint64(key)
 
 
 @njit
@@ -222,10 +220,10 @@ def highest(mask: np.uint64) -> np.uint64:
 
 
 @njit
-def count_five(first_end: int) -> NDArray[np.int64]:
-    """Return how many five-card hands have each category, shape (9,), the lowest card being below first_end."""
+def count_five(start: int, end: int) -> NDArray[np.int64]:
+    """Return how many five-card hands with start <= lowest card < end have each category, shape (9,)."""
     counts = np.zeros(9, np.int64)
-    for a in range(first_end):
+    for a in range(start, end):
         for b in range(a + 1, 52):
             for c in range(b + 1, 52):
                 three = _START + _KEYS[a] + _KEYS[b] + _KEYS[c]
@@ -246,13 +244,13 @@ def count_five(first_end: int) -> NDArray[np.int64]:
 
 
 @njit
-def count_seven(first_end: int) -> NDArray[np.int64]:
-    """Return how many seven-card hands have each category, shape (9,), the lowest card being below first_end.
+def count_seven(start: int, end: int) -> NDArray[np.int64]:
+    """Return how many seven-card hands with start <= lowest card < end have each category, shape (9,).
 
     Whether the six outer cards can still become a flush is asked once for all the seventh cards.
     """
     counts = np.zeros(9, np.int64)
-    for a in range(first_end):
+    for a in range(start, end):
         for b in range(a + 1, 52):
             for c in range(b + 1, 52):
                 three = _START + _KEYS[a] + _KEYS[b] + _KEYS[c]

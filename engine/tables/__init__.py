@@ -31,7 +31,7 @@ from os.path import dirname, join
 MAGIC = b"ACPCHR01"
 TABLES_PATH = join(dirname(__file__), "hand_ranks.bin")
 TABLES_SHA256 = "2c71b7183b5f6e2aef69bacf88d7cea6331c00ebc58bb02e4c7eb1f40c1bbd1a"
-"""Checksum of the file: a test compares the two, and the batch kernels keep it in their own source."""
+"""Checksum of the file; a test compares the two."""
 
 CATEGORY_SHIFT = 12
 """A hand rank shifted right by this is its category."""

@@ -11,7 +11,7 @@ Three steps, none of them random, so the same bytes come out every time:
    first, are each slid to the first place where they overlap nothing. (Aho, Sethi, Ullman, "Compilers", 1986, section
    3.9, on parser tables; Tarjan and Yao, "Storing a sparse table", CACM 22, 1979, for why fullest first.)
 
-It takes a few seconds. The new checksum it prints has to be copied to `engine.tables.TABLES_SHA256` and to the kernels.
+It takes a few seconds. If the checksum it prints is a new one, `engine.tables.TABLES_SHA256` has to follow.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _smallest_key(sums: dict[int, NDArray[np.int64]], start: int) -> int:
 
 
 def selections(cards: int, ranks: int = RANKS) -> Iterator[tuple[int, ...]]:
-    """Yield how many cards of each rank (deuce first), for every choice of so many cards with at most four of a rank."""
+    """Yield the number of cards of each rank, deuce first, for every choice of so many, at most four of a rank."""
     if ranks == 0:
         if cards == 0:
             yield ()
@@ -117,7 +117,7 @@ def name_selection(counts: tuple[int, ...]) -> Name:
 
 
 def name_flush(mask: int) -> Name | None:
-    """Return the name of the best flush among suited ranks given as a 13-bit mask, or None if there are fewer than 5."""
+    """Return the name of the best flush among the suited ranks of a 13-bit mask, or None if there are fewer than 5."""
     ranks = [rank for rank in range(12, -1, -1) if mask >> rank & 1]
     if len(ranks) < 5:
         return None

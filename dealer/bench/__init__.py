@@ -1,0 +1,1 @@
+"""Measurements of this program beside its peers, one module per subject."""

@@ -1,0 +1,135 @@
+import random
+from math import comb
+
+import numpy as np
+import pytest
+
+from engine.batch import count_categories, rank_hands
+from engine.evaluator import rank_hand
+from engine.kernels import evaluation
+
+FIVE_CARD_HANDS = [1302540, 1098240, 123552, 54912, 10200, 5108, 3744, 624, 40]
+SEVEN_CARD_HANDS = [23294460, 58627800, 31433400, 6461620, 6180020, 4047644, 3473184, 224848, 41584]
+
+
+def hands_of(cards, count, seed):
+    """Random hands, every third of them drawn from a deck with one suit whole and little of the others."""
+    generator = random.Random(seed)
+    hands = []
+    for number in range(count):
+        deck = [card for card in range(52) if number % 3 or card % 4 == number % 4 or card % 11 == 0]
+        hands.append(generator.sample(deck, cards))
+    return np.array(hands, np.uint8)
+
+
+def run_in_python(hands):
+    """Rank by the kernel that rank_hands would choose, uncompiled."""
+    cards = hands.shape[1]
+    ranks = np.zeros(len(hands), np.uint16)
+    if cards == 7:
+        evaluation.rank_seven.py_func(hands, ranks)
+    elif cards == 5:
+        evaluation.rank_five.py_func(hands, ranks)
+    elif cards < 7:
+        tables = evaluation.OFFSETS[cards - 1], evaluation.VALUES[cards - 1], evaluation.ROW_BITS[cards - 1]
+        evaluation.rank_few.py_func(hands, *tables, ranks)
+    else:
+        evaluation.rank_many.py_func(hands, ranks)
+    return ranks
+
+
+@pytest.mark.parametrize("cards", range(1, 11))
+def test_ranks_are_those_of_rank_hand(cards):
+    hands = hands_of(cards, 3000, seed=cards)
+    ranks = rank_hands(hands)
+    assert ranks.dtype == np.uint16
+    assert ranks.tolist() == [rank_hand(hand) for hand in hands.tolist()]
+
+
+@pytest.mark.parametrize("cards", range(1, 11))
+def test_kernels_do_the_same_in_python(cards, monkeypatch):
+    for helper in ("best_five_key", "highest"):
+        monkeypatch.setattr(evaluation, helper, getattr(evaluation, helper).py_func)
+    hands = hands_of(cards, 200, seed=cards)
+    assert run_in_python(hands).tolist() == [rank_hand(hand) for hand in hands.tolist()]
+
+
+@pytest.mark.parametrize("cards", [5, 6, 7])
+def test_the_general_kernel_agrees_with_the_special_ones(cards):
+    hands = hands_of(cards, 300, seed=cards)
+    ranks = np.zeros(len(hands), np.uint16)
+    n = cards - 1
+    evaluation.rank_few(hands, evaluation.OFFSETS[n], evaluation.VALUES[n], evaluation.ROW_BITS[n], ranks)
+    assert ranks.tolist() == rank_hands(hands).tolist()
+
+
+@pytest.mark.parametrize("cards", [5, 7])
+def test_any_memory_layout_will_do(cards):
+    hands = hands_of(cards, 500, seed=cards)
+    expected = rank_hands(hands).tolist()
+    columns = np.ascontiguousarray(hands.T)
+    assert rank_hands(columns.T).tolist() == expected
+    assert rank_hands(np.repeat(hands, 2, axis=1)[:, ::2]).tolist() == expected
+    assert rank_hands(hands[::-1]).tolist() == expected[::-1]
+    hands.flags.writeable = False
+    assert rank_hands(hands).tolist() == expected
+
+
+def test_all_five_card_hands():
+    counts = count_categories(5)
+    assert counts.tolist() == FIVE_CARD_HANDS
+    assert counts.sum() == comb(52, 5)
+
+
+@pytest.mark.slow
+def test_all_seven_card_hands():
+    counts = count_categories(7)
+    assert counts.tolist() == SEVEN_CARD_HANDS
+    assert counts.sum() == comb(52, 7)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "start", "hands"), [("count_five", 45, comb(7, 5)), ("count_seven", 43, comb(9, 7))]
+)
+def test_counting_kernels_do_the_same_in_python(kernel, start, hands):
+    kernel = getattr(evaluation, kernel)
+    counts = kernel.py_func(start, 52)
+    assert counts.sum() == hands
+    assert counts.tolist() == kernel(start, 52).tolist()
+
+
+def test_counts_of_the_parts_add_up():
+    parts = [evaluation.count_five(card, card + 1) for card in range(48)]
+    assert np.sum(parts, axis=0).tolist() == FIVE_CARD_HANDS
+
+
+def test_no_hands():
+    for cards in (1, 5, 7, 10):
+        assert rank_hands(np.empty((0, cards), np.uint8)).shape == (0,)
+
+
+def test_categories_are_counted_for_five_and_seven_cards_only():
+    with pytest.raises(ValueError, match="5 and 7 cards, not for 6"):
+        count_categories(6)
+
+
+@pytest.mark.parametrize("hands", [[[1, 2]], np.zeros((1, 5), np.int64), np.zeros((1, 5), np.int8)])
+def test_wrong_type(hands):
+    with pytest.raises(TypeError, match="must be a numpy array of uint8, not"):
+        rank_hands(hands)
+
+
+def test_wrong_shape():
+    with pytest.raises(ValueError, match="must have the shape"):
+        rank_hands(np.zeros(7, np.uint8))
+    for cards in (0, 11):
+        with pytest.raises(ValueError, match=f"a hand has 1 to 10 cards, not {cards}"):
+            rank_hands(np.zeros((3, cards), np.uint8))
+
+
+@pytest.mark.parametrize("cards", range(1, 11))
+def test_number_that_is_no_card(cards):
+    hands = hands_of(cards, 20, seed=0)
+    hands[7, cards - 1] = 52
+    with pytest.raises(ValueError, match="52 is not a card"):
+        rank_hands(hands)
