@@ -30,6 +30,10 @@ class TimeLimits:
     per_hand_us: int = 7_000_000
     start_us: int | None = None
 
+    def match_us(self, hands: int) -> int:
+        """What a player has for all hands of a match; 64 bits, as the reference counts."""
+        return self.per_hand_us * hands % 2**64
+
 
 DEFAULT_LIMITS = TimeLimits()
 """What the reference grants when told nothing."""
@@ -48,7 +52,7 @@ class SeatClock:
     def __init__(self, limits: TimeLimits, hands: int) -> None:
         self._response_limit_us = limits.response_us
         self._hand_limit_us = limits.hand_us
-        self._match_limit_us = limits.per_hand_us * hands
+        self._match_limit_us = limits.match_us(hands)
         self.hand_us = 0
         self.match_us = 0
 

@@ -27,6 +27,8 @@ class FaultKind(enum.Enum):
     """No answer, or too much time used."""
     DISCONNECT = "disconnect"
     """The connection ended while the match was on."""
+    CRASH = "crash"
+    """The player's process ended."""
     FLOOD = "flood"
     """More bytes than a player can have to say, or a player who does not read."""
 

@@ -29,7 +29,7 @@ from engine import CALL, CARD_TEXTS, Action, ActionKind, Deal, Game, Rule, Seat,
 from engine.actions import raise_to
 from engine.hand import hand_values
 from logs import HandRecord, PlayerComment, Times
-from logs.transaction_log import Transaction, format_transaction
+from logs.transaction_log import Transaction
 from protocol import NEED_DATA, DealerSession, RemoteProtocolError, format_action
 from protocol.session import BadAction, BadState, Closed, Comment, DealerEvent, Handshake, Reply, StaleReply
 
@@ -90,15 +90,13 @@ class Match:
         `check_time` has to be called; None when nothing is awaited.
     """
 
-    def __init__(
-        self, setup: MatchSetup, observer: MatchObserver, transactions: Iterable[Transaction | str] = ()
-    ) -> None:
+    def __init__(self, setup: MatchSetup, observer: MatchObserver, transactions: Iterable[Transaction] = ()) -> None:
         """Prepare a match.
 
         Args:
             setup: what is played.
             observer: is told everything.
-            transactions: actions of an earlier run to go on from; a string is a line that could not be read.
+            transactions: actions of an earlier run to go on from.
         """
         self.setup = setup
         self.phase = Phase.CONNECTING
@@ -226,10 +224,11 @@ class Match:
         self._start()
 
     def _start(self) -> None:
+        self._asked_us = time.time_ns() // 1000
+        self._observer.match_started(self._asked_us)
         self._begin_hand()
         for transaction in self._transactions:
             self._replay(transaction)
-        self._observer.match_started(time.time_ns() // 1000)
         if self.hands_played >= self.setup.hands:
             self._finish_match()
         elif self._betting.finished:
@@ -238,18 +237,22 @@ class Match:
             self._ask()
         self._listen()
 
-    def _replay(self, transaction: Transaction | str) -> None:
+    def _replay(self, transaction: Transaction) -> None:
         """Apply an action of an earlier run: nothing is sent or logged, but time and chips count."""
-        if isinstance(transaction, str):
-            raise MatchFailure(f"ERROR: could not parse transaction stamp {transaction}")
-        action, hand_number, times = transaction
-        line = format_transaction(action or CALL, hand_number, *times)
-        if hand_number != self._hand_number:
-            raise MatchFailure(f"ERROR: handId mismatch in transaction log: {line}")
-        if action is None or (action, None) != self._fit(action):
-            raise MatchFailure(f"ERROR: invalid action in transaction log: {line}")
+        line, action, hand_number, times = transaction
+        complaint = ""
+        if not transaction.is_readable:
+            complaint = "ERROR: could not parse transaction stamp "
+        elif hand_number != self._hand_number:
+            complaint = "ERROR: handId mismatch in transaction log: "
+        elif action is None or (action, None) != self._fit(action):
+            complaint = "ERROR: invalid action in transaction log: "
+        if complaint or action is None:
+            # The reference prints the line as it came, with its end or without one, up to a NUL.
+            printed = complaint + line.split("\0", 1)[0]
+            raise MatchFailure(printed.rstrip("\r\n"), printed=printed)
         seat = self._seats[self._betting.acting_position]
-        if not self._clocks[seat].charge(times.received_us - times.sent_us):
+        if not self._clocks[seat].charge(max(0, times.received_us - times.sent_us)):
             raise MatchFailure(f"ERROR: seat {seat + 1} ran out of time in transaction file", seat, FaultKind.TIMEOUT)
         self._times.append(times)
         self._advance(action)

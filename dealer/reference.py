@@ -21,10 +21,11 @@ from dealer.observer import MatchObserver, Observers
 from dealer.reference_options import EXTENSIONS, USAGE, Options, UsageError, parse_hands, parse_options, parse_seed
 from dealer.writers import LogWriter, TransactionWriter
 from engine import Game, GameError, Seat
-from logs import format_header, format_score_line, parse_transaction
+from logs import format_header, format_score_line, parse_transactions
 from logs.line_file import LineFile
 from logs.transaction_log import Transaction, format_time
 from protocol import parse_game_definition
+from protocol.framing import LineReader
 
 __all__ = ["main"]
 
@@ -79,10 +80,10 @@ def _run(arguments: Sequence[str]) -> int:
         setup.seed,
         t_response_ms=limits.response_us // 1000,
         t_hand_ms=limits.hand_us // 1000,
-        t_per_hand_ms=limits.per_hand_us // 1000,
+        t_per_hand_ms=limits.match_us(setup.hands) // setup.hands // 1000,
     )
     observers: list[MatchObserver] = [Transcript(sys.stderr.buffer, quiet=options.quiet, setup=setup)]
-    earlier: list[Transaction | str] = []
+    earlier: list[Transaction] = []
     if options.log:
         log = _open(f"{match_name}.log", "ERROR: could not open log file ", options.append)
         observers.append(LogWriter(log, names))
@@ -118,20 +119,17 @@ def _open(path: str, complaint: str, append: bool) -> LineFile:
         raise UsageError(f"{complaint}{path}\n") from None
 
 
-def _read_transactions(path: str, game: Game) -> list[Transaction | str]:
-    """The actions of the earlier run, up to the first line that cannot be read, which stands as text."""
+def _read_transactions(path: str, game: Game) -> list[Transaction]:
+    """The actions of the earlier run."""
+    reader = LineReader()
     try:
         with open(path, "rb") as file:
-            lines = file.read().decode("latin-1").splitlines(keepends=True)
+            reader.feed(file.read())
     except OSError:
         return []
-    transactions: list[Transaction | str] = []
-    for line in lines:
-        transaction = parse_transaction(line, is_limit=game.is_limit)
-        transactions.append(line if transaction is None else transaction)
-        if transaction is None:
-            break
-    return transactions
+    reader.feed_eof()
+    lines = (line.decode("latin-1") for line in iter(reader.pop, None))
+    return parse_transactions(lines, is_limit=game.is_limit)
 
 
 def _write_header(header: str, log: LineFile | None) -> None:

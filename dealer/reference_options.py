@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from protocol.numbers import scan_integer, wrap_uint32
+from protocol.numbers import scan_integer, scan_unsigned, wrap_uint32
 
 __all__ = ["USAGE", "Options", "UsageError", "parse_options"]
 
@@ -149,17 +149,17 @@ def _set(options: Options, name: str, value: str) -> None:
         case "t_per_hand":
             options.per_hand_us = _microseconds(value, "ERROR: could not get average player hand timeout from ")
         case "start_timeout":
-            milliseconds = _number(value, "ERROR: could not get start timeout ")
+            milliseconds = _integer(value, "ERROR: could not get start timeout ")
             options.start_us = milliseconds * 1000 if milliseconds >= 0 else None
         case "host":
             options.host = value
         case "coalesce":
-            options.coalesce_s = _number(value, "ERROR: could not get coalescing time from ") / 1000
+            options.coalesce_s = max(0, _integer(value, "ERROR: could not get coalescing time from ")) / 1000
         case "help":
             options.help = True
 
 
-def _number(text: str, complaint: str) -> int:
+def _integer(text: str, complaint: str) -> int:
     scanned = scan_integer(text)
     if scanned is None:
         raise UsageError(f"{complaint}{text}\n")
@@ -168,14 +168,17 @@ def _number(text: str, complaint: str) -> int:
 
 def _microseconds(text: str, complaint: str) -> int:
     """Milliseconds as unsigned 64-bit microseconds: a negative time is a very long one."""
-    return _number(text, complaint) * 1000 % 2**64
+    scanned = scan_unsigned(text)
+    if scanned is None:
+        raise UsageError(f"{complaint}{text}\n")
+    return scanned[0] * 1000 % 2**64
 
 
 def _parse_ports(text: str) -> tuple[int, ...]:
     ports: list[int] = []
     at = 0
-    while len(ports) < _MAX_PORTS:
-        scanned = scan_integer(text, at)
+    while text and len(ports) < _MAX_PORTS:
+        scanned = scan_unsigned(text, at)
         if scanned is None:
             raise UsageError(f"ERROR: bad port string {text}\n")
         ports.append(scanned[0] & 0xFFFF)
@@ -194,7 +197,7 @@ def parse_hands(text: str) -> int:
     Raises:
         UsageError: it is no number, or 0.
     """
-    scanned = scan_integer(text)
+    scanned = scan_unsigned(text)
     hands = 0 if scanned is None else wrap_uint32(scanned[0])
     if hands == 0:
         raise UsageError(f"ERROR: invalid number of hands {text}\n")
@@ -207,7 +210,7 @@ def parse_seed(text: str) -> int:
     Raises:
         UsageError: it is no number.
     """
-    scanned = scan_integer(text)
+    scanned = scan_unsigned(text)
     if scanned is None:
         raise UsageError(f"ERROR: invalid random number seed {text}\n")
     return wrap_uint32(scanned[0])

@@ -2,7 +2,7 @@
 
 from logs.acpc_log import format_header, format_score_line, format_state_line
 from logs.record import HandRecord, PlayerComment, Times
-from logs.transaction_log import format_transaction, parse_transaction
+from logs.transaction_log import format_transaction, parse_transactions
 
 __all__ = [
     "HandRecord",
@@ -12,5 +12,5 @@ __all__ = [
     "format_score_line",
     "format_state_line",
     "format_transaction",
-    "parse_transaction",
+    "parse_transactions",
 ]

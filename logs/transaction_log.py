@@ -6,28 +6,36 @@ the hand number, when the player was asked and when he answered (seconds of Unix
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from engine import Action
 from logs.record import Times
 from protocol.actions import format_action, scan_action
-from protocol.numbers import wrap_uint32
+from protocol.numbers import scan_unsigned, wrap_uint32
 
-__all__ = ["Transaction", "format_time", "format_transaction", "parse_transaction"]
+__all__ = ["Transaction", "format_time", "format_transaction", "parse_transactions"]
 
 
 class Transaction(NamedTuple):
-    """One line of a transaction log."""
+    """One line of a transaction log.
 
+    Attributes:
+        line: as it stands in the file.
+        action: None when its letter is no action, or when the line cannot be read.
+        hand_number: -1 when the line cannot be read.
+        times: when the player was asked and when he answered.
+    """
+
+    line: str
     action: Action | None
-    """None when its letter is no action."""
     hand_number: int
     times: Times
 
-
-_INT = r"[ \t\n\v\f\r]*([+-]?[0-9]+)"
-_STAMP = re.compile(rf"{_INT}{_INT}\.([0-9]{{1,6}}){_INT}\.([0-9]{{1,6}})")
+    @property
+    def is_readable(self) -> bool:
+        """Whether the line is in the format."""
+        return self.hand_number >= 0
 
 
 def format_time(time_us: int) -> str:
@@ -40,15 +48,48 @@ def format_transaction(action: Action, hand_number: int, sent_us: int, received_
     return f"{format_action(action)} {hand_number} {format_time(sent_us)} {format_time(received_us)}\n"
 
 
-def parse_transaction(line: str, *, is_limit: bool) -> Transaction | None:
-    """Read a line; None when it is not in the format."""
-    scanned = scan_action(line, 0, is_limit)
+def parse_transactions(lines: Iterable[str], *, is_limit: bool) -> list[Transaction]:
+    """Read lines up to the first that is not in the format, which is the last of the result.
+
+    As in the reference, a line may lack the microseconds of the reply: those of the line before then count.
+    """
+    transactions: list[Transaction] = []
+    received_fraction = 0
+    for line in lines:
+        transaction, received_fraction = _parse_line(line, is_limit, received_fraction)
+        transactions.append(transaction)
+        if not transaction.is_readable:
+            break
+    return transactions
+
+
+def _parse_line(line: str, is_limit: bool, last_fraction: int) -> tuple[Transaction, int]:
+    """One line, and the microseconds of its reply."""
+    unreadable = Transaction(line, None, -1, Times(0, 0)), last_fraction
+    text = line.split("\0", 1)[0]
+    scanned = scan_action(text, 0, is_limit)
     if scanned is None:
-        return None
+        return unreadable
     action, at = scanned
-    match = _STAMP.match(line, at)
-    if match is None:
-        return None
-    hand, sent_s, sent_us, received_s, received_us = (int(number) for number in match.groups())
+    numbers: list[int] = []
+    for separator, most_digits in (("", 0), ("", 0), (".", 6), ("", 0), (".", 6)):
+        number = None
+        if text.startswith(separator, at):
+            at += len(separator)
+            number = _scan_digits(text, at, most_digits)
+        if number is None:
+            if len(numbers) < 4:
+                return unreadable
+            number = last_fraction, at
+        numbers.append(number[0])
+        at = number[1]
+    hand_number, sent_s, sent_us, received_s, received_us = numbers
     times = Times(sent_s * 1000000 + sent_us, received_s * 1000000 + received_us)
-    return Transaction(action, wrap_uint32(hand), times)
+    return Transaction(line, action, wrap_uint32(hand_number), times), received_us
+
+
+def _scan_digits(text: str, start: int, most: int) -> tuple[int, int] | None:
+    """A number of at most so many characters (0: any), blanks before it aside."""
+    while start < len(text) and text[start] in " \t\n\v\f\r":
+        start += 1
+    return scan_unsigned(text[: start + most] if most else text, start)

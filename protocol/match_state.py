@@ -22,7 +22,7 @@ from typing import TypeAlias
 from engine import CARD_TEXTS, Action, BettingState, Card, Game, IllegalAction, Position, betting_start
 from protocol.actions import format_action, scan_action
 from protocol.errors import FormatError
-from protocol.numbers import scan_integer, wrap_uint8, wrap_uint32
+from protocol.numbers import scan_unsigned, wrap_uint8, wrap_uint32
 
 __all__ = [
     "HEADER",
@@ -226,11 +226,11 @@ def scan_match_state(text: str, game: Game) -> tuple[MatchState, int] | None:
     """
     if not text.startswith(HEADER):
         return None
-    scanned = scan_integer(text, len(HEADER))
+    scanned = scan_unsigned(text, len(HEADER))
     if scanned is None or text[scanned[1] : scanned[1] + 1] != ":":
         return None
     position = wrap_uint8(scanned[0])
-    scanned = scan_integer(text, scanned[1] + 1)
+    scanned = scan_unsigned(text, scanned[1] + 1)
     if scanned is None or position >= game.num_players or text[scanned[1] : scanned[1] + 1] != ":":
         return None
     hand_number = wrap_uint32(scanned[0])
@@ -255,7 +255,7 @@ def scan_match_state(text: str, game: Game) -> tuple[MatchState, int] | None:
 
 
 def _scan_betting(text: str, start: int, game: Game) -> tuple[BettingState, int] | None:
-    """The betting up to its colon; slashes are passed over wherever they stand."""
+    """The betting up to its colon or the end of the text; slashes are passed over wherever they stand."""
     betting = betting_start(game)
     at = start
     while at < len(text) and text[at] != ":":
@@ -270,7 +270,7 @@ def _scan_betting(text: str, start: int, game: Game) -> tuple[BettingState, int]
         except IllegalAction:
             return None
         at = scanned[1]
-    return (betting, at) if at < len(text) else None
+    return betting, at
 
 
 def _scan_hole_cards(text: str, start: int, game: Game) -> tuple[tuple[tuple[Card, ...], ...], int] | None:

@@ -8,25 +8,39 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["scan_integer", "wrap_int32", "wrap_uint8", "wrap_uint32"]
+__all__ = ["scan_integer", "scan_unsigned", "wrap_int32", "wrap_uint8", "wrap_uint32"]
 
 _INTEGER = re.compile(r"[ \t\n\v\f\r]*([+-]?[0-9]+)")
-_MOST, _LEAST = 2**63 - 1, -(2**63)
 _MOST_DIGITS = 40
 
 
-def scan_integer(text: str, start: int = 0) -> tuple[int, int] | None:
-    """Read an integer at `start`: its value, held to 64 bits, and the index behind it. None where there is no digit."""
+def _scan(text: str, start: int) -> tuple[int, int] | None:
     match = _INTEGER.match(text, start)
     if match is None:
         return None
     digits = match.group(1)
     if len(digits) > _MOST_DIGITS:
-        stripped = digits.lstrip("+-0")
-        value = int(digits[0] * (digits[0] == "-") + (stripped[:_MOST_DIGITS] or "0"))
-    else:
-        value = int(digits)
-    return max(_LEAST, min(_MOST, value)), match.end()
+        # Every number of so many digits is beyond 64 bits, unless it begins with zeros.
+        digits = digits[0] * (digits[0] == "-") + (digits.lstrip("+-0")[:_MOST_DIGITS] or "0")
+    return int(digits), match.end()
+
+
+def scan_integer(text: str, start: int = 0) -> tuple[int, int] | None:
+    """Read a signed integer at `start`: its value, held to 64 bits, and the index behind it; None without a digit."""
+    scanned = _scan(text, start)
+    return None if scanned is None else (max(-(2**63), min(2**63 - 1, scanned[0])), scanned[1])
+
+
+def scan_unsigned(text: str, start: int = 0) -> tuple[int, int] | None:
+    """Read an unsigned integer at `start` and the index behind it; None without a digit.
+
+    A minus counts modulo 2**64; a number beyond 64 bits is 2**64 - 1 whatever its sign.
+    """
+    scanned = _scan(text, start)
+    if scanned is None:
+        return None
+    value, end = scanned
+    return (value % 2**64 if abs(value) < 2**64 else 2**64 - 1), end
 
 
 def wrap_int32(value: int) -> int:

@@ -18,7 +18,6 @@ Texts on the wire are bytes; they are decoded as latin-1 so that any byte surviv
 from __future__ import annotations
 
 import enum
-import re
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from engine import Action, BettingState, Game, IllegalAction
@@ -26,7 +25,7 @@ from protocol.actions import format_action, scan_action
 from protocol.errors import FormatError, LocalProtocolError, RemoteProtocolError
 from protocol.framing import MAX_LINE_BYTES, LineReader
 from protocol.match_state import MatchState, betting_after, format_betting, parse_match_state, scan_match_state
-from protocol.numbers import wrap_uint32
+from protocol.numbers import scan_unsigned, wrap_uint32
 
 __all__ = [
     "NEED_DATA",
@@ -124,8 +123,25 @@ DealerEvent: TypeAlias = (
     | Literal[NeedData.NEED_DATA]
 )
 
-_NUMBER = r"[ \t\n\v\f\r]*([+-]?[0-9]+)"
-_VERSION_PATTERN = re.compile(rf"VERSION:{_NUMBER}\.{_NUMBER}\.{_NUMBER}")
+_VERSION_HEADER: Final = "VERSION:"
+
+
+def _scan_version(text: str) -> tuple[int, int, int] | None:
+    """Three numbers behind the header, separated by dots; whatever follows is left alone."""
+    if not text.startswith(_VERSION_HEADER):
+        return None
+    numbers: list[int] = []
+    at = len(_VERSION_HEADER)
+    while True:
+        scanned = scan_unsigned(text, at)
+        if scanned is None:
+            return None
+        numbers.append(wrap_uint32(scanned[0]))
+        at = scanned[1] + 1
+        if len(numbers) == 3:
+            return numbers[0], numbers[1], numbers[2]
+        if text[at - 1 : at] != ".":
+            return None
 
 
 class DealerSession:
@@ -192,13 +208,12 @@ class DealerSession:
         return self._read_reply(raw)
 
     def _read_version(self, raw: bytes) -> Handshake:
-        match = _VERSION_PATTERN.match(raw.decode("latin-1"))
-        if match is None:
+        version = _scan_version(raw.decode("latin-1"))
+        if version is None:
             self._closed = True
             raise RemoteProtocolError(f"not a version line: {raw!r}; a player begins with {VERSION_LINE!r}", raw)
         self._awaits_version = False
-        major, minor, revision = (wrap_uint32(int(number)) for number in match.groups())
-        return Handshake(raw, (major, minor, revision), major == VERSION[0] and minor <= VERSION[1])
+        return Handshake(raw, version, version[0] == VERSION[0] and version[1] <= VERSION[1])
 
     def _read_reply(self, raw: bytes) -> DealerEvent:
         """Judge a line as the reference does; a line counts up to its first NUL."""

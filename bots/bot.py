@@ -1,0 +1,48 @@
+"""What a player is: something that answers a `View` with an action. No socket in sight.
+
+    class AlwaysCall(Bot):
+        def act(self, view):
+            return view.call()
+
+The same object plays over TCP (`bots.run`), against a script (`bots.testing`), or in this process, where a program of
+its own shows it `View.of_hand(...)` and applies what it answers.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+
+from bots.view import View
+from engine import Action
+
+__all__ = ["Bot"]
+
+
+class Bot(ABC):
+    """A player. Only `act` has to be written; the rest is there for bots that learn, count or clean up."""
+
+    @abstractmethod
+    def act(self, view: View) -> Action:
+        """What to do now; called whenever it is this player's turn.
+
+        An illegal answer ends the program with a sentence that says why: see `View.can_raise` and its neighbours, or
+        use `View.nearest_legal`.
+        """
+
+    def hand_started(self, view: View) -> None:  # noqa: B027 - a hook: doing nothing is right
+        """Called with the first state of each hand, before any `act` of that hand; others may have acted before."""
+
+    def hand_finished(self, view: View) -> None:  # noqa: B027
+        """Called with the last state of each hand: the cards shown, and `view.value`, the chips won or lost."""
+
+    def match_finished(self) -> None:  # noqa: B027
+        """Called once, when the dealer has closed the connection."""
+
+    def policy(self, view: View) -> Mapping[Action, float] | None:
+        """The probability of each action in this state, where a bot can say it; None where it cannot.
+
+        Probabilities of legal actions only, summing to 1, and the same that `act` draws from: what evaluates a bot
+        without playing it (exploitability, variance reduction) relies on both. Asking must not change the bot.
+        """
+        return None

@@ -1,0 +1,57 @@
+"""A bot that comes with the arena, as a program: what ``arena bot NAME HOST PORT`` runs.
+
+    python -m bots.builtin NAME HOST PORT [--game GAME] [--seed N]
+
+NAME is a name of `bots.registry`, with options if there are any: ``random?fold=0.1,call=0.5,raise=0.4``. Game and
+exit codes are those of `bots.client`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+from bots.client import UsageError, play_to_exit_code, read_arguments, read_port
+from bots.errors import SpecError
+from bots.registry import make_bot
+
+__all__ = ["main"]
+
+_USAGE: Final = "usage: arena bot NAME HOST PORT [--game GAME] [--seed N]"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Play a match as the bot named; returns the exit code.
+
+    Args:
+        argv: NAME HOST PORT and options; those of the process by default.
+    """
+    try:
+        arguments = read_arguments(sys.argv[1:] if argv is None else argv, ("NAME", "HOST", "PORT"), ("game", "seed"))
+        if "help" in arguments:
+            sys.stdout.write(_USAGE + "\n")
+            return 0
+        port, seed = read_port(arguments["PORT"]), _read_seed(arguments.get("seed"))
+    except UsageError as error:
+        sys.stderr.write(f"bot: {error}; {_USAGE}\n")
+        return 2
+    try:
+        bot = make_bot(arguments["NAME"], seed)
+    except SpecError as error:
+        sys.stderr.write(f"bot: {error}\n")
+        return 1
+    return play_to_exit_code(bot, arguments["HOST"], port, arguments.get("game"))
+
+
+def _read_seed(text: str | None) -> int | None:
+    if text is None:
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise UsageError(f"--seed must be a whole number, not {text!r}") from None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,49 @@
+"""Many matches in one process, for the dealer benchmark: prints the ports, a line per match, then deals.
+
+python -m dealer.bench.many GAME_FILE MATCHES HANDS SEED [COALESCE_MS]
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+
+from dealer.event_loop import new_event_loop
+from dealer.match import Match, MatchSetup, Phase
+from dealer.network import Table
+from dealer.writers import LogWriter
+from logs.line_file import LineFile
+from protocol import find_game
+
+__all__ = ["main"]
+
+
+async def _deal(game_file: str, matches: int, hands: int, seed: int, coalesce_s: float | None) -> bool:
+    game = find_game(game_file)[1]
+    names = tuple(f"p{seat}" for seat in range(game.num_players))
+    tables = []
+    with tempfile.TemporaryDirectory() as folder:
+        for i in range(matches):
+            setup = MatchSetup(game, f"m{i}", hands, seed + i, names)
+            log = LogWriter(LineFile(os.path.join(folder, f"m{i}.log")), names)
+            tables.append(Table(Match(setup, log), coalesce_s=coalesce_s))
+        for table in tables:
+            sys.stdout.write(" ".join(map(str, table.listen())) + "\n")
+        sys.stdout.flush()
+        await asyncio.gather(*(table.run() for table in tables))
+    return all(table.match.phase is Phase.FINISHED for table in tables)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Deal; returns 0 when every match was finished."""
+    game_file, matches, hands, seed = arguments[0], *map(int, arguments[1:4])
+    coalesce_s = float(arguments[4]) / 1000 if len(arguments) > 4 else None
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        return 0 if runner.run(_deal(game_file, matches, hands, seed, coalesce_s)) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,161 @@
+"""The dealer's throughput beside the reference dealer's, with the same clients.
+
+One round starts every contender in turn: the reference as one process per match, ours as one process for all matches,
+once sending at once and once coalescing. The clients are the reference's example player where its path is given, else
+our own ``random`` bot, which is slower than any dealer: then only our own figures mean something. The clock runs from
+the moment the clients are started until the last dealer process has ended.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from dealer.bench.rows import Row
+from protocol import format_game_definition
+from protocol.game_definition import find_game
+
+__all__ = ["measure"]
+
+_DEADLINE_S = 600.0
+_COALESCE_MS = 2
+
+Start = Callable[[str, int, int, str], tuple[list[subprocess.Popen[str]], list[list[str]]]]
+
+
+def measure(
+    *,
+    reference_dealer: str | None,
+    reference_player: str | None,
+    matches: int,
+    hands: int,
+    rounds: int,
+) -> list[Row]:
+    """Rates in hands per second over all matches, and ratios taken within a round.
+
+    Args:
+        reference_dealer: path of the reference's dealer; None leaves it out.
+        reference_player: path of its example player, or another client started as PLAYER GAME HOST PORT.
+        matches: played side by side.
+        hands: of each match.
+        rounds: how often everybody plays.
+
+    Raises:
+        OSError: a program cannot be started.
+        RuntimeError: a dealer failed or did not end in time.
+    """
+    contenders: dict[str, Start] = {
+        "ours, sent at once": lambda game, n, m, folder: _start_ours(game, n, m, None),
+        "ours, coalesced": lambda game, n, m, folder: _start_ours(game, n, m, _COALESCE_MS),
+    }
+    if reference_dealer is not None:
+        dealer = os.path.abspath(reference_dealer)
+        contenders["reference"] = lambda game, n, m, folder: _start_reference(dealer, game, n, m, folder)
+    player = None if reference_player is None else os.path.abspath(reference_player)
+    rates: dict[str, list[float]] = {name: [] for name in contenders}
+    with tempfile.TemporaryDirectory() as folder:
+        game_file = os.path.join(folder, "limit.game")
+        Path(game_file).write_text(format_game_definition(find_game("limit")[1]), "ascii")
+        for _ in range(rounds):
+            for name, start in contenders.items():
+                rates[name].append(_rate(start, game_file, matches, hands, folder, player))
+    group = f"dealer, {matches} {'match' if matches == 1 else 'matches'}"
+    reference = rates.get("reference")
+    rows = []
+    for name, measured in rates.items():
+        ratios = [a / b for a, b in zip(measured, reference, strict=True)] if reference else []
+        rows.append(
+            Row(
+                group=group,
+                who=name,
+                rate_median=statistics.median(measured),
+                rate_low=min(measured),
+                rate_high=max(measured),
+                unit="hands/s",
+                ratio=statistics.median(ratios) if ratios and name != "reference" else None,
+                note=f"ratio to the reference {min(ratios):.2f} to {max(ratios):.2f}"
+                if ratios and name != "reference"
+                else "",
+            )
+        )
+    return rows
+
+
+def _start_ours(
+    game_file: str, hands: int, matches: int, coalesce_ms: int | None
+) -> tuple[list[subprocess.Popen[str]], list[list[str]]]:
+    command = [sys.executable, "-P", "-m", "dealer.bench.many", game_file, str(matches), str(hands), "1"]
+    if coalesce_ms is not None:
+        command.append(str(coalesce_ms))
+    dealer = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    return [dealer], [_read_ports(dealer) for _ in range(matches)]
+
+
+def _start_reference(
+    path: str, game_file: str, hands: int, matches: int, folder: str
+) -> tuple[list[subprocess.Popen[str]], list[list[str]]]:
+    # Each match has a seed of its own, because the reference also chooses its ports by it.
+    dealers = [
+        subprocess.Popen(
+            [path, f"m{i}", game_file, str(hands), str(i + 1), "A", "B", "-q"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            cwd=folder,
+        )
+        for i in range(matches)
+    ]
+    return dealers, [_read_ports(dealer) for dealer in dealers]
+
+
+def _read_ports(dealer: subprocess.Popen[str]) -> list[str]:
+    assert dealer.stdout is not None
+    ports = dealer.stdout.readline().split()
+    if not ports:
+        raise RuntimeError("a dealer ended before it told its ports")
+    return ports
+
+
+def _player_command(player: str | None, game_file: str, port: str) -> Sequence[str]:
+    if player is not None:
+        return [player, game_file, "127.0.0.1", port]
+    start = "import sys; from bots.builtin import main; sys.exit(main())"
+    return [sys.executable, "-P", "-c", start, "random", "127.0.0.1", port, "--game", game_file]
+
+
+def _rate(start: Start, game_file: str, matches: int, hands: int, folder: str, player: str | None) -> float:
+    dealers, ports = start(game_file, hands, matches, folder)
+    players: list[subprocess.Popen[bytes]] = []
+    try:
+        began = time.perf_counter()
+        for port in (port for of_match in ports for port in of_match):
+            players.append(
+                subprocess.Popen(
+                    _player_command(player, game_file, port), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+                )
+            )
+        for dealer in dealers:
+            if dealer.wait(_DEADLINE_S) != 0:
+                raise RuntimeError(f"a dealer ended with exit code {dealer.returncode}")
+        seconds = time.perf_counter() - began
+    except subprocess.TimeoutExpired:
+        raise RuntimeError(f"a dealer has not finished within {_DEADLINE_S:g} s") from None
+    finally:
+        _end(*dealers, *players)
+        for dealer in dealers:
+            if dealer.stdout is not None:
+                dealer.stdout.close()
+    return matches * hands / seconds
+
+
+def _end(*processes: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
+    for process in processes:
+        if process.poll() is None:
+            process.kill()
+        process.wait()

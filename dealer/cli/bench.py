@@ -1,0 +1,103 @@
+"""``arena bench``: our speed beside that of our peers, interleaved in one run."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich import box
+from rich.table import Table
+
+from dealer.cli.console import abort, out, show
+
+if TYPE_CHECKING:
+    from dealer.bench.rows import Row
+
+__all__ = ["app"]
+
+app = typer.Typer(help="Measure our speed beside our peers', interleaved in one run.", no_args_is_help=True)
+
+_Json = Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")]
+
+
+@app.command()
+def dealer(
+    reference_dealer: Annotated[str | None, typer.Option(help="Path of the reference's dealer.")] = None,
+    reference_player: Annotated[
+        str | None, typer.Option(help="A client started as PLAYER GAME HOST PORT; without it, our random bot plays.")
+    ] = None,
+    matches: Annotated[str, typer.Option(help="How many matches side by side, separated by commas.")] = "1,32",
+    hands: Annotated[int, typer.Option(min=1, help="Hands in all, shared among the matches.")] = 6400,
+    rounds: Annotated[int, typer.Option(min=1, help="How often everybody plays.")] = 5,
+    as_json: _Json = False,
+) -> None:
+    """Hands per second of two-player limit hold'em, beside the reference dealer with the same clients."""
+    from dealer.bench.throughput import measure
+
+    for path in (reference_dealer, reference_player):
+        if path is not None and shutil.which(path) is None:
+            abort(f"{path!r} is no program that can be started")
+    counts = matches.split(",")
+    if not all(count.strip().isdigit() and int(count) for count in counts):
+        abort(f"--matches {matches}: give whole numbers, separated by commas")
+    rows: list[Row] = []
+    try:
+        for count in map(int, counts):
+            rows += measure(
+                reference_dealer=reference_dealer,
+                reference_player=reference_player,
+                matches=count,
+                hands=max(1, hands // count),
+                rounds=rounds,
+            )
+    except (OSError, RuntimeError) as error:
+        abort(str(error), code=1)
+    _show(rows, as_json=as_json)
+
+
+@app.command()
+def evaluator(
+    repeats: Annotated[int, typer.Option(min=1, help="How often everybody is timed.")] = 7, as_json: _Json = False
+) -> None:
+    """Hands evaluated per second, beside every evaluator that is installed."""
+    from dealer.bench.evaluator import measure
+
+    _show(measure(repeats), as_json=as_json)
+
+
+@app.command()
+def startup(
+    rounds: Annotated[int, typer.Option(min=1, help="How often everybody is started.")] = 21, as_json: _Json = False
+) -> None:
+    """Milliseconds from the start of a bot's process to its version line."""
+    from dealer.bench.startup import measure
+
+    try:
+        _show(measure(rounds), as_json=as_json)
+    except (OSError, RuntimeError) as error:
+        abort(str(error), code=1)
+
+
+def _show(rows: Sequence[Row], *, as_json: bool) -> None:
+    if as_json:
+        out.print(json.dumps([dataclasses.asdict(row) for row in rows], indent=2), markup=False)
+        return
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("measured")
+    table.add_column("who")
+    for column in ("median", "lowest", "highest", "ours/theirs"):
+        table.add_column(column, justify="right")
+    table.add_column("note")
+    for row in rows:
+        figures = [f"{figure:,.3g}" if figure < 100 else f"{figure:,.0f}" for figure in _figures(row)]
+        ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
+        table.add_row(row.group, row.who, f"{figures[0]} {row.unit}", *figures[1:], ratio, row.note)
+    show(table)
+
+
+def _figures(row: Row) -> tuple[float, float, float]:
+    return row.rate_median, row.rate_low, row.rate_high

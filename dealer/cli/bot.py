@@ -1,0 +1,27 @@
+"""``arena bot``: connect a built-in bot to a dealer."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from bots.builtin import main as play_bot
+
+__all__ = ["bot"]
+
+
+def bot(
+    name: Annotated[str, typer.Argument(help="A built-in bot, with options: random?fold=0.1", metavar="BOT")],
+    host: Annotated[str, typer.Argument(help="The dealer's address.")],
+    port: Annotated[int, typer.Argument(help="The port of a seat.")],
+    game: Annotated[str | None, typer.Option(help="Name or file of the game. [default: $ARENA_GAME or limit]")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the bot's chance decisions.")] = None,
+) -> None:
+    """Connect a built-in bot to a dealer, any that speaks the protocol."""
+    # Reached for --help only: `dealer.cli.main` starts the bot itself, without this application.
+    arguments = [name, host, str(port)]
+    arguments += [] if game is None else ["--game", game]
+    arguments += [] if seed is None else ["--seed", str(seed)]
+    sys.exit(play_bot(arguments))

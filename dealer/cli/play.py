@@ -1,0 +1,97 @@
+"""``arena play``: a match between bots."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dealer.cli.console import abort
+from dealer.cli.options import (
+    Coalesce,
+    FixedSeats,
+    Hands,
+    JsonOutput,
+    Out,
+    Quiet,
+    SeedOption,
+    StartTimeout,
+    THand,
+    TPerHand,
+    TResponse,
+)
+from dealer.cli.running import limits_of, new_folder, read_game, read_players, run_plan
+from dealer.players import parse_player
+from dealer.run import MatchPlan
+from protocol import GameDefinitionError, find_game
+
+__all__ = ["play"]
+
+DEFAULT_GAME = "limit"
+DEFAULT_PLAYERS = ("calling", "random")
+
+
+def play(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[GAME] [BOT...]",
+            help="A game (see 'arena games', or a .game file), then a player per seat: a built-in bot "
+            "(see 'arena bots'), a command that is started with host and port, or 'tcp'. NAME=BOT gives a name.",
+            show_default="limit calling random",
+        ),
+    ] = None,
+    hands: Hands = 3000,
+    seed: SeedOption = None,
+    out: Out = None,
+    quiet: Quiet = False,
+    as_json: JsonOutput = False,
+    t_response: TResponse = 600.0,
+    t_hand: THand = 600.0,
+    t_per_hand: TPerHand = 7.0,
+    start_timeout: StartTimeout = 30.0,
+    fixed_seats: FixedSeats = False,
+    coalesce: Coalesce = None,
+) -> None:
+    """Play a match between bots and say who won.
+
+    Every bot is a process of its own, connected over TCP. Without arguments, two built-in bots play limit hold'em.
+    """
+    game_text, texts = _split_words(words or [])
+    game_name, game = read_game(game_text)
+    if not texts:
+        texts = [DEFAULT_PLAYERS[seat % 2] for seat in range(game.num_players)]
+    players = read_players(texts, game_name, game)
+    folder = new_folder(out, players)
+    plan = MatchPlan(
+        name="match",
+        game_name=game_name,
+        game=game,
+        players=players,
+        hands=hands,
+        seed=secrets.randbits(32) if seed is None else seed % 2**32,
+        folder=Path(folder),
+        limits=limits_of(t_response, t_hand, t_per_hand, start_timeout),
+        fixed_seats=fixed_seats,
+        coalesce_s=None if coalesce is None else coalesce / 1000,
+    )
+    run_plan(plan, quiet=quiet, as_json=as_json)
+
+
+def _split_words(words: list[str]) -> tuple[str, list[str]]:
+    """The game and the players: the first word is the game if it names one."""
+    if not words:
+        return DEFAULT_GAME, []
+    try:
+        find_game(words[0])
+    except GameDefinitionError as no_game:
+        try:
+            parse_player(words[0])
+        except ValueError as no_player:
+            if words[0].endswith(".game") or len(words) > 1:
+                abort(f"{no_game}\n(and as a player: {no_player})")
+            abort(str(no_player))
+        return DEFAULT_GAME, words
+    return words[0], words[1:]

@@ -1,0 +1,113 @@
+"""Who sits in a seat, as people write it: a built-in bot, a command, or ``tcp``.
+
+calling                     a built-in bot
+random?fold=0.1,seed=7      a built-in bot with options
+./my_bot.sh --fast          a command; host and port are added as its last two arguments
+tcp                         a client that somebody else starts and connects
+Ann=./my_bot.sh             any of them, under a name of its own
+"""
+
+from __future__ import annotations
+
+import enum
+import os
+import re
+import shlex
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bots.registry import builtin_names, parse_spec
+
+__all__ = ["Player", "PlayerError", "PlayerKind", "parse_player", "unique_names"]
+
+_NAMED = re.compile(r"([A-Za-z0-9_.-]+)=(.+)", re.DOTALL)
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.+-]+")
+
+
+class PlayerError(ValueError):
+    """Nobody can sit down under this description."""
+
+
+class PlayerKind(enum.Enum):
+    """Where a player comes from."""
+
+    BUILT_IN = "built-in"
+    COMMAND = "command"
+    TCP = "tcp"
+
+
+@dataclass(frozen=True, slots=True)
+class Player:
+    """A player to be seated.
+
+    Attributes:
+        text: as the person wrote it, without the name.
+        name: shown in tables and logs; free of characters that logs cannot hold.
+        kind: where he comes from.
+        command: program and arguments, for a command.
+    """
+
+    text: str
+    name: str
+    kind: PlayerKind
+    command: tuple[str, ...] = ()
+
+
+def parse_player(text: str) -> Player:
+    """Read a player's description and check that he can be started.
+
+    Raises:
+        PlayerError: there is no such bot, option or program; the sentence says what there is.
+    """
+    name = ""
+    named = _NAMED.fullmatch(text)
+    if named is not None:
+        name, text = named.groups()
+    if text.lower() == "tcp":
+        return Player("tcp", name or "tcp", PlayerKind.TCP)
+    bot = text.partition("?")[0]
+    if bot in builtin_names():
+        try:
+            parse_spec(text)
+        except ValueError as error:
+            raise PlayerError(str(error)) from None
+        return Player(text, name or _clean(text), PlayerKind.BUILT_IN)
+    try:
+        command = tuple(shlex.split(text, posix=os.name != "nt"))
+    except ValueError as error:
+        raise PlayerError(f"{text!r} is not a command: {error}") from None
+    if not command:
+        raise PlayerError("an empty text names no player")
+    program = shutil.which(command[0])
+    if program is None:
+        raise PlayerError(_missing_program(command[0]))
+    # The program is started in the folder we are in, so a relative path stays right.
+    return Player(text, name or _clean(os.path.basename(command[0])), PlayerKind.COMMAND, (program, *command[1:]))
+
+
+def _missing_program(word: str) -> str:
+    if os.path.isdir(word):
+        return f"{word!r} is a folder, not a program"
+    if os.path.exists(word):
+        hint = f"chmod +x {word}" if os.name != "nt" else "name its interpreter, as in 'python bot.py'"
+        if not os.path.dirname(word) and os.name != "nt":
+            hint = f"write ./{word}"
+        return f"{word!r} is a file, but it cannot be started: {hint}"
+    known = ", ".join(builtin_names())
+    return f"{word!r} is neither a built-in bot ({known}), nor 'tcp', nor a program that can be found"
+
+
+def _clean(text: str) -> str:
+    return _NOT_IN_NAMES.sub("_", text).strip("_") or "bot"
+
+
+def unique_names(players: Sequence[Player]) -> tuple[str, ...]:
+    """A different name for everyone: players of the same name are numbered in seat order."""
+    names = [player.name for player in players]
+    seen: dict[str, int] = {}
+    result = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        result.append(f"{name}#{seen[name]}" if names.count(name) > 1 else name)
+    return tuple(result)

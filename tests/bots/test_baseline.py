@@ -1,0 +1,153 @@
+"""The baseline bots: what each does on given states, and that none is ever illegal."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+
+from bots.baseline import CallingBot, ConstantBot, FoldingBot, RaisingBot, RandomBot
+from bots.bot import Bot
+from bots.legality import require_legal
+from bots.view import View
+from engine import CALL, FOLD, RAISE, Action, ActionKind, Hand, deals, raise_to
+from protocol import find_game, shipped_games
+
+ViewOf = Callable[[str, str], View]
+OPEN = "MATCHSTATE:1:0::|AsAd"
+FREE = "MATCHSTATE:0:0:c:AsAd|"
+CAPPED = "MATCHSTATE:1:0:crrr:|AsAd"
+ALL_IN = "MATCHSTATE:0:0:r20000:AsAd|"
+
+
+@pytest.mark.parametrize(
+    ("bot", "game", "state", "action"),
+    [
+        (CallingBot(), "limit", OPEN, CALL),
+        (CallingBot(), "limit", FREE, CALL),
+        (FoldingBot(), "limit", OPEN, FOLD),
+        (FoldingBot(), "limit", FREE, CALL),
+        (RaisingBot(), "limit", OPEN, RAISE),
+        (RaisingBot(), "limit", CAPPED, CALL),
+        (RaisingBot(), "nolimit", OPEN, raise_to(200)),
+        (RaisingBot(), "nolimit", ALL_IN, CALL),
+        (ConstantBot(), "limit", OPEN, CALL),
+        (ConstantBot(action="fold"), "limit", OPEN, FOLD),
+        (ConstantBot(action="fold"), "limit", FREE, CALL),
+        (ConstantBot(action="raise"), "limit", OPEN, RAISE),
+        (ConstantBot(action="raise"), "limit", CAPPED, CALL),
+        (ConstantBot(action="raise"), "nolimit", OPEN, raise_to(200)),
+        (ConstantBot(action="raise", size="min"), "nolimit", OPEN, raise_to(200)),
+        (ConstantBot(action="raise", size="pot"), "nolimit", OPEN, raise_to(300)),
+        (ConstantBot(action="raise", size="allin"), "nolimit", OPEN, raise_to(20000)),
+        (ConstantBot(action="raise", size="2"), "nolimit", OPEN, raise_to(500)),
+        (ConstantBot(action="raise", size="0.75"), "nolimit", OPEN, raise_to(250)),
+        (ConstantBot(action="raise", size="pot"), "nolimit", ALL_IN, CALL),
+    ],
+)
+def test_what_they_do(view_of: ViewOf, bot: Bot, game: str, state: str, action: Action) -> None:
+    view = view_of(game, state)
+    assert bot.act(view) == action
+    assert bot.policy(view) == {action: 1.0}
+
+
+@pytest.mark.parametrize("action", ["raise ", "check", ""])
+def test_constant_refuses_other_actions(action: str) -> None:
+    with pytest.raises(ValueError, match="action must be fold, call or raise"):
+        ConstantBot(action=action)
+
+
+@pytest.mark.parametrize("size", ["big", "-1", "nan", "inf", ""])
+def test_constant_refuses_other_sizes(size: str) -> None:
+    with pytest.raises(ValueError, match="size must be min, pot, allin or a fraction"):
+        ConstantBot(action="raise", size=size)
+
+
+@pytest.mark.parametrize("triple", [(-0.1, 1, 1), (0, 0, 0), (float("nan"), 1, 1), (float("inf"), 0, 0)])
+def test_random_refuses_what_is_no_distribution(triple: tuple[float, float, float]) -> None:
+    with pytest.raises(ValueError, match="probabilities"):
+        RandomBot(fold=triple[0], call=triple[1], raise_=triple[2])
+
+
+def test_random_policy_renormalises(view_of: ViewOf) -> None:
+    bot = RandomBot()
+    assert bot.policy(view_of("limit", OPEN)) == pytest.approx({FOLD: 0.06, CALL: 0.47, RAISE: 0.47})
+    assert bot.policy(view_of("limit", FREE)) == pytest.approx({CALL: 0.5, RAISE: 0.5})
+    assert bot.policy(view_of("limit", CAPPED)) == pytest.approx({FOLD: 6 / 53, CALL: 47 / 53})
+    assert RandomBot(fold=1, call=0, raise_=0).policy(view_of("limit", FREE)) == {CALL: 1.0}
+    assert RandomBot(fold=0, call=0, raise_=1).policy(view_of("limit", CAPPED)) == {CALL: 1.0}
+
+
+def test_random_policy_in_no_limit(view_of: ViewOf) -> None:
+    policy = RandomBot().policy(view_of("nolimit", OPEN))
+    assert len(policy) == 2 + 19801
+    assert sum(policy.values()) == pytest.approx(1.0)
+    assert policy[raise_to(200)] == policy[raise_to(20000)] == pytest.approx(0.47 / 19801)
+
+
+def test_random_draws_what_its_policy_says(view_of: ViewOf) -> None:
+    view = view_of("limit", OPEN)
+    bot = RandomBot(fold=0.2, call=0.3, raise_=0.5, seed=1)
+    counts = Counter(bot.act(view) for _ in range(20_000))
+    for action, chance in bot.policy(view).items():
+        assert counts[action] / 20_000 == pytest.approx(chance, abs=0.015)
+
+
+def test_random_sizes_reach_both_ends(view_of: ViewOf) -> None:
+    view = view_of("leduc-nolimit", "MATCHSTATE:0:0::Ks|")
+    bot = RandomBot(fold=0, call=0, raise_=1, seed=1)
+    totals = {bot.act(view).hand_total for _ in range(30_000)}
+    assert totals == set(range(200, 1201))
+
+
+def test_a_seed_fixes_random(view_of: ViewOf) -> None:
+    view = view_of("nolimit", OPEN)
+    draws = [[bot.act(view) for _ in range(50)] for bot in (RandomBot(seed=3), RandomBot(seed=3), RandomBot(seed=4))]
+    assert draws[0] == draws[1] != draws[2]
+
+
+BOTS: list[Callable[[], Bot]] = [
+    CallingBot,
+    FoldingBot,
+    RaisingBot,
+    lambda: RandomBot(seed=1),
+    lambda: RandomBot(fold=0.3, call=0.1, raise_=0.6, seed=2),
+    lambda: RandomBot(fold=0.02, call=0.9, raise_=0.08, seed=3),
+    lambda: ConstantBot(action="raise", size="pot"),
+    lambda: ConstantBot(action="raise", size="allin"),
+    lambda: ConstantBot(action="raise", size="0.4"),
+    lambda: ConstantBot(action="fold"),
+]
+
+
+@pytest.mark.parametrize("name", shipped_games())
+def test_never_illegal(name: str) -> None:
+    """Hands between random casts: every answer legal, chips conserved, policy and action in accord."""
+    game = find_game(name)[1]
+    rng = random.Random(7)
+    casts = [[rng.choice(BOTS)() for _ in range(game.num_players)] for _ in range(20)]
+    source = deals(game, 11)
+    for number in range(300):
+        cast = rng.choice(casts)
+        hand = Hand(game, next(source))
+        while not hand.finished:
+            view = View.of_hand(hand, hand.acting_position, number)
+            answer = cast[hand.acting_position].act(view)
+            assert require_legal(answer, view) == answer
+            if game.is_limit:
+                assert cast[hand.acting_position].policy(view)[answer] > 0  # type: ignore[index]
+            hand.apply(answer)
+        assert sum(hand.values()) == pytest.approx(0, abs=1e-6)
+
+
+def test_raising_bots_end_at_the_protocols_limits() -> None:
+    """Smallest raises back and forth: the 64 actions of a round end them, not an illegal answer."""
+    game = find_game("nolimit")[1]
+    hand = Hand(game, next(deals(game, 1)))
+    bot = RaisingBot()
+    while not hand.finished:
+        hand.apply(bot.act(View.of_hand(hand, hand.acting_position)))
+    assert max(len(actions) for actions in hand.betting.rounds) <= 64
+    assert hand.betting.rounds[0][0][1].kind is ActionKind.RAISE

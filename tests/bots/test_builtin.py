@@ -1,0 +1,85 @@
+"""A shipped bot as a program, and what it must not load."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bots.builtin import main
+from bots.registry import describe_all
+from protocol.mock_dealer import MockDealer
+
+StartDealer = Callable[..., Any]
+
+HEAVY = {
+    "argparse",
+    "asyncio",
+    "logging",
+    "numba",
+    "numpy",
+    "pydantic",
+    "rich",
+    "scipy",
+    "subprocess",
+    "typer",
+    "unittest",
+}
+
+PROGRAM = """
+import sys
+from bots.builtin import main
+code = main(sys.argv[1:])
+print(code, *sorted({name.split(".")[0] for name in sys.modules}))
+"""
+
+
+def one_hand() -> MockDealer:
+    script = MockDealer("leduc").ask("MATCHSTATE:0:0::Ks|").tell("MATCHSTATE:0:0:c:Ks|")
+    return script.ask("MATCHSTATE:0:0:cr:Ks|").tell("MATCHSTATE:0:0:crf:Ks|")
+
+
+@pytest.mark.parametrize("name", [bot.name for bot in describe_all()])
+def test_a_playing_bot_loads_nothing_heavy(
+    thread_dealer: StartDealer, program_env: dict[str, str], tmp_path: Path, name: str
+) -> None:
+    dealer = thread_dealer(one_hand())
+    command = [sys.executable, "-c", PROGRAM, name, "127.0.0.1", str(dealer.port), "--game", "leduc"]
+    done = subprocess.run(command, capture_output=True, text=True, env=program_env, cwd=tmp_path, timeout=60)
+    code, *modules = done.stdout.split()
+    assert (code, done.stderr) == ("0", "")
+    assert "engine" in modules
+    assert not HEAVY & set(modules)
+
+
+def test_main_plays(thread_dealer: StartDealer) -> None:
+    dealer = thread_dealer(one_hand())
+    assert main(["random?fold=0", "127.0.0.1", str(dealer.port), "--game", "leduc", "--seed", "3"]) == 0
+    dealer.join()
+    assert len(dealer.script.replies) == 2
+
+
+@pytest.mark.parametrize(
+    ("argv", "code", "sentence"),
+    [
+        (["calling", "localhost"], 2, "bot: PORT is missing; usage: arena bot NAME HOST PORT [--game GAME] [--seed N]"),
+        (["calling", "localhost", "1", "--seed", "x"], 2, "--seed must be a whole number, not 'x'"),
+        (["shark", "localhost", "1"], 1, "bot: 'shark': there is no bot 'shark'; there are: calling,"),
+        (["calling", "localhost", "1", "--game", "chess"], 1, "chess: no such game"),
+    ],
+)
+def test_complaints(argv: list[str], code: int, sentence: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(argv) == code
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert sentence in err
+    assert err.count("\n") == 1
+
+
+def test_help(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["-h"]) == 0
+    assert capfd.readouterr().out == "usage: arena bot NAME HOST PORT [--game GAME] [--seed N]\n"

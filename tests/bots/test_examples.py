@@ -1,0 +1,139 @@
+"""The examples and the snippets of the documentation, run."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import bots
+from bots.testing import MockDealer, serve_script
+
+COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+
+
+def code_blocks(text: str, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
+def limit_script() -> MockDealer:
+    """Two hands of limit hold'em: an ace and king in the big blind, then seven-two on the button."""
+    first = MockDealer("limit").tell("MATCHSTATE:0:0::AhKs|").ask("MATCHSTATE:0:0:c:AhKs|")
+    first.tell("MATCHSTATE:0:0:cr:AhKs|").ask("MATCHSTATE:0:0:crc/:AhKs|/AcKd4h")
+    first.tell("MATCHSTATE:0:0:crc/rf:AhKs|/AcKd4h")
+    return first.ask("MATCHSTATE:1:1::|2c7d").tell("MATCHSTATE:1:1:c:|2c7d").tell("MATCHSTATE:1:1:cc/:|2c7d/AcQdJs")
+
+
+def run_example(root: Path, name: str, env: dict[str, str]) -> list[str]:
+    script = limit_script()
+    result = serve_script(script, [sys.executable, root / "examples" / name], timeout_s=60, env=env)
+    assert result.exit_code == 0
+    return script.replies
+
+
+def test_minimal_bot(root: Path, program_env: dict[str, str]) -> None:
+    assert run_example(root, "minimal_bot.py", program_env) == ["c", "r", "c"]
+    lines = (root / "examples" / "minimal_bot.py").read_text().splitlines()
+    assert sum(bool(line.strip()) for line in lines) < 15
+
+
+def test_pot_odds_bot(root: Path, program_env: dict[str, str]) -> None:
+    script = limit_script()
+    command = [sys.executable, root / "examples" / "pot_odds_bot.py"]
+    assert serve_script(script, command, timeout_s=60, env=program_env).exit_code == 0
+    assert script.replies == ["c", "r", "c"]
+    assert script.comments == [
+        b"# preflop: HIGH_CARD, chance 30%, odds 0%\r\n",
+        b"# flop: TWO_PAIR, chance 75%, odds 0%\r\n",
+        b"# +20 chips after 1 hands\r\n",
+        b"# preflop: HIGH_CARD, chance 30%, odds 25%\r\n",
+    ]
+
+
+def test_the_snippet_of_the_package(tmp_path: Path, program_env: dict[str, str]) -> None:
+    assert bots.__doc__ is not None
+    snippet = [line[4:] for line in bots.__doc__.splitlines() if line.startswith("    ") or not line]
+    path = tmp_path / "my_bot.py"
+    path.write_text("\n".join(snippet))
+    assert len("\n".join(snippet).strip().splitlines()) < 15
+    script = limit_script()
+    assert serve_script(script, [sys.executable, path], timeout_s=60, env=program_env) == (
+        0,
+        "",
+        "bot: the dealer closed the connection in the middle of hand 1\n",
+    )
+    assert script.replies == ["c", "c", "c"]
+
+
+@pytest.fixture(scope="module")
+def c_client(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if COMPILER is None or sys.platform == "win32":
+        pytest.skip("no C compiler for POSIX here")
+    program = tmp_path_factory.mktemp("c") / "client"
+    source = Path(__file__).resolve().parents[2] / "examples" / "client.c"
+    command = [COMPILER, "-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-o", str(program), str(source)]
+    compiled = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert compiled.returncode == 0, compiled.stderr
+    return program
+
+
+@pytest.mark.parametrize("chunk_bytes", [None, 1])
+def test_c_client(c_client: Path, chunk_bytes: int | None) -> None:
+    script = limit_script()
+    assert serve_script(script, [c_client], timeout_s=60, chunk_bytes=chunk_bytes) == (0, "", "")
+    assert script.replies == ["r", "r", "c"]
+
+
+def test_c_client_knows_whose_turn_it_is(c_client: Path) -> None:
+    """A hand to the river with the lower seat, then an end by showdown: asked exactly where the rules ask."""
+    flop, turn, river = "/2c7d9h", "/2c7d9h/3c", "/2c7d9h/3c/4s"
+    script = MockDealer("limit").ask("MATCHSTATE:1:8::|QdQs", "r").tell("MATCHSTATE:1:8:r:|QdQs")
+    script.ask("MATCHSTATE:1:8:rr:|QdQs", "c").tell(f"MATCHSTATE:1:8:rrc/:|QdQs{flop}")
+    script.ask(f"MATCHSTATE:1:8:rrc/c:|QdQs{flop}", "r").tell(f"MATCHSTATE:1:8:rrc/cr:|QdQs{flop}")
+    script.tell(f"MATCHSTATE:1:8:rrc/crc/:|QdQs{turn}").ask(f"MATCHSTATE:1:8:rrc/crc/r:|QdQs{turn}", "r")
+    script.tell(f"MATCHSTATE:1:8:rrc/crc/rrc/:|QdQs{river}").ask(f"MATCHSTATE:1:8:rrc/crc/rrc/c:|QdQs{river}", "r")
+    script.tell(f"MATCHSTATE:1:8:rrc/crc/rrc/crc:JhTh|QdQs{river}")
+    script.tell("MATCHSTATE:0:9::3c2d|").tell("MATCHSTATE:0:9:f:3c2d|").ask("MATCHSTATE:1:10::|3c2d", "c")
+    assert serve_script(script, [c_client], timeout_s=60) == (0, "", "")
+
+
+def test_c_client_complains(c_client: Path) -> None:
+    assert subprocess.run([c_client], capture_output=True, timeout=60).returncode == 2
+    with pytest.raises(AssertionError, match=r"not a state of a two-player game: MATCHSTATE:2:0"):
+        serve_script(MockDealer("limit3").ask("MATCHSTATE:2:0::||AhAd"), [c_client], timeout_s=60)
+
+
+def test_the_guides_python_bot(root: Path, tmp_path: Path, program_env: dict[str, str]) -> None:
+    guide = (root / "docs" / "connect-a-bot.md").read_text(encoding="utf-8")
+    bot, test = code_blocks(guide, "python")
+    assert len(bot.splitlines()) < 15
+    (tmp_path / "my_bot.py").write_text(bot)
+    (tmp_path / "test_my_bot.py").write_text(test)
+    script = limit_script()
+    serve_script(script, [sys.executable, tmp_path / "my_bot.py"], timeout_s=60, env=program_env)
+    assert script.replies == ["c", "r", "c"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_my_bot.py"]
+    done = subprocess.run(command, capture_output=True, text=True, env=program_env, cwd=tmp_path, timeout=120)
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_guides_conversation(root: Path) -> None:
+    """The dialogue printed in the guide, with a bot that says what is printed there."""
+    guide = (root / "docs" / "connect-a-bot.md").read_text(encoding="utf-8")
+    said = [line.split(maxsplit=1) for line in code_blocks(guide, "text")[0].splitlines() if line]
+    assert said[0] == ["bot", "VERSION:2.0.0"]
+    assert {who for who, _ in said} == {"bot", "dealer"}
+    script = MockDealer("nolimit")
+    from_bot = [text for who, text in said if who == "bot"]
+    for index, (who, text) in enumerate(said):
+        if who == "dealer":
+            asks = index + 1 < len(said) and said[index + 1][0] == "bot"
+            (script.ask if asks else script.tell)(text)
+    for text in from_bot:
+        script.receive(text.encode() + b"\r\n")
+    script.assert_done()
+    assert [text.rsplit(":", 1)[1] for text in from_bot if text.startswith("MATCHSTATE")] == script.replies

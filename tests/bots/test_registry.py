@@ -1,0 +1,94 @@
+"""Bots by name: reading what is asked for, and saying what is wrong with it."""
+
+from __future__ import annotations
+
+import pytest
+
+from bots import registry
+from bots.baseline import CallingBot, ConstantBot, RandomBot
+from bots.errors import SpecError
+from bots.registry import describe_all, make_bot, parse_spec
+
+
+def test_a_name_alone() -> None:
+    assert parse_spec("calling") == ("calling", {})
+    assert isinstance(make_bot("calling"), CallingBot)
+
+
+def test_options_have_the_types_of_the_constructor() -> None:
+    spec = parse_spec("random?fold=0.1,call=0.5, raise = .4,seed=7")
+    assert spec.options == {"fold": 0.1, "call": 0.5, "raise": 0.4, "seed": 7}
+    assert isinstance(spec.options["seed"], int)
+    assert parse_spec("constant?action=raise,size=pot").options == {"action": "raise", "size": "pot"}
+    assert parse_spec("random?").options == {}
+
+
+def test_options_reach_the_bot() -> None:
+    bot = make_bot("random?fold=1,call=2,raise=3")
+    assert isinstance(bot, RandomBot)
+    assert bot._weights == (1, 2, 3)
+    assert isinstance(make_bot("constant?action=raise,size=0.5"), ConstantBot)
+
+
+def test_seeds() -> None:
+    def first(bot: object) -> float:
+        assert isinstance(bot, RandomBot)
+        return bot._random.random()
+
+    assert first(make_bot("random", 5)) == first(make_bot("random", 5)) == first(make_bot("random?seed=5", 6))
+    assert first(make_bot("random", 5)) != first(make_bot("random", 6))
+    assert isinstance(make_bot("calling", 5), CallingBot), "a bot that draws nothing takes no seed"
+
+
+RANDOM_OPTIONS = (
+    "its options: fold (number, default 0.06), call (number, default 0.47), raise (number, default 0.47), "
+    "seed (whole number, default none)"
+)
+
+
+@pytest.mark.parametrize(
+    ("spec", "sentence"),
+    [
+        ("shark", "'shark': there is no bot 'shark'; there are: calling, constant, folding, raising, random"),
+        ("", "there is no bot ''"),
+        ("random?pass=1", f"'random?pass=1': random has no option 'pass'; {RANDOM_OPTIONS}"),
+        ("random?raise_=1", "random has no option 'raise_'"),
+        ("random?fold=often", f"fold must be a number, not 'often'; {RANDOM_OPTIONS}"),
+        ("random?seed=1.5", "seed must be a whole number, not '1.5'"),
+        ("random?fold", "the option 'fold' needs a value: fold=VALUE"),
+        ("random?fold=1,", "random has no option ''"),
+        ("random?fold=1,fold=1", "the option 'fold' is given twice"),
+        ("calling?x=1", "calling has no option 'x'; calling takes no options"),
+        ("random?fold=-1", "'random?fold=-1': the probabilities must be 0 or more"),
+        ("constant?action=bet", "action must be fold, call or raise, not 'bet'"),
+    ],
+)
+def test_complaints(spec: str, sentence: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        make_bot(spec)
+    assert sentence in str(caught.value)
+    assert caught.value.spec == spec
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("text", "value"), [("true", True), ("No", False), ("1", True), ("0", False)])
+def test_true_and_false(text: str, value: bool) -> None:
+    assert registry._read_bool(text) is value
+    with pytest.raises(KeyError):
+        registry._read_bool("perhaps")
+
+
+def test_describe_all() -> None:
+    described = describe_all()
+    assert [bot.name for bot in described] == sorted(registry._ENTRIES)
+    for bot in described:
+        assert bot.summary
+        made = make_bot(bot.name)
+        assert made.__doc__
+        assert "Algorithm:" in made.__doc__
+    by_name = {bot.name: bot for bot in described}
+    assert by_name["calling"].options == ()
+    assert [(o.name, o.type_name, o.default) for o in by_name["constant"].options] == [
+        ("action", "text", "call"),
+        ("size", "text", "min"),
+    ]

@@ -1,0 +1,90 @@
+"""Random games within the limits of the protocol, and random play by the rules."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+from hypothesis import strategies as st
+
+from engine import CALL, FOLD, RAISE, Action, BettingState, BettingType, Game, betting_start, raise_to
+from engine.game import DEFAULT_STACK
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+@st.composite
+def games(draw: st.DrawFn) -> Game:
+    """Any game that can be played: short decks, short and unequal stacks, all blinds, board cards in any round."""
+    betting = draw(st.sampled_from(BettingType))
+    suits, ranks = draw(st.integers(1, 4)), draw(st.integers(2, 13))
+    hole_cards = draw(st.integers(1, min(3, suits * ranks // 2)))
+    players = draw(st.integers(2, min(10, suits * ranks // hole_cards)))
+    rounds = draw(st.integers(1, 4))
+    board_cards, left = [], min(7, suits * ranks - players * hole_cards)
+    for _ in range(rounds):
+        board_cards.append(draw(st.integers(0, min(3, left))))
+        left -= board_cards[-1]
+    depth = draw(st.sampled_from([4, 12, 60, 400]))
+    short = st.integers(1, depth)
+    deep = st.just(DEFAULT_STACK)
+    stacks = [draw(st.one_of(short, short, deep)) for _ in range(players)]
+    blinds = [draw(st.integers(0, min(stack, 10))) if draw(st.booleans()) else 0 for stack in stacks]
+
+    def per_round(values: st.SearchStrategy[int]) -> tuple[int, ...]:
+        return tuple(draw(values) for _ in range(rounds))
+
+    return Game(
+        betting=betting,
+        num_players=players,
+        num_rounds=rounds,
+        stacks=tuple(stacks),
+        blinds=tuple(blinds),
+        raise_sizes=per_round(st.integers(1, 20)) if betting is BettingType.LIMIT else (),
+        first_players=per_round(st.integers(0, players - 1)),
+        max_raises=per_round(st.sampled_from([0, 1, 2, 4, 255])),
+        num_suits=suits,
+        num_ranks=ranks,
+        num_hole_cards=hole_cards,
+        num_board_cards=tuple(board_cards),
+    )
+
+
+def random_action(betting: BettingState, chance: random.Random, fold: float = 0.1) -> Action:
+    """A legal action; raises are often the smallest or the largest."""
+    legal = betting.legal_actions()
+    if legal.can_fold and chance.random() < fold:
+        return FOLD
+    if not legal.can_raise or chance.random() < 0.5:
+        return CALL
+    if betting.game.is_limit:
+        return RAISE
+    low, high = legal.raise_min, legal.raise_max
+    return raise_to(chance.choice([low, low, min(high, 2 * low), chance.randint(low, high), high]))
+
+
+def random_play(game: Game, seed: int) -> Iterator[tuple[BettingState, Action | None]]:
+    """The states of one hand, each with the action taken there; None at the end."""
+    chance = random.Random(seed)
+    fold = chance.choice([0.02, 0.1, 0.3])
+    betting = betting_start(game)
+    while not betting.finished:
+        action = random_action(betting, chance, fold)
+        yield betting, action
+        betting = betting.after(action)
+    yield betting, None
+
+
+def random_end(game: Game, seed: int) -> BettingState:
+    """The last state of one hand."""
+    *_, (betting, _) = random_play(game, seed)
+    return betting
+
+
+def action_texts(betting: BettingState) -> str:
+    """The betting written as the protocol does, without its help."""
+
+    def text(action: Action) -> str:
+        return "fcr"[action.kind] + (str(action.hand_total) if action.hand_total else "")
+
+    return "/".join("".join(text(action) for _, action in actions) for actions in betting.rounds)

@@ -1,0 +1,503 @@
+"""The rules of betting: random play against a textbook table, and the reference's peculiarities one by one."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import engine.betting
+from engine import (
+    CALL,
+    FOLD,
+    RAISE,
+    Action,
+    BettingState,
+    BettingType,
+    Game,
+    IllegalAction,
+    Rule,
+    betting_start,
+    raise_to,
+)
+from protocol import find_game
+from tests.engine.naive import Table
+from tests.engine.strategies import SEEDS, action_texts, games, random_play
+
+ACTION_OF_LETTER = {"f": FOLD, "c": CALL, "r": RAISE}
+
+
+def make(
+    stacks: tuple[int, ...],
+    blinds: tuple[int, ...],
+    *,
+    raise_sizes: tuple[int, ...] = (),
+    rounds: int = 4,
+    first_players: tuple[int, ...] | None = None,
+    max_raises: tuple[int, ...] | None = None,
+) -> Game:
+    """A game with a full deck; limit if it has raise sizes."""
+    return Game(
+        betting=BettingType.LIMIT if raise_sizes else BettingType.NO_LIMIT,
+        num_players=len(stacks),
+        num_rounds=rounds,
+        stacks=stacks,
+        blinds=blinds,
+        raise_sizes=raise_sizes,
+        first_players=first_players or (0,) * rounds,
+        max_raises=max_raises or (255,) * rounds,
+        num_suits=4,
+        num_ranks=13,
+        num_hole_cards=2,
+        num_board_cards=(0, 3, 1, 1)[:rounds],
+    )
+
+
+def play(game: Game, actions: str | list[Action]) -> BettingState:
+    """The state after actions: a run of letters, or actions."""
+    state = betting_start(game)
+    for action in actions:
+        state = state.after(ACTION_OF_LETTER[action] if isinstance(action, str) else action)
+    return state
+
+
+def refusal(state: BettingState, action: Action) -> Rule | None:
+    """The rule that refuses an action; `check` and `after` must agree."""
+    rules: list[Rule | None] = []
+    for ask in (state.check, state.after):
+        try:
+            ask(action)
+        except IllegalAction as error:
+            rules.append(error.rule)
+        else:
+            rules.append(None)
+    assert rules[0] is rules[1]
+    return rules[0]
+
+
+def snapshot(state: BettingState) -> tuple[object, ...]:
+    """Everything that can be seen of a state."""
+    legal = None if state.finished else state.legal_actions()
+    return (
+        state.game,
+        state.round,
+        state.acting_position,
+        state.spent,
+        state.max_spent,
+        state.folded,
+        state.rounds,
+        state.finished,
+        state.pot,
+        state.to_call,
+        legal,
+    )
+
+
+def fresh_start(game: Game) -> BettingState:
+    """A start that shares no memory with any other."""
+    return betting_start.__wrapped__(game)
+
+
+# -- random games ----------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=300)
+@given(games(), SEEDS)
+def test_random_play_agrees_with_a_textbook_table(game: Game, seed: int) -> None:
+    table = Table.start(game)
+    for state, action in random_play(game, seed):
+        assert action_texts(state) == table.text
+        assert state.finished == table.is_over
+        assert (state.round, state.spent, state.max_spent) == (table.round, table.spent, table.highest)
+        assert state.folded == sum(1 << p for p in table.folded)
+        if action is None:
+            break
+        assert state.acting_position == table.waiting[0]
+        legal = state.legal_actions()
+        sizes = table.raise_range()
+        assert legal == (table.can_fold, sizes is not None, *(sizes or (0, 0)))
+        table = table.play("fcr"[action.kind] + (str(action.hand_total) if action.hand_total else ""))
+
+
+@settings(max_examples=300)
+@given(games(), SEEDS)
+def test_invariants_of_random_play(game: Game, seed: int) -> None:
+    actions = 0
+    for state, action in random_play(game, seed):
+        assert all(0 <= chips <= stack for chips, stack in zip(state.spent, game.stacks, strict=True))
+        assert state.pot == sum(state.spent)
+        assert state.round == len(state.rounds) - 1
+        assert sum(map(len, state.rounds)) == actions
+        assert all(len(played) <= 64 for played in state.rounds)
+        for position in range(game.num_players):
+            has_folded = bool(state.folded >> position & 1)
+            assert state.is_able(position) == (not has_folded and state.spent[position] < game.stacks[position])
+        if action is None:
+            assert state.finished
+            assert state.acting_position == -1
+            assert state.to_call == 0
+            return
+        position = state.acting_position
+        assert state.is_able(position)
+        caller = state.after(CALL)
+        assert state.to_call == max(0, caller.spent[position] - state.spent[position])
+        assert state.after(action).rounds[state.round][-1] == (position, action)
+        actions += 1
+
+
+@settings(max_examples=200)
+@given(games(), SEEDS)
+def test_what_is_offered_is_accepted_and_nothing_else(game: Game, seed: int) -> None:
+    for state, action in random_play(game, seed):
+        before = snapshot(state)
+        if action is None:
+            assert {refusal(state, any_action) for any_action in (FOLD, CALL, RAISE)} == {Rule.HAND_OVER}
+            assert state.raise_refusal() is Rule.HAND_OVER
+            with pytest.raises(IllegalAction):
+                state.legal_actions()
+            return
+        legal = state.legal_actions()
+        assert refusal(state, CALL) is None
+        assert refusal(state, FOLD) is (None if legal.can_fold else Rule.NOTHING_TO_FOLD_TO)
+        if not legal.can_raise:
+            assert (legal.raise_min, legal.raise_max) == (0, 0)
+            rule = state.raise_refusal()
+            assert rule in {Rule.RAISE_CAP, Rule.ACTION_LIMIT, Rule.NOBODY_TO_RAISE, Rule.STACK_TOO_SMALL}
+            assert refusal(state, raise_to(game.stacks[state.acting_position])) is rule
+            assert refusal(state, RAISE) is rule
+        elif game.is_limit:
+            assert state.raise_refusal() is None
+            assert legal.raise_min == legal.raise_max
+            raised = state.after(RAISE)
+            assert raised.max_spent == raised.spent[state.acting_position] == legal.raise_min
+        else:
+            assert state.raise_refusal() is None
+            assert state.max_spent < legal.raise_min <= legal.raise_max == game.stacks[state.acting_position]
+            assert refusal(state, raise_to(legal.raise_min)) is None
+            assert refusal(state, raise_to(legal.raise_max)) is None
+            assert refusal(state, raise_to(legal.raise_min - 1)) is Rule.BELOW_MINIMUM
+            assert refusal(state, raise_to(legal.raise_max + 1)) is Rule.ABOVE_MAXIMUM
+            assert refusal(state, raise_to(-1)) is Rule.BELOW_MINIMUM
+        assert snapshot(state) == before
+
+
+# -- memory ----------------------------------------------------------------------------------------------------------
+
+
+@given(games(), SEEDS)
+def test_remembered_states_are_those_computed_anew(game: Game, seed: int) -> None:
+    walks = [betting_start(game), betting_start(game), fresh_start(game)]
+    for state, action in random_play(game, seed):
+        assert snapshot(walks[0]) == snapshot(walks[1]) == snapshot(walks[2]) == snapshot(state)
+        if action is not None:
+            walks = [walk.after(action) for walk in walks]
+
+
+def test_a_path_walked_again_gives_the_same_objects() -> None:
+    root = fresh_start(find_game("limit")[1])
+    assert root.after(CALL).after(RAISE) is root.after(CALL).after(RAISE)
+
+
+def remembered(root: BettingState) -> int:
+    """How many states can be reached from the root without computing anything."""
+    count, stack = 0, list(root._children.values())
+    while stack:
+        count += 1
+        stack.extend(stack.pop()._children.values())
+    return count
+
+
+def test_the_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine.betting, "MAX_REMEMBERED", 50)
+    game = find_game("nolimit")[1]
+    root = fresh_start(game)
+    chance = random.Random(1)
+    most = 0
+    for _ in range(300):
+        state = root
+        while not state.finished:
+            legal = state.legal_actions()
+            if legal.can_raise and chance.random() < 0.4:
+                state = state.after(raise_to(chance.randint(legal.raise_min, legal.raise_max)))
+            else:
+                state = state.after(CALL)
+        most = max(most, remembered(root))
+        assert remembered(root) <= 51
+    assert most > 25
+
+
+@given(games(), st.lists(SEEDS, min_size=5, max_size=5), st.integers(0, 20))
+def test_forgetting_changes_no_state(game: Game, seeds: list[int], most: int) -> None:
+    plays = [list(random_play(game, seed)) for seed in seeds]
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(engine.betting, "MAX_REMEMBERED", most)
+        root = fresh_start(game)
+        kept: list[tuple[BettingState, BettingState]] = []
+        for hand in plays:
+            walk = root
+            for state, action in hand:
+                kept.append((walk, state))
+                walk = walk if action is None else walk.after(action)
+        for walk, state in kept:
+            assert snapshot(walk) == snapshot(state)
+
+
+def test_games_do_not_share_states() -> None:
+    shallow, deep = make((100, 100), (10, 5)), make((200, 200), (10, 5))
+    assert betting_start(shallow).game is not betting_start(deep).game
+    assert betting_start(shallow) is betting_start(dataclasses.replace(shallow))
+    assert betting_start(deep).legal_actions().raise_max == 200
+    assert betting_start(shallow).legal_actions().raise_max == 100
+
+
+# -- no-limit sizes --------------------------------------------------------------------------------------------------
+
+
+def bounds(state: BettingState) -> tuple[int, int]:
+    legal = state.legal_actions()
+    assert legal.can_raise
+    return legal.raise_min, legal.raise_max
+
+
+def test_the_smallest_raise_starts_at_two_big_blinds_and_grows_with_every_raise() -> None:
+    game = find_game("nolimit")[1]
+    assert bounds(betting_start(game)) == (200, 20000)
+    assert bounds(play(game, "c")) == (200, 20000)
+    assert bounds(play(game, [raise_to(200)])) == (300, 20000)
+    assert bounds(play(game, [raise_to(300)])) == (500, 20000)
+    assert bounds(play(game, [raise_to(300), raise_to(1000)])) == (1700, 20000)
+    # A small raise after a large one: the larger step still holds.
+    assert bounds(play(game, [raise_to(10050)])) == (20000, 20000)
+
+
+def test_a_new_round_starts_at_one_big_blind_more() -> None:
+    game = find_game("nolimit")[1]
+    assert bounds(play(game, "cc")) == (200, 20000)
+    assert bounds(play(game, [raise_to(1000), CALL])) == (1100, 20000)
+    assert bounds(play(game, [raise_to(1000), CALL, CALL, raise_to(1100)])) == (1200, 20000)
+
+
+def test_without_blinds_the_smallest_raise_is_one_chip() -> None:
+    game = make((50, 50), (0, 0))
+    assert bounds(betting_start(game)) == (1, 50)
+    assert bounds(play(game, "cc")) == (1, 50)
+    assert bounds(play(game, [raise_to(7), CALL])) == (8, 50)
+
+
+def test_the_largest_blind_counts_wherever_it_sits() -> None:
+    game = make((1000, 1000, 1000), (5, 0, 10))
+    assert bounds(betting_start(game)) == (20, 1000)
+
+
+def test_a_short_all_in_does_not_lower_the_smallest_raise() -> None:
+    game = make((1000, 1000, 250), (0, 100, 0))
+    state = play(game, [raise_to(200)])
+    assert bounds(state) == (300, 1000)
+    state = state.after(CALL)
+    assert state.acting_position == 2
+    # 300 is out of reach: only the whole stack will do, 50 above the bet.
+    assert bounds(state) == (250, 250)
+    assert refusal(state, raise_to(249)) is Rule.BELOW_MINIMUM
+    assert refusal(state, raise_to(251)) is Rule.ABOVE_MAXIMUM
+    state = state.after(raise_to(250))
+    # The raise of 50 left it at 300; and it opened the betting again.
+    assert bounds(state) == (300, 1000)
+
+
+def test_a_stack_that_does_not_reach_beyond_the_bet_can_only_call() -> None:
+    game = make((1000, 200, 1000), (100, 0, 0), first_players=(2, 0, 0, 0))
+    state = play(game, [raise_to(200), CALL])
+    assert state.acting_position == 1
+    assert refusal(state, raise_to(200)) is Rule.STACK_TOO_SMALL
+    assert state.legal_actions() == (True, False, 0, 0)
+    assert state.to_call == 200
+    assert not state.after(CALL).is_able(1)
+
+
+def test_a_call_beyond_the_stack_puts_the_stack_in() -> None:
+    game = make((1000, 150), (100, 50))
+    state = play(game, [raise_to(1000)])
+    assert state.to_call == 100
+    end = state.after(CALL)
+    assert end.finished
+    assert end.spent == (1000, 150)
+    assert end.max_spent == 1000
+
+
+# -- folds and caps --------------------------------------------------------------------------------------------------
+
+
+def test_no_fold_where_checking_is_free() -> None:
+    game = find_game("limit")[1]
+    assert refusal(play(game, "c"), FOLD) is Rule.NOTHING_TO_FOLD_TO
+    assert refusal(play(game, "cc"), FOLD) is Rule.NOTHING_TO_FOLD_TO
+    assert refusal(play(game, "ccr"), FOLD) is None
+    assert refusal(play(game, ""), FOLD) is None
+    with pytest.raises(IllegalAction, match="^there is no bet to fold to: check instead$"):
+        play(game, "c").check(FOLD)
+
+
+def test_the_big_blind_has_its_option() -> None:
+    game = find_game("limit3")[1]
+    state = play(game, "cc")
+    assert state.round == 0
+    assert state.acting_position == 1
+    assert play(game, "ccc").round == 1
+
+
+def test_raises_are_capped_round_by_round_and_blinds_are_no_raises() -> None:
+    game = find_game("limit")[1]
+    assert refusal(play(game, "rr"), RAISE) is None
+    assert refusal(play(game, "rrr"), RAISE) is Rule.RAISE_CAP
+    assert refusal(play(game, "rrrcrrr"), RAISE) is None
+    assert refusal(play(game, "rrrcrrrr"), RAISE) is Rule.RAISE_CAP
+    assert play(game, "rrrcrrrr").max_spent == 80
+
+
+def test_a_round_without_raises() -> None:
+    game = make((100, 100), (2, 1), raise_sizes=(2,), rounds=1, first_players=(1,), max_raises=(0,))
+    assert betting_start(game).legal_actions() == (True, False, 0, 0)
+    assert betting_start(game).raise_refusal() is Rule.RAISE_CAP
+
+
+def test_64_actions_a_round_leave_two_players_63_raises() -> None:
+    game = make((10**6, 10**6), (2, 1), raise_sizes=(2,), rounds=1)
+    state = play(game, "r" * 62)
+    assert refusal(state, RAISE) is None
+    state = state.after(RAISE)
+    assert refusal(state, RAISE) is Rule.ACTION_LIMIT
+    assert state.max_spent == 2 + 63 * 2
+    assert len(state.after(CALL).rounds[0]) == 64
+    assert state.after(CALL).finished
+
+
+def test_64_actions_a_round_with_ten_players() -> None:
+    game = make((10**6,) * 10, (1,) + (0,) * 9, rounds=1)
+    state = betting_start(game)
+    while state.raise_refusal() is None:
+        state = state.after(raise_to(state.legal_actions().raise_min))
+    assert len(state.rounds[0]) == 55
+    assert state.raise_refusal() is Rule.ACTION_LIMIT
+    for _ in range(9):
+        state = state.after(CALL)
+    assert state.finished
+    assert len(state.rounds[0]) == 64
+
+
+def test_nobody_left_to_raise() -> None:
+    game = make((100, 1000), (10, 5), first_players=(1, 0, 0, 0))
+    state = play(game, [CALL, raise_to(100)])
+    assert refusal(state, raise_to(300)) is Rule.NOBODY_TO_RAISE
+    assert action_texts(state.after(CALL)) == "cr100c///"
+
+
+# -- limit raises and stacks -----------------------------------------------------------------------------------------
+
+
+def test_a_limit_raise_ends_at_the_raisers_stack_even_below_the_bet() -> None:
+    game = make((100, 100, 25), (10, 0, 0), raise_sizes=(10, 10), rounds=2, first_players=(0, 0))
+    state = play(game, "rr")
+    assert (state.max_spent, state.acting_position) == (30, 2)
+    assert bounds(state) == (25, 25)
+    state = state.after(RAISE)
+    assert state.max_spent == 25
+    assert state.spent == (20, 30, 25)
+    # Position 1 has 30 in: he is not at 25, so he may fold, and calling takes chips back.
+    state = state.after(CALL)
+    assert state.acting_position == 1
+    assert state.legal_actions().can_fold
+    assert state.to_call == 0
+    assert state.after(CALL).spent == (25, 25, 25)
+    assert state.after(FOLD).spent == (25, 30, 25)
+
+
+def test_a_limit_raise_to_less_than_a_full_size() -> None:
+    game = make((15, 100), (10, 5), raise_sizes=(10,), rounds=1, first_players=(1,))
+    assert play(game, "cr").spent == (15, 10)
+    assert play(game, "cr").max_spent == 15
+    assert play(game, "crc").finished
+
+
+# -- all-in ----------------------------------------------------------------------------------------------------------
+
+
+def test_after_an_all_in_every_skipped_round_has_its_slash() -> None:
+    game = find_game("nolimit")[1]
+    assert action_texts(play(game, [raise_to(20000), CALL])) == "r20000c///"
+    assert action_texts(play(game, [CALL, CALL, raise_to(20000), CALL])) == "cc/r20000c//"
+    assert action_texts(play(game, [CALL] * 6 + [raise_to(20000), CALL])) == "cc/cc/cc/r20000c"
+    assert action_texts(play(game, [raise_to(20000), FOLD])) == "r20000f"
+    assert play(game, [raise_to(20000), CALL]).round == 3
+    assert play(game, [raise_to(20000), FOLD]).round == 0
+
+
+def test_a_round_without_all_in_ends_with_the_slash_of_the_next() -> None:
+    assert action_texts(play(find_game("limit")[1], "cc")) == "cc/"
+    assert action_texts(play(find_game("kuhn")[1], "cc")) == "cc"
+
+
+def test_who_is_all_in_from_the_blind_is_skipped() -> None:
+    game = make((10, 100, 100), (10, 5, 0), first_players=(0, 0, 0, 0))
+    state = betting_start(game)
+    assert state.acting_position == 1
+    state = state.after(CALL)
+    assert state.acting_position == 2
+    state = state.after(CALL)
+    assert (state.round, state.acting_position) == (1, 1)
+
+
+def test_the_only_player_with_chips_still_answers_the_blind() -> None:
+    game = make((100, 1000), (100, 50), first_players=(1, 0, 0, 0))
+    state = betting_start(game)
+    assert state.acting_position == 1
+    assert state.legal_actions() == (True, False, 0, 0)
+    assert action_texts(state.after(CALL)) == "c///"
+    assert action_texts(state.after(FOLD)) == "f"
+
+
+def test_everybody_all_in_from_the_blinds_ends_at_once() -> None:
+    state = betting_start(make((10, 5), (10, 5)))
+    assert state.finished
+    assert state.acting_position == -1
+    assert action_texts(state) == "///"
+    assert state.round == 3
+    assert refusal(state, CALL) is Rule.HAND_OVER
+
+
+def test_a_short_call_closes_the_round() -> None:
+    game = make((300, 100, 300), (10, 0, 0))
+    state = play(game, [raise_to(200), CALL, CALL])
+    assert (state.round, state.acting_position) == (1, 0)
+    assert state.spent == (200, 100, 200)
+    assert action_texts(state.after(raise_to(300)).after(FOLD)) == "r200cc/r300f//"
+
+
+def test_the_last_folder_ends_the_hand_in_its_round() -> None:
+    game = find_game("limit3")[1]
+    state = play(game, "ff")
+    assert state.finished
+    assert (state.round, state.folded, state.spent) == (0, 0b101, (5, 10, 0))
+
+
+@pytest.mark.parametrize("name", ["limit3", "limit6", "limit10", "nolimit3", "nolimit6", "nolimit10"])
+def test_the_order_of_play(name: str) -> None:
+    game = find_game(name)[1]
+    players = game.num_players
+    state = betting_start(game)
+    order = []
+    while state.round < 2:
+        order.append(state.acting_position)
+        state = state.after(CALL)
+    first = [(2 + i) % players for i in range(players)]
+    assert order == [*first, *range(players)]
+
+
+def test_reversed_blinds() -> None:
+    state = betting_start(find_game("limit")[1])
+    assert state.spent == (10, 5)
+    order = list(itertools.chain.from_iterable(play(find_game("limit")[1], "cccc").rounds))
+    assert [position for position, _ in order] == [1, 0, 0, 1]

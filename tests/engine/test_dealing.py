@@ -1,0 +1,119 @@
+"""Dealing against hands that the reference dealer logged, and against numpy's generator."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine import BettingType, Deal, Game, deal_hand, deals, format_cards
+from engine.dealing import reference_generator
+from protocol import find_game
+from tests.engine.strategies import SEEDS, games
+
+# The first hands of recorded matches: hole cards by position, then the board as far as it was seen.
+RECORDED = [
+    ("holdem.limit.2p.reverse_blinds", 0, 0, "5d5c|9hQd", "8dAs8s4h6d"),
+    ("holdem.limit.2p.reverse_blinds", 0, 1, "6sKs|5dJd", "2sTh2hQh8h"),
+    ("holdem.limit.2p.reverse_blinds", 0, 2, "Ah8s|2h4c", "Qd7h6c4sJc"),
+    ("holdem.limit.2p.reverse_blinds", 42, 0, "7d3d|2hAc", "5sKs7s9s6h"),
+    ("holdem.limit.2p.reverse_blinds", 42, 1, "9h6s|3d3h", "5s3s8h9d5c"),
+    ("holdem.limit.2p.reverse_blinds", 7, 0, "8dJd|Td4d", "As9d6s3d6c"),
+    ("holdem.limit.2p.reverse_blinds", 7, 1, "Jc6c|7h5d", "As5cAhQhTc"),
+    ("holdem.limit.2p.reverse_blinds", 9, 0, "4cKh|Kd7d", "Ah9h9c6sKs"),
+    ("holdem.limit.2p.reverse_blinds", 9, 1, "Ad6h|6c4d", "Kd5h9c2s6d"),
+    ("holdem.limit.2p.reverse_blinds", 21, 5, "9h3h|5sQh", "5dThKh3s4h"),
+    ("holdem.nolimit.2p.reverse_blinds", 5, 0, "3h7d|6dQc", "Ah4s6hTsAc"),
+    ("holdem.nolimit.2p.reverse_blinds", 5, 1, "Kd6s|2c7d", "8hAd5d9hTs"),
+    ("holdem.limit.3p", 0, 2, "Jh7c|Kd7d|Kh3h", "8d2c9hTsKc"),
+    ("holdem.nolimit.6p", 7, 1, "Kd8c|7d6h|5d8d|Ad6s|4hAc|7h8h", "AhJsQcJh9s"),
+    ("holdem.limit.10p", 0, 0, "5d5c|9hQd|8dAs|8s4h|6d5s|Js7c|QhTd|9s4d|2c4s|KhAh", "8cJcKc2h6c"),
+    ("holdem.limit.10p", 42, 2, "6h5c|9dTs|Jd8s|4s3d|2hJc|6sQc|Qs5d|4cJh|4dAs|9h2d", "6dTd6cJs2c"),
+    ("kuhn.limit.2p", 0, 5, "As|Qs", ""),
+    ("kuhn.limit.2p", 3, 1, "Ks|As", ""),
+    ("kuhn.limit.2p", 42, 4, "Ks|As", ""),
+    ("kuhn.limit.3p", 42, 5, "Js|Ks|Qs", ""),
+    ("leduc.limit.2p", 0, 5, "Ah|Kh", "Qh"),
+    ("leduc.limit.2p", 42, 4, "Ah|Ks", "Qs"),
+]
+
+
+def text(deal: Deal) -> tuple[str, str]:
+    return "|".join(map(format_cards, deal.hole_cards)), format_cards(deal.board)
+
+
+@pytest.mark.parametrize(("name", "seed", "hand_number", "holes", "board"), RECORDED)
+def test_the_cards_the_reference_dealt(name: str, seed: int, hand_number: int, holes: str, board: str) -> None:
+    game = find_game(name)[1]
+    assert text(deal_hand(game, seed, hand_number)) == (holes, board)
+    assert text(next(itertools.islice(deals(game, seed), hand_number, None))) == (holes, board)
+
+
+@given(SEEDS)
+def test_the_generator_is_that_of_numpy(seed: int) -> None:
+    ours = reference_generator(seed)
+    theirs = np.random.RandomState(seed).randint(0, 2**32, size=1300, dtype=np.uint64)
+    assert [ours.getrandbits(32) for _ in range(1300)] == theirs.tolist()
+
+
+@pytest.mark.parametrize(("seed", "same"), [(4294967297, 1), (-1, 4294967295), (2**32, 0), (-(2**32) - 7, 2**32 - 7)])
+def test_seeds_count_modulo_32_bits(seed: int, same: int) -> None:
+    game = find_game("nolimit")[1]
+    assert list(itertools.islice(deals(game, seed), 5)) == list(itertools.islice(deals(game, same), 5))
+
+
+def naive_deals(game: Game, seed: int, hands: int) -> list[Deal]:
+    """Every card by the book: the number modulo the cards left picks, the last card moves into the gap."""
+    numbers = iter(np.random.RandomState(seed).randint(0, 2**32, size=hands * game.cards_per_hand, dtype=np.uint64))
+    dealt = []
+    for _ in range(hands):
+        deck = [rank * 4 + suit for suit in range(4 - game.num_suits, 4) for rank in range(13 - game.num_ranks, 13)]
+
+        def draw(deck: list[int] = deck) -> int:
+            index = int(next(numbers)) % len(deck)
+            card = deck[index]
+            deck[index] = deck[-1]
+            deck.pop()
+            return card
+
+        holes = tuple(tuple(draw() for _ in range(game.num_hole_cards)) for _ in range(game.num_players))
+        dealt.append(Deal(holes, tuple(draw() for _ in range(sum(game.num_board_cards)))))
+    return dealt
+
+
+@given(games(), SEEDS)
+def test_every_game_is_dealt_by_the_book(game: Game, seed: int) -> None:
+    assert list(itertools.islice(deals(game, seed), 8)) == naive_deals(game, seed, 8)
+
+
+@given(games(), SEEDS, st.integers(0, 300))
+def test_any_hand_can_be_dealt_alone(game: Game, seed: int, number: int) -> None:
+    here, after = itertools.islice(deals(game, seed), number, number + 2)
+    assert deal_hand(game, seed, number) == here
+    assert deal_hand(game, seed, number + 1) == after
+
+
+@pytest.mark.parametrize("number", [7281, 7282, 7283, 200_000])
+def test_a_far_hand_is_where_counting_says(number: int) -> None:
+    """9 cards a hand: hand 7282 begins just beyond one step of 65,536 numbers."""
+    game = find_game("nolimit")[1]
+    numbers = np.random.RandomState(11).randint(0, 2**32, size=9 * number + 1, dtype=np.uint64)
+    first_card = deal_hand(game, 11, number).hole_cards[0][0]
+    assert first_card == game.deck[int(numbers[-1]) % 52]
+
+
+@given(games(), SEEDS, st.integers(0, 1000))
+def test_no_card_is_dealt_twice_in_a_hand(game: Game, seed: int, number: int) -> None:
+    deal = deal_hand(game, seed, number)
+    cards = [card for hole in deal.hole_cards for card in hole] + list(deal.board)
+    assert len(set(cards)) == len(cards) == game.cards_per_hand
+    assert set(cards) <= set(game.deck)
+
+
+def test_betting_and_button_have_no_part_in_the_cards() -> None:
+    limit, no_limit = find_game("limit")[1], find_game("nolimit")[1]
+    assert limit.betting is BettingType.LIMIT
+    assert list(itertools.islice(deals(limit, 3), 20)) == list(itertools.islice(deals(no_limit, 3), 20))

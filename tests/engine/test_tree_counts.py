@@ -1,0 +1,133 @@
+"""The rules counted: every betting sequence of small games, against the textbook rules in `naive.py`.
+
+The two walks must agree on more than numbers: on the text of every sequence, who acts there, and every player's chips.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from engine import CALL, FOLD, RAISE, Action, BettingState, BettingType, Game, betting_start, raise_to
+from protocol import find_game
+from tests.engine.naive import all_tables
+from tests.engine.strategies import action_texts
+
+
+def toy(
+    betting: BettingType,
+    stacks: tuple[int, ...],
+    blinds: tuple[int, ...],
+    rounds: int,
+    *,
+    raise_sizes: tuple[int, ...] = (),
+    first_players: tuple[int, ...],
+    max_raises: tuple[int, ...],
+) -> Game:
+    return Game(
+        betting=betting,
+        num_players=len(stacks),
+        num_rounds=rounds,
+        stacks=stacks,
+        blinds=blinds,
+        raise_sizes=raise_sizes,
+        first_players=first_players,
+        max_raises=max_raises,
+        num_suits=4,
+        num_ranks=13,
+        num_hole_cards=1,
+        num_board_cards=(0,) * rounds,
+    )
+
+
+NO_LIMIT_2P = toy(BettingType.NO_LIMIT, (14, 17), (2, 1), 2, first_players=(1, 0), max_raises=(255, 255))
+NO_LIMIT_3P = toy(BettingType.NO_LIMIT, (5, 9, 7), (1, 2, 0), 2, first_players=(2, 0), max_raises=(255, 255))
+NO_LIMIT_4P_ALL_IN_BLIND = toy(
+    BettingType.NO_LIMIT, (1, 2, 5, 4), (1, 2, 0, 0), 1, first_players=(2,), max_raises=(255,)
+)
+LIMIT_3P = toy(
+    BettingType.LIMIT,
+    (1000, 1000, 1000),
+    (5, 10, 0),
+    2,
+    raise_sizes=(10, 10),
+    first_players=(2, 0),
+    max_raises=(3, 4),
+)
+LIMIT_3P_SHORT = toy(
+    BettingType.LIMIT,
+    (25, 31, 60),
+    (5, 10, 0),
+    2,
+    raise_sizes=(10, 20),
+    first_players=(2, 0),
+    max_raises=(3, 3),
+)
+
+
+def shipped(name: str) -> Game:
+    return find_game(name)[1]
+
+
+def children(state: BettingState) -> Iterator[BettingState]:
+    legal = state.legal_actions()
+    actions: list[Action] = [FOLD] * legal.can_fold + [CALL]
+    if legal.can_raise and state.game.is_limit:
+        actions.append(RAISE)
+    elif legal.can_raise:
+        actions += map(raise_to, range(legal.raise_min, legal.raise_max + 1))
+    return map(state.after, actions)
+
+
+def all_states(game: Game) -> Iterator[BettingState]:
+    stack = [betting_start(game)]
+    while stack:
+        state = stack.pop()
+        yield state
+        if not state.finished:
+            stack.extend(children(state))
+
+
+COUNTS = {
+    "kuhn.limit.2p": (shipped("kuhn.limit.2p"), 4, 5),
+    "kuhn.limit.3p": (shipped("kuhn.limit.3p"), 12, 13),
+    "leduc.limit.2p": (shipped("leduc.limit.2p"), 36, 49),
+    "holdem.limit.2p": (shipped("holdem.limit.2p.reverse_blinds"), 6378, 10206),
+    "no-limit 2p, every size": (NO_LIMIT_2P, 3162, 5878),
+    "no-limit 3p, every size": (NO_LIMIT_3P, 682, 1012),
+    "no-limit 4p, two all-in from their blinds": (NO_LIMIT_4P_ALL_IN_BLIND, 6, 10),
+    "limit 3p, two rounds": (LIMIT_3P, 4502, 6582),
+    "limit 3p, short stacks": (LIMIT_3P_SHORT, 318, 428),
+}
+"""Decision points and ends of each game."""
+
+
+@pytest.mark.parametrize(("game", "decisions", "ends"), COUNTS.values(), ids=COUNTS)
+def test_every_betting_sequence(game: Game, decisions: int, ends: int) -> None:
+    found = {
+        action_texts(state): (state.finished, state.acting_position, state.round, state.spent)
+        for state in all_states(game)
+    }
+    expected = {
+        table.text: (table.is_over, -1 if table.is_over else table.waiting[0], table.round, table.spent)
+        for table in all_tables(game)
+    }
+    assert found == expected
+    assert sum(not finished for finished, *_ in found.values()) == decisions
+    assert sum(finished for finished, *_ in found.values()) == ends
+
+
+def test_the_sequences_of_kuhn_poker() -> None:
+    states = list(all_states(shipped("kuhn.limit.2p")))
+    assert {action_texts(state) for state in states if not state.finished} == {"", "c", "r", "cr"}
+    assert {action_texts(state) for state in states if state.finished} == {"cc", "rf", "rc", "crf", "crc"}
+
+
+def test_the_counts_of_limit_holdem_by_arithmetic() -> None:
+    """A round ends by a call in 7 ways before the flop (3 raises) and 9 after it (4 raises), by a fold in 7 and 8."""
+    states = list(all_states(shipped("holdem.limit.2p.reverse_blinds")))
+    reached = [1, 7, 7 * 9, 7 * 9 * 9]
+    assert sum(state.finished and state.folded == 0 for state in states) == 7 * 9**3
+    folds = [sum(state.folded != 0 and state.round == round_ for state in states) for round_ in range(4)]
+    assert folds == [7 * reached[0], 8 * reached[1], 8 * reached[2], 8 * reached[3]]

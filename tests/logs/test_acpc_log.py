@@ -1,0 +1,148 @@
+"""The ACPC log against lines that the reference wrote."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine import Game, Position, Seat, deal_hand, hand_values
+from logs import HandRecord, Times, format_header, format_score_line, format_state_line
+from logs.acpc_log import format_value
+from protocol import find_game
+from protocol.match_state import betting_after
+from tests.engine.strategies import SEEDS, games, random_end
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"),
+        (-0.0, "-0"),
+        (-1e-9, "-0"),
+        (1e-9, "0"),
+        (1 / 3, "0.333333"),
+        (-1 / 3, "-0.333333"),
+        (200 / 3, "66.666667"),
+        (-0.5, "-0.5"),
+        (2.5, "2.5"),
+        (20.0, "20"),
+        (-20.0, "-20"),
+        (1000000.0, "1000000"),
+        (100.0, "100"),
+        (10.25, "10.25"),
+        (99.9999999, "100"),
+        (0.000001, "0.000001"),
+        (2147483647.0, "2147483647"),
+        (2.0**53, "9007199254740992"),
+        (1e17, "100000000000000000"),
+        (-21101.0, "-21101"),
+    ],
+)
+def test_numbers_are_printed_as_by_the_reference(value: float, text: str) -> None:
+    assert format_value(value) == text
+
+
+@given(st.floats(-1e12, 1e12))
+def test_numbers_are_six_decimals_without_the_zeros(value: float) -> None:
+    whole, _, decimals = f"{value:.6f}".partition(".")
+    decimals = decimals.rstrip("0")
+    assert format_value(value) == (f"{whole}.{decimals}" if decimals else whole)
+
+
+def record(
+    name: str, seed: int, number: int, betting: str, names: tuple[str, ...], first_seat: int
+) -> HandRecord:
+    """A hand of a recorded match, dealt and played again."""
+    game = find_game(name)[1]
+    deal, end = deal_hand(game, seed, number), betting_after(game, betting)
+    return HandRecord(
+        game=game,
+        match_name="match",
+        hand_number=number,
+        names=names,
+        seats=tuple(Seat((p + first_seat) % game.num_players) for p in range(game.num_players)),
+        deal=deal,
+        betting=end,
+        values=tuple(hand_values(end, deal)),
+    )
+
+
+TWO, THREE = ("Ann", "Bob"), ("Ann", "Bob", "Cat")
+
+
+@pytest.mark.parametrize(
+    ("name", "seed", "number", "betting", "names", "line"),
+    [
+        ("limit", 0, 0, "f", TWO, "STATE:0:f:5d5c|9hQd:5|-5:Ann|Bob"),
+        ("limit", 0, 1, "cc/rc/cc/rc", TWO, "STATE:1:cc/rc/cc/rc:6sKs|5dJd/2sTh2h/Qh/8h:40|-40:Bob|Ann"),
+        ("limit", 0, 0, "cc/crc/cc/cc", ("p1", "p2"), "STATE:0:cc/crc/cc/cc:5d5c|9hQd/8dAs8s/4h/6d:20|-20:p1|p2"),
+        ("nolimit", 0, 0, "r19686r20000c///", ("p1", "p2"),
+         "STATE:0:r19686r20000c///:5d5c|9hQd/8dAs8s/4h/6d:20000|-20000:p1|p2"),
+        ("nolimit", 0, 1, "cc/r520r940c/r20000f", TWO,
+         "STATE:1:cc/r520r940c/r20000f:6sKs|5dJd/2sTh2h/Qh:940|-940:Bob|Ann"),
+        ("limit3", 0, 2, "ccc/rcrrrcf/rc/rc", ("p1", "p2", "p3"),
+         "STATE:2:ccc/rcrrrcf/rc/rc:Jh7c|Kd7d|Kh3h/8d2c9h/Ts/Kc:-40|20|20:p3|p1|p2"),
+        ("kuhn3", 42, 4, "rcc", THREE, "STATE:4:rcc:Ks|Js|Qs:4|-2|-2:Bob|Cat|Ann"),
+        ("leduc", 42, 0, "crrc/crc", TWO, "STATE:0:crrc/crc:Qh|Ah/As:-9|9:Ann|Bob"),
+    ],
+)  # fmt: skip
+def test_recorded_lines(name: str, seed: int, number: int, betting: str, names: tuple[str, ...], line: str) -> None:
+    hand = record(name, seed, number, betting, names, number % len(names))
+    assert format_state_line(hand) == line + "\n"
+
+
+def test_every_hole_card_is_shown_and_the_board_only_as_far_as_seen() -> None:
+    hand = record("nolimit3", 0, 1, "r247cc/ff", THREE, 1)
+    assert format_state_line(hand).startswith("STATE:1:r247cc/ff:Ks6h|Qs5d|Tc4d/Ah3dTd:")
+    assert hand.board_by_round == ((), hand.deal.board[:3])
+    assert hand.name_at(Position(0)) == "Bob"
+    assert hand.name_at(Position(2)) == "Ann"
+
+
+def test_names_are_written_as_they_are() -> None:
+    hand = record("kuhn", 0, 0, "rc", ("a|b", "c:d"), 0)
+    assert format_state_line(hand) == "STATE:0:rc:As|Ks:2|-2:a|b|c:d\n"
+
+
+def test_the_header() -> None:
+    header = format_header(
+        "match", "holdem.limit.2p.game", 1000, 42, t_response_ms=600000, t_hand_ms=600000, t_per_hand_ms=7000
+    )
+    assert header == (
+        "# name/game/hands/seed match holdem.limit.2p.game 1000 42\n"
+        "#--t_response 600000\n#--t_hand 600000\n#--t_per_hand 7000\n"
+    )
+
+
+def test_the_score() -> None:
+    assert format_score_line([-21101.0, 21101.0], TWO) == "SCORE:-21101|21101:Ann|Bob\n"
+    assert format_score_line([1 / 3, -2 / 3, 1 / 3], THREE) == "SCORE:0.333333|-0.666667|0.333333:Ann|Bob|Cat\n"
+    assert format_score_line([0.0, -1e-12], TWO) == "SCORE:0|-0:Ann|Bob\n"
+
+
+@given(games(), SEEDS)
+def test_a_line_has_all_fields_of_any_hand(game: Game, seed: int) -> None:
+    deal, end = deal_hand(game, seed, 0), random_end(game, seed)
+    players = game.num_players
+    hand = HandRecord(
+        game=game,
+        match_name="m",
+        hand_number=7,
+        names=tuple(f"p{seat}" for seat in range(players)),
+        seats=tuple(Seat(p) for p in range(players)),
+        deal=deal,
+        betting=end,
+        values=tuple(hand_values(end, deal)),
+        times=(Times(1, 2),),
+    )
+    line = format_state_line(hand)
+    assert line.endswith("\n")
+    header, number, betting, cards, values, names = line[:-1].split(":")
+    assert (header, number) == ("STATE", "7")
+    assert betting_after(game, betting).rounds == end.rounds
+    assert cards.count("|") == values.count("|") == names.count("|") == players - 1
+    assert cards.count("/") == betting.count("/") == end.round
+    seen = game.num_hole_cards * players + game.board_cards_by_round[end.round]
+    assert len(cards.replace("|", "").replace("/", "")) == 2 * seen
+    assert [float(value) for value in values.split("|")] == pytest.approx(hand.values, abs=1e-6)

@@ -1,0 +1,140 @@
+"""Whole lines on disk, whatever happens."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from logs.line_file import LineFile
+
+REAL_WRITE = os.write
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "match.log"
+
+
+class FullDisk:
+    """Stands in for `os.write`: takes so many bytes, a few at a time, then has no room left."""
+
+    def __init__(self, room: int, at_once: int = 10**9) -> None:
+        self.room = room
+        self.at_once = at_once
+
+    def __call__(self, fd: int, data: bytes) -> int:
+        count = min(len(data), self.room, self.at_once)
+        if data and not count:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        self.room -= count
+        return REAL_WRITE(fd, data[:count])
+
+
+@pytest.fixture
+def full_disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[FullDisk]:
+    disk = FullDisk(10**9)
+    monkeypatch.setattr(os, "write", disk)
+    yield disk
+    monkeypatch.undo()
+
+
+def test_a_line_is_on_disk_as_soon_as_it_is_written(path: Path) -> None:
+    file = LineFile(path)
+    file.write("one\n")
+    assert path.read_bytes() == b"one\n"
+    file.write("two\nthree\n")
+    assert path.read_bytes() == b"one\ntwo\nthree\n"
+    file.close()
+    assert file.path == str(path)
+
+
+def test_a_new_file_loses_what_was_there(path: Path) -> None:
+    path.write_text("a longer old text\n")
+    with LineFile(path) as file:
+        assert path.read_bytes() == b""
+        file.write("new\n")
+    assert path.read_bytes() == b"new\n"
+
+
+def test_appending_keeps_what_was_there(path: Path) -> None:
+    path.write_text("old\n")
+    with LineFile(path, append=True) as file:
+        file.write("new\n")
+    assert path.read_bytes() == b"old\nnew\n"
+
+
+def test_appending_to_nothing_makes_the_file(path: Path) -> None:
+    with LineFile(path, append=True) as file:
+        file.write("new\n")
+    assert path.read_bytes() == b"new\n"
+
+
+def test_line_ends_are_not_translated(path: Path) -> None:
+    with LineFile(path) as file:
+        file.write("one\r\ntwo\n")
+    assert path.read_bytes() == b"one\r\ntwo\n"
+
+
+def test_latin_1_is_written_byte_for_byte_and_the_rest_as_utf_8(path: Path) -> None:
+    with LineFile(path) as file:
+        file.write("é\xff\n")
+        file.write("€\n")
+    assert path.read_bytes() == b"\xe9\xff\n" + "€\n".encode()
+
+
+def test_closing_twice_does_nothing(path: Path) -> None:
+    file = LineFile(path)
+    file.close()
+    file.close()
+    with pytest.raises(OSError):
+        file.write("late\n")
+    assert path.read_bytes() == b""
+
+
+def test_the_file_is_closed_when_its_block_fails(path: Path) -> None:
+    with pytest.raises(KeyError), LineFile(path) as file:
+        raise KeyError
+    with pytest.raises(OSError):
+        file.write("late\n")
+
+
+def test_a_file_that_cannot_be_opened(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        LineFile(tmp_path / "no such folder" / "match.log")
+
+
+def test_a_write_in_pieces_is_completed(path: Path, full_disk: FullDisk) -> None:
+    full_disk.at_once = 3
+    with LineFile(path) as file:
+        file.write("a line of some length\n")
+    assert path.read_bytes() == b"a line of some length\n"
+
+
+@pytest.mark.parametrize("append", [False, True])
+@pytest.mark.parametrize("at_once", [1, 3, 1000])
+@pytest.mark.parametrize("room", [0, 1, 5, 11])
+def test_half_a_line_is_cut_off_again(path: Path, full_disk: FullDisk, append: bool, at_once: int, room: int) -> None:
+    full_disk.at_once = at_once
+    with LineFile(path, append=append) as file:
+        file.write("first\n")
+        full_disk.room = room
+        with pytest.raises(OSError) as caught:
+            file.write("second line\n")
+        assert caught.value.errno == errno.ENOSPC
+        assert caught.value.filename == str(path)
+    assert path.read_bytes() == b"first\n"
+
+
+def test_after_a_full_disk_an_appended_log_goes_on(path: Path, full_disk: FullDisk) -> None:
+    with LineFile(path, append=True) as file:
+        file.write("first\n")
+        full_disk.room = 4
+        with pytest.raises(OSError):
+            file.write("second line\n")
+        full_disk.room = 1000
+        file.write("third\n")
+    assert path.read_bytes() == b"first\nthird\n"

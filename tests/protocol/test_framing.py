@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from protocol.framing import MAX_LINE_BYTES, LineReader
+
+
+def lines_of(reader: LineReader) -> list[bytes]:
+    """Everything that can be popped now."""
+    lines = []
+    while (line := reader.pop()) is not None:
+        lines.append(line)
+    return lines
+
+
+def naive_lines(data: bytes, most: int) -> list[bytes]:
+    """The lines of a closed stream, byte by byte."""
+    lines, line = [], b""
+    for value in data:
+        line += bytes([value])
+        if value == 10 or len(line) == most:
+            lines.append(line)
+            line = b""
+    return lines + [line] * bool(line)
+
+
+def test_a_line_needs_its_end() -> None:
+    reader = LineReader()
+    reader.feed(b"MATCH")
+    assert reader.pop() is None
+    reader.feed(b"STATE\r")
+    assert reader.pop() is None
+    reader.feed(b"\nrest")
+    assert reader.pop() == b"MATCHSTATE\r\n"
+    assert reader.pop() is None
+    assert reader.buffered_bytes == 4
+
+
+def test_what_is_left_at_the_end_is_a_line() -> None:
+    reader = LineReader()
+    reader.feed(b"one\ntwo")
+    reader.feed_eof()
+    assert not reader.at_eof
+    assert lines_of(reader) == [b"one\n", b"two"]
+    assert reader.at_eof
+    assert reader.pop() is None
+
+
+def test_an_empty_stream_has_no_lines() -> None:
+    reader = LineReader()
+    assert reader.pop() is None
+    assert not reader.at_eof
+    reader.feed_eof()
+    assert reader.at_eof
+    assert reader.pop() is None
+
+
+def test_the_longest_line_is_that_of_the_reference() -> None:
+    assert MAX_LINE_BYTES == 4095
+    reader = LineReader()
+    reader.feed(b"x" * 4094 + b"\n" + b"y" * 4095 + b"\n")
+    assert [len(line) for line in lines_of(reader)] == [4095, 4095, 1]
+
+
+def test_a_line_too_long_is_cut_and_its_rest_is_the_next_line() -> None:
+    reader = LineReader()
+    reader.feed(b"#" + b"x" * 5998 + b"\n")
+    first, second = lines_of(reader)
+    assert first == b"#" + b"x" * 4094
+    assert second == b"x" * 1904 + b"\n"
+
+
+def test_a_cut_needs_no_line_end_to_come() -> None:
+    reader = LineReader(max_line_bytes=8)
+    reader.feed(b"1234567")
+    assert reader.pop() is None
+    reader.feed(b"8")
+    assert reader.pop() == b"12345678"
+    reader.feed(b"\n")
+    assert reader.pop() == b"\n"
+
+
+def test_any_byte_may_stand_in_a_line() -> None:
+    reader = LineReader()
+    data = bytes(range(256))
+    reader.feed(data)
+    reader.feed_eof()
+    assert lines_of(reader) == [data[:11], data[11:]]
+
+
+PIECES = st.lists(st.text("ab\r\n\0", max_size=12).map(str.encode), max_size=12)
+
+
+@given(PIECES, st.integers(1, 10), st.booleans())
+def test_lines_do_not_depend_on_how_the_stream_is_cut(pieces: list[bytes], most: int, pops_between: bool) -> None:
+    reader = LineReader(max_line_bytes=most)
+    found = []
+    for piece in pieces:
+        reader.feed(piece)
+        if pops_between:
+            found += lines_of(reader)
+    reader.feed_eof()
+    found += lines_of(reader)
+    data = b"".join(pieces)
+    assert found == naive_lines(data, most)
+    assert b"".join(found) == data
+    assert reader.at_eof
+    assert reader.buffered_bytes == 0
+
+
+@pytest.mark.parametrize("step", [1, 7, 4095, 100_000])
+def test_a_long_stream_comes_out_whole(step: int) -> None:
+    data = b"".join(b"line %d\r\n" % number for number in range(2000))
+    reader = LineReader()
+    found = []
+    for at in range(0, len(data), step):
+        reader.feed(data[at : at + step])
+        found += lines_of(reader)
+    assert found == data.splitlines(keepends=True)

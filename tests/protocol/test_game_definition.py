@@ -1,0 +1,318 @@
+"""Game definitions: the shipped ones, the loose grammar of the reference, and every refusal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine import BettingType, Game, GameError
+from engine.game import DEFAULT_STACK
+from protocol import (
+    FormatError,
+    GameDefinitionError,
+    find_game,
+    format_game_definition,
+    parse_game_definition,
+    shipped_games,
+)
+from protocol.game_definition import SHORT_NAMES
+from tests.engine.strategies import games
+
+KUHN = """\
+GAMEDEF
+limit
+numPlayers = 2
+numRounds = 1
+blind = 1 1
+raiseSize = 1
+firstPlayer = 1
+maxRaises = 1
+numSuits = 1
+numRanks = 3
+numHoleCards = 1
+numBoardCards = 0
+END GAMEDEF
+"""
+
+
+def kuhn_with(*lines: str) -> Game:
+    """The definition of Kuhn poker with lines added at its end."""
+    return parse_game_definition(KUHN.replace("END GAMEDEF\n", "\n".join(lines) + "\n"))
+
+
+# -- shipped games ---------------------------------------------------------------------------------------------------
+
+
+def test_the_shipped_games() -> None:
+    assert shipped_games() == [
+        "holdem.limit.10p",
+        "holdem.limit.2p.reverse_blinds",
+        "holdem.limit.3p",
+        "holdem.limit.6p",
+        "holdem.nolimit.10p",
+        "holdem.nolimit.2p.reverse_blinds",
+        "holdem.nolimit.3p",
+        "holdem.nolimit.6p",
+        "kuhn.limit.2p",
+        "kuhn.limit.3p",
+        "leduc.limit.2p",
+        "leduc.nolimit.2p",
+    ]
+    assert sorted(SHORT_NAMES.values()) == shipped_games()
+
+
+@pytest.mark.parametrize("name", shipped_games())
+def test_a_shipped_game_survives_being_written_and_read(name: str) -> None:
+    full_name, game = find_game(name)
+    assert full_name == name
+    assert parse_game_definition(format_game_definition(game)) == game
+
+
+@given(games())
+def test_any_game_survives_being_written_and_read(game: Game) -> None:
+    assert parse_game_definition(format_game_definition(game)) == game
+
+
+def test_what_kuhn_poker_is() -> None:
+    assert parse_game_definition(KUHN) == Game(
+        betting=BettingType.LIMIT,
+        num_players=2,
+        num_rounds=1,
+        stacks=(DEFAULT_STACK, DEFAULT_STACK),
+        blinds=(1, 1),
+        raise_sizes=(1,),
+        first_players=(0,),
+        max_raises=(1,),
+        num_suits=1,
+        num_ranks=3,
+        num_hole_cards=1,
+        num_board_cards=(0,),
+    )
+
+
+def test_a_definition_is_written_in_the_order_of_the_format() -> None:
+    assert format_game_definition(find_game("leduc-nolimit")[1]) == (
+        "GAMEDEF\nnolimit\nnumPlayers = 2\nnumRounds = 2\nstack = 1200 1200\nblind = 100 100\nfirstPlayer = 1 1\n"
+        "maxRaises = 255 255\nnumSuits = 2\nnumRanks = 3\nnumHoleCards = 1\nnumBoardCards = 0 1\nEND GAMEDEF\n"
+    )
+
+
+# -- the grammar -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(KUHN.replace("\n", "\r\n"), id="CR LF"),
+        pytest.param(KUHN.upper(), id="upper case"),
+        pytest.param(KUHN.lower(), id="lower case"),
+        pytest.param(KUHN.replace(" = ", "="), id="no blanks"),
+        pytest.param(KUHN.replace(" = ", " "), id="no equals sign"),
+        pytest.param(KUHN.replace(" = ", "\t== = "), id="a mix of both"),
+        pytest.param(KUHN.replace("blind = 1 1", "blind = 1=1"), id="equals signs between the values"),
+        pytest.param(KUHN.replace("GAMEDEF\n", "").replace("END ", ""), id="neither GAMEDEF nor its end"),
+        pytest.param(KUHN.rstrip("\n"), id="no last line end"),
+        pytest.param("# comment\n\n   \n" + KUHN, id="comments and empty lines"),
+        pytest.param(KUHN.replace("limit\n", "limit\nunknown = 7\n numPlayers = 9\n"), id="unknown lines"),
+        pytest.param(KUHN.replace("numRanks = 3", "numRanks = 3 # of them"), id="text behind the values"),
+        pytest.param(KUHN.replace("numRanks = 3", "numRanks = 3 9 9"), id="more values than one"),
+        pytest.param(KUHN.replace("numPlayers = 2", "numPlayers = 258"), id="eight bits wrap"),
+        pytest.param(KUHN.replace("numPlayers = 2", "numPlayers = +002"), id="a sign and zeros"),
+        pytest.param(KUHN.replace("maxRaises = 1", "maxRaises = 257"), id="eight bits wrap in lists"),
+        pytest.param(KUHN.replace("firstPlayer = 1\n", ""), id="the first player by default"),
+        pytest.param(KUHN.replace("limit\n", ""), id="limit by default"),
+        pytest.param(KUHN.replace("limit\n", "limits are fun\n"), id="a keyword is a prefix"),
+        pytest.param(KUHN.replace("limit\n", "nolimit\nlimit\n"), id="the later line wins"),
+        pytest.param(KUHN.replace("numRanks = 3", "numRanks = 9\nnumRanks = 3"), id="the later number wins"),
+        pytest.param(KUHN.replace("numRanks = 3", "numRanks = 3\nnumRanks ="), id="a line without value changes nothing"),
+        pytest.param(KUHN + "numPlayers = 9\nnonsense", id="nothing counts behind the end"),
+        pytest.param(KUHN.replace("GAMEDEF\nl", "GAMEDEF of the year\nl"), id="GAMEDEF and more"),
+    ],
+)
+def test_spellings_of_one_game(text: str) -> None:
+    assert parse_game_definition(text) == parse_game_definition(KUHN)
+
+
+def test_a_keyword_with_an_ending_leaves_no_values() -> None:
+    with pytest.raises(GameError, match="^only read 0 blinds, need 2$"):
+        kuhn_with("blinds = 1 1")
+
+
+def test_a_shorter_later_list_counts_with_its_own_length() -> None:
+    assert kuhn_with("blind = 3 1", "blind = 2 1").blinds == (2, 1)
+    with pytest.raises(GameError, match="^only read 1 blinds, need 2$"):
+        kuhn_with("blind = 2")
+    # Where no count is checked, the tail of the earlier line shows.
+    game = parse_game_definition(
+        KUHN.replace("numRounds = 1", "numRounds = 2")
+        .replace("raiseSize = 1", "raiseSize = 1 1")
+        .replace("numBoardCards = 0", "numBoardCards = 0 0")
+        .replace("maxRaises = 1", "maxRaises = 3 4\nmaxRaises = 2")
+        .replace("firstPlayer = 1", "firstPlayer = 1 2\nfirstPlayer = 2")
+    )
+    assert game.max_raises == (2, 4)
+    assert game.first_players == (1, 1)
+
+
+def test_defaults() -> None:
+    game = kuhn_with("nolimit", "numBoardCards = 0")
+    assert game.betting is BettingType.NO_LIMIT
+    assert game.raise_sizes == ()
+    assert game.stacks == (2147483647, 2147483647)
+    assert parse_game_definition(KUHN.replace("maxRaises = 1\n", "")).max_raises == (255,)
+
+
+def test_default_stacks_are_for_four_players() -> None:
+    lines = ("numPlayers = 4", "blind = 1 1 1 1", "numRanks = 13")
+    assert kuhn_with(*lines).stacks == (DEFAULT_STACK,) * 4
+    with pytest.raises(GameError, match="^only read 4 stack sizes, need 5$"):
+        kuhn_with("numPlayers = 5", "blind = 1 1 1 1 1", "numRanks = 13")
+
+
+def test_values_are_held_to_32_bits() -> None:
+    assert kuhn_with("stack = 4294967396 100").stacks == (100, 100)
+    with pytest.raises(GameError, match="^blind for player 1 is greater than stack size$"):
+        kuhn_with("stack = 2147483648 100")
+
+
+# -- refusals --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("lines", "sentence"),
+    [
+        (["numRounds = 0"], "invalid number of rounds: 0"),
+        (["numRounds = 5"], "invalid number of rounds: 5"),
+        (["numPlayers = 1"], "invalid number of players: 1"),
+        (["numPlayers = 11"], "invalid number of players: 11"),
+        (["numPlayers = 256"], "invalid number of players: 0"),
+        (["stack = 5"], "only read 1 stack sizes, need 2"),
+        (["stack ="], "only read 0 stack sizes, need 2"),
+        (["blind = x"], "only read 0 blinds, need 2"),
+        (["stack = 5 5", "blind = 6 1"], "blind for player 1 is greater than stack size"),
+        (["stack = 5 5", "blind = 5 6"], "blind for player 2 is greater than stack size"),
+        (["blind = -1 1"], "blind for player 1 is negative"),
+        (["raiseSize ="], "only read 0 raise sizes, need 1"),
+        (["raiseSize = -1"], "a raise size is negative"),
+        (["firstPlayer = 3"], "invalid first player 3 on round 1"),
+        (["firstPlayer = 0"], "invalid first player 0 on round 1"),
+        (["numSuits = 5"], "invalid number of suits: 5"),
+        (["numSuits = 0"], "invalid number of suits: 0"),
+        (["numRanks = 14"], "invalid number of ranks: 14"),
+        (["numHoleCards = 4"], "invalid number of hole cards: 4"),
+        (["numHoleCards = 0"], "invalid number of hole cards: 0"),
+        (["numBoardCards ="], "only read 0 board card numbers, need 1"),
+        (["numBoardCards = 2"], "too many hole and board cards for specified deck"),
+        (["numSuits = 4", "numRanks = 13", "numBoardCards = 8"], "too many board cards: 8, the most is 7"),
+    ],
+)
+def test_refusals_in_the_references_words(lines: list[str], sentence: str) -> None:
+    with pytest.raises(GameError) as caught:
+        kuhn_with(*lines)
+    assert str(caught.value) == sentence
+
+
+def test_an_empty_definition_lacks_everything_rounds_first() -> None:
+    with pytest.raises(GameError, match="^invalid number of rounds: 0$"):
+        parse_game_definition("")
+
+
+KEYWORDS = [line.split(" ")[0] for line in KUHN.splitlines()] + ["stack", "nolimit", "END GAMEDEF", "#"]
+LINES = st.builds(
+    lambda keyword, between, values, behind: keyword + between + values + behind,
+    st.sampled_from(KEYWORDS),
+    st.sampled_from([" = ", "=", " ", "", "s = ", "\t"]),
+    st.lists(st.integers(-3, 300) | st.integers(-(2**70), 2**70), max_size=12).map(lambda v: " ".join(map(str, v))),
+    st.text(max_size=3),
+)
+
+
+@given(st.one_of(st.text(), st.lists(LINES, max_size=8).map("\n".join)), st.booleans())
+def test_any_text_is_a_game_or_a_game_error(text: str, is_added: bool) -> None:
+    try:
+        game = parse_game_definition(KUHN.replace("END GAMEDEF\n", text) if is_added else text)
+    except GameError:
+        return
+    assert parse_game_definition(format_game_definition(game)) == game
+
+
+# -- finding games ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("short", "full"), SHORT_NAMES.items())
+def test_short_names(short: str, full: str) -> None:
+    assert find_game(short) == find_game(full)
+    assert find_game(short.upper())[0] == full
+    assert find_game(full + ".game")[0] == full
+
+
+@pytest.mark.parametrize(
+    ("name", "full"),
+    [
+        ("kuhn.limit.2p", "kuhn.limit.2p"),
+        ("leduc.limit", "leduc.limit.2p"),
+        ("leduc.nolimit", "leduc.nolimit.2p"),
+        ("holdem.limit.2p", "holdem.limit.2p.reverse_blinds"),
+        ("holdem.nolimit.2p", "holdem.nolimit.2p.reverse_blinds"),
+    ],
+)
+def test_the_beginning_of_one_name_is_enough(name: str, full: str) -> None:
+    assert find_game(name)[0] == full
+
+
+def test_a_name_that_fits_several_games_is_refused() -> None:
+    with pytest.raises(GameDefinitionError) as caught:
+        find_game("holdem.nolimit")
+    assert str(caught.value) == (
+        "holdem.nolimit: fits several games: holdem.nolimit.10p, holdem.nolimit.2p.reverse_blinds, "
+        "holdem.nolimit.3p, holdem.nolimit.6p"
+    )
+
+
+@pytest.mark.parametrize("name", ["omaha", "", ".", "holdem.limit.4p"])
+def test_an_unknown_name_is_refused_with_the_names_there_are(name: str) -> None:
+    with pytest.raises(GameDefinitionError) as caught:
+        find_game(name)
+    assert str(caught.value) == (
+        f"{name}: no such game or file; games by short name: limit, nolimit, limit3, limit6, limit10, nolimit3, "
+        "nolimit6, nolimit10, kuhn, kuhn3, leduc, leduc-nolimit; or give the path of a .game file"
+    )
+
+
+def test_a_path_is_read_and_keeps_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "my own.txt"
+    path.write_text(KUHN)
+    assert find_game(str(path)) == (str(path), parse_game_definition(KUHN))
+
+
+def test_bytes_beyond_ascii_do_no_harm(tmp_path: Path) -> None:
+    path = tmp_path / "kuhn.game"
+    path.write_bytes(b"# na\xefve \xff\n" + KUHN.encode())
+    assert find_game(str(path))[1] == parse_game_definition(KUHN)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    path = str(tmp_path / "missing.game")
+    with pytest.raises(GameDefinitionError) as caught:
+        find_game(path)
+    assert str(caught.value) == f"{path}: cannot read the game definition: No such file or directory"
+    assert isinstance(caught.value, FormatError)
+
+
+def test_a_file_that_cannot_be_played_is_refused_with_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "lonely.game"
+    path.write_text(KUHN.replace("numPlayers = 2", "numPlayers = 1"))
+    with pytest.raises(GameDefinitionError) as caught:
+        find_game(str(path))
+    assert str(caught.value) == f"{path}: invalid number of players: 1"
+
+
+def test_a_file_of_any_size_is_not_read_to_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "huge.game"
+    with path.open("wb") as file:
+        file.truncate((1 << 20) + 1)
+    with pytest.raises(GameDefinitionError, match="too large for a game definition"):
+        find_game(str(path))

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine import CALL, FOLD, parse_cards, raise_to
+from protocol import FormatError, MatchState
+from protocol.legacy import LegacyState, parse_legacy_state
+
+EXAMPLE = "0:13:b1b2r6r18r30c30/r32r96:Ks2d|/5s2s6h"
+
+
+def test_the_older_form_gives_todays_state() -> None:
+    read = parse_legacy_state(EXAMPLE)
+    assert read.blinds == (1, 2)
+    assert read.state == MatchState(
+        position=0,
+        hand_number=13,
+        rounds=((raise_to(6), raise_to(18), raise_to(30), CALL), (raise_to(32), raise_to(96))),
+        hole_cards=(parse_cards("Ks2d"), ()),
+        board=((), parse_cards("5s2s6h")),
+    )
+    assert read.state.format() == "MATCHSTATE:0:13:r6r18r30c/r32r96:Ks2d|/5s2s6h"
+
+
+def test_the_header_may_stand_before_it() -> None:
+    assert parse_legacy_state("MATCHSTATE:" + EXAMPLE) == parse_legacy_state(EXAMPLE)
+
+
+@pytest.mark.parametrize(
+    ("text", "blinds", "state"),
+    [
+        ("1:0:b50b100:|AhKd", (50, 100), "MATCHSTATE:1:0::|AhKd"),
+        ("1:0:b50b100f:|AhKd", (50, 100), "MATCHSTATE:1:0:f:|AhKd"),
+        ("1:0:b50b100f50:|AhKd", (50, 100), "MATCHSTATE:1:0:f:|AhKd"),
+        ("1:7:b50b100c100c100/:|AhKd/2c3c4c", (50, 100), "MATCHSTATE:1:7:cc/:|AhKd/2c3c4c"),
+        ("2:7:b5b10b0c10:||AhKd", (5, 10, 0), "MATCHSTATE:2:7:c:||AhKd"),
+        ("0:7::AhKd|", (), "MATCHSTATE:0:7::AhKd|"),
+    ],
+)
+def test_blinds_and_call_amounts_are_dropped(text: str, blinds: tuple[int, ...], state: str) -> None:
+    read = parse_legacy_state(text)
+    assert read.blinds == blinds
+    assert read.state.format() == state
+
+
+def test_a_fold_may_carry_an_amount_too() -> None:
+    assert parse_legacy_state("0:0:b1b2r6f2:|").state.rounds == ((raise_to(6), FOLD),)
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "problem"),
+    [
+        ("", 0, "a state has 4 fields separated by ':', this has 1"),
+        ("0:1:c", 0, "a state has 4 fields separated by ':', this has 3"),
+        ("MATCHSTATE:0:1:c", 11, "a state has 4 fields separated by ':', this has 3"),
+        ("0:1:c:AhKd|:x", 0, "a state has 4 fields separated by ':', this has 5"),
+        ("x:1:c:|", 0, "'x' is no number"),
+        (":1:c:|", 0, "'' is no number"),
+        ("-1:1:c:|", 0, "'-1' is no number"),
+        ("0:²:c:|", 2, "'²' is no number"),
+        ("MATCHSTATE:0:x1:c:|", 13, "'x1' is no number"),
+        ("0:1:b1b2x:|", 8, "'x' is no action: b, c, r or f"),
+        ("0:1:b1b2c2/cq:|", 12, "'q' is no action: b, c, r or f"),
+        ("0:1:c2b1:|", 6, "blinds stand first, each with its amount"),
+        ("0:1:b1b2c/b2:|", 10, "blinds stand first, each with its amount"),
+        ("0:1:bb2:|", 4, "blinds stand first, each with its amount"),
+    ],
+)
+def test_what_is_wrong_is_named(text: str, column: int, problem: str) -> None:
+    with pytest.raises(FormatError) as caught:
+        parse_legacy_state(text)
+    assert (caught.value.column, caught.value.problem) == (column, problem)
+
+
+@pytest.mark.parametrize("cards", ["Ks2|", "KsXd|", "|ks2d", "Ks2d|/5s2", "Ks2d|/5s?s"])
+def test_what_is_no_card_is_refused(cards: str) -> None:
+    with pytest.raises(FormatError, match="not a"):
+        parse_legacy_state("0:13:b1b2c2:" + cards)
+
+
+OLD_TEXT = st.text(st.sampled_from(list("0123456789bcrf:/|AhKs2d²x")), max_size=40)
+
+
+@given(st.one_of(st.text(max_size=40), OLD_TEXT), st.sampled_from(["", "MATCHSTATE:", "0:1:", "0:1:b1b2r4:"]))
+def test_any_text_is_a_state_or_a_format_error(text: str, header: str) -> None:
+    try:
+        read = parse_legacy_state(header + text)
+    except FormatError as error:
+        assert 0 <= error.column <= len(header + text)
+        return
+    assert isinstance(read, LegacyState)
+    assert isinstance(read.state.format(), str)

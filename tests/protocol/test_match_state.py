@@ -1,0 +1,323 @@
+"""Match states: the strict reader and the writer are inverses; the lenient reader is the reference's."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine import CALL, FOLD, RAISE, BettingType, Game, parse_cards, raise_to
+from protocol import FormatError, MatchState, find_game, parse_match_state
+from protocol.match_state import betting_after, format_betting, scan_match_state
+from tests.protocol.states import ANY_GAME, hands, states
+
+LIMIT = find_game("limit")[1]
+NO_LIMIT = find_game("nolimit")[1]
+NO_LIMIT_3 = find_game("nolimit3")[1]
+KUHN = find_game("kuhn")[1]
+FLOP_FIRST = Game(
+    betting=BettingType.LIMIT,
+    num_players=2,
+    num_rounds=2,
+    stacks=(100, 100),
+    blinds=(2, 1),
+    raise_sizes=(2, 4),
+    first_players=(1, 0),
+    max_raises=(3, 3),
+    num_suits=4,
+    num_ranks=13,
+    num_hole_cards=2,
+    num_board_cards=(3, 1),
+)
+
+
+# -- writing and strict reading --------------------------------------------------------------------------------------
+
+
+@settings(max_examples=150)
+@given(hands())
+def test_every_state_of_a_hand_survives_being_written_and_read(views: list[tuple[Game, MatchState]]) -> None:
+    for game, state in views:
+        assert parse_match_state(state.format(), game) == state
+
+
+@pytest.mark.parametrize(
+    ("game", "text"),
+    [
+        (LIMIT, "MATCHSTATE:0:0::5d5c|"),
+        (LIMIT, "MATCHSTATE:1:0::|9hQd"),
+        (LIMIT, "MATCHSTATE:1:1:cc/rc/cc/rc:6sKs|5dJd/2sTh2h/Qh/8h"),
+        (LIMIT, "MATCHSTATE:0:4294967295:cc/:5d5c|/8dAs8s"),
+        (NO_LIMIT, "MATCHSTATE:0:0:r20000c///:5d5c|9hQd/8dAs8s/4h/6d"),
+        (NO_LIMIT, "MATCHSTATE:0:7:cr300:AhKs|"),
+        (NO_LIMIT_3, "MATCHSTATE:2:30::||8dAs"),
+        (NO_LIMIT_3, "MATCHSTATE:1:30:r300f:|9hQd|"),
+        (KUHN, "MATCHSTATE:0:0:crc:Ks|As"),
+        (FLOP_FIRST, "MATCHSTATE:0:0::AhKs|2c3c4c"),
+        (FLOP_FIRST, "MATCHSTATE:1:0::|AhKs2c3c4c"),
+        (FLOP_FIRST, "MATCHSTATE:1:0:cc/:|AhKs2c3c4c/5c"),
+        (FLOP_FIRST, "MATCHSTATE:1:0:cc/cc:AdKd|AhKs2c3c4c/5c"),
+    ],
+)
+def test_lines_of_a_dealer_are_read_and_written_back(game: Game, text: str) -> None:
+    assert parse_match_state(text, game).format() == text
+
+
+def test_what_a_state_holds() -> None:
+    state = parse_match_state("MATCHSTATE:1:30:r300fc/cr400:|9hQd|/8s4h6d", NO_LIMIT_3)
+    assert state.position == 1
+    assert state.hand_number == 30
+    assert state.rounds == ((raise_to(300), FOLD, CALL), (CALL, raise_to(400)))
+    assert state.hole_cards == ((), parse_cards("9hQd"), ())
+    assert state.board == ((), parse_cards("8s4h6d"))
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        state.hand_number = 31  # type: ignore[misc]
+
+
+WRONG = [
+    (LIMIT, "", 0, "a state begins with 'MATCHSTATE:'"),
+    (LIMIT, "MATCH", 5, "a state begins with 'MATCHSTATE:'"),
+    (LIMIT, "MATCHsTATE:0:0::5d5c|", 5, "a state begins with 'MATCHSTATE:'"),
+    (LIMIT, " MATCHSTATE:0:0::5d5c|", 0, "a state begins with 'MATCHSTATE:'"),
+    (LIMIT, "MATCHSTATE::0::5d5c|", 11, "the position must be a plain number"),
+    (LIMIT, "MATCHSTATE:+0:0::5d5c|", 11, "the position must be a plain number"),
+    (LIMIT, "MATCHSTATE: 0:0::5d5c|", 11, "the position must be a plain number"),
+    (LIMIT, "MATCHSTATE:00:0::5d5c|", 11, "the position must be a plain number"),
+    (LIMIT, "MATCHSTATE:0", 12, "the position must be followed by ':'"),
+    (LIMIT, "MATCHSTATE:2:0::5d5c|", 11, "position 2 in a game of 2 players"),
+    (LIMIT, "MATCHSTATE:0:1x::5d5c|", 14, "the hand number must be a plain number"),
+    (LIMIT, "MATCHSTATE:0:01::5d5c|", 13, "the hand number must be a plain number"),
+    (LIMIT, "MATCHSTATE:0:12345678901::5d5c|", 13, "the hand number must be a plain number"),
+    (LIMIT, "MATCHSTATE:0:1", 14, "the hand number must be followed by ':'"),
+    (LIMIT, "MATCHSTATE:0:0:c", 16, "the betting must end with ':'"),
+    (LIMIT, "MATCHSTATE:0:0:x:5d5c|", 15, "'x' is no action: f, c or r"),
+    (LIMIT, "MATCHSTATE:0:0:C:5d5c|", 15, "'C' is no action: f, c or r"),
+    (LIMIT, "MATCHSTATE:0:0:/cc:5d5c|", 15, "'/' is no action: f, c or r"),
+    (LIMIT, "MATCHSTATE:0:0:r20:5d5c|", 16, "'2' is no action: f, c or r"),
+    (LIMIT, "MATCHSTATE:0:0:cc:5d5c|", 17, "the round is over here: '/' must follow"),
+    (LIMIT, "MATCHSTATE:0:0:ccr:5d5c|", 17, "the round is over here: '/' must follow"),
+    (LIMIT, "MATCHSTATE:0:0:cf:5d5c|", 16, "there is no bet to fold to: check instead"),
+    (LIMIT, "MATCHSTATE:0:0:rrrr:5d5c|", 18, "the round has had all the raises the game allows"),
+    (LIMIT, "MATCHSTATE:0:0:ff:5d5c|", 16, "the hand is over, nobody may act"),
+    (NO_LIMIT, "MATCHSTATE:0:0:r:5d5c|", 16, "a no-limit raise needs its size"),
+    (NO_LIMIT, "MATCHSTATE:0:0:r+300:5d5c|", 16, "the size of a raise is a plain number"),
+    (NO_LIMIT, "MATCHSTATE:0:0:r 300:5d5c|", 16, "the size of a raise is a plain number"),
+    (NO_LIMIT, "MATCHSTATE:0:0:r0300:5d5c|", 16, "the size of a raise is a plain number"),
+    (NO_LIMIT, "MATCHSTATE:0:0:r4294967596:5d5c|", 16, "the size of a raise is a plain number"),
+    (NO_LIMIT, "MATCHSTATE:0:0:r199:5d5c|", 15, "the raise is below the smallest legal size (199, at least 200)"),
+    (NO_LIMIT, "MATCHSTATE:0:0:r20001:5d5c|", 15, "the raise is above the player's stack (20001, at most 20000)"),
+    (NO_LIMIT, "MATCHSTATE:0:0:r20000c//:5d5c|", 22, "the round is over here: '/' must follow"),
+    (LIMIT, "MATCHSTATE:0:0::5d5c", 20, "'|' must stand between the hole cards of two positions"),
+    (LIMIT, "MATCHSTATE:0:0::5d5c9hQd", 20, "'|' must stand between the hole cards of two positions"),
+    (LIMIT, "MATCHSTATE:0:0::5d5x|", 18, "'5x' is no card"),
+    (LIMIT, "MATCHSTATE:0:0::5D5c|", 16, "'5D' is no card"),
+    (LIMIT, "MATCHSTATE:0:0::5d|", 18, "'|' is no card"),
+    (LIMIT, "MATCHSTATE:0:0::5d5c||", 21, "nothing may follow the last board card of the round"),
+    (LIMIT, "MATCHSTATE:0:0::5d5c|/8dAs8s", 21, "nothing may follow the last board card of the round"),
+    (LIMIT, "MATCHSTATE:0:0:cc/:5d5c|", 24, "'/' must stand before the board cards of a round"),
+    (LIMIT, "MATCHSTATE:0:0:cc/:5d5c|/8dAs", 29, "'' is no card"),
+    (LIMIT, "MATCHSTATE:0:0:cc/:5d5c|/8dAs8s4h", 31, "nothing may follow the last board card of the round"),
+    (LIMIT, "MATCHSTATE:0:0::5d5c|\r", 21, "'\\r' is no card"),
+    (LIMIT, "MATCHSTATE:1:0::|5d5c\r", 21, "nothing may follow the last board card of the round"),
+]
+
+
+@pytest.mark.parametrize(("game", "text", "column", "problem"), WRONG, ids=[text for _, text, *_ in WRONG])
+def test_the_first_wrong_byte_is_named(game: Game, text: str, column: int, problem: str) -> None:
+    with pytest.raises(FormatError) as caught:
+        parse_match_state(text, game)
+    assert (caught.value.column, caught.value.problem, caught.value.text) == (column, problem, text)
+    assert str(caught.value) == f"{problem} (byte {column + 1} of {text!r})"
+
+
+BYTES = st.one_of(st.sampled_from(list("0123456789:/|fcrkbAKh2cds #+-MST\r\n\0")), st.characters(max_codepoint=255))
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> tuple[Game, str]:
+    """A state with one byte changed, added, doubled or lost, or cut short."""
+    game, state = draw(states())
+    text = state.format()
+    at = draw(st.integers(0, len(text) - 1))
+    how = draw(st.sampled_from(["change", "add", "lose", "double", "cut"]))
+    if how == "change":
+        return game, text[:at] + draw(BYTES) + text[at + 1 :]
+    if how == "add":
+        return game, text[:at] + draw(BYTES) + text[at:]
+    if how == "lose":
+        return game, text[:at] + text[at + 1 :]
+    if how == "double":
+        return game, text[: at + 1] + text[at:]
+    return game, text[:at]
+
+
+@settings(max_examples=1500)
+@given(damaged())
+def test_a_damaged_state_is_refused_or_is_another_state(damage: tuple[Game, str]) -> None:
+    game, text = damage
+    try:
+        state = parse_match_state(text, game)
+    except FormatError as error:
+        assert 0 <= error.column <= len(text)
+        assert error.text == text
+    else:
+        assert state.format() == text
+
+
+@settings(max_examples=1500)
+@given(damaged())
+def test_the_lenient_reader_takes_whatever_the_strict_one_takes(damage: tuple[Game, str]) -> None:
+    game, text = damage
+    scanned = scan_match_state(text, game)
+    try:
+        state = parse_match_state(text, game)
+    except FormatError:
+        assert scanned is None or scanned[1] <= len(text)
+        return
+    if not game.num_board_cards[0]:
+        assert scanned is not None
+        assert scanned[1] == len(text)
+        found = scanned[0]
+        assert (found.position, found.rounds, found.board) == (state.position, state.rounds, state.board)
+        assert found.hand_number == state.hand_number % 2**32
+
+
+PROTOCOL_TEXT = st.text(st.sampled_from(list("0123456789:/|fcrCKB2hAsKd +-\r\n\0é")), max_size=60)
+
+
+@given(
+    ANY_GAME, st.one_of(st.text(max_size=60), PROTOCOL_TEXT), st.sampled_from(["", "MATCHSTATE:", "MATCHSTATE:0:0:"])
+)
+def test_any_text_is_a_state_or_a_format_error(game: Game, text: str, header: str) -> None:
+    scan_match_state(header + text, game)
+    try:
+        state = parse_match_state(header + text, game)
+    except FormatError:
+        return
+    assert state.format() == header + text
+
+
+@given(ANY_GAME, st.one_of(st.text(max_size=30), PROTOCOL_TEXT))
+def test_any_text_is_a_betting_or_a_format_error(game: Game, text: str) -> None:
+    try:
+        betting = betting_after(game, text)
+    except FormatError as error:
+        assert 0 <= error.column <= len(text)
+        return
+    assert format_betting(tuple(tuple(action for _, action in actions) for actions in betting.rounds)) == text
+
+
+# -- lenient reading -------------------------------------------------------------------------------------------------
+
+
+def scanned(text: str, game: Game) -> tuple[str, str] | None:
+    """What the lenient reader makes of a text: the state as a dealer writes it, and what is left over."""
+    result = scan_match_state(text, game)
+    return result and (result[0].format(), text[result[1] :])
+
+
+@given(states())
+def test_a_proper_echo_is_read_to_its_end(pair: tuple[Game, MatchState]) -> None:
+    game, state = pair
+    text = state.format()
+    if not game.num_board_cards[0]:
+        assert scan_match_state(text + ":c\r\n", game) == (state, len(text))
+
+
+PRESENT = "MATCHSTATE:0:30:cc/r200c/:5d5c|/8dAs8s/4h"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "MATCHSTATE: 0: 30:cc/r200c/:5d5c|/8dAs8s/4h",
+        "MATCHSTATE:+0:+30:cc/r200c/:5d5c|/8dAs8s/4h",
+        "MATCHSTATE:000:00030:cc/r200c/:5d5c|/8dAs8s/4h",
+        "MATCHSTATE:256:30:cc/r200c/:5d5c|/8dAs8s/4h",
+        "MATCHSTATE:-256:30:cc/r200c/:5d5c|/8dAs8s/4h",
+        "MATCHSTATE:0:4294967326:cc/r200c/:5d5c|/8dAs8s/4h",
+        "MATCHSTATE:0:-4294967266:cc/r200c/:5d5c|/8dAs8s/4h",
+        "MATCHSTATE:0:30:ccr200c:5d5c|/8dAs8s/4h",
+        "MATCHSTATE:0:30://c/c//r200/c:5d5c|/8dAs8s/4h",
+        "MATCHSTATE:0:30:CK/B200k/:5d5c|/8dAs8s/4h",
+        "MATCHSTATE:0:30:kk/b200K/:5d5c|/8dAs8s/4h",
+        "MATCHSTATE:0:30:cc/r 200c/:5d5c|/8dAs8s/4h",
+        "MATCHSTATE:0:30:cc/r+200c/:5d5c|/8dAs8s/4h",
+        "MATCHSTATE:0:30:cc/r000200c/:5d5c|/8dAs8s/4h",
+        "MATCHSTATE:0:30:cc/r4294967496c/:5d5c|/8dAs8s/4h",
+        "MATCHSTATE:0:30:cc/r200c/:5D5C|/8das8S/4H",
+        "MATCHSTATE:0:30:cc/r200c/:5d5c|/8dAs8s4h",
+        "MATCHSTATE:0:30:cc/r200c/:5d5c/8dAs8s/4h",
+    ],
+)
+def test_lenient_spellings_of_one_state(text: str) -> None:
+    assert scanned(text + ":c\r\n", NO_LIMIT) == (PRESENT, ":c\r\n")
+
+
+def test_without_a_slash_the_board_runs_into_an_empty_slot() -> None:
+    assert scan_match_state("MATCHSTATE:0:30:cc/r200c/:5d5c|8dAs8s4h", NO_LIMIT) is None
+    assert scanned("MATCHSTATE:1:30:cc/r200c/:|5d5c8dAs8s4h", NO_LIMIT) == (
+        "MATCHSTATE:1:30:cc/r200c/:|5d5c/8dAs8s/4h",
+        "",
+    )
+
+
+def test_other_players_cards_may_be_left_out_or_invented() -> None:
+    present = "MATCHSTATE:1:0::|9hQd"
+    assert scanned(present, NO_LIMIT) == (present, "")
+    assert scanned("MATCHSTATE:1:0::AhKs|9hQd:c", NO_LIMIT) == ("MATCHSTATE:1:0::AhKs|9hQd", ":c")
+    assert scanned("MATCHSTATE:1:0::AhKs9hQd:c", NO_LIMIT) == ("MATCHSTATE:1:0::AhKs|9hQd", ":c")
+    # Without the bar the cards are those of the first slot.
+    assert scanned("MATCHSTATE:1:0::9hQd:c", NO_LIMIT) == ("MATCHSTATE:1:0::9hQd|", ":c")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "MATCHSTATE",
+        "matchstate:0:30:cc/:5d5c|/8dAs8s",
+        " MATCHSTATE:0:30:cc/:5d5c|/8dAs8s",
+        "MATCHSTATE:",
+        "MATCHSTATE::30:cc/:5d5c|/8dAs8s",
+        "MATCHSTATE:x:30:cc/:5d5c|/8dAs8s",
+        "MATCHSTATE:0 :30:cc/:5d5c|/8dAs8s",
+        "MATCHSTATE:2:30:cc/:5d5c|/8dAs8s",
+        "MATCHSTATE:-1:30:cc/:5d5c|/8dAs8s",
+        "MATCHSTATE:0::cc/:5d5c|/8dAs8s",
+        "MATCHSTATE:0:30",
+        "MATCHSTATE:0:30:cc/",
+        "MATCHSTATE:0:30:cx/:5d5c|/8dAs8s",
+        "MATCHSTATE:0:30:c c/:5d5c|/8dAs8s",
+        "MATCHSTATE:0:30:cf/:5d5c|/8dAs8s",
+        "MATCHSTATE:0:30:r199:5d5c|",
+        "MATCHSTATE:0:30:r20001:5d5c|",
+        "MATCHSTATE:0:30:r:5d5c|",
+        "MATCHSTATE:0:30::5d|",
+        "MATCHSTATE:0:30::5d5x|",
+        "MATCHSTATE:0:30:cc/:5d5c|/8dAs",
+        "MATCHSTATE:0:30:cc/:5d5c|//8dAs8s",
+        "MATCHSTATE:0:30:cc/:5d5c||/8dAs8s",
+    ],
+)
+def test_what_even_the_lenient_reader_refuses(text: str) -> None:
+    assert scan_match_state(text, NO_LIMIT) is None
+
+
+def test_limit_raises_carry_no_size_in_the_betting() -> None:
+    assert scanned("MATCHSTATE:0:0:rR:5d5c|:c", LIMIT) == ("MATCHSTATE:0:0:rr:5d5c|", ":c")
+    assert scan_match_state("MATCHSTATE:0:0:r20:5d5c|:c", LIMIT) is None
+
+
+def test_a_very_long_text_is_shortened_in_the_sentence() -> None:
+    with pytest.raises(FormatError, match=re.escape("..." + "')")) as caught:
+        parse_match_state("MATCHSTATE:0:0:" + "c" * 5000, LIMIT)
+    assert len(str(caught.value)) < 300
+    assert len(caught.value.text) == 5015
+
+
+def test_a_limit_raise_is_written_without_size() -> None:
+    assert format_betting(((RAISE, CALL), (CALL,), ())) == "rc/c/"

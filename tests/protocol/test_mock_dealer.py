@@ -1,0 +1,170 @@
+"""The scripted dealer: a whole dialogue, and every complaint it makes."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine import Game
+from protocol import FormatError, LocalProtocolError, find_game
+from protocol.mock_dealer import MockDealer
+
+HELLO = b"VERSION:2.0.0\r\n"
+ASK = "MATCHSTATE:0:0::Ks|"
+TELL = "MATCHSTATE:0:0:c:Ks|"
+
+
+def test_a_whole_dialogue() -> None:
+    dealer = (
+        MockDealer("kuhn")
+        .tell("MATCHSTATE:1:0::|Ks")
+        .ask("MATCHSTATE:1:0:r:|Ks", "c", "f")
+        .tell("MATCHSTATE:1:0:rc:Qs|Ks")
+        .ask("MATCHSTATE:0:1::As|")
+        .tell("MATCHSTATE:0:1:rf:As|")
+    )
+    assert dealer.receive(HELLO) == b"MATCHSTATE:1:0::|Ks\r\nMATCHSTATE:1:0:r:|Ks\r\n"
+    assert dealer.receive(b"# thinking\r\nMATCHSTATE:1:0:r:|Ks:c\r\n") == (
+        b"MATCHSTATE:1:0:rc:Qs|Ks\r\nMATCHSTATE:0:1::As|\r\n"
+    )
+    assert dealer.receive(b"MATCHSTATE:0:1::As|:r\r\n") == b"MATCHSTATE:0:1:rf:As|\r\n"
+    dealer.assert_done()
+    dealer.receive_eof()
+    assert dealer.replies == ["c", "r"]
+    assert dealer.comments == [b"# thinking\r\n"]
+
+
+def test_bytes_may_come_one_at_a_time() -> None:
+    dealer = MockDealer(find_game("nolimit")[1]).ask("MATCHSTATE:1:0::|9hQd", "r300")
+    stream = HELLO + b"MATCHSTATE:1:0::|9hQd:r300\r\n"
+    said = b"".join(dealer.receive(stream[i : i + 1]) for i in range(len(stream)))
+    assert said == b"MATCHSTATE:1:0::|9hQd\r\n"
+    assert dealer.replies == ["r300"]
+    dealer.assert_done()
+
+
+def test_everything_may_come_at_once() -> None:
+    dealer = MockDealer("kuhn").ask(ASK, "c").ask("MATCHSTATE:0:0:cr:Ks|", "f")
+    dealer.receive(HELLO + b"MATCHSTATE:0:0::Ks|:c\r\nMATCHSTATE:0:0:cr:Ks|:f\r\n")
+    dealer.assert_done()
+    assert dealer.replies == ["c", "f"]
+
+
+def test_an_empty_script_is_a_handshake() -> None:
+    dealer = MockDealer("kuhn")
+    assert dealer.receive(HELLO) == b""
+    dealer.assert_done()
+
+
+@pytest.mark.parametrize("game", ["kuhn", find_game("kuhn")[1]])
+def test_a_game_by_name_or_itself(game: str | Game) -> None:
+    assert MockDealer(game).game == find_game("kuhn")[1]
+
+
+# -- mistakes in the script ------------------------------------------------------------------------------------------
+
+
+def test_tell_and_ask_are_not_mixed_up() -> None:
+    with pytest.raises(LocalProtocolError) as caught:
+        MockDealer("kuhn").tell(ASK)
+    assert str(caught.value) == "'MATCHSTATE:0:0::Ks|' asks this player: use ask()"
+    for state in (TELL, "MATCHSTATE:0:0:rf:Ks|"):
+        with pytest.raises(LocalProtocolError) as caught:
+            MockDealer("kuhn").ask(state)
+        assert str(caught.value) == f"{state!r} asks nobody here: use tell()"
+
+
+def test_a_script_holds_states_of_its_game() -> None:
+    with pytest.raises(FormatError):
+        MockDealer("kuhn").tell("MATCHSTATE:0:0::5d5c|")
+    with pytest.raises(FormatError):
+        MockDealer("kuhn").ask("MATCHSTATE:0:0:x:Ks|")
+
+
+# -- mistakes of the bot ---------------------------------------------------------------------------------------------
+
+
+def complaint(dealer: MockDealer, data: bytes) -> str:
+    """What the dealer says of a bot's bytes."""
+    with pytest.raises(AssertionError) as caught:
+        dealer.receive(data)
+    return str(caught.value).splitlines()[0]
+
+
+def test_a_version_that_is_not_ours() -> None:
+    assert complaint(MockDealer("kuhn"), b"VERSION:1.0.0\r\n") == "the bot speaks version (1, 0, 0), not 2.0.0"
+
+
+@pytest.mark.parametrize(
+    ("reply", "words"),
+    [
+        (b"MATCHSTATE:0:0::Ks|:r\r\n", "the bot answered 'r' to 'MATCHSTATE:0:0::Ks|', expected c or f"),
+        (
+            b"MATCHSTATE:0:0::Ks|:f\r\n",
+            "'f' is illegal at 'MATCHSTATE:0:0::Ks|': there is no bet to fold to: check instead",
+        ),
+        (
+            b"MATCHSTATE:0:1::Ks|:c\r\n",
+            "the bot sent a StaleReply: b'MATCHSTATE:0:1::Ks|:c\\r\\n'; asked was 'MATCHSTATE:0:0::Ks|'",
+        ),
+        (b"hello\r\n", "the bot sent a BadState: b'hello\\r\\n'; asked was 'MATCHSTATE:0:0::Ks|'"),
+        (
+            b"MATCHSTATE:0:0::Ks|\r\n",
+            "the bot sent a BadAction: b'MATCHSTATE:0:0::Ks|\\r\\n'; asked was 'MATCHSTATE:0:0::Ks|'",
+        ),
+        (
+            b"MATCHSTATE:0:0::Ks|:x\r\n",
+            "the bot sent a UnknownAction: b'MATCHSTATE:0:0::Ks|:x\\r\\n'; asked was 'MATCHSTATE:0:0::Ks|'",
+        ),
+    ],
+)
+def test_a_wrong_answer_is_named(reply: bytes, words: str) -> None:
+    dealer = MockDealer("kuhn").ask(ASK, "c", "f")
+    dealer.receive(HELLO)
+    assert complaint(dealer, reply) == words
+    assert dealer.replies == []
+
+
+def test_a_size_out_of_bounds_is_illegal() -> None:
+    dealer = MockDealer("nolimit").ask("MATCHSTATE:1:0::|9hQd")
+    dealer.receive(HELLO)
+    assert complaint(dealer, b"MATCHSTATE:1:0::|9hQd:r150\r\n") == (
+        "'r150' is illegal at 'MATCHSTATE:1:0::|9hQd': "
+        "the raise is below the smallest legal size (150, at least 200)"
+    )
+
+
+def test_an_answer_to_a_state_that_asked_nobody_is_noticed_at_the_next_question() -> None:
+    dealer = MockDealer("kuhn").ask(ASK, "c").tell(TELL).ask("MATCHSTATE:0:0:cr:Ks|", "c")
+    dealer.receive(HELLO)
+    dealer.receive(b"MATCHSTATE:0:0::Ks|:c\r\n")
+    assert complaint(dealer, b"MATCHSTATE:0:0:c:Ks|:c\r\n").startswith("the bot sent a StaleReply: ")
+
+
+# -- the end ---------------------------------------------------------------------------------------------------------
+
+
+def unfinished(dealer: MockDealer) -> str:
+    """What is still to come, in the dealer's words; the same after the bot has closed."""
+    with pytest.raises(AssertionError) as caught:
+        dealer.assert_done()
+    with pytest.raises(AssertionError) as caught_at_eof:
+        dealer.receive_eof()
+    assert str(caught.value) == str(caught_at_eof.value)
+    return str(caught.value).splitlines()[0]
+
+
+def test_a_bot_that_never_spoke() -> None:
+    assert unfinished(MockDealer("kuhn").ask(ASK)) == "the bot has not sent its version line"
+
+
+def test_a_bot_that_owes_a_reply() -> None:
+    dealer = MockDealer("kuhn").ask(ASK)
+    dealer.receive(HELLO + b"# let me think\n")
+    assert unfinished(dealer) == "the bot still owes a reply to 'MATCHSTATE:0:0::Ks|'"
+
+
+def test_a_bot_that_closes_when_asked() -> None:
+    dealer = MockDealer("kuhn").ask(ASK)
+    dealer.receive(HELLO)
+    with pytest.raises(AssertionError, match="^the bot still owes a reply to "):
+        dealer.receive_eof()

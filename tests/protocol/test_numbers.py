@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from protocol.numbers import scan_integer, wrap_int32, wrap_uint8, wrap_uint32
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ("300", (300, 3)),
+        ("300c", (300, 3)),
+        ("300.9", (300, 3)),
+        ("3e2", (3, 1)),
+        ("0x1F4", (0, 1)),
+        (" 300", (300, 4)),
+        ("\t\n\v\f\r 7", (7, 7)),
+        ("+5", (5, 2)),
+        ("-5", (-5, 2)),
+        ("0007", (7, 4)),
+        ("9223372036854775807", (2**63 - 1, 19)),
+        ("9223372036854775808", (2**63 - 1, 19)),
+        ("-9223372036854775809", (-(2**63), 20)),
+        ("9" * 40, (2**63 - 1, 40)),
+        ("-" + "9" * 41, (-(2**63), 42)),
+        ("0" * 50 + "12", (12, 52)),
+        ("-" + "0" * 50 + "12", (-12, 53)),
+        ("0" * 60, (0, 60)),
+        ("", None),
+        ("c", None),
+        (" ", None),
+        ("+", None),
+        ("+-5", None),
+        ("- 5", None),
+        (".5", None),
+        ("٣", None),
+        ("\xa05", None),
+    ],
+)
+def test_numbers_are_read_as_by_the_c_library(text: str, result: tuple[int, int] | None) -> None:
+    assert scan_integer(text) == result
+
+
+def test_reading_starts_where_told() -> None:
+    assert scan_integer("r300:5", 1) == (300, 4)
+    assert scan_integer("r300:5", 4) is None
+    assert scan_integer("r300:5", 5) == (5, 6)
+    assert scan_integer("5", 1) is None
+    assert scan_integer("5", 9) is None
+
+
+def test_a_number_of_any_length_is_read() -> None:
+    assert scan_integer("1" * 100_000) == (2**63 - 1, 100_000)
+    assert scan_integer("0" * 100_000 + "5") == (5, 100_001)
+
+
+@given(st.integers(-(2**63), 2**63 - 1), st.text(max_size=3))
+def test_a_number_survives_being_written_and_read(value: int, behind: str) -> None:
+    text = str(value)
+    scanned = scan_integer(text + "." + behind)
+    assert scanned == (value, len(text))
+
+
+@given(st.text(max_size=20), st.integers(0, 25))
+def test_any_text_is_a_number_or_none(text: str, start: int) -> None:
+    scanned = scan_integer(text, start)
+    if scanned is not None:
+        value, end = scanned
+        assert -(2**63) <= value < 2**63
+        assert start < end <= len(text)
+        assert int(text[start:end]) == value
+
+
+@given(st.integers(-(2**70), 2**70))
+def test_wrapping_keeps_the_low_bits(value: int) -> None:
+    for wrap, bits in ((wrap_uint8, 8), (wrap_uint32, 32), (wrap_int32, 32)):
+        assert (wrap(value) - value) % 2**bits == 0
+    assert 0 <= wrap_uint8(value) < 256
+    assert 0 <= wrap_uint32(value) < 2**32
+    assert -(2**31) <= wrap_int32(value) < 2**31
+
+
+def test_wrapping_examples() -> None:
+    assert wrap_int32(99999999999) == 1215752191
+    assert wrap_int32(4294967396) == 100
+    assert wrap_int32(2**63 - 1) == -1
+    assert wrap_int32(2**31) == -(2**31)
+    assert wrap_uint32(-1) == 4294967295
+    assert wrap_uint32(4294967297) == 1
+    assert wrap_uint8(258) == 2

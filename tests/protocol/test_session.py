@@ -1,0 +1,658 @@
+"""Both sides of a conversation, without a socket."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine import CALL, FOLD, RAISE, Action, Game, Hand, deal_hand, raise_to
+from protocol import (
+    NEED_DATA,
+    DealerSession,
+    LocalProtocolError,
+    PlayerSession,
+    ProtocolError,
+    RemoteProtocolError,
+    find_game,
+    format_action,
+)
+from protocol.session import (
+    VERSION_LINE,
+    BadAction,
+    BadState,
+    Closed,
+    Comment,
+    DealerEvent,
+    Handshake,
+    PlayerEvent,
+    Reply,
+    StaleReply,
+    StateReceived,
+    UnknownAction,
+)
+from tests.engine.strategies import SEEDS, games, random_action
+from tests.protocol.states import view
+
+LIMIT = find_game("limit")[1]
+NO_LIMIT = find_game("nolimit")[1]
+
+STATE = b"MATCHSTATE:1:30::|9hQd\r\n"
+ECHO = STATE[:-2]
+
+
+def greeted(game: Game = NO_LIMIT, state: bytes | None = STATE) -> DealerSession:
+    """A dealer's session after the handshake, with a state sent."""
+    session = DealerSession(game)
+    session.receive_data(VERSION_LINE)
+    assert isinstance(session.next_event(), Handshake)
+    if state is not None:
+        assert session.send_state(state) == state
+    return session
+
+
+def dealer_events(session: DealerSession) -> list[DealerEvent]:
+    """Everything the session has to say now."""
+    events: list[DealerEvent] = []
+    while (event := session.next_event()) is not NEED_DATA:
+        events.append(event)
+        if isinstance(event, Closed):
+            break
+    return events
+
+
+def judge(line: bytes, game: Game = NO_LIMIT, state: bytes = STATE) -> DealerEvent:
+    """What a dealer makes of one line."""
+    session = greeted(game, state)
+    session.receive_data(line)
+    (event,) = dealer_events(session)
+    assert getattr(event, "raw", None) == line
+    return event
+
+
+# -- whole conversations ---------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60)
+@given(games(), SEEDS)
+def test_a_match_between_both_sides(game: Game, seed: int) -> None:
+    chance = random.Random(seed)
+    dealers = [DealerSession(game) for _ in range(game.num_players)]
+    players = [PlayerSession(game) for _ in range(game.num_players)]
+    for dealer, player in zip(dealers, players, strict=True):
+        dealer.receive_data(player.handshake())
+        assert dealer.next_event() == Handshake(VERSION_LINE, (2, 0, 0), True)
+    for number in range(2):
+        hand = Hand(game, deal_hand(game, seed, number))
+        while True:
+            turn = hand.acting_position
+            for position, (dealer, player) in enumerate(zip(dealers, players, strict=True)):
+                state = view(hand.betting, hand.deal, position, number)
+                line = state.format().encode() + b"\r\n"
+                player.receive_data(dealer.send_state(line))
+                told = player.next_event()
+                assert isinstance(told, StateReceived)
+                assert (told.raw, told.state, told.is_my_turn) == (line, state, position == turn)
+                assert told.betting.rounds == hand.betting.rounds
+                assert player.next_event() is NEED_DATA
+                if position != turn:
+                    with pytest.raises(LocalProtocolError):
+                        player.reply(CALL)
+            if hand.finished:
+                break
+            action = random_action(hand.betting, chance)
+            dealers[turn].receive_data(players[turn].reply(action))
+            reply = dealers[turn].next_event()
+            assert isinstance(reply, Reply)
+            assert reply.action == action
+            assert dealers[turn].next_event() is NEED_DATA
+            hand.apply(action)
+    for dealer, player in zip(dealers, players, strict=True):
+        for session in (dealer, player):
+            session.receive_eof()
+            assert session.next_event() == Closed()
+
+
+def scripted_stream(game: Game, seed: int) -> tuple[bytes, bytes, list[bytes]]:
+    """What a player sends in one hand with all kinds of noise; the states he is told; what he is told in one stream."""
+    chance = random.Random(seed)
+    hand = Hand(game, deal_hand(game, seed, 0))
+    sent, told, asked = b"", b"", []
+    while not hand.finished:
+        turn = hand.acting_position
+        line = view(hand.betting, hand.deal, turn, 0).format().encode()
+        if turn == 0:
+            action = random_action(hand.betting, chance)
+            for _ in range(chance.randrange(3)):
+                sent += chance.choice([
+                    b"# a comment\r\n", b";\n", b"\r\n", b"\n", b"nonsense\n", line + b"\r\n", line + b":x\n",
+                    b"MATCHSTATE:0:99::\n", line[:-1], b"\0", line.replace(b"MATCHSTATE:0:0", b"MATCHSTATE:0:1") + b":c\n",
+                ])  # fmt: skip
+            sent += line + b":" + format_action(action).encode() + chance.choice([b"\r\n", b"\n"])
+            asked.append(line + b"\r\n")
+        else:
+            action = random_action(hand.betting, chance)
+        seen = view(hand.betting, hand.deal, 0, 0).format().encode()
+        told += seen + b"\r\n" + chance.choice([b"", b"# from the dealer\r\n"])
+        hand.apply(action)
+    return sent, told, asked
+
+
+def drive(game: Game, asked: list[bytes], pieces: list[bytes]) -> list[DealerEvent]:
+    """Events of a dealer who asks one state after the other and takes any action for an answer."""
+    session = DealerSession(game)
+    waiting = list(asked)
+    events: list[DealerEvent] = []
+    is_due = True
+
+    def take() -> None:
+        nonlocal is_due
+        while is_due:
+            event = session.next_event()
+            if event is NEED_DATA:
+                return
+            events.append(event)
+            if isinstance(event, Closed):
+                is_due = False
+            elif isinstance(event, Handshake | Reply | BadAction | UnknownAction):
+                is_due = bool(waiting)
+                if waiting:
+                    session.send_state(waiting.pop(0))
+
+    for piece in pieces:
+        session.receive_data(piece)
+        take()
+    session.receive_eof()
+    take()
+    return events
+
+
+def cut(data: bytes, at: list[int]) -> list[bytes]:
+    ends = sorted({min(i, len(data)) for i in at} | {0, len(data)})
+    return [data[a:b] for a, b in zip(ends, ends[1:], strict=False)]
+
+
+@settings(max_examples=100)
+@given(st.sampled_from([LIMIT, NO_LIMIT, find_game("leduc")[1]]), SEEDS, st.lists(st.integers(0, 3000), max_size=40))
+def test_events_do_not_depend_on_how_the_stream_is_cut(game: Game, seed: int, at: list[int]) -> None:
+    sent, _, asked = scripted_stream(game, seed)
+    stream = VERSION_LINE + sent
+    whole = drive(game, asked, [stream])
+    assert drive(game, asked, [stream[i : i + 1] for i in range(len(stream))]) == whole
+    assert drive(game, asked, cut(stream, at)) == whole
+    assert sum(isinstance(event, Handshake) for event in whole) == 1
+    raw = b"".join(getattr(event, "raw", b"") for event in whole)
+    assert stream.startswith(raw)
+
+
+@settings(max_examples=100)
+@given(st.sampled_from([LIMIT, NO_LIMIT, find_game("leduc")[1]]), SEEDS, st.lists(st.integers(0, 3000), max_size=40))
+def test_a_players_events_do_not_depend_on_how_the_stream_is_cut(game: Game, seed: int, at: list[int]) -> None:
+    _, stream, _ = scripted_stream(game, seed)
+
+    def heard(pieces: list[bytes]) -> list[tuple[object, ...]]:
+        session = PlayerSession(game)
+        events: list[tuple[object, ...]] = []
+
+        def take() -> None:
+            while (event := session.next_event()) is not NEED_DATA:
+                events.append((type(event), *event))
+                if isinstance(event, Closed):
+                    return
+
+        for piece in pieces:
+            session.receive_data(piece)
+            take()
+        session.receive_eof()
+        take()
+        return events
+
+    whole = heard([stream])
+    assert heard([stream[i : i + 1] for i in range(len(stream))]) == whole
+    assert heard(cut(stream, at)) == whole
+    assert whole[-1][0] is Closed
+
+
+@settings(max_examples=300)
+@given(st.binary(max_size=200), st.sampled_from([b"", VERSION_LINE, VERSION_LINE + ECHO, VERSION_LINE + ECHO + b":r"]))
+def test_any_bytes_are_events_or_a_remote_error(data: bytes, before: bytes) -> None:
+    session = DealerSession(NO_LIMIT)
+    session.receive_data(before + data)
+    session.receive_eof()
+    try:
+        event = session.next_event()
+        if isinstance(event, Handshake):
+            session.send_state(STATE)
+        while not isinstance(event, Closed):
+            event = session.next_event()
+    except RemoteProtocolError as error:
+        assert error.line
+    with pytest.raises(LocalProtocolError):
+        session.next_event()
+
+
+@settings(max_examples=300)
+@given(st.binary(max_size=100), st.sampled_from([b"", b"#", b"MATCHSTATE:", ECHO]))
+def test_any_bytes_of_a_dealer_are_events_or_a_remote_error(data: bytes, before: bytes) -> None:
+    session = PlayerSession(NO_LIMIT)
+    session.receive_data(before + data)
+    session.receive_eof()
+    event: PlayerEvent | None = None
+    try:
+        while not isinstance(event, Closed):
+            event = session.next_event()
+    except RemoteProtocolError as error:
+        assert error.line
+    with pytest.raises(LocalProtocolError):
+        session.next_event()
+
+
+# -- the handshake ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "version", "is_supported"),
+    [
+        (b"VERSION:2.0.0\r\n", (2, 0, 0), True),
+        (b"VERSION:2.0.0\n", (2, 0, 0), True),
+        (b"VERSION:2.0.7\n", (2, 0, 7), True),
+        (b"VERSION: 2. 0. 0\n", (2, 0, 0), True),
+        (b"VERSION:+2.+0.+0\n", (2, 0, 0), True),
+        (b"VERSION:\t002.00.0\n", (2, 0, 0), True),
+        (b"VERSION:2.0.0 and more\n", (2, 0, 0), True),
+        (b"VERSION:2.0.0.1\n", (2, 0, 0), True),
+        (b"VERSION:2.0.0\0junk\n", (2, 0, 0), True),
+        (b"VERSION:4294967298.0.0\n", (2, 0, 0), True),
+        (b"VERSION:1.0.0\n", (1, 0, 0), False),
+        (b"VERSION:3.0.0\n", (3, 0, 0), False),
+        (b"VERSION:2.1.0\n", (2, 1, 0), False),
+        (b"VERSION:-2.0.0\n", (4294967294, 0, 0), False),
+    ],
+)
+def test_versions(line: bytes, version: tuple[int, int, int], is_supported: bool) -> None:
+    session = DealerSession(NO_LIMIT)
+    session.receive_data(line)
+    assert session.next_event() == Handshake(line, version, is_supported)
+    session.send_state(STATE)
+    session.receive_data(ECHO + b":c\r\n")
+    assert session.next_event() == Reply(ECHO + b":c\r\n", CALL)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"\n",
+        b"\r\n",
+        b"version:2.0.0\r\n",
+        b" VERSION:2.0.0\r\n",
+        b"VERSION2.0.0\r\n",
+        b"VERSION:2.0\r\n",
+        b"VERSION:2 .0.0\r\n",
+        b"VERSION:2,0,0\r\n",
+        b"VERSION:two.0.0\r\n",
+        b"VERSION:\r\n",
+        b"# VERSION:2.0.0\r\n",
+        b"HELLO\r\n",
+        b"\xff\xfe\0\n",
+        ECHO + b":c\r\n",
+    ],
+)
+def test_what_is_no_version_ends_the_session(line: bytes) -> None:
+    session = DealerSession(NO_LIMIT)
+    session.receive_data(line + VERSION_LINE)
+    with pytest.raises(RemoteProtocolError) as caught:
+        session.next_event()
+    assert caught.value.line == line
+    assert str(caught.value) == f"not a version line: {line!r}; a player begins with b'VERSION:2.0.0\\r\\n'"
+    with pytest.raises(LocalProtocolError, match="^this session is over$"):
+        session.next_event()
+
+
+def test_a_player_who_leaves_before_the_handshake() -> None:
+    session = DealerSession(NO_LIMIT)
+    assert session.next_event() is NEED_DATA
+    session.receive_eof()
+    assert session.next_event() == Closed()
+    with pytest.raises(LocalProtocolError, match="^this session is over$"):
+        session.next_event()
+
+
+def test_a_version_without_line_end_counts_at_the_end() -> None:
+    session = DealerSession(NO_LIMIT)
+    session.receive_data(b"VERSION:2.0.0")
+    assert session.next_event() is NEED_DATA
+    session.receive_eof()
+    assert session.next_event() == Handshake(b"VERSION:2.0.0", (2, 0, 0), True)
+    assert session.next_event() == Closed()
+
+
+def test_no_state_before_the_handshake() -> None:
+    session = DealerSession(NO_LIMIT)
+    with pytest.raises(LocalProtocolError, match="^no state may be sent before the player has named his version$"):
+        session.send_state(STATE)
+
+
+def test_remote_and_local_errors_are_told_apart() -> None:
+    assert issubclass(RemoteProtocolError, ProtocolError)
+    assert issubclass(LocalProtocolError, ProtocolError)
+    assert not issubclass(LocalProtocolError, RemoteProtocolError)
+    assert not issubclass(RemoteProtocolError, LocalProtocolError)
+
+
+# -- replies ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("end", [b"\r\n", b"\n"])
+@pytest.mark.parametrize(
+    ("tail", "action"),
+    [
+        (b":c", CALL),
+        (b":f", FOLD),
+        (b":r300", raise_to(300)),
+        (b":call", CALL),
+        (b":K", CALL),
+        (b":fold", FOLD),
+        (b":c 10", CALL),
+        (b":r 300", raise_to(300)),
+        (b":B300", raise_to(300)),
+        (b":r300:5", raise_to(300)),
+        (b":r99999999999", raise_to(1215752191)),
+        (b":r4294967396", raise_to(100)),
+        (b":r" + b"9" * 40, raise_to(-1)),
+        (b":r3e2", raise_to(3)),
+        (b":r0x1F4", raise_to(0)),
+        (b":r300.9", raise_to(300)),
+        (b":c\0junk", CALL),
+        (b":c\xff", CALL),
+    ],
+)
+def test_replies(tail: bytes, action: Action, end: bytes) -> None:
+    line = ECHO + tail + end
+    assert judge(line) == Reply(line, action)
+    # The second time the session knows the tail: it must not matter.
+    session = greeted()
+    for _ in range(3):
+        session.receive_data(line)
+        assert session.next_event() == Reply(line, action)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ECHO + b"\r\n",
+        ECHO + b"\r:c\r\n",
+        ECHO + b" :c\r\n",
+        ECHO + b"c\r\n",
+        ECHO + b":r\r\n",
+        ECHO + b":r\0300\r\n",
+        ECHO + b"\0:c\r\n",
+    ],
+)
+def test_the_present_state_without_readable_action(line: bytes) -> None:
+    assert judge(line) == BadAction(line)
+
+
+@pytest.mark.parametrize("tail", [b":\r\n", b":\n", b":x\r\n", b": c\r\n", b"::c\r\n", b":\0c\r\n", b":1\r\n"])
+def test_an_unknown_letter(tail: bytes) -> None:
+    assert judge(ECHO + tail) == UnknownAction(ECHO + tail)
+
+
+def test_an_action_cut_off_by_the_end_of_the_stream() -> None:
+    session = greeted()
+    session.receive_data(ECHO + b":")
+    session.receive_eof()
+    assert dealer_events(session) == [UnknownAction(ECHO + b":"), Closed()]
+
+
+def test_a_last_reply_without_line_end_counts() -> None:
+    session = greeted()
+    session.receive_data(ECHO + b":r30")
+    assert session.next_event() is NEED_DATA
+    session.receive_data(b"0")
+    session.receive_eof()
+    assert dealer_events(session) == [Reply(ECHO + b":r300", raise_to(300)), Closed()]
+
+
+@pytest.mark.parametrize("line", [b"#\n", b";\n", b"# text\r\n", b";MATCHSTATE\n", b"#\xff\0\n"])
+def test_comments(line: bytes) -> None:
+    assert judge(line) == Comment(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"\n",
+        b"\r\n",
+        b" # no comment\n",
+        b"nonsense\n",
+        b"MATCHSTATE:\n",
+        b"\0\n",
+        b"\0" + ECHO + b":c\r\n",
+        b"MATCHSTATE:1:30\0::|9hQd:c\r\n",
+        b"matchstate:1:30::|9hQd:c\r\n",
+        b" " + ECHO + b":c\r\n",
+        b"MATCHSTATE:1:30:r199:|9hQd:c\r\n",
+        b"VERSION:2.0.0\r\n",
+    ],
+)
+def test_bad_states(line: bytes) -> None:
+    assert judge(line) == BadState(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"MATCHSTATE:1:29::|9hQd:c\r\n",
+        b"MATCHSTATE:0:30::9hQd|:c\r\n",
+        b"MATCHSTATE:1:30:c:|9hQd:c\r\n",
+        b"MATCHSTATE:1:30::|9hQs:c\r\n",
+        b"MATCHSTATE:1:30::|:c\r\n",
+        b"MATCHSTATE:1:30:cc/:|9hQd/2c3c4c:c\r\n",
+        b"MATCHSTATE:1:29::|9hQd\r\n",
+    ],
+)
+def test_stale_replies(line: bytes) -> None:
+    assert judge(line) == StaleReply(line)
+
+
+def test_a_size_or_a_board_that_differs_is_stale() -> None:
+    state = b"MATCHSTATE:0:30:r300c/:AhKs|/2c3c4c\r\n"
+    for line in (b"MATCHSTATE:0:30:r301c/:AhKs|/2c3c4c:c\r\n", b"MATCHSTATE:0:30:r300c/:AhKs|/2c3c4d:c\r\n"):
+        assert judge(line, state=state) == StaleReply(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"MATCHSTATE: 1:+30::|9hQd:c\r\n",
+        b"MATCHSTATE:001:0030::|9hQd:c\r\n",
+        b"MATCHSTATE:257:4294967326::|9hQd:c\r\n",
+        b"MATCHSTATE:1:30:/:|9HqD:c\r\n",
+        b"MATCHSTATE:1:30::2c3c|9hQd:c\r\n",
+        b"MATCHSTATE:1:30::2c3c9hQd:c\r\n",
+    ],
+)
+def test_lenient_echoes_of_the_present_state(line: bytes) -> None:
+    assert judge(line) == Reply(line, CALL)
+
+
+def test_limit_replies() -> None:
+    for tail, action in ((b":r", RAISE), (b":r300", RAISE), (b":b", RAISE), (b":k", CALL)):
+        assert judge(ECHO + tail + b"\r\n", LIMIT) == Reply(ECHO + tail + b"\r\n", action)
+
+
+def test_whether_an_action_is_allowed_is_not_judged_here() -> None:
+    session = greeted(LIMIT, b"MATCHSTATE:0:0:c:AhKs|\r\n")
+    session.receive_data(b"MATCHSTATE:0:0:c:AhKs|:f\r\n")
+    event = session.next_event()
+    assert isinstance(event, Reply)
+    assert event.action == FOLD
+
+
+def test_early_lines_are_judged_by_the_state_that_is_current_when_they_are_read() -> None:
+    session = greeted(state=None)
+    early = b"MATCHSTATE:1:30:cr300:|9hQd:c\r\n"
+    session.receive_data(early + b"MATCHSTATE:1:30::|9hQd:c\r\n" + early)
+    session.send_state(STATE)
+    assert session.next_event() == StaleReply(early)
+    assert session.next_event() == Reply(ECHO + b":c\r\n", CALL)
+    session.send_state(b"MATCHSTATE:1:30:cr300:|9hQd\r\n")
+    assert session.buffered_bytes == len(early)
+    assert session.next_event() == Reply(early, CALL)
+    assert session.next_event() is NEED_DATA
+
+
+def test_a_known_tail_says_nothing_about_another_state() -> None:
+    session = greeted(LIMIT, b"MATCHSTATE:0:0:c:AhKs|\r\n")
+    session.receive_data(b"MATCHSTATE:0:0:c:AhKs|:r\r\n")
+    assert isinstance(session.next_event(), Reply)
+    session.send_state(b"MATCHSTATE:0:0:crr:AhKs|\r\n")
+    session.receive_data(b"MATCHSTATE:0:0:c:AhKs|:r\r\n" + b"MATCHSTATE:0:0:crr:AhKs|:r\r\n")
+    assert [type(event) for event in dealer_events(session)] == [StaleReply, Reply]
+
+
+def test_many_different_tails() -> None:
+    session = greeted()
+    for size in range(200):
+        line = ECHO + b":r%d\r\n" % (200 + size)
+        session.receive_data(line)
+        assert session.next_event() == Reply(line, raise_to(200 + size))
+
+
+def test_a_line_too_long_is_cut_and_its_rest_is_judged_alone() -> None:
+    session = greeted()
+    comment = b"#" + b"x" * 5998 + b"\n"
+    session.receive_data(comment)
+    assert dealer_events(session) == [Comment(comment[:4095]), BadState(comment[4095:])]
+    assert session.buffered_bytes == 0
+
+
+def test_a_flood_without_line_ends_is_cut_too() -> None:
+    session = greeted()
+    session.receive_data(b"x" * 10_000)
+    assert dealer_events(session) == [BadState(b"x" * 4095)] * 2
+    assert session.buffered_bytes == 10_000 - 2 * 4095
+
+
+def test_lines_before_the_end_are_read_before_closed() -> None:
+    session = greeted()
+    session.receive_data(b"#one\n#two")
+    session.receive_eof()
+    assert dealer_events(session) == [Comment(b"#one\n"), Comment(b"#two"), Closed()]
+    with pytest.raises(LocalProtocolError, match="^this session is over$"):
+        session.next_event()
+
+
+# -- the player's side -----------------------------------------------------------------------------------------------
+
+
+def told(line: bytes, game: Game = NO_LIMIT) -> PlayerSession:
+    """A player's session that has read a state."""
+    session = PlayerSession(game)
+    session.receive_data(line)
+    assert isinstance(session.next_event(), StateReceived)
+    return session
+
+
+def test_a_player_opens_with_his_version() -> None:
+    assert PlayerSession(NO_LIMIT).handshake() == b"VERSION:2.0.0\r\n"
+
+
+@pytest.mark.parametrize("end", [b"\r\n", b"\n"])
+def test_a_reply_is_the_state_and_the_action(end: bytes) -> None:
+    assert told(ECHO + end).reply(raise_to(300)) == ECHO + b":r300\r\n"
+    assert told(ECHO + end).reply(CALL) == ECHO + b":c\r\n"
+    assert told(ECHO + end).reply(FOLD) == ECHO + b":f\r\n"
+    assert told(ECHO + end, LIMIT).reply(RAISE) == ECHO + b":r\r\n"
+
+
+def test_one_reply_a_question() -> None:
+    session = told(STATE)
+    session.reply(CALL)
+    with pytest.raises(LocalProtocolError, match="^no reply is due: the last state did not ask this player$"):
+        session.reply(CALL)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"MATCHSTATE:0:30::9hQd|\r\n", b"MATCHSTATE:1:30:f:|9hQd\r\n", b"MATCHSTATE:1:30:r20000c///:2c2d|9hQd/3c4c5c/6c/7c\n"],
+)
+def test_no_reply_to_a_state_that_asks_nothing(line: bytes) -> None:
+    with pytest.raises(LocalProtocolError, match="^no reply is due"):
+        told(line).reply(CALL)
+
+
+def test_a_newer_state_takes_the_question_back() -> None:
+    session = told(STATE)
+    session.receive_data(b"MATCHSTATE:1:30:c:|9hQd\r\n")
+    event = session.next_event()
+    assert isinstance(event, StateReceived)
+    assert not event.is_my_turn
+    with pytest.raises(LocalProtocolError):
+        session.reply(CALL)
+
+
+@pytest.mark.parametrize(
+    ("action", "sentence"),
+    [
+        (raise_to(199), "cannot reply 'r199': the raise is below the smallest legal size (199, at least 200)"),
+        (raise_to(20001), "cannot reply 'r20001': the raise is above the player's stack (20001, at most 20000)"),
+        (RAISE, "cannot reply 'r': the raise is below the smallest legal size (0, at least 200)"),
+    ],
+)
+def test_an_illegal_reply_is_refused(action: Action, sentence: str) -> None:
+    with pytest.raises(LocalProtocolError) as caught:
+        told(STATE).reply(action)
+    assert str(caught.value) == sentence
+
+
+def test_a_free_fold_is_refused() -> None:
+    with pytest.raises(LocalProtocolError, match="^cannot reply 'f': there is no bet to fold to: check instead$"):
+        told(b"MATCHSTATE:0:30:c:9hQd|\r\n").reply(FOLD)
+
+
+def test_comments_of_a_dealer() -> None:
+    session = PlayerSession(NO_LIMIT)
+    session.receive_data(b"# welcome\r\n;\n")
+    assert session.next_event() == Comment(b"# welcome\r\n")
+    assert session.next_event() == Comment(b";\n")
+    assert session.next_event() is NEED_DATA
+
+
+@pytest.mark.parametrize(
+    "line", [b"\r\n", b"garbage\r\n", b"MATCHSTATE:2:0::|9hQd\r\n", b"MATCHSTATE:1:0:x:|9hQd\n", ECHO + b" \r\n", b"\xff\n"]
+)
+def test_a_line_of_the_dealer_that_is_no_state_ends_the_session(line: bytes) -> None:
+    session = PlayerSession(NO_LIMIT)
+    session.receive_data(line + STATE)
+    with pytest.raises(RemoteProtocolError, match="^the dealer's line is no state of this game: ") as caught:
+        session.next_event()
+    assert caught.value.line == line
+    with pytest.raises(LocalProtocolError, match="^this session is over$"):
+        session.next_event()
+
+
+def test_the_state_of_another_game_is_refused() -> None:
+    session = PlayerSession(find_game("kuhn")[1])
+    session.receive_data(STATE)
+    with pytest.raises(RemoteProtocolError, match=r"'\|' must stand between|no card|nothing may follow"):
+        session.next_event()
+
+
+def test_the_end_of_the_match() -> None:
+    session = told(STATE)
+    session.receive_eof()
+    assert session.next_event() == Closed()
+    with pytest.raises(LocalProtocolError, match="^this session is over$"):
+        session.next_event()
+
+
+def test_half_a_line_at_the_end_is_no_state() -> None:
+    session = PlayerSession(NO_LIMIT)
+    session.receive_data(b"MATCHSTATE:1:3")
+    session.receive_eof()
+    with pytest.raises(RemoteProtocolError) as caught:
+        session.next_event()
+    assert caught.value.line == b"MATCHSTATE:1:3"
