@@ -42,8 +42,13 @@ Raises:
     OSError: the connection is broken.
 """
 
+_ACTION_BYTES: Final = (b"f", b"c", b"r")
 _CARD_BYTES: Final = tuple(text.encode() for text in CARD_TEXTS)
 _MAX_COMMENTS_PER_HAND: Final = 256
+
+
+def _write_nothing(data: bytes, is_asked: bool) -> None:
+    """The write function of a seat that nobody has taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +117,10 @@ class Match:
         self._transactions = transactions
         self._sessions = [DealerSession(game) for _ in range(players)]
         self._clocks = [SeatClock(setup.limits, setup.hands) for _ in range(players)]
-        self._writes: list[Write | None] = [None] * players
-        self._pending: list[list[bytes]] = [[] for _ in range(players)]
+        self._writes: list[Write] = [_write_nothing] * players
+        self._connected: set[Seat] = set()
+        self._pending = [b""] * players
+        self._response_ns = setup.limits.response_us * 1000
         self._greeted = 0
         self._root = betting_start(game)
         self._seats_by_offset = [
@@ -143,7 +150,8 @@ class Match:
     def connect(self, seat: Seat, write: Write) -> None:
         """A player has taken his seat."""
         self._writes[seat] = write
-        if self.phase is Phase.CONNECTING and None not in self._writes:
+        self._connected.add(seat)
+        if self.phase is Phase.CONNECTING and len(self._connected) == self._game.num_players:
             self.phase = Phase.GREETING
             self._guarded(self._greet)
 
@@ -313,48 +321,60 @@ class Match:
         """Apply a legal action."""
         before = self._betting
         self._betting = betting = before.after(action)
-        self._betting_text += format_action(action).encode()
+        text = _ACTION_BYTES[action.kind]
+        if action.hand_total:
+            text = b"r%d" % action.hand_total
         if betting.round != before.round:
-            self._betting_text += b"/" * (betting.round - before.round)
+            text += b"/" * (betting.round - before.round)
+            self._betting_text += text
             self._make_tails()
+        else:
+            self._betting_text += text
 
-    def _tell_states(self) -> None:
-        """Prepare the present state for every seat, in seat order."""
-        text = self._betting_text
-        offset = self._seats[0]
-        players = len(self._seats)
-        observer = self._observer
-        for seat, pending in enumerate(self._pending):
-            position = (seat - offset) % players
-            line = self._prefixes[position] + text + self._tails[position]
-            pending.append(line)
-            if observer.wants_lines:
-                observer.line_sent(Seat(seat), time.time_ns() // 1000, line)
+    def _line(self, position: int) -> bytes:
+        """The present state as a position sees it."""
+        return self._prefixes[position] + self._betting_text + self._tails[position]
+
+    def _tell_end(self) -> None:
+        """Prepare the last state of the hand for every seat; it leaves with whatever is sent next."""
+        self._show_lines()
+        for position, seat in enumerate(self._seats):
+            self._pending[seat] += self._line(position)
 
     def _ask(self) -> None:
-        """Tell the present state and ask the player to act."""
-        self._tell_states()
-        self._actor = actor = self._seats[self._betting.acting_position]
-        self._sessions[actor].send_state(self._pending[actor][-1])
-        self._flush(actor)
+        """Tell the present state to everybody and ask the player to act.
+
+        His line leaves first: he thinks while the others are told. Each seat gets the same bytes in any order.
+        """
+        self._show_lines()
+        asked = self._betting.acting_position
+        self._actor = actor = self._seats[asked]
+        line = self._sessions[actor].send_state(self._line(asked))
+        self._send(actor, line, True)
         self._asked_us = time.time_ns() // 1000
         self._asked_ns = now_ns = time.monotonic_ns()
-        self.deadline_ns = now_ns + self.setup.limits.response_us * 1000
+        self.deadline_ns = now_ns + self._response_ns
+        for position, seat in enumerate(self._seats):
+            if position != asked:
+                self._send(seat, self._prefixes[position] + self._betting_text + self._tails[position], False)
 
-    def _flush(self, asked: Seat | None) -> None:
-        """Send what is prepared."""
-        for seat, pending in enumerate(self._pending):
-            if pending:
-                data = pending[0] if len(pending) == 1 else b"".join(pending)
-                pending.clear()
-                write = self._writes[seat]
-                assert write is not None
-                try:
-                    write(data, seat == asked)
-                except OSError:
-                    raise MatchFailure(
-                        f"ERROR: could not send state to seat {seat + 1}", Seat(seat), FaultKind.DISCONNECT
-                    ) from None
+    def _show_lines(self) -> None:
+        """Tell the observer what is about to be sent, in seat order."""
+        if self._observer.wants_lines:
+            players = len(self._seats)
+            for seat in range(players):
+                position = (seat - self._seats[0]) % players
+                self._observer.line_sent(Seat(seat), time.time_ns() // 1000, self._line(position))
+
+    def _send(self, seat: Seat, line: bytes, is_asked: bool) -> None:
+        pending = self._pending
+        if pending[seat]:
+            line = pending[seat] + line
+            pending[seat] = b""
+        try:
+            self._writes[seat](line, is_asked)
+        except OSError:
+            raise MatchFailure(f"ERROR: could not send state to seat {seat + 1}", seat, FaultKind.DISCONNECT) from None
 
     # ---- the answer
 
@@ -468,10 +488,11 @@ class Match:
             self._observer.hand_finished(self._count_hand())
             if self._betting.folded.bit_count() + 1 < self._game.num_players:
                 self._make_showdown_tails()
-            self._tell_states()
+            self._tell_end()
             self._observer.hand_closed(self._hand_number, [clock.match_us for clock in self._clocks])
             if self.hands_played >= self.setup.hands:
-                self._flush(None)
+                for seat in self._seats:
+                    self._send(seat, b"", False)
                 self._finish_match()
                 return
             self._begin_hand()

@@ -17,20 +17,22 @@ import socket
 import time
 from collections.abc import Sequence
 
+from dealer.event_loop import MatchLoop
 from dealer.faults import FaultKind, MatchFailure
 from dealer.match import Match, Phase
 from engine import Seat
 
 __all__ = ["Table"]
 
-_READ_BYTES = 1 << 16
+_READ_BYTES = 448
+"""Replies are short; a read of so few bytes is served from Python's pool of small objects."""
 _WOULD_BLOCK = (BlockingIOError, InterruptedError)
 
 
 class _Connection:
     """One seat's socket."""
 
-    __slots__ = ("_held", "_is_read", "_is_writing", "_unsent", "eof", "seat", "sock", "table")
+    __slots__ = ("_held", "_is_queued", "_is_read", "_is_writing", "_unsent", "eof", "seat", "sock", "table")
 
     def __init__(self, table: Table, seat: Seat, sock: socket.socket) -> None:
         self.table = table
@@ -40,17 +42,18 @@ class _Connection:
         self._is_read = False
         self._is_writing = False
         self._unsent = bytearray()
-        self._held = bytearray()
+        self._held = b""
+        self._is_queued = False
 
     def start_reading(self) -> None:
         if not self._is_read and not self.eof:
             self._is_read = True
-            self.table.loop.add_reader(self.sock, self._on_readable)
+            self.table.loop.watch(self.sock, self._on_readable)
 
     def stop_reading(self) -> None:
         if self._is_read:
             self._is_read = False
-            self.table.loop.remove_reader(self.sock)
+            self.table.loop.unwatch(self.sock)
 
     def _on_readable(self) -> None:
         table = self.table
@@ -65,6 +68,7 @@ class _Connection:
             match.receive(self.seat, data)
             if match.buffered_bytes(self.seat) > table.max_unread_bytes:
                 self.stop_reading()
+                table.paused.add(self)
         else:
             self.eof = True
             self.stop_reading()
@@ -73,21 +77,26 @@ class _Connection:
 
     def write(self, data: bytes, is_asked: bool) -> None:
         """Send now, or with the next question when the table coalesces."""
-        if not is_asked and self.table.coalesce_s is not None:
-            self._held += data
-            self.table.hold(self)
-            return
         if self._held:
-            data = bytes(self._held) + data
-            self._held.clear()
+            data = self._held + data
+        if not is_asked and self.table.coalesce_s is not None:
+            if not self._is_queued:
+                self._is_queued = True
+                self.table.loop.send_later(self, self.table.coalesce_s)
+            self._held = data
+            return
+        self._held = b""
         self._send(data)
 
     def flush(self) -> None:
-        """Send what is held back."""
+        """Send what is held back, if it has not gone out with a question."""
+        self._is_queued = False
         if self._held:
-            data = bytes(self._held)
-            self._held.clear()
-            self._send(data)
+            data, self._held = self._held, b""
+            try:
+                self._send(data)
+            except OSError:
+                self.table.fail_to_send(self.seat)
 
     def _send(self, data: bytes) -> None:
         if not self._unsent:
@@ -130,7 +139,7 @@ class _Connection:
             # Unread bytes would turn the close into a reset, and the player might lose the last state.
             self.sock.shutdown(socket.SHUT_WR)
             for _ in range(16):
-                if not self.sock.recv(_READ_BYTES):
+                if not self.sock.recv(1 << 16):
                     break
         except OSError:
             pass
@@ -178,16 +187,21 @@ class Table:
         players = match.setup.game.num_players
         self._listeners: list[socket.socket | None] = [None] * players
         self._connections: list[_Connection | None] = [None] * players
+        self._loop: MatchLoop | None = None
         self._over: asyncio.Future[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self._timer_due_ns = 0
-        self._holders: list[_Connection] = []
-        self._is_flush_due = False
+        self.paused: set[_Connection] = set()
 
     @property
-    def loop(self) -> asyncio.AbstractEventLoop:
-        """The loop the table runs in."""
-        return asyncio.get_running_loop()
+    def loop(self) -> MatchLoop:
+        """The loop the table runs in.
+
+        Raises:
+            RuntimeError: there is none before `run`.
+        """
+        if self._loop is None:
+            raise RuntimeError("the table is not running")
+        return self._loop
 
     def listen(self, ports: Sequence[int] = ()) -> list[int]:
         """Open one listening socket per seat; seats without a given port, or with port 0, get a free one.
@@ -224,6 +238,9 @@ class Table:
     async def run(self) -> None:
         """Wait for the players, play, and close every connection. The outcome stands in the match."""
         loop = asyncio.get_running_loop()
+        if not isinstance(loop, MatchLoop):
+            raise RuntimeError("a table runs in the loop of dealer.event_loop.new_event_loop()")
+        self._loop = loop
         self._over = loop.create_future()
         match = self.match
         start_us = match.setup.limits.start_us
@@ -255,8 +272,8 @@ class Table:
     def _close_listener(self, seat: int) -> None:
         listener = self._listeners[seat]
         if listener is not None:
-            if self._over is not None:
-                self.loop.remove_reader(listener)
+            if self._loop is not None:
+                self._loop.remove_reader(listener)
             listener.close()
             self._listeners[seat] = None
 
@@ -300,8 +317,9 @@ class Table:
         if match.phase is Phase.PLAYING:
             if self._timer is None and match.deadline_ns is not None:
                 self._arm(match.deadline_ns)
-            for connection in self._connections:
-                if connection is not None and match.buffered_bytes(connection.seat) <= self.max_unread_bytes:
+            for connection in list(self.paused):
+                if match.buffered_bytes(connection.seat) <= self.max_unread_bytes:
+                    self.paused.discard(connection)
                     connection.start_reading()
         else:
             self._check_over()
@@ -309,11 +327,12 @@ class Table:
     def _check_over(self) -> None:
         if self.match.phase in (Phase.FINISHED, Phase.FAILED) and self._over is not None and not self._over.done():
             self._over.set_result(None)
+            self.loop.wake()
 
     def _arm(self, due_ns: int) -> None:
-        self._timer_due_ns = due_ns
         delay_s = max(0.0, (due_ns - time.monotonic_ns()) / 1e9)
         self._timer = self.loop.call_later(min(delay_s, 1e6), self._on_timer)
+        self.loop.wake()
 
     def _on_timer(self) -> None:
         self._timer = None
@@ -322,30 +341,16 @@ class Table:
             match.check_time(time.monotonic_ns())
         self.after_step()
 
-    def hold(self, connection: _Connection) -> None:
-        """A connection holds bytes back: flush it in time."""
-        self._holders.append(connection)
-        if not self._is_flush_due:
-            self._is_flush_due = True
-            assert self.coalesce_s is not None
-            self.loop.call_later(self.coalesce_s, self._flush_held)
-
-    def _flush_held(self) -> None:
-        self._is_flush_due = False
-        holders, self._holders = self._holders, []
-        for connection in holders:
-            try:
-                connection.flush()
-            except OSError:
-                seat = connection.seat
-                self.match.fail(
-                    MatchFailure(f"ERROR: could not send state to seat {seat + 1}", seat, FaultKind.DISCONNECT)
-                )
+    def fail_to_send(self, seat: Seat) -> None:
+        """A connection broke while nobody was writing to it for the match."""
+        self.match.fail(MatchFailure(f"ERROR: could not send state to seat {seat + 1}", seat, FaultKind.DISCONNECT))
         self.after_step()
 
     async def _drain(self) -> None:
         """Let the last lines go out to players who read slowly."""
-        self._flush_held()
+        for connection in self._connections:
+            if connection is not None:
+                connection.flush()
         until = time.monotonic() + self._drain_timeout_s
         while any(c is not None and c.has_unsent for c in self._connections) and time.monotonic() < until:
             await asyncio.sleep(0.01)

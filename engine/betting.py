@@ -157,10 +157,10 @@ class BettingState:
             IllegalAction: it is not; its `rule` says which rule refuses it.
         """
         legal = self.legal_actions()
-        if action.kind is ActionKind.FOLD:
+        if action.kind == ActionKind.FOLD:
             if not legal.can_fold:
                 raise IllegalAction(Rule.NOTHING_TO_FOLD_TO)
-        elif action.kind is ActionKind.RAISE:
+        elif action.kind == ActionKind.RAISE:
             refusal = None if legal.can_raise else self.raise_refusal()
             if refusal is not None:
                 raise IllegalAction(refusal)
@@ -171,7 +171,7 @@ class BettingState:
                     raise IllegalAction(Rule.ABOVE_MAXIMUM, f"{action.hand_total}, at most {legal.raise_max}")
 
     def after(self, action: Action) -> BettingState:
-        """The state that follows the acting player's action.
+        """The state that follows the acting player's action; a size that means nothing is dropped.
 
         Raises:
             IllegalAction: the rules refuse the action.
@@ -179,6 +179,8 @@ class BettingState:
         child = self._children.get(action)
         if child is None:
             self.check(action)
+            if action.hand_total and (self.game.is_limit or action.kind != ActionKind.RAISE):
+                return self.after(Action(action.kind))
             child = self._compute_after(action)
             self._remember(action, child)
         return child
@@ -210,9 +212,9 @@ class BettingState:
         position = self.acting_position
         spent, max_spent = list(self.spent), self.max_spent
         min_raise_to, folded, raises = self._min_raise_to, self.folded, self._raises
-        if action.kind is ActionKind.FOLD:
+        if action.kind == ActionKind.FOLD:
             folded |= 1 << position
-        elif action.kind is ActionKind.CALL:
+        elif action.kind == ActionKind.CALL:
             spent[position] = min(max_spent, game.stacks[position])
         else:
             raises += 1
@@ -246,10 +248,10 @@ class BettingState:
         called = 0
         stacks = self.game.stacks
         for position, action in reversed(self.rounds[-1]):
-            if action.kind is ActionKind.FOLD:
+            if action.kind == ActionKind.FOLD:
                 continue
             called += self.spent[position] < stacks[position]
-            if action.kind is ActionKind.RAISE:
+            if action.kind == ActionKind.RAISE:
                 break
         return called
 

@@ -143,3 +143,8 @@ class Game:
         """The deck before it is shuffled, suit by suit; short decks keep the highest suits and ranks."""
         suits, ranks = range(4 - self.num_suits, 4), range(13 - self.num_ranks, 13)
         return tuple(rank * 4 + suit for suit in suits for rank in ranks)
+
+    @cached_property
+    def deck_set(self) -> frozenset[Card]:
+        """The cards of the deck."""
+        return frozenset(self.deck)

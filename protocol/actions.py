@@ -6,6 +6,7 @@ upper case counts, ``k`` is a check, ``b`` a bet, and whatever follows the actio
 
 from __future__ import annotations
 
+from operator import index
 from typing import Final
 
 from engine import CALL, FOLD, RAISE, Action, ActionKind, raise_to
@@ -31,8 +32,8 @@ _LETTERS: Final = ("f", "c", "r")
 
 def format_action(action: Action) -> str:
     """Write an action; a raise carries its size where it has one."""
-    if action.hand_total:
-        return f"r{action.hand_total}"
+    if action.hand_total and action.kind == ActionKind.RAISE:
+        return f"r{index(action.hand_total)}"
     return _LETTERS[action.kind]
 
 

@@ -15,25 +15,33 @@ MAX_LINE_BYTES = 4095
 class LineReader:
     """Collects bytes and hands out lines."""
 
-    __slots__ = ("_buffer", "_eof", "_max_line_bytes")
+    __slots__ = ("_buffer", "_eof", "_max_line_bytes", "_whole")
 
     def __init__(self, *, max_line_bytes: int = MAX_LINE_BYTES) -> None:
         self._buffer = bytearray()
         self._max_line_bytes = max_line_bytes
         self._eof = False
+        self._whole: bytes | None = None
+        """One whole line that came by itself, as nearly all do: it need not pass through the buffer."""
 
     @property
     def buffered_bytes(self) -> int:
         """Bytes received and not yet handed out: the caller stops reading when this grows beyond his bound."""
-        return len(self._buffer)
+        return len(self._buffer) + (len(self._whole) if self._whole is not None else 0)
 
     @property
     def at_eof(self) -> bool:
         """Whether the peer has closed and every line has been handed out."""
-        return self._eof and not self._buffer
+        return self._eof and not self._buffer and self._whole is None
 
     def feed(self, data: bytes) -> None:
         """Take bytes from the peer."""
+        if self._whole is not None:
+            self._buffer += self._whole
+            self._whole = None
+        elif not self._buffer and data.find(b"\n") == len(data) - 1 and 0 < len(data) <= self._max_line_bytes:
+            self._whole = data
+            return
         self._buffer += data
 
     def feed_eof(self) -> None:
@@ -42,12 +50,17 @@ class LineReader:
 
     def pop(self) -> bytes | None:
         """The next line with its end, or None when more bytes are needed (or all lines are out and the peer closed)."""
+        if self._whole is not None:
+            line, self._whole = self._whole, None
+            return line
         buffer = self._buffer
+        if not buffer:
+            return None
         end = buffer.find(b"\n", 0, self._max_line_bytes) + 1
         if not end:
             if len(buffer) >= self._max_line_bytes:
                 end = self._max_line_bytes
-            elif self._eof and buffer:
+            elif self._eof:
                 end = len(buffer)
             else:
                 return None

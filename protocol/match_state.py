@@ -32,10 +32,13 @@ __all__ = [
     "format_board",
     "format_hole_cards",
     "parse_match_state",
+    "read_match_state",
     "scan_match_state",
 ]
 
 HEADER = "MATCHSTATE:"
+
+_RAISE_SIZE = "a no-limit raise needs its size, a plain number"
 
 Rounds: TypeAlias = tuple[tuple[Action, ...], ...]
 
@@ -92,6 +95,11 @@ def parse_match_state(text: str, game: Game) -> MatchState:
     Raises:
         FormatError: it is no state of this game; `column` is the first wrong byte.
     """
+    return read_match_state(text, game)[0]
+
+
+def read_match_state(text: str, game: Game) -> tuple[MatchState, BettingState]:
+    """`parse_match_state`, with the betting state that was found on the way."""
     if not text.startswith(HEADER):
         raise FormatError(text, _first_difference(text, HEADER), f"a state begins with {HEADER!r}")
     position, at = _parse_number(text, len(HEADER), "the position")
@@ -102,20 +110,45 @@ def parse_match_state(text: str, game: Game) -> MatchState:
     if end < 0:
         raise FormatError(text, len(text), "the betting must end with ':'")
     betting = _parse_betting(text, at, end, game)
-    rounds = tuple(tuple(action for _, action in actions) for actions in betting.rounds)
     hole_cards, at = _parse_hole_cards(text, end + 1, game)
     board = _parse_board(text, at, game, betting.round)
-    return MatchState(Position(position), hand_number, rounds, hole_cards, board)
+    if not hole_cards[position]:
+        raise FormatError(text, end + 1, f"the player's own cards, those of position {position}, are missing")
+    _check_deck(text, end + 1, [*hole_cards, *board], game)
+    rounds = tuple([tuple([action for _, action in actions]) for actions in betting.rounds])
+    return MatchState(Position(position), hand_number, rounds, hole_cards, board), betting
+
+
+def _check_deck(text: str, start: int, runs: list[tuple[Card, ...]], game: Game) -> None:
+    """Every card must be in the game's deck, and there once."""
+    cards = [card for run in runs for card in run]
+    if len(set(cards)) == len(cards) and game.deck_set.issuperset(cards):
+        return
+    seen: set[Card] = set()
+    for card in cards:
+        if card in seen or card not in game.deck_set:
+            problem = "stands there twice" if card in seen else "is not in the game's deck"
+            at = text.rfind(CARD_TEXTS[card]) if card in seen else text.find(CARD_TEXTS[card], start)
+            raise FormatError(text, at, f"{CARD_TEXTS[card]} {problem}")
+        seen.add(card)
 
 
 @lru_cache(maxsize=1 << 14)
 def betting_after(game: Game, betting: str) -> BettingState:
     """The betting state that a betting text of a dealer describes.
 
+    A hand is told line by line, each with one action more than the line before: so a text is read as the remembered
+    text without its last action, and that action.
+
     Raises:
-        FormatError: the text breaks the format or the rules.
+        FormatError: the text breaks the format or the rules; `column` counts from its start.
     """
-    return _walk_betting(betting, 0, len(betting), game)
+    if not betting:
+        return betting_start(game)
+    last = len(betting.rstrip("/").rstrip("0123456789")) - 1
+    if last < 0:
+        raise FormatError(betting, 0, f"{betting[0]!r} is no action: f, c or r")
+    return _walk_action(betting, last, betting_after(game, betting[:last]))
 
 
 def _first_difference(text: str, wanted: str) -> int:
@@ -143,31 +176,27 @@ def _parse_betting(text: str, start: int, end: int, game: Game) -> BettingState:
         raise FormatError(text, start + error.column, error.problem) from None
 
 
-def _walk_betting(text: str, start: int, end: int, game: Game) -> BettingState:
-    """Play a betting text from the start of the hand; slashes must stand exactly where rounds end."""
-    betting = betting_start(game)
-    at = start
-    while at < end:
-        char = text[at]
-        if char not in "fcr":
-            raise FormatError(text, at, f"{char!r} is no action: f, c or r")
-        scanned = scan_action(text, at, game.is_limit)
-        action, behind = scanned or (None, at)
-        if action is None:
-            raise FormatError(text, at + 1, "a no-limit raise needs its size")
-        if text[at:behind] != format_action(action):
-            raise FormatError(text, at + 1, "the size of a raise is a plain number")
-        round_ = betting.round
-        try:
-            betting = betting.after(action)
-        except IllegalAction as error:
-            raise FormatError(text, at, str(error)) from None
-        at = behind
-        slashes = betting.round - round_
-        if text[at : at + slashes] != "/" * slashes or at + slashes > end:
-            raise FormatError(text, at, "the round is over here: '/' must follow")
-        at += slashes
-    return betting
+def _walk_action(text: str, at: int, betting: BettingState) -> BettingState:
+    """Play the last action of a betting text, at `at`; slashes must follow exactly where rounds end."""
+    char = text[at]
+    if char not in "fcr":
+        raise FormatError(text, at, f"{char!r} is no action: f, c or r")
+    scanned = scan_action(text, at, betting.game.is_limit)
+    action, behind = scanned or (None, at)
+    if action is None:
+        raise FormatError(text, at + 1, _RAISE_SIZE)
+    if text[at:behind] != format_action(action):
+        raise FormatError(text, at + 1, _RAISE_SIZE)
+    try:
+        after = betting.after(action)
+    except IllegalAction as error:
+        raise FormatError(text, at, str(error)) from None
+    if text[behind:] != "/" * (after.round - betting.round):
+        problem = f"{text[behind : behind + 1]!r} is no action: f, c or r"
+        if text[behind : behind + 1] in ("", "/"):
+            problem = "the round is over here: '/' must follow" if after.round > betting.round else "no round ends here"
+        raise FormatError(text, behind, problem)
+    return after
 
 
 def _parse_hole_cards(text: str, start: int, game: Game) -> tuple[tuple[tuple[Card, ...], ...], int]:

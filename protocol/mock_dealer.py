@@ -122,6 +122,9 @@ class MockDealer:
         assert self._is_greeted, "the bot has not sent its version line"
         assert self._awaits is None, f"the bot still owes a reply to {self._asked_text()}"
         assert self._done == len(self._script), f"{len(self._script) - self._done} states were never told"
+        while self._session.buffered_bytes:
+            event = self._session.next_event()
+            assert isinstance(event, Comment), f"{_describe(event)} after its last reply was due"
 
     def _advance(self) -> bytes:
         """Say everything up to and including the next question."""

@@ -24,7 +24,7 @@ from engine import Action, BettingState, Game, IllegalAction
 from protocol.actions import format_action, scan_action
 from protocol.errors import FormatError, LocalProtocolError, RemoteProtocolError
 from protocol.framing import MAX_LINE_BYTES, LineReader
-from protocol.match_state import MatchState, betting_after, format_betting, parse_match_state, scan_match_state
+from protocol.match_state import MatchState, parse_match_state, read_match_state, scan_match_state
 from protocol.numbers import scan_unsigned, wrap_uint32
 
 __all__ = [
@@ -309,15 +309,18 @@ class PlayerSession:
                 self._closed = True
                 return Closed()
             return NEED_DATA
+        if not raw.endswith(b"\n") and self._reader.at_eof:
+            # The dealer died in the middle of a line.
+            self._closed = True
+            return Closed()
         if raw[:1] in (b"#", b";"):
             return Comment(raw)
         text = raw.decode("latin-1").rstrip("\r\n")
         try:
-            state = parse_match_state(text, self._game)
+            state, betting = read_match_state(text, self._game)
         except FormatError as error:
             self._closed = True
             raise RemoteProtocolError(f"the dealer's line is no state of this game: {error}", raw) from error
-        betting = betting_after(self._game, format_betting(state.rounds))
         is_my_turn = not betting.finished and betting.acting_position == state.position
         event = StateReceived(raw, state, betting, is_my_turn)
         self._asked = event if is_my_turn else None

@@ -126,8 +126,7 @@ def test_random_play_agrees_with_a_textbook_table(game: Game, seed: int) -> None
 @settings(max_examples=300)
 @given(games(), SEEDS)
 def test_invariants_of_random_play(game: Game, seed: int) -> None:
-    actions = 0
-    for state, action in random_play(game, seed):
+    for actions, (state, action) in enumerate(random_play(game, seed)):
         assert all(0 <= chips <= stack for chips, stack in zip(state.spent, game.stacks, strict=True))
         assert state.pot == sum(state.spent)
         assert state.round == len(state.rounds) - 1
@@ -146,7 +145,6 @@ def test_invariants_of_random_play(game: Game, seed: int) -> None:
         caller = state.after(CALL)
         assert state.to_call == max(0, caller.spent[position] - state.spent[position])
         assert state.after(action).rounds[state.round][-1] == (position, action)
-        actions += 1
 
 
 @settings(max_examples=200)
@@ -337,7 +335,7 @@ def test_no_fold_where_checking_is_free() -> None:
     assert refusal(play(game, "cc"), FOLD) is Rule.NOTHING_TO_FOLD_TO
     assert refusal(play(game, "ccr"), FOLD) is None
     assert refusal(play(game, ""), FOLD) is None
-    with pytest.raises(IllegalAction, match="^there is no bet to fold to: check instead$"):
+    with pytest.raises(IllegalAction, match=r"^there is no bet to fold to: check instead$"):
         play(game, "c").check(FOLD)
 
 

@@ -68,11 +68,11 @@ def test_what_cannot_be_played_is_refused(fields: dict[str, Any], sentence: str)
 
 
 def test_the_first_complaint_is_the_one_the_reference_makes_first() -> None:
-    with pytest.raises(GameError, match="^invalid number of rounds: 9$"):
+    with pytest.raises(GameError, match=r"^invalid number of rounds: 9$"):
         changed(num_rounds=9, num_players=99, num_suits=9)
-    with pytest.raises(GameError, match="^only read 0 stack sizes, need 3$"):
+    with pytest.raises(GameError, match=r"^only read 0 stack sizes, need 3$"):
         changed(stacks=(), blinds=(), num_suits=9)
-    with pytest.raises(GameError, match="^blind for player 1 is greater than stack size$"):
+    with pytest.raises(GameError, match=r"^blind for player 1 is greater than stack size$"):
         changed(blinds=(101, 102, -1), raise_sizes=())
 
 
@@ -108,7 +108,8 @@ def test_short_decks_keep_the_highest_suits_and_ranks_suit_by_suit() -> None:
     assert deck(2, 3) == "QhKhAhQsKsAs"
     assert deck(4, 2) == "KcAcKdAdKhAhKsAs"
     full = deck(4, 13)
-    assert full.startswith("2c3c4c") and full.endswith("QsKsAs")
+    assert full.startswith("2c3c4c")
+    assert full.endswith("QsKsAs")
     assert len({full[i : i + 2] for i in range(0, 104, 2)}) == 52
 
 

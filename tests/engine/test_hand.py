@@ -89,7 +89,7 @@ def test_the_same_actions_give_the_same_hand(game: Game, seed: int) -> None:
     one, two = play_out(game, seed), play_out(game, seed)
     assert one.betting.rounds == two.betting.rounds
     assert one.values() == two.values()
-    assert one.finished and two.finished
+    assert one.finished
     assert one.acting_position == -1
 
 
@@ -99,7 +99,7 @@ def test_the_board_follows_the_rounds(game: Game, seed: int) -> None:
     for _, action in random_play(game, seed):
         assert hand.board == hand.deal.board[: game.board_cards_by_round[hand.betting.round]]
         if action is not None:
-            with pytest.raises(ValueError, match="^the hand is not over: it has no values yet$"):
+            with pytest.raises(ValueError, match=r"^the hand is not over: it has no values yet$"):
                 hand.values()
             hand.apply(action)
 

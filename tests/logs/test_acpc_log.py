@@ -50,9 +50,7 @@ def test_numbers_are_six_decimals_without_the_zeros(value: float) -> None:
     assert format_value(value) == (f"{whole}.{decimals}" if decimals else whole)
 
 
-def record(
-    name: str, seed: int, number: int, betting: str, names: tuple[str, ...], first_seat: int
-) -> HandRecord:
+def record(name: str, seed: int, number: int, betting: str, names: tuple[str, ...], first_seat: int) -> HandRecord:
     """A hand of a recorded match, dealt and played again."""
     game = find_game(name)[1]
     deal, end = deal_hand(game, seed, number), betting_after(game, betting)
@@ -93,8 +91,8 @@ def test_recorded_lines(name: str, seed: int, number: int, betting: str, names: 
 
 
 def test_every_hole_card_is_shown_and_the_board_only_as_far_as_seen() -> None:
-    hand = record("nolimit3", 0, 1, "r247cc/ff", THREE, 1)
-    assert format_state_line(hand).startswith("STATE:1:r247cc/ff:Ks6h|Qs5d|Tc4d/Ah3dTd:")
+    hand = record("nolimit3", 0, 1, "r247cc/r347ff", THREE, 1)
+    assert format_state_line(hand).startswith("STATE:1:r247cc/r347ff:Ks6h|Qs5d|Tc4d/Ah3dTd:")
     assert hand.board_by_round == ((), hand.deal.board[:3])
     assert hand.name_at(Position(0)) == "Bob"
     assert hand.name_at(Position(2)) == "Ann"

@@ -1,21 +1,31 @@
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import CALL, FOLD, RAISE, Action, raise_to
-from logs import Times, format_transaction, parse_transaction
+from logs import Times, format_transaction, parse_transactions
 from logs.transaction_log import Transaction, format_time
 
 MICROSECONDS = st.integers(0, 2**53)
 
 
+def read(line: str, *, is_limit: bool = True) -> Transaction:
+    """What one line alone says."""
+    (transaction,) = parse_transactions([line], is_limit=is_limit)
+    assert transaction.line == line
+    return transaction
+
+
 def test_a_line() -> None:
     line = "r300 17 1795227485.694648 1795227485.694758\n"
-    read = Transaction(raise_to(300), 17, Times(1795227485694648, 1795227485694758))
-    assert format_transaction(raise_to(300), 17, *read.times) == line
-    assert parse_transaction(line, is_limit=False) == read
+    times = Times(1795227485694648, 1795227485694758)
+    assert format_transaction(raise_to(300), 17, *times) == line
+    assert read(line, is_limit=False) == Transaction(line, raise_to(300), 17, times)
+    assert read(line, is_limit=False).is_readable
 
 
 @given(
@@ -23,18 +33,21 @@ def test_a_line() -> None:
     st.integers(0, 2**32 - 1),
     MICROSECONDS,
     MICROSECONDS,
+    st.sampled_from(["\n", "\r\n", ""]),
 )
-def test_no_limit_lines_survive_being_written_and_read(action: Action, hand: int, sent: int, received: int) -> None:
-    line = format_transaction(action, hand, sent, received)
-    assert parse_transaction(line, is_limit=False) == Transaction(action, hand, Times(sent, received))
-    assert parse_transaction(line.rstrip("\n"), is_limit=False) == Transaction(action, hand, Times(sent, received))
+def test_no_limit_lines_survive_being_written_and_read(
+    action: Action, hand: int, sent: int, received: int, end: str
+) -> None:
+    line = format_transaction(action, hand, sent, received).rstrip("\n") + end
+    assert read(line, is_limit=False) == Transaction(line, action, hand, Times(sent, received))
 
 
 @given(st.sampled_from([FOLD, CALL, RAISE]), st.integers(0, 2**32 - 1), MICROSECONDS, MICROSECONDS)
 def test_limit_lines_survive_being_written_and_read(action: Action, hand: int, sent: int, received: int) -> None:
     line = format_transaction(action, hand, sent, received)
+    assert line.endswith("\n")
     assert line.count("\n") == 1
-    assert parse_transaction(line, is_limit=True) == Transaction(action, hand, Times(sent, received))
+    assert read(line) == Transaction(line, action, hand, Times(sent, received))
 
 
 @pytest.mark.parametrize(
@@ -46,18 +59,20 @@ def test_times_have_six_decimals(time_us: int, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "read"),
+    ("line", "action", "hand", "times"),
     [
-        ("K 1 2.000003 4.000005", Transaction(CALL, 1, Times(2000003, 4000005))),
-        ("c\t1\t2.000003\t4.000005\r\n", Transaction(CALL, 1, Times(2000003, 4000005))),
-        ("c1 2.000003 4.000005", Transaction(CALL, 1, Times(2000003, 4000005))),
-        ("c +1 2.000003 4.000005 and more", Transaction(CALL, 1, Times(2000003, 4000005))),
-        ("c 4294967297 2.000003 4.000005", Transaction(CALL, 1, Times(2000003, 4000005))),
-        ("x 1 2.000003 4.000005", Transaction(None, 1, Times(2000003, 4000005))),
+        ("K 1 2.000003 4.000005", CALL, 1, (2000003, 4000005)),
+        ("c\t1\t2.000003\t4.000005\r\n", CALL, 1, (2000003, 4000005)),
+        ("c1 2.000003 4.000005", CALL, 1, (2000003, 4000005)),
+        ("c +1 2.000003 4.000005 and more", CALL, 1, (2000003, 4000005)),
+        ("c 4294967297 2.000003 4.000005", CALL, 1, (2000003, 4000005)),
+        ("c 1 2.000003 4.000005\0junk", CALL, 1, (2000003, 4000005)),
+        ("x 1 2.000003 4.000005", None, 1, (2000003, 4000005)),
     ],
 )
-def test_lenient_reading(line: str, read: Transaction) -> None:
-    assert parse_transaction(line, is_limit=True) == read
+def test_lenient_reading(line: str, action: Action | None, hand: int, times: tuple[int, int]) -> None:
+    assert read(line) == Transaction(line, action, hand, Times(*times))
+    assert read(line).is_readable
 
 
 @pytest.mark.parametrize(
@@ -71,26 +86,61 @@ def test_lenient_reading(line: str, read: Transaction) -> None:
         "c one 2.000003 4.000005",
         "c 1",
         "c 1 2.000003",
+        "c 17.500000 3.400000",
         "c 1 2 4",
         "c 1 2. 4.",
         "c 1 2.000003 x.000005",
         "c 1 2,000003 4,000005",
+        "c\0 1 2.000003 4.000005",
         "# comment",
     ],
 )
 @pytest.mark.parametrize("is_limit", [True, False])
 def test_what_is_no_transaction(line: str, is_limit: bool) -> None:
-    assert parse_transaction(line, is_limit=is_limit) is None
+    assert not read(line, is_limit=is_limit).is_readable
+    assert read(line, is_limit=is_limit).action is None
 
 
 def test_a_no_limit_raise_needs_its_size() -> None:
-    assert parse_transaction("r", is_limit=False) is None
-    assert parse_transaction("r x 1 2.000003 4.000005", is_limit=False) is None
+    assert not read("r", is_limit=False).is_readable
+    assert not read("r x 1 2.000003 4.000005", is_limit=False).is_readable
+    assert read("r 300 1 2.000003 4.000005", is_limit=False).action == raise_to(300)
+    assert read("r 1 2.000003 4.000005", is_limit=True).action == RAISE
 
 
-@given(st.one_of(st.text(max_size=60), st.text("fcrkB 0123456789.+-\n", max_size=60)), st.booleans())
-def test_any_text_is_a_transaction_or_none(text: str, is_limit: bool) -> None:
-    read = parse_transaction(text, is_limit=is_limit)
-    if read is not None:
-        assert 0 <= read.hand_number < 2**32
-        assert isinstance(read.times, Times)
+def test_reading_ends_with_the_first_line_that_is_none() -> None:
+    lines = ["c 0 1.000001 1.000002\n", "f 0 1.000003 1.000004\n", "half a li", "c 1 1.000005 1.000006\n"]
+    transactions = parse_transactions(lines, is_limit=True)
+    assert [transaction.line for transaction in transactions] == lines[:3]
+    assert [transaction.is_readable for transaction in transactions] == [True, True, False]
+    assert parse_transactions([], is_limit=True) == []
+
+
+def test_no_more_is_read_than_needed() -> None:
+    lines = iter(["c 0 1.000001 1.000002\n", "nonsense\n", "c 0 1.000001 1.000002\n"])
+    parse_transactions(lines, is_limit=True)
+    assert next(lines) == "c 0 1.000001 1.000002\n"
+
+
+def test_missing_microseconds_of_a_reply_are_those_of_the_line_before() -> None:
+    lines = ["c 0 1.000001 2.000002\n", "c 0 3.000003 4\n", "c 0 5.000005 6.\n", "c 0 7.000007 8.000008\n"]
+    times = [transaction.times for transaction in parse_transactions(lines, is_limit=True)]
+    assert times == [(1000001, 2000002), (3000003, 4000002), (5000005, 6000002), (7000007, 8000008)]
+
+
+TEXTS = st.one_of(st.text(max_size=60), st.text("fcrkB 0123456789.+-\n\0", max_size=60))
+
+
+@given(st.lists(st.one_of(TEXTS, st.just("c 1 2.000003 4.000005\n")), max_size=5), st.booleans())
+def test_any_texts_are_transactions_up_to_one_that_is_none(lines: list[str], is_limit: bool) -> None:
+    transactions = parse_transactions(lines, is_limit=is_limit)
+    assert [transaction.line for transaction in transactions] == lines[: len(transactions)]
+    assert all(transaction.is_readable for transaction in transactions[:-1])
+    assert len(transactions) == len(lines) or not transactions[-1].is_readable
+    for transaction in itertools.takewhile(lambda each: each.is_readable, transactions):
+        assert 0 <= transaction.hand_number < 2**32
+
+
+def test_numbers_of_any_length_are_read() -> None:
+    digits = "1" * 5000
+    assert read(f"c {digits} {digits}.000003 {digits}.000005\n").is_readable

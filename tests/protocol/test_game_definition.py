@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -127,7 +129,9 @@ def test_a_definition_is_written_in_the_order_of_the_format() -> None:
         pytest.param(KUHN.replace("limit\n", "limits are fun\n"), id="a keyword is a prefix"),
         pytest.param(KUHN.replace("limit\n", "nolimit\nlimit\n"), id="the later line wins"),
         pytest.param(KUHN.replace("numRanks = 3", "numRanks = 9\nnumRanks = 3"), id="the later number wins"),
-        pytest.param(KUHN.replace("numRanks = 3", "numRanks = 3\nnumRanks ="), id="a line without value changes nothing"),
+        pytest.param(
+            KUHN.replace("numRanks = 3", "numRanks = 3\nnumRanks ="), id="a line without value changes nothing"
+        ),
         pytest.param(KUHN + "numPlayers = 9\nnonsense", id="nothing counts behind the end"),
         pytest.param(KUHN.replace("GAMEDEF\nl", "GAMEDEF of the year\nl"), id="GAMEDEF and more"),
     ],
@@ -137,13 +141,13 @@ def test_spellings_of_one_game(text: str) -> None:
 
 
 def test_a_keyword_with_an_ending_leaves_no_values() -> None:
-    with pytest.raises(GameError, match="^only read 0 blinds, need 2$"):
+    with pytest.raises(GameError, match=r"^only read 0 blinds, need 2$"):
         kuhn_with("blinds = 1 1")
 
 
 def test_a_shorter_later_list_counts_with_its_own_length() -> None:
     assert kuhn_with("blind = 3 1", "blind = 2 1").blinds == (2, 1)
-    with pytest.raises(GameError, match="^only read 1 blinds, need 2$"):
+    with pytest.raises(GameError, match=r"^only read 1 blinds, need 2$"):
         kuhn_with("blind = 2")
     # Where no count is checked, the tail of the earlier line shows.
     game = parse_game_definition(
@@ -168,13 +172,13 @@ def test_defaults() -> None:
 def test_default_stacks_are_for_four_players() -> None:
     lines = ("numPlayers = 4", "blind = 1 1 1 1", "numRanks = 13")
     assert kuhn_with(*lines).stacks == (DEFAULT_STACK,) * 4
-    with pytest.raises(GameError, match="^only read 4 stack sizes, need 5$"):
+    with pytest.raises(GameError, match=r"^only read 4 stack sizes, need 5$"):
         kuhn_with("numPlayers = 5", "blind = 1 1 1 1 1", "numRanks = 13")
 
 
 def test_values_are_held_to_32_bits() -> None:
     assert kuhn_with("stack = 4294967396 100").stacks == (100, 100)
-    with pytest.raises(GameError, match="^blind for player 1 is greater than stack size$"):
+    with pytest.raises(GameError, match=r"^blind for player 1 is greater than stack size$"):
         kuhn_with("stack = 2147483648 100")
 
 
@@ -216,7 +220,7 @@ def test_refusals_in_the_references_words(lines: list[str], sentence: str) -> No
 
 
 def test_an_empty_definition_lacks_everything_rounds_first() -> None:
-    with pytest.raises(GameError, match="^invalid number of rounds: 0$"):
+    with pytest.raises(GameError, match=r"^invalid number of rounds: 0$"):
         parse_game_definition("")
 
 
@@ -298,7 +302,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
     path = str(tmp_path / "missing.game")
     with pytest.raises(GameDefinitionError) as caught:
         find_game(path)
-    assert str(caught.value) == f"{path}: cannot read the game definition: No such file or directory"
+    assert str(caught.value) == f"{path}: cannot read the game definition: {os.strerror(errno.ENOENT)}"
     assert isinstance(caught.value, FormatError)
 
 

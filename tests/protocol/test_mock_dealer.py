@@ -128,8 +128,7 @@ def test_a_size_out_of_bounds_is_illegal() -> None:
     dealer = MockDealer("nolimit").ask("MATCHSTATE:1:0::|9hQd")
     dealer.receive(HELLO)
     assert complaint(dealer, b"MATCHSTATE:1:0::|9hQd:r150\r\n") == (
-        "'r150' is illegal at 'MATCHSTATE:1:0::|9hQd': "
-        "the raise is below the smallest legal size (150, at least 200)"
+        "'r150' is illegal at 'MATCHSTATE:1:0::|9hQd': the raise is below the smallest legal size (150, at least 200)"
     )
 
 
@@ -166,5 +165,5 @@ def test_a_bot_that_owes_a_reply() -> None:
 def test_a_bot_that_closes_when_asked() -> None:
     dealer = MockDealer("kuhn").ask(ASK)
     dealer.receive(HELLO)
-    with pytest.raises(AssertionError, match="^the bot still owes a reply to "):
+    with pytest.raises(AssertionError, match=r"^the bot still owes a reply to "):
         dealer.receive_eof()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol.numbers import scan_integer, wrap_int32, wrap_uint8, wrap_uint32
+from protocol.numbers import scan_integer, scan_unsigned, wrap_int32, wrap_uint8, wrap_uint32
 
 
 @pytest.mark.parametrize(
@@ -41,6 +41,39 @@ from protocol.numbers import scan_integer, wrap_int32, wrap_uint8, wrap_uint32
 )
 def test_numbers_are_read_as_by_the_c_library(text: str, result: tuple[int, int] | None) -> None:
     assert scan_integer(text) == result
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ("300.9", (300, 3)),
+        (" +5", (5, 3)),
+        ("-0", (0, 2)),
+        ("-1", (2**64 - 1, 2)),
+        ("-5c", (2**64 - 5, 2)),
+        ("18446744073709551615", (2**64 - 1, 20)),
+        ("18446744073709551616", (2**64 - 1, 20)),
+        ("-18446744073709551615", (1, 21)),
+        ("-18446744073709551616", (2**64 - 1, 21)),
+        ("9" * 5000, (2**64 - 1, 5000)),
+        ("-" + "9" * 5000, (2**64 - 1, 5001)),
+        ("0" * 5000 + "7", (7, 5001)),
+        ("", None),
+        ("-", None),
+        ("x", None),
+    ],
+)
+def test_unsigned_numbers_are_read_as_by_the_c_library(text: str, result: tuple[int, int] | None) -> None:
+    assert scan_unsigned(text) == result
+
+
+@given(st.text(max_size=20), st.integers(0, 25))
+def test_signed_and_unsigned_readers_end_at_the_same_place(text: str, start: int) -> None:
+    signed, unsigned = scan_integer(text, start), scan_unsigned(text, start)
+    assert (signed is None) == (unsigned is None)
+    if signed is not None and unsigned is not None:
+        assert signed[1] == unsigned[1]
+        assert (signed[0] - unsigned[0]) % 2**64 == 0 or abs(int(text[start : signed[1]])) >= 2**63
 
 
 def test_reading_starts_where_told() -> None:

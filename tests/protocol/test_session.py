@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import pytest
@@ -128,7 +129,7 @@ def scripted_stream(game: Game, seed: int) -> tuple[bytes, bytes, list[bytes]]:
             for _ in range(chance.randrange(3)):
                 sent += chance.choice([
                     b"# a comment\r\n", b";\n", b"\r\n", b"\n", b"nonsense\n", line + b"\r\n", line + b":x\n",
-                    b"MATCHSTATE:0:99::\n", line[:-1], b"\0", line.replace(b"MATCHSTATE:0:0", b"MATCHSTATE:0:1") + b":c\n",
+                    b"MATCHSTATE:0:99::\n", line[:-1], b"\0", line.replace(b"STATE:0:0", b"STATE:0:1") + b":c\n",
                 ])  # fmt: skip
             sent += line + b":" + format_action(action).encode() + chance.choice([b"\r\n", b"\n"])
             asked.append(line + b"\r\n")
@@ -171,7 +172,7 @@ def drive(game: Game, asked: list[bytes], pieces: list[bytes]) -> list[DealerEve
 
 def cut(data: bytes, at: list[int]) -> list[bytes]:
     ends = sorted({min(i, len(data)) for i in at} | {0, len(data)})
-    return [data[a:b] for a, b in zip(ends, ends[1:], strict=False)]
+    return [data[a:b] for a, b in itertools.pairwise(ends)]
 
 
 @settings(max_examples=100)
@@ -227,8 +228,8 @@ def test_any_bytes_are_events_or_a_remote_error(data: bytes, before: bytes) -> N
             session.send_state(STATE)
         while not isinstance(event, Closed):
             event = session.next_event()
-    except RemoteProtocolError as error:
-        assert error.line
+    except RemoteProtocolError:
+        pass
     with pytest.raises(LocalProtocolError):
         session.next_event()
 
@@ -243,8 +244,8 @@ def test_any_bytes_of_a_dealer_are_events_or_a_remote_error(data: bytes, before:
     try:
         while not isinstance(event, Closed):
             event = session.next_event()
-    except RemoteProtocolError as error:
-        assert error.line
+    except RemoteProtocolError:
+        pass
     with pytest.raises(LocalProtocolError):
         session.next_event()
 
@@ -306,7 +307,7 @@ def test_what_is_no_version_ends_the_session(line: bytes) -> None:
         session.next_event()
     assert caught.value.line == line
     assert str(caught.value) == f"not a version line: {line!r}; a player begins with b'VERSION:2.0.0\\r\\n'"
-    with pytest.raises(LocalProtocolError, match="^this session is over$"):
+    with pytest.raises(LocalProtocolError, match=r"^this session is over$"):
         session.next_event()
 
 
@@ -315,7 +316,7 @@ def test_a_player_who_leaves_before_the_handshake() -> None:
     assert session.next_event() is NEED_DATA
     session.receive_eof()
     assert session.next_event() == Closed()
-    with pytest.raises(LocalProtocolError, match="^this session is over$"):
+    with pytest.raises(LocalProtocolError, match=r"^this session is over$"):
         session.next_event()
 
 
@@ -330,7 +331,7 @@ def test_a_version_without_line_end_counts_at_the_end() -> None:
 
 def test_no_state_before_the_handshake() -> None:
     session = DealerSession(NO_LIMIT)
-    with pytest.raises(LocalProtocolError, match="^no state may be sent before the player has named his version$"):
+    with pytest.raises(LocalProtocolError, match=r"^no state may be sent before the player has named his version$"):
         session.send_state(STATE)
 
 
@@ -541,7 +542,7 @@ def test_lines_before_the_end_are_read_before_closed() -> None:
     session.receive_data(b"#one\n#two")
     session.receive_eof()
     assert dealer_events(session) == [Comment(b"#one\n"), Comment(b"#two"), Closed()]
-    with pytest.raises(LocalProtocolError, match="^this session is over$"):
+    with pytest.raises(LocalProtocolError, match=r"^this session is over$"):
         session.next_event()
 
 
@@ -571,16 +572,20 @@ def test_a_reply_is_the_state_and_the_action(end: bytes) -> None:
 def test_one_reply_a_question() -> None:
     session = told(STATE)
     session.reply(CALL)
-    with pytest.raises(LocalProtocolError, match="^no reply is due: the last state did not ask this player$"):
+    with pytest.raises(LocalProtocolError, match=r"^no reply is due: the last state did not ask this player$"):
         session.reply(CALL)
 
 
 @pytest.mark.parametrize(
     "line",
-    [b"MATCHSTATE:0:30::9hQd|\r\n", b"MATCHSTATE:1:30:f:|9hQd\r\n", b"MATCHSTATE:1:30:r20000c///:2c2d|9hQd/3c4c5c/6c/7c\n"],
+    [
+        b"MATCHSTATE:0:30::9hQd|\r\n",
+        b"MATCHSTATE:1:30:f:|9hQd\r\n",
+        b"MATCHSTATE:1:30:r20000c///:2c2d|9hQd/3c4c5c/6c/7c\n",
+    ],
 )
 def test_no_reply_to_a_state_that_asks_nothing(line: bytes) -> None:
-    with pytest.raises(LocalProtocolError, match="^no reply is due"):
+    with pytest.raises(LocalProtocolError, match=r"^no reply is due"):
         told(line).reply(CALL)
 
 
@@ -609,7 +614,7 @@ def test_an_illegal_reply_is_refused(action: Action, sentence: str) -> None:
 
 
 def test_a_free_fold_is_refused() -> None:
-    with pytest.raises(LocalProtocolError, match="^cannot reply 'f': there is no bet to fold to: check instead$"):
+    with pytest.raises(LocalProtocolError, match=r"^cannot reply 'f': there is no bet to fold to: check instead$"):
         told(b"MATCHSTATE:0:30:c:9hQd|\r\n").reply(FOLD)
 
 
@@ -622,15 +627,16 @@ def test_comments_of_a_dealer() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", [b"\r\n", b"garbage\r\n", b"MATCHSTATE:2:0::|9hQd\r\n", b"MATCHSTATE:1:0:x:|9hQd\n", ECHO + b" \r\n", b"\xff\n"]
+    "line",
+    [b"\r\n", b"garbage\r\n", b"MATCHSTATE:2:0::|9hQd\r\n", b"MATCHSTATE:1:0:x:|9hQd\n", ECHO + b" \r\n", b"\xff\n"],
 )
 def test_a_line_of_the_dealer_that_is_no_state_ends_the_session(line: bytes) -> None:
     session = PlayerSession(NO_LIMIT)
     session.receive_data(line + STATE)
-    with pytest.raises(RemoteProtocolError, match="^the dealer's line is no state of this game: ") as caught:
+    with pytest.raises(RemoteProtocolError, match=r"^the dealer's line is no state of this game: ") as caught:
         session.next_event()
     assert caught.value.line == line
-    with pytest.raises(LocalProtocolError, match="^this session is over$"):
+    with pytest.raises(LocalProtocolError, match=r"^this session is over$"):
         session.next_event()
 
 
@@ -645,14 +651,12 @@ def test_the_end_of_the_match() -> None:
     session = told(STATE)
     session.receive_eof()
     assert session.next_event() == Closed()
-    with pytest.raises(LocalProtocolError, match="^this session is over$"):
+    with pytest.raises(LocalProtocolError, match=r"^this session is over$"):
         session.next_event()
 
 
-def test_half_a_line_at_the_end_is_no_state() -> None:
+def test_half_a_line_at_the_end_is_the_end() -> None:
     session = PlayerSession(NO_LIMIT)
     session.receive_data(b"MATCHSTATE:1:3")
     session.receive_eof()
-    with pytest.raises(RemoteProtocolError) as caught:
-        session.next_event()
-    assert caught.value.line == b"MATCHSTATE:1:3"
+    assert session.next_event() == Closed()

@@ -1,0 +1,466 @@
+"""What the tests of the dealer share: matches without sockets, players that follow from what they see, programs.
+
+A `Board` owns a match and collects what it sends; `Board.play` lets players answer until the match is over. The
+players are functions from what a `PlayerSession` saw to an action, so that the same hands come out however the bytes
+travel.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import random
+import re
+import socket
+import struct
+import sys
+import zlib
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
+
+from dealer.clock import TimeLimits
+from dealer.event_loop import new_event_loop
+from dealer.faults import Fault, MatchFailure
+from dealer.match import Match, MatchSetup, Phase
+from dealer.observer import MatchObserver, Observers
+from engine import CALL, FOLD, RAISE, Action, Game, Seat, raise_to
+from logs import HandRecord, format_score_line, format_state_line
+from logs.transaction_log import Transaction
+from protocol import NEED_DATA, PlayerSession, find_game, parse_game_definition
+from protocol.actions import format_action
+from protocol.session import Closed, StateReceived
+
+ROOT = Path(__file__).resolve().parents[2]
+CONFORMANCE = ROOT / "tests" / "conformance" / "data"
+VERSION = b"VERSION:2.0.0\r\n"
+
+PATIENCE_S = 60.0
+"""Far beyond what anything here takes: a test that hangs fails, a slow machine does not."""
+
+T = TypeVar("T")
+Policy: TypeAlias = Callable[[StateReceived], Action]
+
+
+# ---- games
+
+
+def game(name: str) -> Game:
+    """A game that is shipped, or one of the recorded matches' games."""
+    path = CONFORMANCE / "games" / name
+    return parse_game_definition(path.read_text("ascii")) if path.is_file() else find_game(name)[1]
+
+
+ALL_IN_BLINDS = """GAMEDEF
+nolimit
+numPlayers = 2
+numRounds = 2
+stack = 10 10
+blind = 10 10
+firstPlayer = 1 1
+numSuits = 4
+numRanks = 13
+numHoleCards = 2
+numBoardCards = 0 3
+END GAMEDEF
+"""
+"""Everybody is all-in before anybody can act."""
+
+FIRST_ROUND_BOARD = """GAMEDEF
+limit
+numPlayers = 2
+numRounds = 2
+blind = 1 2
+raiseSize = 2 4
+firstPlayer = 1 1
+maxRaises = 2 2
+numSuits = 4
+numRanks = 13
+numHoleCards = 1
+numBoardCards = 2 1
+END GAMEDEF
+"""
+"""Two board cards lie on the table before the first action."""
+
+
+# ---- what a match told
+
+
+class Recorder(MatchObserver):
+    """Keeps everything a match tells, in order.
+
+    Attributes:
+        calls: the name of each call. log: the lines an ACPC log would hold. records, faults, warnings, actions: what
+        was told. failure: why the match ended early.
+    """
+
+    def __init__(self, names: Sequence[str] = (), *, wants_lines: bool = True) -> None:
+        self.wants_lines = wants_lines
+        self.calls: list[str] = []
+        self.log: list[str] = []
+        self.records: list[HandRecord] = []
+        self.faults: list[Fault] = []
+        self.warnings: list[str] = []
+        self.actions: list[tuple[Action, int, int, int]] = []
+        self.read: list[tuple[int, bytes]] = []
+        self.used_us: list[list[int]] = []
+        self.totals: list[float] = []
+        self.failure: MatchFailure | None = None
+        self._names = names
+
+    def match_started(self, at_us: int) -> None:
+        self.calls.append("match_started")
+
+    def line_sent(self, seat: Seat, at_us: int, line: bytes) -> None:
+        self.calls.append(f"line_sent {seat}")
+
+    def line_received(self, seat: Seat, at_us: int, line: bytes) -> None:
+        self.calls.append(f"line_received {seat}")
+        self.read.append((seat, line))
+
+    def fault(self, fault: Fault) -> None:
+        self.calls.append("fault")
+        self.faults.append(fault)
+
+    def warning(self, sentence: str) -> None:
+        self.calls.append("warning")
+        self.warnings.append(sentence)
+
+    def action_played(self, action: Action, hand_number: int, sent_us: int, received_us: int) -> None:
+        self.calls.append("action_played")
+        self.actions.append((action, hand_number, sent_us, received_us))
+
+    def hand_finished(self, record: HandRecord) -> None:
+        self.calls.append("hand_finished")
+        self.records.append(record)
+        self.log.append(format_state_line(record))
+
+    def hand_closed(self, hand_number: int, used_us: Sequence[int]) -> None:
+        self.calls.append("hand_closed")
+        self.used_us.append(list(used_us))
+
+    def settled(self) -> None:
+        self.calls.append("settled")
+
+    def match_finished(self, last_asked_us: int, totals: Sequence[float]) -> None:
+        self.calls.append("match_finished")
+        self.totals = list(totals)
+        self.log.append(format_score_line(totals, self._names))
+
+    def match_failed(self, failure: MatchFailure, waited_us: int) -> None:
+        self.calls.append("match_failed")
+        self.failure = failure
+
+
+class Clock:
+    """Stands in for the module `time` of a match: it moves when told to."""
+
+    def __init__(self) -> None:
+        self.now_ns = 1_000_000_000_000
+
+    def monotonic_ns(self) -> int:
+        return self.now_ns
+
+    def time_ns(self) -> int:
+        return self.now_ns + 1_700_000_000 * 10**9
+
+    def pass_s(self, seconds: float) -> None:
+        self.now_ns += round(seconds * 1e9)
+
+
+# ---- players
+
+
+def legal_choices(event: StateReceived) -> list[Action]:
+    """All kinds of legal actions with a few sizes, call first."""
+    legal = event.betting.legal_actions()
+    choices = [CALL]
+    if legal.can_fold:
+        choices.append(FOLD)
+    if legal.can_raise and event.betting.game.is_limit:
+        choices.append(RAISE)
+    elif legal.can_raise:
+        low, high = legal.raise_min, legal.raise_max
+        choices += [raise_to(size) for size in sorted({low, min(high, 2 * low), (low + high) // 2, high})]
+    return choices
+
+
+def drawn_by_state(salt: int = 0, *, fold: float = 0.15) -> Policy:
+    """A player whose action follows from the line he sees: the same in every run."""
+
+    def choose(event: StateReceived) -> Action:
+        draw = random.Random(zlib.crc32(event.raw.rstrip()) ^ salt)
+        choices = legal_choices(event)
+        if FOLD in choices and draw.random() < fold:
+            return FOLD
+        weights = [0 if choice == FOLD else 4 if choice == CALL else 1 for choice in choices]
+        return draw.choices(choices, weights)[0]
+
+    return choose
+
+
+def always(text: str) -> Policy:
+    """A player who calls, folds where he may, or raises by the least."""
+
+    def choose(event: StateReceived) -> Action:
+        choices = legal_choices(event)
+        if text == "f" and FOLD in choices:
+            return FOLD
+        if text == "r" and len(choices) > 1 + (FOLD in choices):
+            return choices[1 + (FOLD in choices)]
+        return CALL
+
+    return choose
+
+
+def answer(line: bytes, action: str, end: str = "\r\n") -> bytes:
+    """The reply to a state line."""
+    return line.rstrip(b"\r\n") + b":" + action.encode("latin-1") + end.encode()
+
+
+# ---- a match without sockets
+
+
+def setup_of(game_: Game, hands: int, seed: int = 1, **options: Any) -> MatchSetup:
+    """A match of players A, B, C, ..."""
+    names = tuple("ABCDEFGHIJ"[: game_.num_players])
+    return MatchSetup(game_, "test", hands, seed, names, **options)
+
+
+class Board:
+    """A match and what every seat received.
+
+    Attributes:
+        match: the match. seen: what it told. sent: by seat, all bytes. writes: (seat, bytes, asked) in order.
+    """
+
+    def __init__(
+        self,
+        setup: MatchSetup,
+        *,
+        transactions: Iterable[Transaction] = (),
+        observers: Sequence[MatchObserver] = (),
+        wants_lines: bool = True,
+    ) -> None:
+        self.setup = setup
+        self.seen = Recorder(setup.names, wants_lines=wants_lines)
+        self.match = Match(setup, Observers([self.seen, *observers]), transactions)
+        players = setup.game.num_players
+        self.sent = [b""] * players
+        self.writes: list[tuple[int, bytes, bool]] = []
+        self._fresh: list[list[bytes]] = [[] for _ in range(players)]
+
+    @property
+    def log(self) -> list[str]:
+        return self.seen.log
+
+    def connect(self, seat: int, hello: bytes = VERSION) -> None:
+        def write(data: bytes, is_asked: bool) -> None:
+            self.sent[seat] += data
+            self._fresh[seat].append(data)
+            self.writes.append((seat, data, is_asked))
+
+        self.match.connect(Seat(seat), write)
+        if hello:
+            self.match.receive(Seat(seat), hello)
+
+    def connect_all(self) -> Board:
+        for seat in range(len(self.sent)):
+            self.connect(seat)
+        return self
+
+    @property
+    def asked(self) -> int:
+        """The seat that is awaited."""
+        return next(seat for seat in range(len(self.sent)) if self.match.is_asked(Seat(seat)))
+
+    def last_line(self, seat: int) -> bytes:
+        """The line a seat saw last, with its end."""
+        return self.sent[seat].splitlines(keepends=True)[-1]
+
+    def send(self, seat: int, data: bytes) -> None:
+        self.match.receive(Seat(seat), data)
+
+    def reply(self, action: str, end: str = "\r\n") -> int:
+        """The seat that is asked answers; returns which it was."""
+        seat = self.asked
+        self.send(seat, answer(self.last_line(seat), action, end))
+        return seat
+
+    def fresh(self, seat: int) -> bytes:
+        """What a seat has received since the last call."""
+        data = b"".join(self._fresh[seat])
+        self._fresh[seat].clear()
+        return data
+
+    def play(self, policies: Sequence[Policy], *, hands: int | None = None) -> Board:
+        """Let the players answer until the match is over, or so many hands are."""
+        sessions = [PlayerSession(self.setup.game) for _ in policies]
+        asked: list[StateReceived | None] = [None] * len(policies)
+        for seat in range(len(policies)):
+            self._fresh[seat] = [self.sent[seat]]
+        while self.match.phase is Phase.PLAYING and (hands is None or self.match.hands_played < hands):
+            for seat, session in enumerate(sessions):
+                session.receive_data(self.fresh(seat))
+                while (event := session.next_event()) is not NEED_DATA:
+                    asked[seat] = event if isinstance(event, StateReceived) and event.is_my_turn else None
+            seat = self.asked
+            event = asked[seat]
+            assert event is not None, "the seat that is asked has seen no question"
+            self.send(seat, sessions[seat].reply(policies[seat](event)))
+        return self
+
+
+def reference_log(setup: MatchSetup, policies: Sequence[Policy]) -> list[str]:
+    """The log of a match in which nothing went wrong."""
+    board = Board(setup, wants_lines=False).connect_all().play(policies)
+    assert board.match.phase is Phase.FINISHED
+    return board.log
+
+
+def transactions_of(board: Board) -> list[Transaction]:
+    """The actions of a match as a transaction log would give them back."""
+    from logs import format_transaction, parse_transactions
+
+    lines = [format_transaction(*action) for action in board.seen.actions]
+    return parse_transactions(lines, is_limit=board.setup.game.is_limit)
+
+
+# ---- clients over sockets
+
+
+def run_async(main: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine in the dealer's kind of loop; a hang fails. Errors in callbacks fail, too."""
+    problems: list[dict[str, Any]] = []
+
+    async def guarded() -> T:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: problems.append(context))
+        async with asyncio.timeout(PATIENCE_S):
+            return await main
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        result = runner.run(guarded())
+    assert not problems, problems
+    return result
+
+
+class Client:
+    """A player over TCP.
+
+    Attributes:
+        received: all bytes that came.
+    """
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, game_: Game) -> None:
+        self.reader = reader
+        self.writer = writer
+        self.session = PlayerSession(game_)
+        self.received = b""
+
+    @classmethod
+    async def connect(cls, port: int, game_: Game, *, hello: bytes = VERSION, host: str = "127.0.0.1") -> Client:
+        reader, writer = await asyncio.open_connection(host, port)
+        client = cls(reader, writer, game_)
+        await client.send(hello)
+        return client
+
+    async def send(self, data: bytes) -> None:
+        with contextlib.suppress(ConnectionError):
+            self.writer.write(data)
+            await self.writer.drain()
+
+    async def question(self) -> StateReceived | None:
+        """Read to the next state that asks us; None when the dealer has closed."""
+        while True:
+            event = self.session.next_event()
+            if isinstance(event, Closed):
+                return None
+            if isinstance(event, StateReceived) and event.is_my_turn:
+                return event
+            if event is NEED_DATA:
+                try:
+                    data = await self.reader.read(1 << 16)
+                except ConnectionError:
+                    data = b""
+                self.received += data
+                if data:
+                    self.session.receive_data(data)
+                else:
+                    self.session.receive_eof()
+
+    async def play(
+        self, policy: Policy, send: Callable[[Client, StateReceived, bytes], Awaitable[None]] | None = None
+    ) -> Client:
+        """Answer to the end, then close."""
+        while (event := await self.question()) is not None:
+            reply = self.session.reply(policy(event))
+            await (self.send(reply) if send is None else send(self, event, reply))
+        await self.close()
+        return self
+
+    async def read_to_end(self) -> bytes:
+        """Read without answering until the dealer closes."""
+        while await self.question() is not None:
+            pass
+        return self.received
+
+    async def close(self) -> None:
+        self.writer.close()
+        with contextlib.suppress(ConnectionError):
+            await self.writer.wait_closed()
+
+    async def reset(self) -> None:
+        """Vanish with a reset instead of a farewell."""
+        sock = self.writer.get_extra_info("socket")
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.writer.transport.abort()
+        await self.close()
+
+
+def limits(
+    *, response_s: float = 600.0, hand_s: float = 600.0, per_hand_s: float = 600.0, start_s: float | None = None
+) -> TimeLimits:
+    """Clocks in seconds."""
+    return TimeLimits(
+        round(response_s * 1e6), round(hand_s * 1e6), round(per_hand_s * 1e6), None if start_s is None else round(start_s * 1e6)
+    )
+
+
+# ---- programs
+
+
+def program_env(**changes: str) -> dict[str, str]:
+    """An environment in which programs find our packages, with plain output of a fixed width."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "100", "TERMINAL_WIDTH": "100", "TERM": "dumb"}
+    for name in ("ARENA_GAME", "PYTHONSAFEPATH", "FORCE_COLOR", "NO_COLOR", "PY_COLORS", "GITHUB_ACTIONS"):
+        env.pop(name, None)
+    return env | changes
+
+
+DEALER = [sys.executable, "-P", "-c", "from dealer.reference import main; raise SystemExit(main())"]
+ARENA = [sys.executable, "-P", "-c", "from dealer.cli import main; main()"]
+
+CONTROL_CODES = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]")
+"""What plain text must not hold; LF and TAB may stand."""
+
+CONNECT = """
+import os, socket, sys
+s = socket.create_connection((sys.argv[-2], int(sys.argv[-1])))
+f = s.makefile("rwb", buffering=0)
+def hello(): f.write(b"VERSION:2.0.0\\r\\n")
+def call(line): f.write(line.rstrip() + b":c\\r\\n")
+"""
+"""How a small bot of the tests begins."""
+
+
+def write_program(folder: Path, name: str, code: str) -> str:
+    """A Python program; returns the command that starts it."""
+    path = folder / name
+    path.write_text(code, "utf-8")
+    return f"{sys.executable} {path}"
+
+
+def actions_of(board: Board) -> list[str]:
+    """The actions played, as texts."""
+    return [format_action(action) for action, *_ in board.seen.actions]
