@@ -43,7 +43,7 @@ class SeatClock:
     """What one player has used up.
 
     Attributes:
-        hand_us: charged in the present hand.
+        hand_us: charged in the present hand; set to 0 when a hand begins.
         match_us: charged in the match.
     """
 
@@ -55,10 +55,6 @@ class SeatClock:
         self._match_limit_us = limits.match_us(hands)
         self.hand_us = 0
         self.match_us = 0
-
-    def start_hand(self) -> None:
-        """A new hand begins."""
-        self.hand_us = 0
 
     def charge(self, elapsed_us: int) -> bool:
         """Charge a line; returns whether the player is still within his limits."""

@@ -7,7 +7,9 @@ turn at the latest after `SLICE_S` of uninterrupted traffic.
 
 Two more things live here because only this place knows when there is nothing else to do:
 
-- Lines that may wait (`Outbox`) are written when no input is ready, or when they have waited long enough.
+- Lines for players who are not to act give way to replies that have already come (`soon`): they are written when no
+  input is ready, at most `MOST_WAIT_S` later. Nothing waits while the dealer has nothing to do. Lines that are held
+  back on purpose (`later`) wait longer.
 - Before it sleeps the selector looks again a few times when answers have lately come faster than a sleeping process is
   woken; with a slow or silent bot it does not.
 
@@ -26,12 +28,14 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Protocol
 
 __all__ = ["MatchLoop", "Outbox", "Waiting", "new_event_loop"]
 
 SLICE_S = 0.005
 SPIN_S = 0.0002
+MOST_WAIT_S = 0.001
 _PACE_WEIGHT = 0.125
 
 
@@ -43,15 +47,16 @@ class Waiting(Protocol):
 
 
 class Outbox:
-    """Who holds bytes back, in the order in which they began to; each entry with the time by which it is to be flushed.
+    """Who holds bytes back, in the order in which they began to; each entry with the time since when.
 
-    Entries are in order of time only if all wait equally long; a later one with an earlier time waits for those before
-    it, at most as long as the longest wait in use.
+    Attributes:
+        most_s: how long an entry waits at most.
     """
 
-    __slots__ = ("_entries",)
+    __slots__ = ("_entries", "most_s")
 
-    def __init__(self) -> None:
+    def __init__(self, most_s: float) -> None:
+        self.most_s = most_s
         self._entries: deque[tuple[float, Waiting]] = deque()
 
     def __bool__(self) -> bool:
@@ -60,29 +65,32 @@ class Outbox:
     @property
     def due_s(self) -> float:
         """When the first entry is to be flushed, on the monotonic clock."""
-        return self._entries[0][0]
+        return self._entries[0][0] + self.most_s
 
-    def add(self, waiting: Waiting, due_s: float) -> None:
-        """Flush it at the latest at `due_s`."""
-        self._entries.append((due_s, waiting))
+    def add(self, waiting: Waiting) -> None:
+        """Flush it in time."""
+        self._entries.append((time.monotonic(), waiting))
 
     def flush_due(self, now_s: float) -> None:
         """Flush what has waited long enough."""
+        entries, since_s = self._entries, now_s - self.most_s
+        while entries and entries[0][0] <= since_s:
+            entries.popleft()[1].flush()
+
+    def flush(self) -> None:
+        """Flush everything."""
         entries = self._entries
-        while entries and entries[0][0] <= now_s:
+        while entries:
             entries.popleft()[1].flush()
 
 
 class MatchLoop(asyncio.SelectorEventLoop):
-    """An asyncio loop with a short way for sockets of matches.
-
-    Attributes:
-        outbox: bytes that may wait.
-    """
+    """An asyncio loop with a short way for sockets of matches."""
 
     def __init__(self) -> None:
-        self.outbox = Outbox()
-        self._fast = _FastSelector(self.outbox) if sys.platform == "linux" and hasattr(select, "epoll") else None
+        self._soon = Outbox(MOST_WAIT_S)
+        self._later: dict[float, Outbox] = {}
+        self._fast = _FastSelector(self._soon) if sys.platform == "linux" and hasattr(select, "epoll") else None
         self._flush_timer: asyncio.TimerHandle | None = None
         super().__init__(self._fast)
 
@@ -100,23 +108,40 @@ class MatchLoop(asyncio.SelectorEventLoop):
         else:
             self.remove_reader(sock)
 
-    def send_later(self, waiting: Waiting, delay_s: float) -> None:
-        """Flush it when it has waited for so long."""
-        self.outbox.add(waiting, time.monotonic() + delay_s)
-        if self._fast is None and self._flush_timer is None:
-            self._flush_timer = self.call_later(delay_s, self._flush_outbox)
+    def soon(self) -> Callable[[Waiting], None]:
+        """The function that has someone flushed when no input is ready."""
+        return self._soon.add if self._fast is not None else self._add_soon
+
+    def later(self, delay_s: float) -> Callable[[Waiting], None]:
+        """The function that has someone flushed when he has waited for so long."""
+        outbox = self._later.get(delay_s)
+        if outbox is None:
+            outbox = self._later[delay_s] = Outbox(delay_s)
+            if self._fast is not None:
+                self._fast.outboxes.append(outbox)
+        return outbox.add if self._fast is not None else partial(self._add_later, outbox)
+
+    def _add_soon(self, waiting: Waiting) -> None:
+        self._soon.add(waiting)
+        self.call_soon(self._soon.flush)
+
+    def _add_later(self, outbox: Outbox, waiting: Waiting) -> None:
+        outbox.add(waiting)
+        if self._flush_timer is None:
+            self._flush_timer = self.call_later(outbox.most_s, self._flush_later)
 
     def wake(self) -> None:
         """Let asyncio have its turn soon: a callback of a watched socket has scheduled something."""
         if self._fast is not None:
             self._fast.is_asyncio_due = True
 
-    def _flush_outbox(self) -> None:
+    def _flush_later(self) -> None:
         self._flush_timer = None
-        self.outbox.flush_due(time.monotonic())
-        if self.outbox:
-            delay_s = max(0.0, self.outbox.due_s - time.monotonic())
-            self._flush_timer = self.call_later(delay_s, self._flush_outbox)
+        for outbox in self._later.values():
+            outbox.flush_due(time.monotonic())
+        due_s = min((outbox.due_s for outbox in self._later.values() if outbox), default=None)
+        if due_s is not None:
+            self._flush_timer = self.call_later(max(0.0, due_s - time.monotonic()), self._flush_later)
 
 
 def new_event_loop() -> MatchLoop:
@@ -130,12 +155,13 @@ class _FastSelector(selectors.BaseSelector):
     One epoll watches the sockets and, as one more file, the epoll of asyncio's own selector.
     """
 
-    def __init__(self, outbox: Outbox) -> None:
+    def __init__(self, soon: Outbox) -> None:
         self._inner = selectors.EpollSelector()
         self._epoll = select.epoll()
         self._epoll.register(self._inner.fileno(), select.EPOLLIN)
         self._watched: dict[int, Callable[[], None]] = {}
-        self._outbox = outbox
+        self.outboxes = [soon]
+        self._soon = soon
         self._spin_s = SPIN_S if len(os.sched_getaffinity(0)) > 1 else 0.0
         self._pace_s = 1.0
         self.is_asyncio_due = False
@@ -175,15 +201,16 @@ class _FastSelector(selectors.BaseSelector):
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         """Serve watched sockets until asyncio has something to do, its timeout is over or its turn is due."""
-        if not self._watched and not self._outbox:
+        if not self._watched and not any(self.outboxes):
             return self._inner.select(timeout)
-        clock, watched, inner_fd = time.monotonic, self._watched, self._inner.fileno()
+        clock, poll, watched, inner_fd = time.monotonic, self._epoll.poll, self._watched, self._inner.fileno()
         now_s = clock()
         wake_s = float("inf") if timeout is None else now_s + max(0.0, timeout)
         turn_s = now_s + SLICE_S
         while True:
-            events = self._epoll.poll(0)
+            events = poll(0)
             if not events:
+                self._soon.flush()
                 events = self._wait(wake_s)
             is_asyncio_ready = False
             for fd, _ in events:
@@ -193,8 +220,9 @@ class _FastSelector(selectors.BaseSelector):
                 elif fd == inner_fd:
                     is_asyncio_ready = True
             now_s = clock()
-            if self._outbox:
-                self._outbox.flush_due(now_s)
+            for outbox in self.outboxes:
+                if outbox:
+                    outbox.flush_due(now_s)
             if is_asyncio_ready:
                 self.is_asyncio_due = False
                 return self._inner.select(0)
@@ -204,12 +232,11 @@ class _FastSelector(selectors.BaseSelector):
 
     def _wait(self, wake_s: float) -> list[tuple[int, int]]:
         """Nothing is ready: wait for events, until `wake_s` or until held bytes are due."""
-        poll, clock, outbox = self._epoll.poll, time.monotonic, self._outbox
-        began_s = clock()
-        until_s = min(wake_s, outbox.due_s) if outbox else wake_s
+        poll, clock = self._epoll.poll, time.monotonic
+        began_s = now_s = clock()
+        until_s = min([wake_s, *(outbox.due_s for outbox in self.outboxes if outbox)])
         events: list[tuple[int, int]] = []
         spin_end_s = min(began_s + self._spin_s, until_s) if self._pace_s < self._spin_s else began_s
-        now_s = began_s
         while not events and now_s < spin_end_s:
             events = poll(0)
             now_s = clock()

@@ -25,12 +25,13 @@ from typing import Final
 from dealer.clock import DEFAULT_LIMITS, SeatClock, TimeLimits
 from dealer.faults import Fault, FaultKind, MatchFailure
 from dealer.observer import MatchObserver
-from engine import CALL, CARD_TEXTS, Action, ActionKind, Deal, Game, Rule, Seat, betting_start, deals
+from engine import CALL, Action, ActionKind, BettingState, Deal, Game, Rule, Seat, betting_start, deals
 from engine.actions import raise_to
 from engine.hand import hand_values
 from logs import HandRecord, PlayerComment, Times
 from logs.transaction_log import Transaction
 from protocol import NEED_DATA, DealerSession, RemoteProtocolError, format_action
+from protocol.hand_lines import HandLines, note_of
 from protocol.session import BadAction, BadState, Closed, Comment, DealerEvent, Handshake, Reply, StaleReply
 
 __all__ = ["Match", "MatchSetup", "Phase", "Write"]
@@ -42,9 +43,9 @@ Raises:
     OSError: the connection is broken.
 """
 
-_ACTION_BYTES: Final = (b"f", b"c", b"r")
-_CARD_BYTES: Final = tuple(text.encode() for text in CARD_TEXTS)
 _MAX_COMMENTS_PER_HAND: Final = 256
+_NO_ECHO: Final = b"\0"
+_NOTHING_KNOWN: Final[dict[bytes, tuple[Action, BettingState]]] = {}
 
 
 def _write_nothing(data: bytes, is_asked: bool) -> None:
@@ -132,18 +133,22 @@ class Match:
         self._hand_number = setup.first_hand - 1
         self._deal = Deal((), ())
         self._betting = self._root
-        self._betting_text = b""
         self._seats: tuple[Seat, ...] = ()
-        self._prefixes: list[bytes] = []
-        self._holes: list[bytes] = []
-        self._tails: list[bytes] = []
-        self._times: list[Times] = []
+        self._lines: HandLines
+        self._times: list[tuple[int, int]] = []
         self._comments: list[PlayerComment] = []
 
         # The question being asked.
         self._actor = Seat(0)
-        self._asked_us = 0
         self._asked_ns = 0
+        self._line_asked = b""
+        self._echo = _NO_ECHO
+        """What an answer begins with: the line asked without its end, and a colon."""
+        self._known = _NOTHING_KNOWN
+        """Rests of answers that have been read before in the present betting state: nearly all there are."""
+        self._unread: set[Seat] = set()
+        """Seats whose sessions may hold something unread."""
+        self._to_unix_ns = time.time_ns() - time.monotonic_ns()
 
     # ---- what the owner of the connections calls
 
@@ -155,18 +160,33 @@ class Match:
             self.phase = Phase.GREETING
             self._guarded(self._greet)
 
-    def receive(self, seat: Seat, data: bytes) -> None:
-        """Bytes came from a seat."""
+    def receive(self, seat: Seat, data: bytes) -> bool:
+        """Bytes came from a seat; returns whether some of them may be waiting unread."""
+        if seat == self._actor and seat not in self._unread and data.startswith(self._echo):
+            # Nearly every reply is one that has been read before in this betting state.
+            known = self._known.get(data[len(self._echo) :])
+            if known is not None:
+                now_ns = time.monotonic_ns()
+                try:
+                    self._charge(now_ns)
+                    self._play(known[0], known[1], now_ns)
+                    if self._actor in self._unread:
+                        self._listen()
+                except (MatchFailure, OSError) as problem:
+                    self._stop(problem)
+                return False
         self._sessions[seat].receive_data(data)
-        if self.phase is Phase.PLAYING:
-            if seat == self._actor:
-                self._guarded(self._listen)
-        elif self.phase is Phase.GREETING:
-            self._guarded(self._greet)
+        self._unread.add(seat)
+        self._hear(seat)
+        return True
 
     def receive_eof(self, seat: Seat) -> None:
         """A player has closed his side; it counts when he is next to act."""
         self._sessions[seat].receive_eof()
+        self._unread.add(seat)
+        self._hear(seat)
+
+    def _hear(self, seat: Seat) -> None:
         if self.phase is Phase.PLAYING:
             if seat == self._actor:
                 self._guarded(self._listen)
@@ -195,6 +215,7 @@ class Match:
             self.phase = Phase.FAILED
             self.failure = failure
             self.deadline_ns = None
+            self._echo = _NO_ECHO
             self._observer.match_failed(failure, waited_us)
 
     # ---- the handshake
@@ -203,11 +224,15 @@ class Match:
         """Run a step of the match; whatever goes wrong ends the match and nothing else."""
         try:
             step()
-            self._observer.settled()
-        except MatchFailure as failure:
-            self.fail(failure)
-        except OSError as error:
-            self.fail(MatchFailure(f"ERROR: could not write {error.filename or 'a log'}: {error.strerror}"))
+            if self._observer.wants_lines:
+                self._observer.settled()
+        except (MatchFailure, OSError) as problem:
+            self._stop(problem)
+
+    def _stop(self, problem: MatchFailure | OSError) -> None:
+        if isinstance(problem, OSError):
+            problem = MatchFailure(f"ERROR: could not write {problem.filename or 'a log'}: {problem.strerror}")
+        self.fail(problem)
 
     def _greet(self) -> None:
         """Read the version lines in seat order; start when all are there."""
@@ -217,7 +242,8 @@ class Match:
                 event = self._sessions[seat].next_event()
             except RemoteProtocolError as error:
                 # The reference prints the line as it came, with its end or without one, up to a NUL.
-                printed = "ERROR: invalid version string " + error.line.split(b"\0")[0].decode("latin-1")
+                line = error.line.split(b"\0")[0].decode("utf-8", "surrogateescape")
+                printed = f"ERROR: invalid version string {line}"
                 raise MatchFailure(printed.rstrip("\r\n"), seat, FaultKind.MALFORMED_REPLY, printed=printed) from None
             if event is NEED_DATA:
                 return
@@ -232,8 +258,8 @@ class Match:
         self._start()
 
     def _start(self) -> None:
-        self._asked_us = time.time_ns() // 1000
-        self._observer.match_started(self._asked_us)
+        self._asked_ns = time.monotonic_ns()
+        self._observer.match_started(self._unix_us(self._asked_ns))
         self._begin_hand()
         for transaction in self._transactions:
             self._replay(transaction)
@@ -262,8 +288,8 @@ class Match:
         seat = self._seats[self._betting.acting_position]
         if not self._clocks[seat].charge(max(0, times.received_us - times.sent_us)):
             raise MatchFailure(f"ERROR: seat {seat + 1} ran out of time in transaction file", seat, FaultKind.TIMEOUT)
-        self._times.append(times)
-        self._advance(action)
+        self._times.append((times.sent_us, times.received_us))
+        self._advance(self._betting.after(action))
         if self._betting.finished:
             self._count_hand()
             self._begin_hand()
@@ -277,67 +303,29 @@ class Match:
         players = self._game.num_players
         self._deal = deal = next(self._deals)
         self._betting = self._root
-        self._betting_text = b"/" * self._root.round
-        offset = 0 if self.setup.fixed_seats else number % players
-        self._seats = self._seats_by_offset[offset]
+        self._lines = HandLines(self._game, deal, number, self._root.round)
+        self._seats = self._seats_by_offset[0 if self.setup.fixed_seats else number % players]
         self._times = []
         self._comments = []
-        self._prefixes = [b"MATCHSTATE:%d:%d:" % (position, number) for position in range(players)]
-        self._holes = [b"".join([_CARD_BYTES[card] for card in cards]) for cards in deal.hole_cards]
-        self._make_tails()
         for clock in self._clocks:
-            clock.start_hand()
+            clock.hand_us = 0
+        self._to_unix_ns = time.time_ns() - time.monotonic_ns()
 
-    def _make_tails(self) -> None:
-        """The cards as each position sees them in the present round."""
-        players = self._game.num_players
-        board = self._board_text()
-        holes = self._holes
-        self._tails = [
-            b":" + b"|" * position + holes[position] + b"|" * (players - 1 - position) + board + b"\r\n"
-            for position in range(players)
-        ]
-
-    def _make_showdown_tails(self) -> None:
-        """The cards as each position sees them when hands are shown: all that were not folded, and his own."""
-        players, folded = self._game.num_players, self._betting.folded
-        board = self._board_text()
-        self._tails = []
-        for viewer in range(players):
-            shown = [b"" if folded >> p & 1 and p != viewer else self._holes[p] for p in range(players)]
-            self._tails.append(b":" + b"|".join(shown) + board + b"\r\n")
-
-    def _board_text(self) -> bytes:
-        text = b""
-        start = 0
-        for round_, end in enumerate(self._game.board_cards_by_round[: self._betting.round + 1]):
-            if round_:
-                text += b"/"
-            text += b"".join([_CARD_BYTES[card] for card in self._deal.board[start:end]])
-            start = end
-        return text
-
-    def _advance(self, action: Action) -> None:
-        """Apply a legal action."""
-        before = self._betting
-        self._betting = betting = before.after(action)
-        text = _ACTION_BYTES[action.kind]
-        if action.hand_total:
-            text = b"r%d" % action.hand_total
-        if betting.round != before.round:
-            text += b"/" * (betting.round - before.round)
-            self._betting_text += text
-            self._make_tails()
-        else:
-            self._betting_text += text
+    def _advance(self, after: BettingState) -> None:
+        """Go on to the state after a legal action."""
+        if after.round != self._betting.round:
+            self._lines.reach(self._betting.round, after.round)
+        self._betting = after
 
     def _line(self, position: int) -> bytes:
         """The present state as a position sees it."""
-        return self._prefixes[position] + self._betting_text + self._tails[position]
+        return self._lines.prefixes[position] + note_of(self._betting).text + self._lines.tails[position]
 
     def _tell_end(self) -> None:
         """Prepare the last state of the hand for every seat; it leaves with whatever is sent next."""
-        self._show_lines()
+        if self._observer.wants_lines:
+            self._tell_in_order()
+            return
         for position, seat in enumerate(self._seats):
             self._pending[seat] += self._line(position)
 
@@ -346,31 +334,40 @@ class Match:
 
         His line leaves first: he thinks while the others are told. Each seat gets the same bytes in any order.
         """
-        self._show_lines()
-        asked = self._betting.acting_position
+        betting = self._betting
+        note = note_of(betting)
+        text, prefixes, tails = note.text, self._lines.prefixes, self._lines.tails
+        asked = betting.acting_position
         self._actor = actor = self._seats[asked]
-        line = self._sessions[actor].send_state(self._line(asked))
-        self._send(actor, line, True)
-        self._asked_us = time.time_ns() // 1000
+        self._line_asked = line = prefixes[asked] + text + tails[asked]
+        self._echo = line[:-2] + b":"
+        is_watched = self._observer.wants_lines
+        if is_watched:
+            self._known = _NOTHING_KNOWN
+            self._tell_in_order()
+        else:
+            self._known = note.replies
+            self._send(actor, line, True)
         self._asked_ns = now_ns = time.monotonic_ns()
         self.deadline_ns = now_ns + self._response_ns
-        for position, seat in enumerate(self._seats):
-            if position != asked:
-                self._send(seat, self._prefixes[position] + self._betting_text + self._tails[position], False)
+        if not is_watched:
+            for position, seat in enumerate(self._seats):
+                if position != asked:
+                    self._send(seat, prefixes[position] + text + tails[position], False)
 
-    def _show_lines(self) -> None:
-        """Tell the observer what is about to be sent, in seat order."""
-        if self._observer.wants_lines:
-            players = len(self._seats)
-            for seat in range(players):
-                position = (seat - self._seats[0]) % players
-                self._observer.line_sent(Seat(seat), time.time_ns() // 1000, self._line(position))
+    def _tell_in_order(self) -> None:
+        """Tell the present state seat by seat, each line noted when it has been sent, as the reference does."""
+        players = len(self._seats)
+        for seat in range(players):
+            line = self._line((seat - self._seats[0]) % players)
+            self._send(Seat(seat), line, True)
+            self._observer.line_sent(Seat(seat), time.time_ns() // 1000, line)
 
     def _send(self, seat: Seat, line: bytes, is_asked: bool) -> None:
-        pending = self._pending
-        if pending[seat]:
-            line = pending[seat] + line
-            pending[seat] = b""
+        pending = self._pending[seat]
+        if pending:
+            line = pending + line
+            self._pending[seat] = b""
         try:
             self._writes[seat](line, is_asked)
         except OSError:
@@ -381,15 +378,28 @@ class Match:
     def _listen(self) -> None:
         """Judge the lines of the player to act until more bytes are needed."""
         while self.phase is Phase.PLAYING:
-            event = self._sessions[self._actor].next_event()
+            actor = self._actor
+            session = self._sessions[actor]
+            session.send_state(self._line_asked)
+            event = session.next_event()
             if event is NEED_DATA:
+                if not session.buffered_bytes:
+                    self._unread.discard(actor)
                 return
-            received_us = time.time_ns() // 1000
-            action = self._judge(event, received_us)
+            now_ns = time.monotonic_ns()
+            action = self._judge(event, now_ns)
             if action is not None:
-                self._play(action, received_us)
+                self._play(action, self._betting.after(action), now_ns)
+                if self._actor not in self._unread:
+                    return
 
-    def _judge(self, event: DealerEvent, received_us: int) -> Action | None:
+    def _charge(self, now_ns: int) -> None:
+        """Charge the player to act with the time since he was asked."""
+        seat = self._actor
+        if not self._clocks[seat].charge((now_ns - self._asked_ns) // 1000):
+            raise MatchFailure(f"ERROR: seat {seat + 1} ran out of time", seat, FaultKind.TIMEOUT)
+
+    def _judge(self, event: DealerEvent, now_ns: int) -> Action | None:
         """The action a line amounts to, or None when the player is to be heard on."""
         seat = self._actor
         if isinstance(event, Closed):
@@ -397,21 +407,21 @@ class Match:
         assert event is not NEED_DATA
         raw = event.raw
         if self._observer.wants_lines:
-            self._observer.line_received(seat, received_us, raw)
+            self._observer.line_received(seat, self._unix_us(now_ns), raw)
         if isinstance(event, Comment):
             self._hear_on()
             if len(self._comments) < _MAX_COMMENTS_PER_HAND:
                 text = raw.decode("latin-1").rstrip("\r\n")
                 self._comments.append(PlayerComment(seat, len(self._times), text))
             return None
-        elapsed_us = (time.monotonic_ns() - self._asked_ns) // 1000
-        if not self._clocks[seat].charge(elapsed_us):
-            raise MatchFailure(f"ERROR: seat {seat + 1} ran out of time", seat, FaultKind.TIMEOUT)
+        self._charge(now_ns)
         if isinstance(event, Reply):
             action, warning = self._fit(event.action)
             if warning is not None:
                 self._observer.warning(warning)
                 self._report(FaultKind.ILLEGAL_ACTION, raw, f"played {format_action(action)}")
+            elif raw.startswith(self._echo):
+                note_of(self._betting).remember(raw[len(self._echo) :], action, self._betting.after(action))
             return action
         if isinstance(event, BadState):
             self._observer.warning("WARNING: bad state format in response")
@@ -470,15 +480,21 @@ class Match:
             kind,
         )
 
-    def _play(self, action: Action, received_us: int) -> None:
+    def _play(self, action: Action, after: BettingState, now_ns: int) -> None:
         """Apply the player's action, tell everyone, and ask the next player."""
-        self._observer.action_played(action, self._hand_number, self._asked_us, received_us)
-        self._times.append(Times(self._asked_us, received_us))
-        self._advance(action)
-        if not self._betting.finished:
-            self._ask()
-        else:
+        times = (self._asked_ns + self._to_unix_ns) // 1000, (now_ns + self._to_unix_ns) // 1000
+        if self._observer.wants_actions:
+            self._observer.action_played(action, self._hand_number, *times)
+        self._times.append(times)
+        self._advance(after)
+        if after.finished:
             self._close_hand()
+        else:
+            self._ask()
+
+    def _unix_us(self, now_ns: int) -> int:
+        """A time of the monotonic clock as microseconds of Unix time."""
+        return (now_ns + self._to_unix_ns) // 1000
 
     # ---- the end of a hand and of the match
 
@@ -487,7 +503,7 @@ class Match:
         while True:
             self._observer.hand_finished(self._count_hand())
             if self._betting.folded.bit_count() + 1 < self._game.num_players:
-                self._make_showdown_tails()
+                self._lines.show(self._betting.folded)
             self._tell_end()
             self._observer.hand_closed(self._hand_number, [clock.match_us for clock in self._clocks])
             if self.hands_played >= self.setup.hands:
@@ -514,11 +530,12 @@ class Match:
             self._deal,
             self._betting,
             tuple(values),
-            tuple(self._times),
+            tuple([Times(*times) for times in self._times]),
             tuple(self._comments),
         )
 
     def _finish_match(self) -> None:
         self.phase = Phase.FINISHED
         self.deadline_ns = None
-        self._observer.match_finished(self._asked_us, self.totals)
+        self._echo = _NO_ECHO
+        self._observer.match_finished(self._unix_us(self._asked_ns), self.totals)

@@ -32,12 +32,26 @@ _WOULD_BLOCK = (BlockingIOError, InterruptedError)
 class _Connection:
     """One seat's socket."""
 
-    __slots__ = ("_held", "_is_queued", "_is_read", "_is_writing", "_unsent", "eof", "seat", "sock", "table")
+    __slots__ = (
+        "_held",
+        "_is_queued",
+        "_is_read",
+        "_is_writing",
+        "_queue",
+        "_unsent",
+        "eof",
+        "loop",
+        "seat",
+        "sock",
+        "table",
+    )
 
     def __init__(self, table: Table, seat: Seat, sock: socket.socket) -> None:
         self.table = table
         self.seat = seat
         self.sock = sock
+        self.loop = table.loop
+        self._queue = self.loop.soon() if table.coalesce_s is None else self.loop.later(table.coalesce_s)
         self.eof = False
         self._is_read = False
         self._is_writing = False
@@ -48,12 +62,12 @@ class _Connection:
     def start_reading(self) -> None:
         if not self._is_read and not self.eof:
             self._is_read = True
-            self.table.loop.watch(self.sock, self._on_readable)
+            self.loop.watch(self.sock, self._on_readable)
 
     def stop_reading(self) -> None:
         if self._is_read:
             self._is_read = False
-            self.table.loop.unwatch(self.sock)
+            self.loop.unwatch(self.sock)
 
     def _on_readable(self) -> None:
         table = self.table
@@ -65,28 +79,32 @@ class _Connection:
         except OSError:
             data = b""
         if data:
-            match.receive(self.seat, data)
-            if match.buffered_bytes(self.seat) > table.max_unread_bytes:
+            is_kept = match.receive(self.seat, data)
+            if is_kept and match.buffered_bytes(self.seat) > table.max_unread_bytes:
                 self.stop_reading()
                 table.paused.add(self)
+                table.needs_step = True
         else:
             self.eof = True
             self.stop_reading()
             match.receive_eof(self.seat)
-        table.after_step()
+        if match.phase is not Phase.PLAYING or table.needs_step:
+            table.after_step()
 
     def write(self, data: bytes, is_asked: bool) -> None:
-        """Send now, or with the next question when the table coalesces."""
-        if self._held:
-            data = self._held + data
-        if not is_asked and self.table.coalesce_s is not None:
+        """Send a question now; anything else soon, or with the next question when the table coalesces."""
+        if is_asked:
+            if self._held:
+                data = self._held + data
+                self._held = b""
+            self._send(data)
+        elif self._held:
+            self._held += data
+        else:
+            self._held = data
             if not self._is_queued:
                 self._is_queued = True
-                self.table.loop.send_later(self, self.table.coalesce_s)
-            self._held = data
-            return
-        self._held = b""
-        self._send(data)
+                self._queue(self)
 
     def flush(self) -> None:
         """Send what is held back, if it has not gone out with a question."""
@@ -112,7 +130,7 @@ class _Connection:
             raise OSError(errno.ENOBUFS, "the player does not read")
         if not self._is_writing:
             self._is_writing = True
-            self.table.loop.add_writer(self.sock, self._on_writable)
+            self.loop.add_writer(self.sock, self._on_writable)
 
     def _on_writable(self) -> None:
         try:
@@ -124,7 +142,7 @@ class _Connection:
         del self._unsent[:sent]
         if not self._unsent:
             self._is_writing = False
-            self.table.loop.remove_writer(self.sock)
+            self.loop.remove_writer(self.sock)
 
     @property
     def has_unsent(self) -> bool:
@@ -134,7 +152,7 @@ class _Connection:
         """Close so that what was sent still arrives."""
         self.stop_reading()
         if self._is_writing:
-            self.table.loop.remove_writer(self.sock)
+            self.loop.remove_writer(self.sock)
         try:
             # Unread bytes would turn the close into a reset, and the player might lose the last state.
             self.sock.shutdown(socket.SHUT_WR)
@@ -173,7 +191,7 @@ class Table:
             match: the match to be played.
             host: the address to listen on.
             coalesce_s: hold back lines to players who are not to act for so long, or until their next question.
-                None sends every line at once.
+                None sends them as soon as no reply waits to be served, at most a millisecond later.
             max_unread_bytes: see the module.
             max_unsent_bytes: see the module.
             drain_timeout_s: how long a slow reader may take to fetch the last lines after the match.
@@ -191,6 +209,8 @@ class Table:
         self._over: asyncio.Future[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self.paused: set[_Connection] = set()
+        self.needs_step = True
+        """Whether `after_step` has something to do though the match goes on."""
 
     @property
     def loop(self) -> MatchLoop:
@@ -321,6 +341,7 @@ class Table:
                 if match.buffered_bytes(connection.seat) <= self.max_unread_bytes:
                     self.paused.discard(connection)
                     connection.start_reading()
+            self.needs_step = bool(self.paused) or self._timer is None
         else:
             self._check_over()
 
@@ -336,6 +357,7 @@ class Table:
 
     def _on_timer(self) -> None:
         self._timer = None
+        self.needs_step = True
         match = self.match
         if match.phase is Phase.PLAYING and match.deadline_ns is not None:
             match.check_time(time.monotonic_ns())

@@ -19,7 +19,10 @@ class MatchObserver:
     """Sees everything, does nothing: override what you want to know. Times are microseconds of Unix time."""
 
     wants_lines = False
-    """Whether `line_sent` and `line_received` are called; a match without such observers is faster."""
+    """Whether `line_sent`, `line_received` and `settled` are called; a match without such observers is faster."""
+
+    wants_actions = False
+    """Whether `action_played` is called."""
 
     def match_started(self, at_us: int) -> None:
         """All players are there and have named their versions."""
@@ -61,6 +64,7 @@ class Observers(MatchObserver):
     def __init__(self, observers: Sequence[MatchObserver]) -> None:
         self._observers = tuple(observers)
         self.wants_lines = any(observer.wants_lines for observer in observers)
+        self.wants_actions = any(observer.wants_actions for observer in observers)
 
     def match_started(self, at_us: int) -> None:
         """Pass on."""

@@ -128,7 +128,7 @@ def _read_transactions(path: str, game: Game) -> list[Transaction]:
     except OSError:
         return []
     reader.feed_eof()
-    lines = (line.decode("latin-1") for line in iter(reader.pop, None))
+    lines = (line.decode("utf-8", "surrogateescape") for line in iter(reader.pop, None))
     return parse_transactions(lines, is_limit=game.is_limit)
 
 
@@ -166,7 +166,7 @@ class Transcript(MatchObserver):
         self.wants_lines = not quiet
 
     def _print(self, text: str) -> None:
-        self._print_bytes(text.encode("latin-1", "replace"))
+        self._print_bytes(text.encode("utf-8", "surrogateescape"))
 
     def _print_bytes(self, data: bytes) -> None:
         try:
@@ -198,6 +198,8 @@ class Transcript(MatchObserver):
     def warning(self, sentence: str) -> None:
         """The reference's warnings are printed even when it is quiet."""
         self._print(sentence + "\n")
+        if self._quiet:
+            self.settled()
 
     def hand_closed(self, hand_number: int, used_us: Sequence[int]) -> None:
         """Every hundred hands, what each player has used of his time."""

@@ -37,6 +37,8 @@ class LogWriter(MatchObserver):
 class TransactionWriter(MatchObserver):
     """Writes the transaction log: each action before it is applied."""
 
+    wants_actions = True
+
     def __init__(self, file: LineFile) -> None:
         self._file = file
 

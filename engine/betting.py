@@ -56,6 +56,7 @@ class BettingState:
         rounds: the actions so far, round by round, each with the position that acted. Rounds that were
             skipped because everyone was all-in are empty.
         finished: whether the hand is over.
+        note: whatever a higher floor wants to keep with this state, such as its text; not looked at here.
     """
 
     __slots__ = (
@@ -68,6 +69,7 @@ class BettingState:
         "finished",
         "folded",
         "max_spent",
+        "note",
         "round",
         "rounds",
         "spent",
@@ -95,6 +97,7 @@ class BettingState:
         self.folded = folded
         self.finished = False
         self.acting_position = _NOBODY
+        self.note: object = None
 
     @property
     def game(self) -> Game:

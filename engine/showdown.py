@@ -18,10 +18,21 @@ def showdown_values(spent: Sequence[int], ranks: Sequence[int | None]) -> list[f
         spent: chips each position put in.
         ranks: the rank of each position's hand, higher is better; None for who folded.
     """
+    in_pot = [rank for rank in ranks if rank is not None]
+    if len(in_pot) == len(ranks) and spent[0] > 0 and spent.count(spent[0]) == len(spent):
+        return _values_of_one_pot(spent[0], in_pot)
     return [
         float(-spent[position]) if rank is None else _value(position, spent, ranks)
         for position, rank in enumerate(ranks)
     ]
+
+
+def _values_of_one_pot(size: int, ranks: Sequence[int]) -> list[float]:
+    """Net chips when everybody has put in the same and nobody has folded."""
+    best = max(ranks)
+    winners = ranks.count(best)
+    won = 0.0 + size * (len(ranks) - winners) / winners
+    return [won if rank == best else 0.0 - size for rank in ranks]
 
 
 def _value(position: int, spent: Sequence[int], ranks: Sequence[int | None]) -> float:

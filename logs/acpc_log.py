@@ -16,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from logs.record import HandRecord
-from protocol.match_state import format_betting, format_board, format_hole_cards
+from protocol.hand_lines import note_of
+from protocol.match_state import format_board, format_hole_cards
 
 __all__ = ["format_header", "format_score_line", "format_state_line", "format_value"]
 
@@ -45,10 +46,9 @@ def _joined_values(values: Iterable[float]) -> str:
 def format_state_line(record: HandRecord) -> str:
     """The line of one finished hand, with its LF."""
     cards = format_hole_cards(record.deal.hole_cards) + format_board(record.board_by_round)
-    rounds = tuple(tuple(action for _, action in actions) for actions in record.betting.rounds)
     names = "|".join([record.names[seat] for seat in record.seats])
     values = _joined_values(record.values)
-    return f"STATE:{record.hand_number}:{format_betting(rounds)}:{cards}:{values}:{names}\n"
+    return f"STATE:{record.hand_number}:{note_of(record.betting).text.decode()}:{cards}:{values}:{names}\n"
 
 
 def format_score_line(totals: Sequence[float], names: Sequence[str]) -> str:

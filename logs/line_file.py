@@ -26,15 +26,12 @@ class LineFile:
         self._fd = os.open(self.path, flags | (os.O_APPEND if append else os.O_TRUNC), 0o666)
 
     def write(self, text: str) -> None:
-        """Write whole lines; `text` ends with LF. Characters beyond latin-1 are written as UTF-8.
+        """Write whole lines; `text` ends with LF. Bytes that came as surrogate escapes are written as they were.
 
         Raises:
             OSError: not everything could be written; nothing of `text` is left in the file.
         """
-        try:
-            data = text.encode("latin-1")
-        except UnicodeEncodeError:
-            data = text.encode("utf-8", "surrogateescape")
+        data = text.encode("utf-8", "surrogateescape")
         written = 0
         try:
             while written < len(data):

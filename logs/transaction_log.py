@@ -6,13 +6,13 @@ the hand number, when the player was asked and when he answered (seconds of Unix
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Final, NamedTuple, TypeAlias
 
 from engine import Action
 from logs.record import Times
 from protocol.actions import format_action, scan_action
-from protocol.numbers import scan_unsigned, wrap_uint32
+from protocol.numbers import scan_integer, scan_unsigned, wrap_uint32
 
 __all__ = ["Transaction", "format_time", "format_transaction", "parse_transactions"]
 
@@ -36,6 +36,18 @@ class Transaction(NamedTuple):
     def is_readable(self) -> bool:
         """Whether the line is in the format."""
         return self.hand_number >= 0
+
+
+_Scan: TypeAlias = Callable[[str, int], tuple[int, int] | None]
+
+_FIELDS: Final[tuple[tuple[str, int, _Scan], ...]] = (
+    ("", 0, scan_unsigned),
+    ("", 0, scan_integer),
+    (".", 6, scan_unsigned),
+    ("", 0, scan_integer),
+    (".", 6, scan_unsigned),
+)
+"""Hand number, then seconds and microseconds twice: what stands before each, its most characters, how it is read."""
 
 
 def format_time(time_us: int) -> str:
@@ -72,11 +84,11 @@ def _parse_line(line: str, is_limit: bool, last_fraction: int) -> tuple[Transact
         return unreadable
     action, at = scanned
     numbers: list[int] = []
-    for separator, most_digits in (("", 0), ("", 0), (".", 6), ("", 0), (".", 6)):
+    for separator, most_digits, scan in _FIELDS:
         number = None
         if text.startswith(separator, at):
             at += len(separator)
-            number = _scan_digits(text, at, most_digits)
+            number = _scan_field(text, at, most_digits, scan)
         if number is None:
             if len(numbers) < 4:
                 return unreadable
@@ -88,8 +100,8 @@ def _parse_line(line: str, is_limit: bool, last_fraction: int) -> tuple[Transact
     return Transaction(line, action, wrap_uint32(hand_number), times), received_us
 
 
-def _scan_digits(text: str, start: int, most: int) -> tuple[int, int] | None:
+def _scan_field(text: str, start: int, most: int, scan: _Scan) -> tuple[int, int] | None:
     """A number of at most so many characters (0: any), blanks before it aside."""
     while start < len(text) and text[start] in " \t\n\v\f\r":
         start += 1
-    return scan_unsigned(text[: start + most] if most else text, start)
+    return scan(text[: start + most] if most else text, start)

@@ -147,7 +147,7 @@ def _scan_version(text: str) -> tuple[int, int, int] | None:
 class DealerSession:
     """The dealer's side of one seat."""
 
-    __slots__ = ("_awaits_version", "_closed", "_game", "_known_tails", "_prefix", "_reader", "_state")
+    __slots__ = ("_awaits_version", "_closed", "_game", "_prefix", "_reader", "_state")
 
     def __init__(self, game: Game, *, max_line_bytes: int = MAX_LINE_BYTES) -> None:
         self._game = game
@@ -156,7 +156,6 @@ class DealerSession:
         self._closed = False
         self._prefix = b""
         self._state: MatchState | None = None
-        self._known_tails: dict[bytes, Action] = {}
 
     @property
     def buffered_bytes(self) -> int:
@@ -200,11 +199,6 @@ class DealerSession:
             return NEED_DATA
         if self._awaits_version:
             return self._read_version(raw)
-        prefix = self._prefix
-        if raw.startswith(prefix):
-            action = self._known_tails.get(raw[len(prefix) :])
-            if action is not None:
-                return Reply(raw, action)
         return self._read_reply(raw)
 
     def _read_version(self, raw: bytes) -> Handshake:
@@ -236,8 +230,6 @@ class DealerSession:
             return BadAction(raw)
         if action[0] is None:
             return UnknownAction(raw)
-        if len(self._known_tails) < 64 and len(raw) < len(self._prefix) + 16 and at == len(self._prefix) - 1:
-            self._known_tails[raw[at + 1 :]] = action[0]
         return Reply(raw, action[0])
 
     def _is_present(self, state: MatchState) -> bool:

@@ -14,16 +14,18 @@ import random
 import re
 import socket
 import struct
+import subprocess
 import sys
 import zlib
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from dealer.clock import TimeLimits
 from dealer.event_loop import new_event_loop
-from dealer.faults import Fault, MatchFailure
+from dealer.faults import Fault, FaultKind, MatchFailure
 from dealer.match import Match, MatchSetup, Phase
+from dealer.network import Table
 from dealer.observer import MatchObserver, Observers
 from engine import CALL, FOLD, RAISE, Action, Game, Seat, raise_to
 from logs import HandRecord, format_score_line, format_state_line
@@ -41,6 +43,8 @@ PATIENCE_S = 60.0
 
 T = TypeVar("T")
 Policy: TypeAlias = Callable[[StateReceived], Action]
+Speaker: TypeAlias = Callable[[StateReceived], bytes | None]
+"""What a player sends when he is asked; None: nothing, and never again."""
 
 
 # ---- games
@@ -94,6 +98,8 @@ class Recorder(MatchObserver):
         calls: the name of each call. log: the lines an ACPC log would hold. records, faults, warnings, actions: what
         was told. failure: why the match ended early.
     """
+
+    wants_actions = True
 
     def __init__(self, names: Sequence[str] = (), *, wants_lines: bool = True) -> None:
         self.wants_lines = wants_lines
@@ -296,9 +302,13 @@ class Board:
 
     def play(self, policies: Sequence[Policy], *, hands: int | None = None) -> Board:
         """Let the players answer until the match is over, or so many hands are."""
-        sessions = [PlayerSession(self.setup.game) for _ in policies]
-        asked: list[StateReceived | None] = [None] * len(policies)
-        for seat in range(len(policies)):
+        return self.talk([speaker(policy) for policy in policies], hands=hands)
+
+    def talk(self, speakers: Sequence[Speaker], *, hands: int | None = None) -> Board:
+        """Like `play`, with players who say what they like; one who says nothing ends it."""
+        sessions = [PlayerSession(self.setup.game) for _ in speakers]
+        asked: list[StateReceived | None] = [None] * len(speakers)
+        for seat in range(len(speakers)):
             self._fresh[seat] = [self.sent[seat]]
         while self.match.phase is Phase.PLAYING and (hands is None or self.match.hands_played < hands):
             for seat, session in enumerate(sessions):
@@ -306,10 +316,18 @@ class Board:
                 while (event := session.next_event()) is not NEED_DATA:
                     asked[seat] = event if isinstance(event, StateReceived) and event.is_my_turn else None
             seat = self.asked
-            event = asked[seat]
-            assert event is not None, "the seat that is asked has seen no question"
-            self.send(seat, sessions[seat].reply(policies[seat](event)))
+            question = asked[seat]
+            assert question is not None, "the seat that is asked has seen no question"
+            said = speakers[seat](question)
+            if said is None:
+                break
+            self.send(seat, said)
         return self
+
+
+def speaker(policy: Policy) -> Speaker:
+    """A player who answers every question at once and correctly."""
+    return lambda event: answer(event.raw, format_action(policy(event)))
 
 
 def reference_log(setup: MatchSetup, policies: Sequence[Policy]) -> list[str]:
@@ -336,8 +354,13 @@ def run_async(main: Coroutine[Any, Any, T]) -> T:
 
     async def guarded() -> T:
         asyncio.get_running_loop().set_exception_handler(lambda _, context: problems.append(context))
-        async with asyncio.timeout(PATIENCE_S):
-            return await main
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                return await main
+        finally:
+            clients, Client.opened[:] = Client.opened[:], []
+            for client in clients:
+                await client.close()
 
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         result = runner.run(guarded())
@@ -350,7 +373,10 @@ class Client:
 
     Attributes:
         received: all bytes that came.
+        opened: all clients since `run_async` began; it closes them.
     """
+
+    opened: ClassVar[list[Client]] = []
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, game_: Game) -> None:
         self.reader = reader
@@ -362,6 +388,7 @@ class Client:
     async def connect(cls, port: int, game_: Game, *, hello: bytes = VERSION, host: str = "127.0.0.1") -> Client:
         reader, writer = await asyncio.open_connection(host, port)
         client = cls(reader, writer, game_)
+        cls.opened.append(client)
         await client.send(hello)
         return client
 
@@ -418,6 +445,39 @@ class Client:
         await self.close()
 
 
+class Playing:
+    """A table with a recorder, running in the background of an asyncio test."""
+
+    def __init__(self, setup: MatchSetup, **options: Any) -> None:
+        self.setup = setup
+        self.seen = Recorder(setup.names)
+        self.match = Match(setup, self.seen)
+        self.table = Table(self.match, **options)
+        self.ports = self.table.listen()
+        self.task: asyncio.Task[None] | None = None
+
+    def start(self) -> Playing:
+        self.task = asyncio.create_task(self.table.run())
+        return self
+
+    async def client(self, seat: int, **options: Any) -> Client:
+        return await Client.connect(self.ports[seat], self.setup.game, **options)
+
+    async def clients(self) -> list[Client]:
+        return [await self.client(seat) for seat in range(len(self.ports))]
+
+    async def over(self) -> Playing:
+        assert self.task is not None
+        await self.task
+        return self
+
+    @property
+    def fault(self) -> tuple[int | None, FaultKind | None]:
+        assert self.match.phase is Phase.FAILED
+        assert self.match.failure is not None
+        return self.match.failure.seat, self.match.failure.kind
+
+
 def limits(
     *, response_s: float = 600.0, hand_s: float = 600.0, per_hand_s: float = 600.0, start_s: float | None = None
 ) -> TimeLimits:
@@ -464,3 +524,70 @@ def write_program(folder: Path, name: str, code: str) -> str:
 def actions_of(board: Board) -> list[str]:
     """The actions played, as texts."""
     return [format_action(action) for action, *_ in board.seen.actions]
+
+
+class DealerProcess:
+    """``acpc-dealer`` as a process; its standard error goes to a file.
+
+    Attributes:
+        process: the process. stderr_path: what it printed there.
+    """
+
+    def __init__(self, folder: Path, arguments: Sequence[str]) -> None:
+        self.folder = folder
+        self.stderr_path = folder / "stderr.txt"
+        with self.stderr_path.open("wb") as stderr:
+            self.process = subprocess.Popen(
+                [*DEALER, *arguments],
+                cwd=folder,
+                env=program_env(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+            )
+
+    def __enter__(self) -> DealerProcess:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+    def ports(self) -> list[int]:
+        """The first line of standard output."""
+        assert self.process.stdout is not None
+        return [int(port) for port in self.process.stdout.readline().split()]
+
+    def end(self) -> tuple[int, str]:
+        """Wait for the end: the exit code and the rest of standard output."""
+        assert self.process.stdout is not None
+        rest = self.process.stdout.read().decode()
+        return self.process.wait(PATIENCE_S), rest
+
+    @property
+    def stderr(self) -> str:
+        return self.stderr_path.read_text("latin-1")
+
+
+def play_seats(
+    ports: Sequence[int], game_: Game, policies: Sequence[Policy], *, at_question: Callable[[int], None] | None = None
+) -> list[bytes]:
+    """Play all seats of a dealer that listens; `at_question` is told the count of questions before each answer."""
+    count = 0
+
+    async def send(client: Client, event: StateReceived, reply: bytes) -> None:
+        nonlocal count
+        count += 1
+        if at_question is not None:
+            at_question(count)
+        await client.send(reply)
+
+    async def main() -> list[bytes]:
+        clients = [await Client.connect(port, game_) for port in ports]
+        await asyncio.gather(*(client.play(policy, send) for client, policy in zip(clients, policies, strict=True)))
+        return [client.received for client in clients]
+
+    return run_async(main())

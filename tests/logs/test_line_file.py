@@ -79,11 +79,12 @@ def test_line_ends_are_not_translated(path: Path) -> None:
     assert path.read_bytes() == b"one\r\ntwo\n"
 
 
-def test_latin_1_is_written_byte_for_byte_and_the_rest_as_utf_8(path: Path) -> None:
+def test_names_are_written_as_utf_8_and_foreign_bytes_as_they_came(tmp_path: Path) -> None:
+    path = tmp_path / "log"
     with LineFile(path) as file:
-        file.write("é\xff\n")
-        file.write("€\n")
-    assert path.read_bytes() == b"\xe9\xff\n" + "€\n".encode()
+        file.write("é€\n")
+        file.write(b"\xff\n".decode("utf-8", "surrogateescape"))
+    assert path.read_bytes() == "é€\n".encode() + b"\xff\n"
 
 
 def test_closing_twice_does_nothing(path: Path) -> None:

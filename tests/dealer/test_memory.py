@@ -1,0 +1,121 @@
+"""A match keeps nothing of the hands it has played: memory is flat however long it is."""
+
+from __future__ import annotations
+
+import gc
+import random
+import tracemalloc
+from collections.abc import Iterator
+
+import pytest
+
+from dealer.match import Match, Phase
+from dealer.observer import MatchObserver
+from dealer.tally import Tally
+from engine import Seat
+from engine.betting import betting_start
+from protocol import NEED_DATA, DealerSession
+from tests.dealer.helpers import VERSION, game, limits, setup_of
+
+ENDLESS = limits(hand_s=1e9, per_hand_s=1e9)
+
+
+def _hands(name: str, hands: int, marks: tuple[int, ...]) -> Iterator[int]:
+    """Play a match with players who answer without looking; yields the bytes in use at each mark."""
+    rules = game(name)
+    match = Match(setup_of(rules, hands, limits=ENDLESS), Tally(rules))
+    players = rules.num_players
+    last = [b""] * players
+    draw = random.Random(1)
+    replies = [b":c\r\n"] * 6 + [b":f\r\n"] + [b":r\r\n" if rules.is_limit else b":r%d\r\n"] * 3
+
+    def take(seat: int) -> None:
+        def write(data: bytes, is_asked: bool) -> None:
+            last[seat] = data
+
+        match.connect(Seat(seat), write)
+        match.receive(Seat(seat), VERSION)
+
+    for seat in range(players):
+        take(seat)
+    remaining = list(marks)
+    while match.phase is Phase.PLAYING:
+        seat = next(seat for seat in range(players) if match.is_asked(Seat(seat)))
+        reply = draw.choice(replies)
+        if b"%" in reply:
+            reply %= draw.randrange(100, 20_001)
+        match.receive(Seat(seat), last[seat].rstrip().rpartition(b"\n")[2] + reply)
+        if remaining and match.hands_played >= remaining[0]:
+            remaining.pop(0)
+            gc.collect()
+            yield tracemalloc.get_traced_memory()[0]
+    assert match.phase is Phase.FINISHED
+    assert match.hands_played == hands
+
+
+@pytest.fixture
+def tracing() -> Iterator[None]:
+    betting_start.cache_clear()
+    gc.collect()
+    tracemalloc.start()
+    yield
+    tracemalloc.stop()
+    betting_start.cache_clear()
+
+
+@pytest.mark.usefixtures("tracing")
+def test_limit_holdem_is_flat_after_2000_hands() -> None:
+    early, late = _hands("limit", 6001, (2000, 6000))
+    assert late - early < 1 << 20
+
+
+@pytest.mark.usefixtures("tracing")
+@pytest.mark.parametrize("name", ["limit", "nolimit", "holdem.nolimit.3p"])
+@pytest.mark.slow
+def test_100000_hands_are_flat(name: str) -> None:
+    """Betting states are remembered up to a bound; from then on nothing grows."""
+    marks = tuple(_hands(name, 100_001, (50_000, 60_000, 70_000, 80_000, 90_000, 100_000)))
+    assert max(marks) < 100 << 20
+    first, second = marks[:3], marks[3:]
+    # The tree of remembered states is dropped and grows again: the highest points are compared.
+    assert max(second) < max(first) * 1.25 + (4 << 20)
+
+
+@pytest.mark.usefixtures("tracing")
+def test_no_limit_betting_states_are_bounded() -> None:
+    """Random sizes hardly ever repeat: without a bound every hand would stay."""
+    (used,) = _hands("nolimit", 3001, (3000,))
+    assert used < 60 << 20
+
+
+@pytest.mark.usefixtures("tracing")
+def test_a_session_forgets_the_lines_it_has_read() -> None:
+    session = DealerSession(game("limit"))
+    session.receive_data(VERSION)
+    session.next_event()
+    session.send_state(b"MATCHSTATE:0:0::2s2c|\r\n")
+
+    def read(count: int) -> int:
+        for number in range(count):
+            session.receive_data(b"# %d\r\nMATCHSTATE:0:0::2s2c|:c%d\r\njunk\r\n" % (number, number))
+            while session.next_event() is not NEED_DATA:
+                pass
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+
+    early = read(1000)
+    assert read(3000) - early < 100_000
+    assert session.buffered_bytes == 0
+
+
+def test_observers_are_told_one_record_at_a_time() -> None:
+    """A tally of any length holds sums, not hands."""
+    tally = Tally(game("kuhn"))
+    assert isinstance(tally, MatchObserver)
+    tracemalloc.start()
+    for _ in range(20_000):
+        tally.mbb[0].add(1.5)
+        tally.hand_closed(1, [1, 2])
+    used = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert used < 100_000

@@ -1,0 +1,253 @@
+"""Many matches in one process, with players who break the protocol in every way: each match ends as it would alone.
+
+Everything a player does follows from the seed and from what he sees. So each match is first played without sockets,
+which says how it has to end; then all are played at once over TCP, and compared.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import zlib
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from dealer.faults import FaultKind
+from dealer.match import Match, MatchSetup, Phase
+from dealer.network import Table
+from dealer.observer import Observers
+from dealer.writers import LogWriter
+from engine import Hand, deal_hand
+from logs import format_score_line
+from logs.acpc_log import format_value
+from logs.line_file import LineFile
+from protocol import format_action
+from protocol.match_state import betting_after
+from protocol.session import StateReceived
+from tests.dealer.helpers import (
+    VERSION,
+    Board,
+    Client,
+    Recorder,
+    Speaker,
+    answer,
+    drawn_by_state,
+    game,
+    limits,
+    run_async,
+    setup_of,
+)
+
+GAMES = ("kuhn", "leduc", "limit", "nolimit", "kuhn.limit.3p.game", "holdem.nolimit.3p", "sidepots.nolimit.3p.game")
+SILENCE_S = 4.0
+
+HARMLESS = ("good", "illegal", "junk", "stale", "comments", "everything")
+FATAL = {
+    "close": FaultKind.DISCONNECT,
+    "reset": FaultKind.DISCONNECT,
+    "half-close": FaultKind.DISCONNECT,
+    "torn": FaultKind.DISCONNECT,
+    "silent": FaultKind.TIMEOUT,
+    "no version": FaultKind.MALFORMED_REPLY,
+    "gone early": FaultKind.DISCONNECT,
+}
+BEFORE_START = ("no version", "gone early")
+
+ILLEGAL = ("f", "r", "r1", "r999999999", "x", "", "c c", "\0", "r-3", "\xff")
+JUNK = (b"\n", b"MATCHSTATE:0:0\r\n", b"\0\0\n", b"VERSION:2.0.0\r\n", b"\xff" * 300 + b"\n", b"x" * 5000 + b"\r\n")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One match of the soak: what is played, and what the bad player does from which of his turns on."""
+
+    setup: MatchSetup
+    kind: str
+    bad_seat: int
+    turn: int
+    salt: int
+    splits: bool
+
+    def speakers(self) -> list[Speaker]:
+        """The players by seat; the bad one stops talking at his turn where his fault is fatal."""
+        players = [self._good(seat) for seat in range(self.setup.game.num_players)]
+        players[self.bad_seat] = self._bad()
+        return players
+
+    def _good(self, seat: int) -> Speaker:
+        policy = drawn_by_state(self.salt + seat)
+        return lambda event: answer(event.raw, format_action(policy(event)))
+
+    def _bad(self) -> Speaker:
+        good = self._good(self.bad_seat)
+        turns = 0
+
+        def say(event: StateReceived) -> bytes | None:
+            nonlocal turns
+            turns += 1
+            if self.kind in FATAL and turns > self.turn:
+                return None
+            reply = good(event)
+            draw = random.Random(zlib.crc32(event.raw.rstrip()) ^ self.salt)
+            if self.kind not in HARMLESS or self.kind == "good" or draw.random() < 0.5:
+                return reply
+            kind = draw.choice(HARMLESS[1:-1]) if self.kind == "everything" else self.kind
+            if kind == "illegal":
+                return answer(event.raw, draw.choice(ILLEGAL))
+            if kind == "junk":
+                return b"".join(draw.choices(JUNK, k=draw.randint(1, 4))) + (reply or b"")
+            if kind == "stale":
+                return answer(_other_hand(event.raw), "c") * draw.randint(1, 3) + (reply or b"")
+            return b"# a remark\r\n; and another\n" * draw.randint(1, 20) + (reply or b"")
+
+        return say
+
+
+def _other_hand(line: bytes) -> bytes:
+    head, position, hand, rest = line.split(b":", 3)
+    return b":".join((head, position, b"%d" % (int(hand) + 7), rest))
+
+
+def _plans(count: int, hands: int, seed: int) -> list[Plan]:
+    draw = random.Random(seed)
+    plans = []
+    for number in range(count):
+        rules = game(draw.choice(GAMES))
+        kind = draw.choice((*HARMLESS, *FATAL))
+        clocks = limits(response_s=SILENCE_S if kind == "silent" else 600.0)
+        plans.append(
+            Plan(
+                setup=setup_of(rules, hands, draw.getrandbits(32), limits=clocks, fixed_seats=draw.random() < 0.2),
+                kind=kind,
+                bad_seat=draw.randrange(rules.num_players),
+                turn=draw.randrange(2 * hands),
+                salt=number,
+                splits=draw.random() < 0.2,
+            )
+        )
+    return plans
+
+
+class Case:
+    """One planned match, its expected course, and its real one."""
+
+    def __init__(self, plan: Plan, folder: Path, number: int) -> None:
+        self.plan = plan
+        self.alone = Board(plan.setup)
+        if plan.kind not in BEFORE_START:
+            self.alone.connect_all().talk(plan.speakers())
+        self.log_path = folder / f"{number}.log"
+        self.seen = Recorder(plan.setup.names, wants_lines=number % 2 == 0)
+        self.match = Match(
+            plan.setup, Observers([LogWriter(LineFile(self.log_path), plan.setup.names), self.seen])
+        )
+
+    async def play(self) -> None:
+        table = Table(self.match, coalesce_s=0.001 if self.plan.salt % 3 == 0 else None)
+        ports = table.listen()
+        running = asyncio.create_task(table.run())
+        speakers = self.plan.speakers()
+        order = list(range(len(ports)))
+        random.Random(self.plan.salt).shuffle(order)
+        await asyncio.gather(*(self._client(ports[seat], seat, speakers[seat]) for seat in order))
+        await running
+
+    async def _client(self, port: int, seat: int, speaker: Speaker) -> None:
+        kind = self.plan.kind if seat == self.plan.bad_seat else "good"
+        hello = b"HELLO\r\n" if kind == "no version" else b"" if kind == "gone early" else VERSION
+        client = await Client.connect(port, self.plan.setup.game, hello=hello)
+        if kind == "gone early":
+            await client.close()
+            return
+        while (event := await client.question()) is not None:
+            said = speaker(event)
+            if said is None:
+                await self._leave(client, event, kind)
+                break
+            if self.plan.splits:
+                middle = len(said) // 2
+                await client.send(said[:middle])
+                await asyncio.sleep(0)
+                said = said[middle:]
+            await client.send(said)
+        await client.close()
+
+    async def _leave(self, client: Client, event: StateReceived, kind: str) -> None:
+        if kind == "reset":
+            await client.reset()
+        elif kind == "half-close":
+            client.writer.write_eof()
+            await client.read_to_end()
+        elif kind == "torn":
+            await client.send(event.raw[:9])
+        elif kind == "silent":
+            await client.read_to_end()
+
+    def check(self) -> None:
+        what = f"{self.plan}"
+        assert self.seen.log == self.alone.log, what
+        assert self.log_path.read_text("latin-1") == "".join(self.alone.log), what
+        assert _counted(self.seen) - _counted(self.alone.seen) == self._extra(), what
+        if self.plan.kind in BEFORE_START or self.alone.match.phase is Phase.PLAYING:
+            assert self.match.phase is Phase.FAILED, what
+            assert self.match.failure is not None
+            assert self.match.failure.seat == self.plan.bad_seat, what
+            assert self.match.failure.kind is FATAL[self.plan.kind], what
+        else:
+            assert self.match.phase is Phase.FINISHED, what
+            assert self.match.failure is None
+        self._check_log()
+
+    def _extra(self) -> Counter[tuple[int, FaultKind]]:
+        # A torn line is judged when the connection ends.
+        is_torn = self.plan.kind == "torn" and self.alone.match.phase is Phase.PLAYING
+        return Counter({(self.plan.bad_seat, FaultKind.MALFORMED_REPLY): 1} if is_torn else {})
+
+    def _check_log(self) -> None:
+        """Every line is whole, and every hand is right by the rules alone."""
+        text = self.log_path.read_text("latin-1")
+        assert not text or text.endswith("\n")
+        setup = self.plan.setup
+        totals = [0.0] * setup.game.num_players
+        for number, line in enumerate(text.splitlines()):
+            if line.startswith("SCORE"):
+                assert number == setup.hands
+                assert line + "\n" == format_score_line(totals, setup.names)
+                continue
+            _, hand_number, betting, _, values, names = line.split(":")
+            assert int(hand_number) == number
+            hand = Hand(setup.game, deal_hand(setup.game, setup.seed, number))
+            hand.betting = betting_after(setup.game, betting)
+            right = hand.values()
+            assert values == "|".join(map(format_value, right))
+            for name, value in zip(names.split("|"), right, strict=True):
+                totals[setup.names.index(name)] += value
+
+
+def _counted(seen: Recorder) -> Counter[tuple[int, FaultKind]]:
+    return Counter((fault.seat, fault.kind) for fault in seen.faults)
+
+
+def _soak(folder: Path, *, matches: int, hands: int, seed: int) -> None:
+    cases = [Case(plan, folder, number) for number, plan in enumerate(_plans(matches, hands, seed))]
+
+    async def main() -> None:
+        await asyncio.gather(*(case.play() for case in cases))
+
+    run_async(main())
+    for case in cases:
+        case.check()
+    assert {case.match.phase for case in cases} == {Phase.FINISHED, Phase.FAILED}
+
+
+def test_40_matches_at_once(tmp_path: Path) -> None:
+    _soak(tmp_path, matches=40, hands=4, seed=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_200_matches_at_once(tmp_path: Path, seed: int) -> None:
+    _soak(tmp_path, matches=200, hands=20, seed=seed)
