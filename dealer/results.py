@@ -104,6 +104,12 @@ def result_sentence(players: list[PlayerResult], game: str, hands: int, outcome:
     measured = f"{rate:,.0f} ± {half:,.0f} mbb/g (95 %)"
     if rate > half:
         return f"{best.name} beats {over} by {measured} over {count}.{early}"
-    needed = math.ceil(hands * (half / rate) ** 2) if rate else 0
+    needed = _two_digits(hands * (half / rate) ** 2) if rate else 0
     more = f" If the lead is real, about {needed:,} hands would show it." if needed else ""
     return f"{best.name} is ahead of {over} by {measured} after {count}: that may be luck.{more}{early}"
+
+
+def _two_digits(number: float) -> int:
+    """Rounded up to two digits: an estimate should not look like a measurement."""
+    unit = 10 ** max(0, math.floor(math.log10(number)) - 1)
+    return math.ceil(number / unit) * unit

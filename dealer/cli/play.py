@@ -30,7 +30,7 @@ from protocol import GameDefinitionError, find_game
 __all__ = ["play"]
 
 DEFAULT_GAME = "limit"
-DEFAULT_PLAYERS = ("calling", "random")
+DEFAULT_PLAYERS = ("raising", "random")
 
 
 def play(
@@ -40,7 +40,7 @@ def play(
             metavar="[GAME] [BOT...]",
             help="A game (see 'arena games', or a .game file), then a player per seat: a built-in bot "
             "(see 'arena bots'), a command that is started with host and port, or 'tcp'. NAME=BOT gives a name.",
-            show_default="limit calling random",
+            show_default="limit raising random",
         ),
     ] = None,
     hands: Hands = 3000,

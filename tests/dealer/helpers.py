@@ -591,3 +591,15 @@ def play_seats(
         return [client.received for client in clients]
 
     return run_async(main())
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports nobody listens on, outside the range from which the system hands out its own."""
+    draw = random.SystemRandom()
+    found: list[int] = []
+    while len(found) < count:
+        port = draw.randrange(15_000, 32_000)
+        with socket.socket() as sock, contextlib.suppress(OSError):
+            sock.bind(("127.0.0.1", port))
+            found.append(port)
+    return found

@@ -16,7 +16,7 @@ from dealer.match import Match, Phase
 from dealer.network import Table
 from dealer.observer import MatchObserver, Observers
 from logs import HandRecord
-from tests.dealer.helpers import Client, Playing, Recorder, always, drawn_by_state, game, run_async, setup_of
+from tests.dealer.helpers import Client, Playing, Recorder, always, drawn_by_state, free_ports, game, run_async, setup_of
 
 KUHN = game("kuhn")
 
@@ -42,12 +42,6 @@ def _table(hands: int = 1) -> Table:
     return Table(Match(setup_of(KUHN, hands), MatchObserver()))
 
 
-def _free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return int(sock.getsockname()[1])
-
-
 # ---- ports and addresses
 
 
@@ -60,7 +54,7 @@ def test_every_seat_gets_a_port_of_its_own() -> None:
 
 
 def test_given_ports_are_used_and_0_means_any() -> None:
-    port = _free_port()
+    (port,) = free_ports(1)
     table = _table()
     ports = table.listen([0, port])
     assert ports[1] == port

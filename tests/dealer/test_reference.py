@@ -22,6 +22,7 @@ from tests.dealer.helpers import (
     DealerProcess,
     always,
     drawn_by_state,
+    free_ports,
     game,
     play_seats,
     program_env,
@@ -179,10 +180,7 @@ def test_limits_stand_in_the_header(folder: Path) -> None:
 
 
 def test_ports_given_are_used(folder: Path) -> None:
-    with socket.socket() as one, socket.socket() as two:
-        one.bind(("127.0.0.1", 0))
-        two.bind(("127.0.0.1", 0))
-        ports = [one.getsockname()[1], two.getsockname()[1]]
+    ports = free_ports(2)
     with DealerProcess(folder, _arguments(2, "-q", "-p", ",".join(map(str, ports)))) as dealer:
         assert dealer.ports() == ports
         play_seats(ports, KUHN, PLAYERS)
@@ -364,10 +362,7 @@ for port in sys.argv[1:]:
 )
 def test_a_match_needs_nobody_who_reads_what_it_prints(folder: Path, redirection: str, code: int) -> None:
     """Like the reference, it goes on when its streams are closed or full; the log is what counts."""
-    with socket.socket() as one, socket.socket() as two:
-        one.bind(("127.0.0.1", 0))
-        two.bind(("127.0.0.1", 0))
-        ports = [str(one.getsockname()[1]), str(two.getsockname()[1])]
+    ports = [str(port) for port in free_ports(2)]
     command = [*DEALER, *_arguments(5, "-p", ",".join(ports))]
     dealer = subprocess.Popen(["sh", "-c", f'exec "$@" {redirection}', "sh", *command], cwd=folder, env=program_env())
     players = subprocess.Popen([sys.executable, "-c", _PLAY_A_MATCH, *ports], stderr=subprocess.DEVNULL)
