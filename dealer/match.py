@@ -31,7 +31,8 @@ from engine.hand import hand_values
 from logs import HandRecord, PlayerComment, Times
 from logs.transaction_log import Transaction
 from protocol import NEED_DATA, DealerSession, RemoteProtocolError, format_action
-from protocol.hand_lines import HandLines, note_of
+from protocol.actions import reply_tails
+from protocol.hand_lines import HandLines, note_after, note_of
 from protocol.session import BadAction, BadState, Closed, Comment, DealerEvent, Handshake, Reply, StaleReply
 
 __all__ = ["Match", "MatchSetup", "Phase", "Write"]
@@ -45,7 +46,6 @@ Raises:
 
 _MAX_COMMENTS_PER_HAND: Final = 256
 _NO_ECHO: Final = b"\0"
-_NOTHING_KNOWN: Final[dict[bytes, tuple[Action, BettingState]]] = {}
 
 
 def _write_nothing(data: bytes, is_asked: bool) -> None:
@@ -144,8 +144,7 @@ class Match:
         self._line_asked = b""
         self._echo = _NO_ECHO
         """What an answer begins with: the line asked without its end, and a colon."""
-        self._known = _NOTHING_KNOWN
-        """Rests of answers that have been read before in the present betting state: nearly all there are."""
+        self._tails = reply_tails(game.is_limit)
         self._unread: set[Seat] = set()
         """Seats whose sessions may hold something unread."""
         self._to_unix_ns = time.time_ns() - time.monotonic_ns()
@@ -163,13 +162,14 @@ class Match:
     def receive(self, seat: Seat, data: bytes) -> bool:
         """Bytes came from a seat; returns whether some of them may be waiting unread."""
         if seat == self._actor and seat not in self._unread and data.startswith(self._echo):
-            # Nearly every reply is one that has been read before in this betting state.
-            known = self._known.get(data[len(self._echo) :])
-            if known is not None:
+            # Nearly every reply echoes the state to the letter and is well known.
+            action = self._tails.known(data[len(self._echo) :])
+            after = None if action is None else self._betting.after_if_legal(action)
+            if action is not None and after is not None:
                 now_ns = time.monotonic_ns()
                 try:
                     self._charge(now_ns)
-                    self._play(known[0], known[1], now_ns)
+                    self._play(action, after, now_ns)
                     if self._actor in self._unread:
                         self._listen()
                 except (MatchFailure, OSError) as problem:
@@ -343,10 +343,9 @@ class Match:
         self._echo = line[:-2] + b":"
         is_watched = self._observer.wants_lines
         if is_watched:
-            self._known = _NOTHING_KNOWN
+            self._echo = _NO_ECHO
             self._tell_in_order()
         else:
-            self._known = note.replies
             self._send(actor, line, True)
         self._asked_ns = now_ns = time.monotonic_ns()
         self.deadline_ns = now_ns + self._response_ns
@@ -421,7 +420,7 @@ class Match:
                 self._observer.warning(warning)
                 self._report(FaultKind.ILLEGAL_ACTION, raw, f"played {format_action(action)}")
             elif raw.startswith(self._echo):
-                note_of(self._betting).remember(raw[len(self._echo) :], action, self._betting.after(action))
+                self._tails.learn(raw[len(self._echo) :], action)
             return action
         if isinstance(event, BadState):
             self._observer.warning("WARNING: bad state format in response")
@@ -486,6 +485,7 @@ class Match:
         if self._observer.wants_actions:
             self._observer.action_played(action, self._hand_number, *times)
         self._times.append(times)
+        note_after(self._betting, action, after)
         self._advance(after)
         if after.finished:
             self._close_hand()

@@ -111,5 +111,5 @@ def result_sentence(players: list[PlayerResult], game: str, hands: int, outcome:
 
 def _two_digits(number: float) -> int:
     """Rounded up to two digits: an estimate should not look like a measurement."""
-    unit = 10 ** max(0, math.floor(math.log10(number)) - 1)
+    unit: int = 10 ** max(0, math.floor(math.log10(number)) - 1)
     return math.ceil(number / unit) * unit

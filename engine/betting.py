@@ -60,6 +60,8 @@ class BettingState:
     """
 
     __slots__ = (
+        "_able",
+        "_called",
         "_children",
         "_legal",
         "_min_raise_to",
@@ -75,26 +77,22 @@ class BettingState:
         "spent",
     )
 
-    def __init__(
-        self,
-        tree: _Tree,
-        rounds: tuple[RoundActions, ...],
-        spent: tuple[int, ...],
-        max_spent: int,
-        min_raise_to: int,
-        folded: int,
-        raises: int,
-    ) -> None:
+    def __init__(self, tree: _Tree) -> None:
+        """Make an empty state: only `betting_start` and `after` know how to fill it."""
         self._tree = tree
         self._children: dict[Action, BettingState] = {}
         self._legal: LegalActions | None = None
-        self._min_raise_to = min_raise_to
-        self._raises = raises
-        self.rounds = rounds
-        self.round = len(rounds) - 1
-        self.spent = spent
-        self.max_spent = max_spent
-        self.folded = folded
+        self._min_raise_to = 0
+        self._raises = 0
+        self._called = 0
+        """How many able players have called the last raise of this round, or made it."""
+        self._able = 0
+        """Bit p is set when position p can still act: it has not folded and has chips left."""
+        self.rounds: tuple[RoundActions, ...] = ((),)
+        self.round = 0
+        self.spent: tuple[int, ...] = ()
+        self.max_spent = 0
+        self.folded = 0
         self.finished = False
         self.acting_position = _NOBODY
         self.note: object = None
@@ -119,7 +117,7 @@ class BettingState:
 
     def is_able(self, position: int) -> bool:
         """Whether the position can still act in this hand: not folded, and chips left."""
-        return not self.folded >> position & 1 and self.spent[position] < self.game.stacks[position]
+        return bool(self._able >> position & 1)
 
     def legal_actions(self) -> LegalActions:
         """What the acting player may do.
@@ -146,7 +144,7 @@ class BettingState:
             return Rule.RAISE_CAP
         if len(self.rounds[-1]) + game.num_players > MAX_ACTIONS_PER_ROUND:
             return Rule.ACTION_LIMIT
-        if sum(map(self.is_able, range(game.num_players))) <= 1:
+        if self._able.bit_count() <= 1:
             return Rule.NOBODY_TO_RAISE
         stack = game.stacks[self.acting_position]
         if not game.is_limit and self._min_raise_to > stack and self.max_spent >= stack:
@@ -188,6 +186,16 @@ class BettingState:
             self._remember(action, child)
         return child
 
+    def after_if_legal(self, action: Action) -> BettingState | None:
+        """The state that follows an action, or None if the rules refuse it."""
+        child = self._children.get(action)
+        if child is not None:
+            return child
+        try:
+            return self.after(action)
+        except IllegalAction:
+            return None
+
     def _remember(self, action: Action, child: BettingState) -> None:
         tree = self._tree
         tree.remembered += 1
@@ -213,55 +221,53 @@ class BettingState:
     def _compute_after(self, action: Action) -> BettingState:
         game = self.game
         position = self.acting_position
-        spent, max_spent = list(self.spent), self.max_spent
-        min_raise_to, folded, raises = self._min_raise_to, self.folded, self._raises
+        child = BettingState(self._tree)
+        child.spent, child.max_spent, child._min_raise_to = self.spent, self.max_spent, self._min_raise_to
+        child.folded, child._raises, child._called = self.folded, self._raises, self._called
+        stack = game.stacks[position]
+        total = self.spent[position]
         if action.kind == ActionKind.FOLD:
-            folded |= 1 << position
+            child.folded |= 1 << position
         elif action.kind == ActionKind.CALL:
-            spent[position] = min(max_spent, game.stacks[position])
+            total = min(self.max_spent, stack)
+            child._called += total < stack
         else:
-            raises += 1
             total = self._raise_bounds()[0] if game.is_limit else action.hand_total
-            min_raise_to = max(min_raise_to, 2 * total - max_spent)
-            max_spent = spent[position] = total
-        rounds = (*self.rounds[:-1], (*self.rounds[-1], (position, action)))
-        child = BettingState(self._tree, rounds, tuple(spent), max_spent, min_raise_to, folded, raises)
+            child._raises += 1
+            child._called = int(total < stack)
+            child._min_raise_to = max(self._min_raise_to, 2 * total - self.max_spent)
+            child.max_spent = total
+        if total != self.spent[position]:
+            child.spent = (*self.spent[:position], total, *self.spent[position + 1 :])
+        is_able = total < stack and action.kind != ActionKind.FOLD
+        child._able = self._able & ~(1 << position) | is_able << position
+        child.rounds = (*self.rounds[:-1], (*self.rounds[-1], (position, action)))
+        child.round = self.round
         child._settle(position)
         return child
 
     def _settle(self, last_actor: Position) -> None:
         """Find out what the action just made brings: the end of the hand, a new round, or the next player."""
         game = self.game
-        able = [p for p in range(game.num_players) if self.is_able(p)]
+        able = self._able.bit_count()
         if self.folded.bit_count() + 1 >= game.num_players:
             self.finished = True
-        elif self._called() >= len(able):
-            if len(able) > 1 and self.round + 1 < game.num_rounds:
+        elif self._called >= able:
+            if able > 1 and self.round + 1 < game.num_rounds:
                 self._open_round()
                 self.acting_position = self._first_able_from(game.first_players[self.round])
             else:
                 self.finished = True
-                if len(able) <= 1:
+                if able <= 1:
                     self._skip_to_last_round()
         else:
             self.acting_position = self._first_able_from(last_actor + 1)
-
-    def _called(self) -> int:
-        """How many able players have called the last raise of this round, or made it."""
-        called = 0
-        stacks = self.game.stacks
-        for position, action in reversed(self.rounds[-1]):
-            if action.kind == ActionKind.FOLD:
-                continue
-            called += self.spent[position] < stacks[position]
-            if action.kind == ActionKind.RAISE:
-                break
-        return called
 
     def _open_round(self) -> None:
         self.rounds = (*self.rounds, ())
         self.round += 1
         self._raises = 0
+        self._called = 0
         self._min_raise_to = self.max_spent + self.game.big_blind
 
     def _skip_to_last_round(self) -> None:
@@ -270,12 +276,13 @@ class BettingState:
         self.round += skipped
 
     def _first_able_from(self, start: int) -> Position:
+        """The first position from `start` on that is able, around the table."""
         players = self.game.num_players
-        for step in range(players):
-            position = (start + step) % players
-            if self.is_able(position):
-                return Position(position)
-        return _NOBODY
+        start %= players
+        turned = self._able >> start | (self._able & (1 << start) - 1) << players - start
+        if not turned:
+            return _NOBODY
+        return Position((start + (turned & -turned).bit_length() - 1) % players)
 
 
 @lru_cache(maxsize=64)
@@ -285,9 +292,11 @@ def betting_start(game: Game) -> BettingState:
     A hand in which the blinds put everybody all-in is over at once (the reference never ends it).
     """
     tree = _Tree(game)
-    max_blind = max(game.blinds)
-    root = BettingState(tree, ((),), game.blinds, max_blind, max(1, 2 * max_blind), 0, 0)
-    tree.root = root
+    root = tree.root = BettingState(tree)
+    root.spent = game.blinds
+    root.max_spent = max(game.blinds)
+    root._min_raise_to = max(1, 2 * root.max_spent)
+    root._able = sum(1 << p for p in range(game.num_players) if game.blinds[p] < game.stacks[p])
     root.acting_position = root._first_able_from(game.first_players[0])
     if root.acting_position == _NOBODY:
         root.finished = True

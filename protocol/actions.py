@@ -6,13 +6,14 @@ upper case counts, ``k`` is a check, ``b`` a bet, and whatever follows the actio
 
 from __future__ import annotations
 
+from functools import cache
 from operator import index
 from typing import Final
 
 from engine import CALL, FOLD, RAISE, Action, ActionKind, raise_to
 from protocol.numbers import scan_integer, wrap_int32
 
-__all__ = ["Action", "format_action", "scan_action"]
+__all__ = ["Action", "format_action", "reply_tails", "scan_action"]
 
 _KIND_OF_LETTER: Final = {
     "f": ActionKind.FOLD,
@@ -28,6 +29,7 @@ _KIND_OF_LETTER: Final = {
 }
 
 _LETTERS: Final = ("f", "c", "r")
+_MOST_TAILS: Final = 1 << 12
 
 
 def format_action(action: Action) -> str:
@@ -56,3 +58,29 @@ def scan_action(text: str, start: int, is_limit: bool) -> tuple[Action | None, i
     if size is None:
         return None
     return raise_to(wrap_int32(size[0])), size[1]
+
+
+class ReplyTails:
+    """What the bytes behind an echoed state amount to, for those that are well known: nearly all are.
+
+    The answers without a size are known from the start; sizes are learned as they are read, so many at most.
+    """
+
+    __slots__ = ("_is_limit", "_tails", "known")
+
+    def __init__(self, *, is_limit: bool) -> None:
+        letters = {b"f": FOLD, b"c": CALL} | ({b"r": RAISE} if is_limit else {})
+        self._is_limit = is_limit
+        self._tails = {letter + end: action for end in (b"\r\n", b"\n") for letter, action in letters.items()}
+        self.known = self._tails.get
+
+    def learn(self, tail: bytes, action: Action) -> None:
+        """Make a tail well known, unless it is no whole, short line or there are very many."""
+        if not self._is_limit and len(tail) < 16 and tail.endswith(b"\n") and len(self._tails) < _MOST_TAILS:
+            self._tails[tail] = action
+
+
+@cache
+def reply_tails(is_limit: bool) -> ReplyTails:
+    """The tails that all matches of limit, or of no-limit, games share."""
+    return ReplyTails(is_limit=is_limit)

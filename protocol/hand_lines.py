@@ -3,9 +3,6 @@
 A state line is a prefix (position, hand number), the betting so far, and the cards as the position sees them. The
 betting text belongs to the betting state, so it is kept with it (`BettingNote`) and shared by all hands that pass
 there; the rest is made once a hand, and the cards once a round.
-
-The note also remembers the replies read in that state: the bytes behind the echoed state, with the action and the
-state they lead to. A dealer meets the same few over and over, and need not read them again.
 """
 
 from __future__ import annotations
@@ -15,31 +12,22 @@ from typing import Final
 from engine import CARD_TEXTS, Action, BettingState, Deal, Game
 from protocol.actions import format_action
 
-__all__ = ["BettingNote", "HandLines", "note_of"]
+__all__ = ["BettingNote", "HandLines", "note_after", "note_of"]
 
 _CARD_BYTES: Final = tuple(text.encode() for text in CARD_TEXTS)
-_MOST_REPLIES: Final = 8
 
 
 class BettingNote:
-    """What the protocol knows about a betting state.
+    """What the protocol keeps with a betting state.
 
     Attributes:
         text: the betting as state lines hold it.
-        replies: bytes behind an echoed state, CR LF included, and what they amount to in this state: a legal action
-            and the state that follows. Holds a few only; add with `remember`.
     """
 
-    __slots__ = ("replies", "text")
+    __slots__ = ("text",)
 
     def __init__(self, text: bytes) -> None:
         self.text = text
-        self.replies: dict[bytes, tuple[Action, BettingState]] = {}
-
-    def remember(self, tail: bytes, action: Action, after: BettingState) -> None:
-        """Keep a reply, unless there are enough already or it is no whole, short line."""
-        if len(self.replies) < _MOST_REPLIES and len(tail) < 16 and tail.endswith(b"\n"):
-            self.replies[tail] = action, after
 
 
 def note_of(betting: BettingState) -> BettingNote:
@@ -48,6 +36,15 @@ def note_of(betting: BettingState) -> BettingNote:
     if not isinstance(note, BettingNote):
         texts = [b"".join([format_action(action).encode() for _, action in actions]) for actions in betting.rounds]
         note = betting.note = BettingNote(b"/".join(texts))
+    return note
+
+
+def note_after(before: BettingState, action: Action, after: BettingState) -> BettingNote:
+    """The note of the state that follows an action, made from the note before."""
+    note = after.note
+    if not isinstance(note, BettingNote):
+        text = note_of(before).text + format_action(action).encode() + b"/" * (after.round - before.round)
+        note = after.note = BettingNote(text)
     return note
 
 

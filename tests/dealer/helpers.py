@@ -483,7 +483,10 @@ def limits(
 ) -> TimeLimits:
     """Clocks in seconds."""
     return TimeLimits(
-        round(response_s * 1e6), round(hand_s * 1e6), round(per_hand_s * 1e6), None if start_s is None else round(start_s * 1e6)
+        round(response_s * 1e6),
+        round(hand_s * 1e6),
+        round(per_hand_s * 1e6),
+        None if start_s is None else round(start_s * 1e6),
     )
 
 

@@ -100,9 +100,7 @@ def test_a_program_that_cannot_be_started(tmp_path: Path, content: bytes) -> Non
     path.write_bytes(content)
     path.chmod(0o755)
     with pytest.raises(LaunchError, match=f"^cannot start '{path}': "):
-        BotProcess(
-            parse_player(str(path)), host="h", port=1, game="kuhn", seed=None, output_path=tmp_path / "bot.out"
-        )
+        BotProcess(parse_player(str(path)), host="h", port=1, game="kuhn", seed=None, output_path=tmp_path / "bot.out")
 
 
 def test_a_program_that_has_vanished(tmp_path: Path) -> None:
@@ -112,7 +110,7 @@ def test_a_program_that_has_vanished(tmp_path: Path) -> None:
 
 
 def test_an_output_file_that_cannot_be_made(tmp_path: Path) -> None:
-    with pytest.raises(LaunchError, match="^cannot start 'calling': No such file or directory"):
+    with pytest.raises(LaunchError, match=r"^cannot start 'calling': No such file or directory"):
         BotProcess(
             parse_player("calling"), host="h", port=1, game="kuhn", seed=None, output_path=tmp_path / "no" / "bot.out"
         )

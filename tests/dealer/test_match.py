@@ -300,7 +300,7 @@ def test_a_recorded_match_comes_out_the_same(name: str) -> None:
     with tarfile.open(fileobj=BytesIO(raw)) as tar:
         files = {member.name.rpartition(".")[2]: tar.extractfile(member).read() for member in tar}  # type: ignore[union-attr]
     setup = setup_of(game(entry["game"]), entry["hands"], entry["seed"], fixed_seats="-f" in entry["opts"].split())
-    letters = {name: letter for name, letter in zip(entry["names"], setup.names, strict=True)}
+    letters = dict(zip(entry["names"], setup.names, strict=True))
     board = Board(setup).connect_all()
     for line in files["tlog"].decode().splitlines():
         board.reply(line.split()[0])

@@ -57,7 +57,10 @@ def test_a_half_played_hand_goes_on_with_its_present_state() -> None:
     assert board.sent[0].startswith(b"MATCHSTATE:0:0:cr:")
     assert board.asked == 0
     board.reply("c")
-    assert [tuple(times) for times in board.seen.records[0].times[:2]] == [(1_000_000, 1_500_000), (2_000_000, 2_500_000)]
+    assert [tuple(times) for times in board.seen.records[0].times[:2]] == [
+        (1_000_000, 1_500_000),
+        (2_000_000, 2_500_000),
+    ]
 
 
 def test_a_complete_record_plays_nothing_and_gives_the_score() -> None:

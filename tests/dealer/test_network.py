@@ -389,9 +389,7 @@ async def _junk_and_close(client: Client) -> None:
 
 @pytest.mark.parametrize("leave", [_reset, _close, _half_close, _junk_and_close])
 @pytest.mark.parametrize("seat", [0, 1])
-def test_a_player_who_leaves_loses_the_match_at_his_turn(
-    leave: Callable[[Client], Awaitable[None]], seat: int
-) -> None:
+def test_a_player_who_leaves_loses_the_match_at_his_turn(leave: Callable[[Client], Awaitable[None]], seat: int) -> None:
     async def main() -> None:
         playing = Playing(setup_of(KUHN, 1000)).start()
         clients = await playing.clients()

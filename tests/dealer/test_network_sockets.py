@@ -16,7 +16,17 @@ from dealer.match import Match, Phase
 from dealer.network import Table
 from dealer.observer import MatchObserver, Observers
 from logs import HandRecord
-from tests.dealer.helpers import Client, Playing, Recorder, always, drawn_by_state, free_ports, game, run_async, setup_of
+from tests.dealer.helpers import (
+    Client,
+    Playing,
+    Recorder,
+    always,
+    drawn_by_state,
+    free_ports,
+    game,
+    run_async,
+    setup_of,
+)
 
 KUHN = game("kuhn")
 
@@ -75,7 +85,7 @@ def test_more_ports_than_seats_are_ignored() -> None:
 def test_a_port_in_use_is_told_with_its_seat_and_nothing_stays_open() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         before = _open_files()
-        with pytest.raises(OSError, match=".") as raised:
+        with pytest.raises(OSError) as raised:
             _table().listen([0, taken.getsockname()[1]])
         assert raised.value.filename == "1"
         assert raised.value.errno == errno.EADDRINUSE
@@ -84,14 +94,14 @@ def test_a_port_in_use_is_told_with_its_seat_and_nothing_stays_open() -> None:
 
 @pytest.mark.parametrize("port", [65536, 10**9, -1])
 def test_a_number_that_is_no_port_is_told_with_its_seat(port: int) -> None:
-    with pytest.raises(OSError, match=".") as raised:
+    with pytest.raises(OSError) as raised:
         _table().listen([port])
     assert raised.value.filename == "0"
 
 
 def test_an_address_that_is_not_ours_is_told() -> None:
     table = Table(Match(setup_of(KUHN, 1), MatchObserver()), host="192.0.2.1")
-    with pytest.raises(OSError, match=".") as raised:
+    with pytest.raises(OSError) as raised:
         table.listen()
     assert raised.value.filename == "0"
 
@@ -105,7 +115,7 @@ def test_a_socket_that_cannot_be_made_is_told_with_its_seat(monkeypatch: pytest.
 
     table = _table()
     monkeypatch.setattr("dealer.network.socket.socket", refuse)
-    with pytest.raises(OSError, match=".") as raised:
+    with pytest.raises(OSError) as raised:
         table.listen()
     assert raised.value.filename == "0"
 

@@ -105,9 +105,10 @@ def test_help(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
 
 
 def test_a_port_in_use(folder: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken, DealerProcess(
-        folder, _arguments(1, "-p", f"0,{taken.getsockname()[1]}")
-    ) as dealer:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as taken,
+        DealerProcess(folder, _arguments(1, "-p", f"0,{taken.getsockname()[1]}")) as dealer,
+    ):
         assert dealer.end() == (1, "")
         assert dealer.stderr == "ERROR: could not create listen socket for player 2\n"
 

@@ -166,7 +166,7 @@ def test_seeds(text: str, seed: int) -> None:
 
 
 def test_no_seed() -> None:
-    with pytest.raises(UsageError, match="^ERROR: invalid random number seed x\n$"):
+    with pytest.raises(UsageError, match=r"^ERROR: invalid random number seed x\n$"):
         parse_seed("x")
 
 

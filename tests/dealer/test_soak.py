@@ -141,9 +141,7 @@ class Case:
             self.alone.connect_all().talk(plan.speakers())
         self.log_path = folder / f"{number}.log"
         self.seen = Recorder(plan.setup.names, wants_lines=number % 2 == 0)
-        self.match = Match(
-            plan.setup, Observers([LogWriter(LineFile(self.log_path), plan.setup.names), self.seen])
-        )
+        self.match = Match(plan.setup, Observers([LogWriter(LineFile(self.log_path), plan.setup.names), self.seen]))
 
     async def play(self) -> None:
         table = Table(self.match, coalesce_s=0.001 if self.plan.salt % 3 == 0 else None)

@@ -50,6 +50,11 @@ def games(draw: st.DrawFn) -> Game:
     )
 
 
+def playable_games() -> st.SearchStrategy[Game]:
+    """Games in which somebody has a decision to make: not everybody is all-in from the blinds."""
+    return games().filter(lambda game: not betting_start(game).finished)
+
+
 def random_action(betting: BettingState, chance: random.Random, fold: float = 0.1) -> Action:
     """A legal action; raises are often the smallest or the largest."""
     legal = betting.legal_actions()

@@ -313,9 +313,9 @@ def test_limit_raises_carry_no_size_in_the_betting() -> None:
 
 def test_a_very_long_text_is_shortened_in_the_sentence() -> None:
     with pytest.raises(FormatError, match=re.escape("..." + "')")) as caught:
-        parse_match_state("MATCHSTATE:0:0:" + "c" * 5000, LIMIT)
+        parse_match_state("MATCHSTATE:0:0::" + "c" * 5000, LIMIT)
     assert len(str(caught.value)) < 300
-    assert len(caught.value.text) == 5015
+    assert len(caught.value.text) == 5016
 
 
 def test_a_limit_raise_is_written_without_size() -> None:

@@ -1,0 +1,69 @@
+"""What the tests of the command line share: running ``arena`` as a program, in a folder of its own."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from typer.testing import CliRunner
+
+from dealer.cli.app import app
+from tests.dealer.helpers import ARENA, CONTROL_CODES, PATIENCE_S, program_env
+
+
+class Ran(NamedTuple):
+    """What a command left: exit code and both streams."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def sentence(self) -> str:
+        """The one line on standard error that says what is wrong."""
+        (line,) = self.err.splitlines()
+        assert self.out == ""
+        assert line.startswith("arena: ")
+        return line.removeprefix("arena: ")
+
+
+Arena = Callable[..., Ran]
+
+
+@pytest.fixture
+def arena(tmp_path: Path) -> Arena:
+    """A function that runs ``arena`` with arguments. No output that is not a terminal's holds control codes."""
+
+    def run(*arguments: str, **env: str) -> Ran:
+        done = subprocess.run(
+            [*ARENA, *arguments],
+            cwd=tmp_path,
+            env=program_env(**env),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+        for stream in (done.stdout, done.stderr):
+            assert not CONTROL_CODES.search(stream.replace(b"\r\n", b"\n")), stream
+        return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    return run
+
+
+@pytest.fixture
+def arena_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Arena:
+    """Like `arena`, within this process: faster, for commands that start nothing."""
+    for name, value in program_env().items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> Ran:
+        result = CliRunner().invoke(app, arguments, prog_name="arena")
+        assert result.exception is None or isinstance(result.exception, SystemExit)
+        return Ran(result.exit_code, result.stdout, result.stderr)
+
+    return run

@@ -1,0 +1,155 @@
+"""``arena deal`` and ``arena bot``: the dealer alone, and clients that connect by themselves."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.dealer.cli.conftest import Arena
+from tests.dealer.helpers import ARENA, PATIENCE_S, free_ports, program_env
+
+unix_only = pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
+
+
+class Dealing:
+    """``arena deal`` in the background."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.processes: list[subprocess.Popen[bytes]] = []
+
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(
+            [*ARENA, *arguments],
+            cwd=self.folder,
+            env=program_env(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        self.processes.append(process)
+        return process
+
+    def close(self) -> None:
+        for process in self.processes:
+            process.kill()
+            process.communicate()
+
+
+@pytest.fixture
+def dealing(tmp_path: Path) -> Iterator[Dealing]:
+    dealing = Dealing(tmp_path)
+    yield dealing
+    dealing.close()
+
+
+def _waiting_line(process: subprocess.Popen[bytes]) -> str:
+    assert process.stderr is not None
+    return process.stderr.readline().decode()
+
+
+def test_a_client_joins_a_tcp_seat(dealing: Dealing, tmp_path: Path) -> None:
+    dealer = dealing.start("deal", "kuhn", "Ann=tcp", "calling", "-n", "20", "--seed", "2", "--json", "--out", "x")
+    waiting = _waiting_line(dealer)
+    found = re.match(r"waiting for Ann at 127\.0\.0\.1:(\d+)", waiting)
+    assert found
+    assert re.search(r", \d+ s left\n", waiting)
+    bot = dealing.start("bot", "raising", "127.0.0.1", found[1], "--game", "kuhn")
+    out, err = dealer.communicate(timeout=PATIENCE_S)
+    assert dealer.returncode == 0
+    assert err == b""
+    result = json.loads(out)
+    assert (result["outcome"], result["hands_played"]) == ("finished", 20)
+    assert [player["player"] for player in result["players"]] == ["tcp", "calling"]
+    assert bot.wait(PATIENCE_S) == 0
+    assert (tmp_path / "x" / "match.log").read_text().endswith(":Ann|calling\n")
+
+
+def test_every_seat_is_a_clients_where_none_is_named_and_ports_are_as_asked(dealing: Dealing) -> None:
+    one, two = free_ports(2)
+    dealer = dealing.start("deal", "kuhn", "-n", "5", "--quiet", "--ports", f"{one},{two}", "--start-timeout", "0")
+    waiting = _waiting_line(dealer)
+    assert waiting == f"waiting for tcp#1 at 127.0.0.1:{one}, tcp#2 at 127.0.0.1:{two}, without limit\n"
+    bots = [dealing.start("bot", "calling", "127.0.0.1", str(port), "--game", "kuhn") for port in (one, two)]
+    out, _ = dealer.communicate(timeout=PATIENCE_S)
+    assert dealer.returncode == 0
+    assert len(out.splitlines()) == 1
+    assert [bot.wait(PATIENCE_S) for bot in bots] == [0, 0]
+
+
+def test_nobody_comes(arena: Arena) -> None:
+    ran = arena("deal", "kuhn", "--start-timeout", "0.3", "-q")
+    assert ran.code == 1
+    assert ran.out == "No hand was finished: tcp#1 has not connected within 0.3 s.\n"
+
+
+@unix_only
+def test_an_interrupted_wait(dealing: Dealing) -> None:
+    dealer = dealing.start("deal", "kuhn", "--quiet")
+    assert _waiting_line(dealer).startswith("waiting for tcp#1 at ")
+    dealer.send_signal(signal.SIGINT)
+    out, err = dealer.communicate(timeout=PATIENCE_S)
+    assert dealer.returncode == 130
+    assert out == b"No hand was finished: it was interrupted.\n"
+    assert b"Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("nogame",), "no such game or file"),
+        (("kuhn", "tcp"), "needs 2 players, 1 given"),
+        (("kuhn", "--ports", "x"), "--ports x: 'x' is no port"),
+        (("kuhn", "--ports", "1,99999"), "'99999' is no port"),
+        (("kuhn", "--ports", "-1"), "'-1' is no port"),
+        (("kuhn", "--host", "192.0.2.1"), "cannot listen on 192.0.2.1 port any"),
+    ],
+)
+def test_what_cannot_be_dealt_is_one_sentence(arena_here: Arena, arguments: tuple[str, ...], words: str) -> None:
+    ran = arena_here("deal", *arguments)
+    assert ran.code == 2
+    assert words in ran.sentence
+
+
+@pytest.mark.xfail(strict=True, reason="isdigit() takes digits that int() does not")
+def test_digits_that_are_no_number(arena_here: Arena) -> None:
+    ran = arena_here("deal", "kuhn", "--ports", "²")
+    assert ran.code == 2
+    assert "is no port" in ran.sentence
+
+
+def test_a_port_in_use(arena_here: Arena) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        ran = arena_here("deal", "kuhn", "--ports", f"0,{port}")
+    assert ran.code == 2
+    assert f"cannot listen on 127.0.0.1 port {port}: " in ran.sentence
+    assert "ddress already in use" in ran.sentence
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("calling",), 2, "HOST is missing"),
+        (("calling", "127.0.0.1", "x"), 2, "PORT must be a number from 1 to 65535, not 'x'"),
+        (("calling", "127.0.0.1", "1", "--seed", "x"), 2, "--seed must be a whole number"),
+        (("calling", "127.0.0.1", "1", "--speed", "9"), 2, "unknown option --speed"),
+        (("nobody", "127.0.0.1", "1"), 1, "there is no bot 'nobody'"),
+        (("random?fold=-1", "127.0.0.1", "1"), 1, "the probabilities must be 0 or more"),
+        (("calling", "127.0.0.1", "1", "--game", "nogame"), 1, "no such game or file"),
+    ],
+)
+def test_a_bot_that_cannot_play_says_why(arena: Arena, arguments: tuple[str, ...], code: int, words: str) -> None:
+    ran = arena("bot", *arguments)
+    assert (ran.code, ran.out) == (code, "")
+    (line,) = ran.err.splitlines()
+    assert line.startswith("bot: ")
+    assert words in line

@@ -1,0 +1,69 @@
+"""The help of every command, as it was last agreed on.
+
+After a wanted change write the snapshots anew and look at the difference before committing it:
+
+    ARENA_UPDATE_SNAPSHOTS=1 pytest tests/dealer/cli/test_help.py && git diff tests/dealer/cli/snapshots
+
+The boxes drawn around the text are not part of a snapshot: they are the libraries' business.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.dealer.cli.conftest import Arena
+
+SNAPSHOTS = Path(__file__).parent / "snapshots"
+COMMANDS = (
+    "",
+    "play",
+    "deal",
+    "bot",
+    "bots",
+    "games",
+    "bench",
+    "bench dealer",
+    "bench evaluator",
+    "bench startup",
+)
+
+
+def _words(text: str) -> str:
+    """The text without boxes, blank lines and columns."""
+    lines = (re.sub(r"\s+", " ", re.sub(r"[─-╿]", " ", line)).strip() for line in text.splitlines())
+    return "\n".join(line for line in lines if line) + "\n"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_is_the_one_agreed_on(arena: Arena, command: str) -> None:
+    ran = arena(*command.split(), "--help")
+    assert ran.code == 0
+    assert ran.err == ""
+    path = SNAPSHOTS / f"{command.replace(' ', '-') or 'arena'}.txt"
+    if os.environ.get("ARENA_UPDATE_SNAPSHOTS"):
+        path.write_text(_words(ran.out), "utf-8")
+    assert _words(ran.out) == path.read_text("utf-8")
+
+
+def test_h_is_help(arena: Arena) -> None:
+    assert arena("play", "-h") == arena("play", "--help")
+
+
+def test_every_snapshot_is_of_a_command() -> None:
+    assert {path.stem for path in SNAPSHOTS.iterdir()} == {name.replace(" ", "-") or "arena" for name in COMMANDS}
+
+
+def test_without_arguments_there_is_help(arena: Arena) -> None:
+    ran = arena()
+    assert ran.code == 2
+    assert "Usage: arena" in ran.out + ran.err
+
+
+def test_the_version(arena: Arena) -> None:
+    ran = arena("--version")
+    assert ran.code == 0
+    assert re.fullmatch(r"acpc-arena \d+\.\d+\.\d+\S*\n", ran.out)

@@ -1,0 +1,71 @@
+"""``arena bots``, ``arena games``, ``arena bench``: tables and figures."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from bots.registry import builtin_names
+from protocol import shipped_games
+from protocol.game_definition import SHORT_NAMES
+from tests.dealer.cli.conftest import Arena
+
+
+def test_bots_are_listed_with_their_options(arena: Arena) -> None:
+    ran = arena("bots", COLUMNS="160")
+    assert (ran.code, ran.err) == (0, "")
+    for name in builtin_names():
+        assert f" {name} " in ran.out
+    assert "fold=0.06 (number)" in ran.out
+
+
+def test_games_are_listed_with_both_names(arena: Arena) -> None:
+    ran = arena("games", COLUMNS="160")
+    assert (ran.code, ran.err) == (0, "")
+    for name in (*shipped_games(), *SHORT_NAMES):
+        assert f" {name} " in ran.out
+
+
+def test_every_listed_game_can_be_played(arena_here: Arena) -> None:
+    """The short names of the table are those that `play` takes; the number of players is told where it is wrong."""
+    for name in SHORT_NAMES:
+        ran = arena_here("play", name, "calling")
+        assert ran.code == 2
+        assert "players, 1 given: calling" in ran.sentence
+
+
+def test_start_up_times_as_json(arena: Arena) -> None:
+    ran = arena("bench", "startup", "--rounds", "1", "--json")
+    assert (ran.code, ran.err) == (0, "")
+    rows = json.loads(ran.out)
+    assert {row["who"] for row in rows} >= {"bare interpreter", "built-in bot", "arena bot"}
+    assert all(row["rate_median"] > 0 and row["unit"] == "ms" for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("dealer", "--reference-dealer", "no/such/dealer"), "'no/such/dealer' is no program that can be started"),
+        (("dealer", "--matches", "1,x"), "--matches 1,x: give whole numbers, separated by commas"),
+        (("dealer", "--matches", "0"), "--matches 0: give whole numbers, separated by commas"),
+    ],
+)
+def test_what_cannot_be_measured_is_one_sentence(arena_here: Arena, arguments: tuple[str, ...], words: str) -> None:
+    ran = arena_here("bench", *arguments)
+    assert ran.code == 2
+    assert ran.sentence == words
+
+
+@pytest.mark.parametrize("command", ["nonsense", "bench nonsense"])
+def test_a_command_that_does_not_exist(arena_here: Arena, command: str) -> None:
+    ran = arena_here(*command.split())
+    assert (ran.code, ran.out) == (2, "")
+    assert "nonsense" in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_no_rounds_are_refused(arena_here: Arena) -> None:
+    ran = arena_here("bench", "startup", "--rounds", "0")
+    assert (ran.code, ran.out) == (2, "")
+    assert "--rounds" in ran.err
