@@ -17,6 +17,7 @@ The rules are those of the ACPC reference server, limit and no-limit, with its p
 from __future__ import annotations
 
 from functools import lru_cache
+from operator import index
 from typing import TypeAlias
 
 from engine.actions import Action, ActionKind, LegalActions
@@ -34,14 +35,21 @@ _NOBODY = Position(-1)
 
 
 class _Tree:
-    """What the states of one game share: the game, and how many states are remembered."""
+    """What the states of one game share: the game, and which states remember others."""
 
-    __slots__ = ("game", "remembered", "root")
+    __slots__ = ("game", "parents", "remembered")
 
     def __init__(self, game: Game) -> None:
         self.game = game
         self.remembered = 0
-        self.root: BettingState | None = None
+        self.parents: list[BettingState] = []
+
+    def forget(self) -> None:
+        """Cut all states off each other; those that somebody holds stay as they are."""
+        for parent in self.parents:
+            parent._children.clear()
+        self.parents.clear()
+        self.remembered = 0
 
 
 class BettingState:
@@ -176,12 +184,16 @@ class BettingState:
 
         Raises:
             IllegalAction: the rules refuse the action.
+            TypeError: the size of a raise is no whole number.
         """
         child = self._children.get(action)
         if child is None:
             self.check(action)
-            if action.hand_total and (self.game.is_limit or action.kind != ActionKind.RAISE):
-                return self.after(Action(action.kind))
+            is_sized = action.kind == ActionKind.RAISE and not self.game.is_limit
+            plain = Action(ActionKind(action.kind), index(action.hand_total) if is_sized else 0)
+            if plain != action:
+                return self.after(plain)
+            action = plain
             child = self._compute_after(action)
             self._remember(action, child)
         return child
@@ -198,10 +210,11 @@ class BettingState:
 
     def _remember(self, action: Action, child: BettingState) -> None:
         tree = self._tree
+        if tree.remembered >= MAX_REMEMBERED:
+            tree.forget()
+        if not self._children:
+            tree.parents.append(self)
         tree.remembered += 1
-        if tree.remembered > MAX_REMEMBERED and tree.root is not None:
-            tree.root._children.clear()
-            tree.remembered = 0
         self._children[action] = child
 
     def _can_fold(self) -> bool:
@@ -292,7 +305,7 @@ def betting_start(game: Game) -> BettingState:
     A hand in which the blinds put everybody all-in is over at once (the reference never ends it).
     """
     tree = _Tree(game)
-    root = tree.root = BettingState(tree)
+    root = BettingState(tree)
     root.spent = game.blinds
     root.max_spent = max(game.blinds)
     root._min_raise_to = max(1, 2 * root.max_spent)

@@ -76,5 +76,11 @@ def deals(game: Game, seed: int, first_hand: int = 0) -> Iterator[Deal]:
 
 
 def deal_hand(game: Game, seed: int, hand_number: int) -> Deal:
-    """The cards of one hand of the match with this seed; hands are numbered from 0."""
+    """The cards of one hand of the match with this seed; hands are numbered from 0.
+
+    Raises:
+        ValueError: the hand number is negative.
+    """
+    if hand_number < 0:
+        raise ValueError(f"hands are numbered from 0, not {hand_number}")
     return next(deals(game, seed, hand_number))

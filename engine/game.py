@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import NewType
 
@@ -108,7 +108,14 @@ class Game:
             yield "too many hole and board cards for specified deck"
         if sum(self.num_board_cards) > MAX_BOARD_CARDS:
             yield f"too many board cards: {sum(self.num_board_cards)}, the most is {MAX_BOARD_CARDS}"
+        if min(self.num_board_cards, default=0) < 0:
+            yield f"invalid number of board cards: {min(self.num_board_cards)}"
+        if not all(0 <= raises <= 255 for raises in self.max_raises):
+            yield f"invalid maximal raises: {', '.join(map(str, self.max_raises))}"
+        if max(self.stacks, default=0) > DEFAULT_STACK:
+            yield f"a stack of {max(self.stacks)} is beyond {DEFAULT_STACK}"
         for what, have, need in (
+            ("raise sizes", self.raise_sizes, rounds if self.betting is BettingType.LIMIT else 0),
             ("stacks", self.stacks, players),
             ("blinds", self.blinds, players),
             ("first players", self.first_players, rounds),
@@ -117,6 +124,14 @@ class Game:
         ):
             if len(have) != need:
                 yield f"{len(have)} {what} given for {need}"
+
+    def __hash__(self) -> int:
+        """Computed once: games are keys on hot paths."""
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.betting.value, *(getattr(self, field.name) for field in fields(self)[1:])))
 
     @property
     def is_limit(self) -> bool:

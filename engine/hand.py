@@ -79,7 +79,7 @@ class Hand:
         self.betting = self.betting.after(action)
 
     def values(self) -> list[float]:
-        """Net chips of every position; they sum to zero.
+        """Net chips of every position; see `hand_values`.
 
         Raises:
             ValueError: the hand is not over.
@@ -90,7 +90,9 @@ class Hand:
 def hand_values(betting: BettingState, deal: Deal) -> list[float]:
     """Net chips of every position at the end of a hand, in chips, by position.
 
-    A pot to which nobody added a chip is worth 0 to everyone (the reference aborts on it).
+    They sum to zero, but for a limit game in which a short raiser lowered the bet (see `engine.betting`): what the
+    others had put in beyond it is lost, as in the reference. A pot to which nobody added a chip is worth 0 to everyone
+    (the reference aborts on it).
 
     Raises:
         ValueError: the hand is not over.

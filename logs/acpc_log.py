@@ -34,6 +34,7 @@ def format_header(
 
 def format_value(value: float) -> str:
     """A number of chips: at most six decimals, no trailing zeros; tiny negative sums print ``-0``."""
+    value = float(value)
     if value.is_integer() and value:
         return str(int(value))
     return f"{value:.6f}".rstrip("0").rstrip(".")

@@ -22,8 +22,9 @@ class LineFile:
             OSError: it cannot be opened.
         """
         self.path = os.fspath(path)
-        flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
-        self._fd = os.open(self.path, flags | (os.O_APPEND if append else os.O_TRUNC), 0o666)
+        # Appending also to a new file: after a failed write the next line then follows what was left, not a gap.
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+        self._fd = os.open(self.path, flags | (0 if append else os.O_TRUNC), 0o666)
 
     def write(self, text: str) -> None:
         """Write whole lines; `text` ends with LF. Bytes that came as surrogate escapes are written as they were.

@@ -178,6 +178,7 @@ def find_game(name: str) -> tuple[str, Game]:
     lowered = name.lower().removesuffix(".game")
     full = SHORT_NAMES.get(lowered, lowered)
     fitting = [full] if full in games else [game for game in games if game.startswith(full + ".")]
+    fitting = fitting or [game for game in games if full and game.startswith(full)]
     if not fitting:
         raise GameDefinitionError(
             name,
@@ -199,6 +200,8 @@ def _load_file(path: str) -> Game:
             content = file.read(_MOST_BYTES + 1)
     except OSError as error:
         raise GameDefinitionError(path, f"cannot read the game definition: {error.strerror}") from None
+    except ValueError as error:
+        raise GameDefinitionError(repr(path), f"cannot be the name of a file: {error}") from None
     if len(content) > _MOST_BYTES:
         raise GameDefinitionError(path, "too large for a game definition")
     try:

@@ -18,7 +18,7 @@ from protocol.match_state import HEADER, MatchState
 
 __all__ = ["LegacyState", "parse_legacy_state"]
 
-_TOKEN = re.compile(r"([bcrf])([0-9]*)")
+_TOKEN = re.compile(r"([bcrf])([0-9]{0,18})")
 
 
 class LegacyState(NamedTuple):
@@ -42,8 +42,8 @@ def parse_legacy_state(text: str) -> LegacyState:
     for field in fields[:-1]:
         starts.append(starts[-1] + len(field) + 1)
     for number, start in zip(fields[:2], starts, strict=False):
-        if not (number.isascii() and number.isdigit()):
-            raise FormatError(text, start, f"{number!r} is no number")
+        if not (number.isascii() and number.isdigit() and len(number) <= 18):
+            raise FormatError(text, start, f"{number[:20]!r} is no number")
     blinds, rounds = _parse_betting(text, fields[2], starts[2])
     hole_text, *board_texts = fields[3].split("/")
     try:

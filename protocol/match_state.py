@@ -38,7 +38,8 @@ __all__ = [
 
 HEADER = "MATCHSTATE:"
 
-_RAISE_SIZE = "a no-limit raise needs its size, a plain number"
+_MOST_TEXTS = 1 << 14
+_MOST_HANDS = 2**32
 
 Rounds: TypeAlias = tuple[tuple[Action, ...], ...]
 
@@ -105,7 +106,10 @@ def read_match_state(text: str, game: Game) -> tuple[MatchState, BettingState]:
     position, at = _parse_number(text, len(HEADER), "the position")
     if position >= game.num_players:
         raise FormatError(text, len(HEADER), f"position {position} in a game of {game.num_players} players")
+    start = at
     hand_number, at = _parse_number(text, at, "the hand number")
+    if hand_number >= _MOST_HANDS:
+        raise FormatError(text, start, f"hand number {hand_number} is beyond {_MOST_HANDS - 1}")
     end = text.find(":", at)
     if end < 0:
         raise FormatError(text, len(text), "the betting must end with ':'")
@@ -133,7 +137,6 @@ def _check_deck(text: str, start: int, runs: list[tuple[Card, ...]], game: Game)
         seen.add(card)
 
 
-@lru_cache(maxsize=1 << 14)
 def betting_after(game: Game, betting: str) -> BettingState:
     """The betting state that a betting text of a dealer describes.
 
@@ -143,12 +146,23 @@ def betting_after(game: Game, betting: str) -> BettingState:
     Raises:
         FormatError: the text breaks the format or the rules; `column` counts from its start.
     """
-    if not betting:
-        return betting_start(game)
-    last = len(betting.rstrip("/").rstrip("0123456789")) - 1
-    if last < 0:
-        raise FormatError(betting, 0, f"{betting[0]!r} is no action: f, c or r")
-    return _walk_action(betting, last, betting_after(game, betting[:last]))
+    texts = _remembered_texts(game)
+    state = texts.get(betting)
+    if state is None:
+        last = len(betting.rstrip("/").rstrip("0123456789")) - 1
+        before = texts.get(betting[:last]) if last > 0 else None
+        state = _walk(betting, 0, betting_start(game)) if before is None else _walk(betting, last, before)
+        if len(texts) >= _MOST_TEXTS:
+            texts.clear()
+        texts[betting] = state
+    return state
+
+
+@lru_cache(maxsize=64)
+def _remembered_texts(game: Game) -> dict[str, BettingState]:
+    """Texts that have been read before; the start of the hand among them."""
+    root = betting_start(game)
+    return {"/" * root.round: root}
 
 
 def _first_difference(text: str, wanted: str) -> int:
@@ -176,27 +190,25 @@ def _parse_betting(text: str, start: int, end: int, game: Game) -> BettingState:
         raise FormatError(text, start + error.column, error.problem) from None
 
 
-def _walk_action(text: str, at: int, betting: BettingState) -> BettingState:
-    """Play the last action of a betting text, at `at`; slashes must follow exactly where rounds end."""
-    char = text[at]
-    if char not in "fcr":
-        raise FormatError(text, at, f"{char!r} is no action: f, c or r")
-    scanned = scan_action(text, at, betting.game.is_limit)
-    action, behind = scanned or (None, at)
-    if action is None:
-        raise FormatError(text, at + 1, _RAISE_SIZE)
-    if text[at:behind] != format_action(action):
-        raise FormatError(text, at + 1, _RAISE_SIZE)
-    try:
-        after = betting.after(action)
-    except IllegalAction as error:
-        raise FormatError(text, at, str(error)) from None
-    if text[behind:] != "/" * (after.round - betting.round):
-        problem = f"{text[behind : behind + 1]!r} is no action: f, c or r"
-        if text[behind : behind + 1] in ("", "/"):
-            problem = "the round is over here: '/' must follow" if after.round > betting.round else "no round ends here"
-        raise FormatError(text, behind, problem)
-    return after
+def _walk(text: str, at: int, betting: BettingState) -> BettingState:
+    """Play a betting text from `at` on; slashes must stand exactly where rounds end."""
+    is_limit = betting.game.is_limit
+    while at < len(text):
+        char = text[at]
+        if char not in "fcr":
+            raise FormatError(text, at, f"{char!r} is no action: f, c or r")
+        action, behind = scan_action(text, at, is_limit) or (None, at)
+        if action is None or text[at:behind] != format_action(action):
+            raise FormatError(text, at + 1, "a no-limit raise needs its size, a plain number")
+        try:
+            after = betting.after(action)
+        except IllegalAction as error:
+            raise FormatError(text, at, str(error)) from None
+        slashes = after.round - betting.round
+        if text[behind : behind + slashes] != "/" * slashes:
+            raise FormatError(text, behind, "the round is over here: '/' must follow")
+        betting, at = after, behind + slashes
+    return betting
 
 
 def _parse_hole_cards(text: str, start: int, game: Game) -> tuple[tuple[tuple[Card, ...], ...], int]:
@@ -267,7 +279,7 @@ def scan_match_state(text: str, game: Game) -> tuple[MatchState, int] | None:
     if walked is None:
         return None
     betting, at = walked
-    holes = _scan_hole_cards(text, at + 1, game)
+    holes = _scan_hole_cards(text, min(at + 1, len(text)), game)
     if holes is None:
         return None
     hole_cards, at = holes

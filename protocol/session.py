@@ -9,8 +9,7 @@ Two rules:
 - A dealer reads a seat only when it is that seat's turn. Lines wait unread until then and are judged against the state
   that is current when they are read; so ask `next_event` only when a reply is due.
 - What the peer does wrong in play is an event, because the match goes on. Only what ends the conversation raises:
-  `RemoteProtocolError` (the peer's fault) or `LocalProtocolError` (the caller's). After an error a session stays
-  unusable.
+  `RemoteProtocolError` (the peer's fault, after which the session is over) or `LocalProtocolError` (the caller's).
 
 Texts on the wire are bytes; they are decoded as latin-1 so that any byte survives a round trip into logs.
 """
@@ -187,7 +186,7 @@ class DealerSession:
 
         Raises:
             RemoteProtocolError: the first line is no version line.
-            LocalProtocolError: asked again after `Closed` or an error.
+            LocalProtocolError: asked again after `Closed` or an error, or before there was a state to reply to.
         """
         if self._closed:
             raise LocalProtocolError("this session is over")
@@ -199,6 +198,8 @@ class DealerSession:
             return NEED_DATA
         if self._awaits_version:
             return self._read_version(raw)
+        if not self._prefix:
+            raise LocalProtocolError("no reply is due before the first state")
         return self._read_reply(raw)
 
     def _read_version(self, raw: bytes) -> Handshake:

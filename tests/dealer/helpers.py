@@ -253,7 +253,8 @@ class Board:
         self.seen = Recorder(setup.names, wants_lines=wants_lines)
         self.match = Match(setup, Observers([self.seen, *observers]), transactions)
         players = setup.game.num_players
-        self.sent = [b""] * players
+        self.sent = [bytearray() for _ in range(players)]
+        self._last = [b""] * players
         self.writes: list[tuple[int, bytes, bool]] = []
         self._fresh: list[list[bytes]] = [[] for _ in range(players)]
 
@@ -264,6 +265,7 @@ class Board:
     def connect(self, seat: int, hello: bytes = VERSION) -> None:
         def write(data: bytes, is_asked: bool) -> None:
             self.sent[seat] += data
+            self._last[seat] = (data.splitlines(keepends=True) or [self._last[seat]])[-1]
             self._fresh[seat].append(data)
             self.writes.append((seat, data, is_asked))
 
@@ -283,7 +285,7 @@ class Board:
 
     def last_line(self, seat: int) -> bytes:
         """The line a seat saw last, with its end."""
-        return self.sent[seat].splitlines(keepends=True)[-1]
+        return self._last[seat]
 
     def send(self, seat: int, data: bytes) -> None:
         self.match.receive(Seat(seat), data)
@@ -309,7 +311,7 @@ class Board:
         sessions = [PlayerSession(self.setup.game) for _ in speakers]
         asked: list[StateReceived | None] = [None] * len(speakers)
         for seat in range(len(speakers)):
-            self._fresh[seat] = [self.sent[seat]]
+            self._fresh[seat] = [bytes(self.sent[seat])]
         while self.match.phase is Phase.PLAYING and (hands is None or self.match.hands_played < hands):
             for seat, session in enumerate(sessions):
                 session.receive_data(self.fresh(seat))
