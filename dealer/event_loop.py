@@ -28,10 +28,13 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
+from contextvars import Context
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVarTuple, Unpack
 
 __all__ = ["MatchLoop", "Outbox", "Waiting", "new_event_loop"]
+
+_Ts = TypeVarTuple("_Ts")
 
 SLICE_S = 0.005
 SPIN_S = 0.0002
@@ -130,10 +133,21 @@ class MatchLoop(asyncio.SelectorEventLoop):
         if self._flush_timer is None:
             self._flush_timer = self.call_later(outbox.most_s, self._flush_later)
 
-    def wake(self) -> None:
-        """Let asyncio have its turn soon: a callback of a watched socket has scheduled something."""
+    def call_soon(
+        self, callback: Callable[[Unpack[_Ts]], object], *args: Unpack[_Ts], context: Context | None = None
+    ) -> asyncio.Handle:
+        """Asyncio's; what a watched socket's callback schedules ends the selector's own serving."""
         if self._fast is not None:
             self._fast.is_asyncio_due = True
+        return super().call_soon(callback, *args, context=context)
+
+    def call_at(
+        self, when: float, callback: Callable[[Unpack[_Ts]], object], *args: Unpack[_Ts], context: Context | None = None
+    ) -> asyncio.TimerHandle:
+        """Asyncio's; see `call_soon`."""
+        if self._fast is not None:
+            self._fast.is_asyncio_due = True
+        return super().call_at(when, callback, *args, context=context)
 
     def _flush_later(self) -> None:
         self._flush_timer = None
@@ -203,6 +217,8 @@ class _FastSelector(selectors.BaseSelector):
         """Serve watched sockets until asyncio has something to do, its timeout is over or its turn is due."""
         if not self._watched and not any(self.outboxes):
             return self._inner.select(timeout)
+        # What was scheduled before this call is in the timeout.
+        self.is_asyncio_due = False
         clock, poll, watched, inner_fd = time.monotonic, self._epoll.poll, self._watched, self._inner.fileno()
         now_s = clock()
         wake_s = float("inf") if timeout is None else now_s + max(0.0, timeout)
@@ -224,10 +240,8 @@ class _FastSelector(selectors.BaseSelector):
                 if outbox:
                     outbox.flush_due(now_s)
             if is_asyncio_ready:
-                self.is_asyncio_due = False
                 return self._inner.select(0)
             if self.is_asyncio_due or now_s >= wake_s or now_s >= turn_s or not watched:
-                self.is_asyncio_due = False
                 return []
 
     def _wait(self, wake_s: float) -> list[tuple[int, int]]:

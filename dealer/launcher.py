@@ -78,7 +78,8 @@ class BotProcess:
                 text = output.read().decode("utf-8", "replace")
         except OSError:
             return []
-        return [line for line in text.splitlines() if line.strip()][-_LAST_LINES:]
+        lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+        return [_printable(line) for line in lines[-_LAST_LINES:]]
 
     def wait(self, timeout_s: float) -> int | None:
         """Wait for it to end; its exit code, or None when it still runs."""
@@ -90,9 +91,10 @@ class BotProcess:
     def stop(self, *, grace_s: float = 1.0) -> None:
         """End it and what it started: first asked, then forced."""
         self._signal(getattr(signal, "SIGTERM", None))
-        if self.wait(grace_s) is None:
-            self._signal(getattr(signal, "SIGKILL", None))
-            self.wait(grace_s)
+        self.wait(grace_s)
+        # Also when it has ended: what it started in the background may still be there.
+        self._signal(getattr(signal, "SIGKILL", None))
+        self.wait(grace_s)
 
     def _signal(self, number: int | None) -> None:
         try:
@@ -119,5 +121,9 @@ def stop_all(processes: Sequence[BotProcess], *, leave_s: float = 0.5) -> None:
     for process in processes:
         process.wait(max(0.0, until - time.monotonic()))
     for process in processes:
-        if process.exit_code is None:
-            process.stop()
+        process.stop()
+
+
+def _printable(line: str) -> str:
+    """A line that cannot paint the terminal of who reads it."""
+    return "".join([char if char.isprintable() or char == "\t" else ascii(char)[1:-1] for char in line])

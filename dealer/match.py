@@ -279,7 +279,7 @@ class Match:
             complaint = "ERROR: could not parse transaction stamp "
         elif hand_number != self._hand_number:
             complaint = "ERROR: handId mismatch in transaction log: "
-        elif action is None or (action, None) != self._fit(action):
+        elif action is None or self._betting.finished or (action, None) != self._fit(action):
             complaint = "ERROR: invalid action in transaction log: "
         if complaint or action is None:
             # The reference prints the line as it came, with its end or without one, up to a NUL.
@@ -535,7 +535,7 @@ class Match:
         )
 
     def _finish_match(self) -> None:
+        self._observer.match_finished(self._unix_us(self._asked_ns), self.totals)
         self.phase = Phase.FINISHED
         self.deadline_ns = None
         self._echo = _NO_ECHO
-        self._observer.match_finished(self._unix_us(self._asked_ns), self.totals)

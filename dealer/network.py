@@ -236,14 +236,16 @@ class Table:
         for seat in range(len(self._listeners)):
             port = ports[seat] if seat < len(ports) else 0
             family = socket.AF_INET6 if ":" in self._host else socket.AF_INET
-            listener = socket.socket(family, socket.SOCK_STREAM)
+            listener = None
             try:
+                listener = socket.socket(family, socket.SOCK_STREAM)
                 if port and hasattr(socket, "SO_REUSEADDR"):
                     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 listener.bind((self._host, port))
                 listener.listen(8)
             except (OSError, OverflowError) as error:
-                listener.close()
+                if listener is not None:
+                    listener.close()
                 self.close()
                 raise OSError(getattr(error, "errno", 0) or 0, str(error), str(seat)) from None
             listener.setblocking(False)
@@ -348,12 +350,10 @@ class Table:
     def _check_over(self) -> None:
         if self.match.phase in (Phase.FINISHED, Phase.FAILED) and self._over is not None and not self._over.done():
             self._over.set_result(None)
-            self.loop.wake()
 
     def _arm(self, due_ns: int) -> None:
         delay_s = max(0.0, (due_ns - time.monotonic_ns()) / 1e9)
         self._timer = self.loop.call_later(min(delay_s, 1e6), self._on_timer)
-        self.loop.wake()
 
     def _on_timer(self) -> None:
         self._timer = None

@@ -17,7 +17,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bots.registry import builtin_names, parse_spec
+from bots.registry import builtin_names, make_bot
 
 __all__ = ["Player", "PlayerError", "PlayerKind", "parse_player", "unique_names"]
 
@@ -69,7 +69,8 @@ def parse_player(text: str) -> Player:
     bot = text.partition("?")[0]
     if bot in builtin_names():
         try:
-            parse_spec(text)
+            # Made here once, so that an option out of range is told before anything is started.
+            make_bot(text, 0)
         except ValueError as error:
             raise PlayerError(str(error)) from None
         return Player(text, name or _clean(text), PlayerKind.BUILT_IN)

@@ -8,9 +8,10 @@ which the blinds put everybody all-in is dealt to its end, and the time to conne
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import BinaryIO
+from typing import TextIO
 
 from dealer.clock import TimeLimits
 from dealer.event_loop import new_event_loop
@@ -37,23 +38,43 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _run(sys.argv[1:] if arguments is None else arguments)
     except UsageError as error:
-        stream = sys.stdout if error.to_stdout else sys.stderr
-        _write_raw(stream.buffer, str(error))
+        _Output(sys.stdout if error.to_stdout else sys.stderr).print(str(error))
         return 1
     except KeyboardInterrupt:
-        sys.stderr.write("ERROR: interrupted\n")
+        _Output(sys.stderr).print("ERROR: interrupted\n")
         return 130
 
 
-def _write_raw(stream: BinaryIO, text: str) -> None:
-    stream.write(text.encode("utf-8", "surrogateescape"))
-    stream.flush()
+class _Output:
+    """A standard stream that may be closed, full or without a reader: the match and its log go on all the same.
+
+    Written without a buffer of Python's, which would complain at exit about what it could not get rid of.
+
+    Attributes:
+        is_open: whether anything still arrives.
+    """
+
+    def __init__(self, stream: TextIO | None) -> None:
+        self.is_open = stream is not None
+        self._fd = -1 if stream is None else stream.fileno()
+
+    def write(self, data: bytes) -> None:
+        """Write all of it, or nothing from now on."""
+        try:
+            while data and self.is_open:
+                data = data[os.write(self._fd, data) :]
+        except OSError:
+            self.is_open = False
+
+    def print(self, text: str) -> None:
+        """Write a text; bytes that came as surrogate escapes are written as they were."""
+        self.write(text.encode("utf-8", "surrogateescape"))
 
 
 def _run(arguments: Sequence[str]) -> int:
     options = parse_options(arguments)
     if options.help:
-        sys.stdout.write(USAGE + EXTENSIONS)
+        _Output(sys.stdout).print(USAGE + EXTENSIONS)
         return 0
     positionals = options.positionals
     if len(positionals) < 4:
@@ -82,7 +103,7 @@ def _run(arguments: Sequence[str]) -> int:
         t_hand_ms=limits.hand_us // 1000,
         t_per_hand_ms=limits.match_us(setup.hands) // setup.hands // 1000,
     )
-    observers: list[MatchObserver] = [Transcript(sys.stderr.buffer, quiet=options.quiet, setup=setup)]
+    observers: list[MatchObserver] = []
     earlier: list[Transaction] = []
     if options.log:
         log = _open(f"{match_name}.log", "ERROR: could not open log file ", options.append)
@@ -92,6 +113,7 @@ def _run(arguments: Sequence[str]) -> int:
         if options.append:
             earlier = _read_transactions(path, game)
         observers.append(TransactionWriter(_open(path, "ERROR: could not open transaction file ", options.append)))
+    observers.append(Transcript(_Output(sys.stderr), quiet=options.quiet, setup=setup))
     match = Match(setup, Observers(observers), earlier)
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(_play(match, options, lambda: _write_header(header, log if options.log else None)))
@@ -133,7 +155,7 @@ def _read_transactions(path: str, game: Game) -> list[Transaction]:
 
 
 def _write_header(header: str, log: LineFile | None) -> None:
-    _write_raw(sys.stderr.buffer, header)
+    _Output(sys.stderr).print(header)
     if log is not None:
         try:
             log.write(header)
@@ -148,39 +170,31 @@ async def _play(match: Match, options: Options, write_header: Callable[[], None]
     except OSError as error:
         seat = int(error.filename)
         raise UsageError(f"ERROR: could not create listen socket for player {seat + 1}\n") from None
-    sys.stdout.write(" ".join(map(str, ports)) + "\n")
-    sys.stdout.flush()
+    output = _Output(sys.stdout)
+    output.print(" ".join(map(str, ports)) + "\n")
     write_header()
     await table.run()
     if match.phase is Phase.FINISHED:
-        _write_raw(sys.stdout.buffer, format_score_line(match.totals, match.setup.names))
+        output.print(format_score_line(match.totals, match.setup.names))
 
 
 class Transcript(MatchObserver):
     """What the reference prints to standard error while it plays."""
 
-    def __init__(self, stream: BinaryIO, *, quiet: bool, setup: MatchSetup) -> None:
-        self._stream = stream
+    def __init__(self, output: _Output, *, quiet: bool, setup: MatchSetup) -> None:
+        self._output = output
         self._quiet = quiet
         self._setup = setup
+        self._collected: list[bytes] = []
         self.wants_lines = not quiet
 
     def _print(self, text: str) -> None:
-        self._print_bytes(text.encode("utf-8", "surrogateescape"))
-
-    def _print_bytes(self, data: bytes) -> None:
-        try:
-            self._stream.write(data)
-        except OSError:
-            # Nobody reads us any more; the match and its log go on.
-            self.wants_lines = False
+        self._collected.append(text.encode("utf-8", "surrogateescape"))
 
     def settled(self) -> None:
-        """Show what has been printed."""
-        try:
-            self._stream.flush()
-        except OSError:
-            self.wants_lines = False
+        """Show what has been collected."""
+        self._output.write(b"".join(self._collected))
+        self._collected.clear()
 
     def match_started(self, at_us: int) -> None:
         """``STARTED at ...``"""
@@ -189,11 +203,11 @@ class Transcript(MatchObserver):
 
     def line_sent(self, seat: Seat, at_us: int, line: bytes) -> None:
         """``TO <seat> at ...``"""
-        self._print_bytes(b"TO %d at %s %s" % (seat + 1, format_time(at_us).encode(), line))
+        self._collected.append(b"TO %d at %s %s" % (seat + 1, format_time(at_us).encode(), line))
 
     def line_received(self, seat: Seat, at_us: int, line: bytes) -> None:
         """``FROM <seat> at ...``: the line as it came, up to a NUL, as C prints it."""
-        self._print_bytes(b"FROM %d at %s %s" % (seat + 1, format_time(at_us).encode(), line.split(b"\0")[0]))
+        self._collected.append(b"FROM %d at %s %s" % (seat + 1, format_time(at_us).encode(), line.split(b"\0")[0]))
 
     def warning(self, sentence: str) -> None:
         """The reference's warnings are printed even when it is quiet."""

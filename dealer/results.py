@@ -17,6 +17,9 @@ SCHEMA_VERSION = 1
 Z_95 = 1.959964
 """Two-sided 95 % point of the normal distribution."""
 
+_LEVEL_CHIPS = 1e-6
+"""Sums of split pots leave rests far smaller than this."""
+
 FEWEST_HANDS = 100
 """Below so many hands no interval is given: chips per hand are far from normal and a mean of few says little."""
 
@@ -92,7 +95,7 @@ def result_sentence(players: list[PlayerResult], game: str, hands: int, outcome:
     best = ranked[0]
     over = ranked[1].name if len(ranked) == 2 else "the table"
     count = f"{hands:,} {'hand' if hands == 1 else 'hands'} of {game}"
-    if best.chips == ranked[-1].chips:
+    if best.chips - ranked[-1].chips < _LEVEL_CHIPS:
         return f"{best.name} and {over} are level after {count}.{early}"
     rate = best.mbb_per_game or 0.0
     half = best.half_width_95

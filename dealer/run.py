@@ -93,6 +93,7 @@ class MatchRun:
         )
         self._extra_observers = observers
         self._processes: dict[Seat, BotProcess] = {}
+        self._files: list[LineFile] = []
         self._table: Table | None = None
 
     @property
@@ -122,6 +123,8 @@ class MatchRun:
         try:
             return await self._play()
         finally:
+            for file in self._files:
+                file.close()
             stop_all(list(self._processes.values()))
 
     async def _play(self) -> MatchResult:
@@ -157,6 +160,7 @@ class MatchRun:
         try:
             (plan.folder / f"{plan.name}.game").write_text(format_game_definition(plan.game), "ascii")
             log = LineFile(self.log_path)
+            self._files.append(log)
             limits = plan.limits
             log.write(
                 format_header(
@@ -170,6 +174,7 @@ class MatchRun:
                 )
             )
             transactions = LineFile(plan.folder / f"{plan.name}.tlog")
+            self._files.append(transactions)
         except OSError as error:
             raise LaunchError(f"cannot write to {plan.folder}: {error.strerror}") from None
         return [LogWriter(log, self.names), TransactionWriter(transactions)]
@@ -185,7 +190,7 @@ class MatchRun:
                     port=self.ports[seat],
                     game=str((plan.folder / f"{plan.name}.game").absolute()),
                     seed=(plan.seed * 1000003 + seat) % 2**32,
-                    output_path=plan.folder / f"{plan.name}.{self.names[seat].replace('#', '-')}.out",
+                    output_path=plan.folder / f"{plan.name}.seat{seat + 1}.{self.names[seat].replace('#', '-')}.out",
                 )
 
     async def _supervise(self, match: Match, table: Table) -> None:

@@ -6,6 +6,7 @@ its start counts on the bot's clock.
 
 from __future__ import annotations
 
+import io
 import sys
 
 __all__ = ["main"]
@@ -18,6 +19,10 @@ def main() -> None:
         from bots.builtin import main as play_bot
 
         sys.exit(play_bot(arguments[1:]))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal or file that knows few characters gets '?' for the others, not an error.
+            stream.reconfigure(errors="replace")
     from dealer.cli.app import app
 
     app(prog_name="arena")

@@ -71,7 +71,7 @@ def deal(
 def _read_ports(text: str) -> tuple[int, ...]:
     ports = []
     for part in text.split(",") if text else []:
-        if not part.strip().isdigit() or int(part) > 65535:
+        if not (part.strip().isascii() and part.strip().isdigit()) or int(part) > 65535:
             abort(f"--ports {text}: {part!r} is no port; give numbers from 0 to 65535, separated by commas")
         ports.append(int(part))
     return tuple(ports)

@@ -233,7 +233,6 @@ def test_what_a_bot_has_started_ends_with_it(start: Start) -> None:
 
 
 @unix_only
-@pytest.mark.xfail(strict=True, reason="stop_all passes over the group of a bot whose first process has ended")
 def test_what_a_bot_has_left_behind_ends_too(start: Start) -> None:
     """A start script that puts the real player in the background and leaves."""
     process = start(

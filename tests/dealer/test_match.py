@@ -349,7 +349,6 @@ def test_a_full_disk_ends_this_match_with_a_sentence(call: str, after: int) -> N
     assert board.match.deadline_ns is None
 
 
-@pytest.mark.xfail(strict=True, reason="the match counts as finished before its score is written")
 def test_a_disk_that_is_full_when_the_score_is_written_ends_the_match_with_a_sentence() -> None:
     board = Board(setup_of(KUHN, 2), observers=[FullDisk("match_finished")]).connect_all().play([always("c")] * 2)
     assert board.match.phase is Phase.FAILED

@@ -103,7 +103,6 @@ def test_a_size_that_would_be_fixed_does_not_fit() -> None:
     assert str(board.match.failure) == "ERROR: invalid action in transaction log: r150 0 1.0 1.0"
 
 
-@pytest.mark.xfail(strict=True, reason="an action where nobody can act raises IllegalAction out of the match")
 def test_an_action_of_a_game_without_actions_does_not_fit() -> None:
     actions = parse_transactions(["c 0 1.0 1.0\n"], is_limit=False)
     board = Board(setup_of(parse_game_definition(ALL_IN_BLINDS), 2), transactions=actions).connect_all()

@@ -106,7 +106,6 @@ def test_an_address_that_is_not_ours_is_told() -> None:
     assert raised.value.filename == "0"
 
 
-@pytest.mark.xfail(strict=True, reason="the socket is made outside the try block, so the error names no seat")
 def test_a_socket_that_cannot_be_made_is_told_with_its_seat(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without IPv6, or with too many open files, the socket itself is refused."""
 
@@ -306,7 +305,6 @@ def test_tasks_and_timers_run_beside_a_busy_match() -> None:
     run_async(main())
 
 
-@pytest.mark.xfail(strict=True, reason="what a callback of a watched socket schedules does not wake the loop")
 def test_an_observer_can_wake_a_task_while_nothing_else_happens() -> None:
     """The players are another process's: between their lines this loop sleeps, but not through what it is told."""
 

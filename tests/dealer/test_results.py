@@ -131,7 +131,6 @@ def test_three_players_who_are_level() -> None:
     assert _sentence(players, 1000) == "A and the table are level after 1,000 hands of some.game."
 
 
-@pytest.mark.xfail(strict=True, reason="chips are compared exactly, and split pots leave rests of 1e-13")
 def test_rests_of_split_pots_are_no_lead() -> None:
     thirds = 0.1 + 0.2 - 0.3
     players = [_player("A", thirds, thirds, 50), _player("B", 0.0, 0.0, 50), _player("C", -thirds, -thirds, 50)]

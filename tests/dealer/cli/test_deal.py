@@ -119,7 +119,6 @@ def test_what_cannot_be_dealt_is_one_sentence(arena_here: Arena, arguments: tupl
     assert words in ran.sentence
 
 
-@pytest.mark.xfail(strict=True, reason="isdigit() takes digits that int() does not")
 def test_digits_that_are_no_number(arena_here: Arena) -> None:
     ran = arena_here("deal", "kuhn", "--ports", "²")
     assert ran.code == 2

@@ -207,14 +207,12 @@ def test_json_of_a_match_that_ended_early(arena: Arena, tmp_path: Path) -> None:
     assert result["players"][0]["faults"] == {"crash": 1}
 
 
-@pytest.mark.xfail(strict=True, reason="what a bot wrote is printed with its control codes")
 def test_a_dead_bot_cannot_paint_the_terminal(arena: Arena, tmp_path: Path) -> None:
     bot = write_program(tmp_path, "bob.py", r"print('\x1b[31mred\x1b[2J \x07'); raise SystemExit(5)")
     ran = arena("play", "kuhn", f"Bob={bot}", "calling")
     assert "red" in ran.out
 
 
-@pytest.mark.xfail(strict=True, reason="the plus-minus sign raises UnicodeEncodeError after the match")
 def test_a_stream_that_knows_ascii_only(arena: Arena) -> None:
     ran = arena("play", "kuhn", "calling", "raising", "-n", "200", "--seed", "1", PYTHONIOENCODING="ascii")
     assert ran.code == 0
