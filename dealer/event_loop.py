@@ -134,7 +134,7 @@ class MatchLoop(asyncio.SelectorEventLoop):
             self._flush_timer = self.call_later(outbox.most_s, self._flush_later)
 
     def call_soon(
-        self, callback: Callable[[Unpack[_Ts]], object], *args: Unpack[_Ts], context: Context | None = None
+        self, callback: Callable[[Unpack[_Ts]], object], *args: *_Ts, context: Context | None = None
     ) -> asyncio.Handle:
         """Asyncio's; what a watched socket's callback schedules ends the selector's own serving."""
         if self._fast is not None:
@@ -142,7 +142,7 @@ class MatchLoop(asyncio.SelectorEventLoop):
         return super().call_soon(callback, *args, context=context)
 
     def call_at(
-        self, when: float, callback: Callable[[Unpack[_Ts]], object], *args: Unpack[_Ts], context: Context | None = None
+        self, when: float, callback: Callable[[Unpack[_Ts]], object], *args: *_Ts, context: Context | None = None
     ) -> asyncio.TimerHandle:
         """Asyncio's; see `call_soon`."""
         if self._fast is not None:
