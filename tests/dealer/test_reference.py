@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -382,3 +383,23 @@ def test_a_reader_of_standard_output_may_leave_after_the_ports(folder: Path) -> 
         assert dealer.process.wait(PATIENCE_S) == 0
         assert "Traceback" not in dealer.stderr
         assert (folder / "m.log").read_text() == HEADER.format(hands=5) + "".join(_expected(5))
+
+
+@pytest.mark.parametrize("options", [(), ("-q",)])
+def test_a_warning_is_shown_when_it_happens(folder: Path, options: tuple[str, ...]) -> None:
+    """Who watches standard error of a match that goes wrong need not wait for its end."""
+    with DealerProcess(folder, _arguments(1000, *options)) as dealer:
+        peers = [socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) for port in dealer.ports()]
+        try:
+            for peer in peers:
+                peer.sendall(b"VERSION:2.0.0\r\n")
+            peers[0].recv(100)
+            peers[0].sendall(b"junk\r\n")
+            until = time.monotonic() + 10
+            while "WARNING: bad state format in response\n" not in dealer.stderr:
+                assert dealer.process.poll() is None
+                assert time.monotonic() < until, "the warning is kept back"
+                time.sleep(0.01)
+        finally:
+            for peer in peers:
+                peer.close()
