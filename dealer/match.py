@@ -168,7 +168,8 @@ class Match:
             if action is not None and after is not None:
                 now_ns = time.monotonic_ns()
                 try:
-                    self._charge(now_ns)
+                    if not self._clocks[seat].charge((now_ns - self._asked_ns) // 1000):
+                        raise self._out_of_time()
                     self._play(action, after, now_ns)
                     if self._actor in self._unread:
                         self._listen()
@@ -268,7 +269,7 @@ class Match:
         elif self._betting.finished:
             self._close_hand()
         else:
-            self._ask()
+            self._ask(note_of(self._betting).text)
         self._listen()
 
     def _replay(self, transaction: Transaction) -> None:
@@ -289,8 +290,11 @@ class Match:
         if not self._clocks[seat].charge(max(0, times.received_us - times.sent_us)):
             raise MatchFailure(f"ERROR: seat {seat + 1} ran out of time in transaction file", seat, FaultKind.TIMEOUT)
         self._times.append((times.sent_us, times.received_us))
-        self._advance(self._betting.after(action))
-        if self._betting.finished:
+        after = self._betting.after(action)
+        if after.round != self._betting.round:
+            self._lines.reach(self._betting.round, after.round)
+        self._betting = after
+        if after.finished:
             self._count_hand()
             self._begin_hand()
 
@@ -311,12 +315,6 @@ class Match:
             clock.hand_us = 0
         self._to_unix_ns = time.time_ns() - time.monotonic_ns()
 
-    def _advance(self, after: BettingState) -> None:
-        """Go on to the state after a legal action."""
-        if after.round != self._betting.round:
-            self._lines.reach(self._betting.round, after.round)
-        self._betting = after
-
     def _line(self, position: int) -> bytes:
         """The present state as a position sees it."""
         return self._lines.prefixes[position] + note_of(self._betting).text + self._lines.tails[position]
@@ -329,30 +327,34 @@ class Match:
         for position, seat in enumerate(self._seats):
             self._pending[seat] += self._line(position)
 
-    def _ask(self) -> None:
+    def _ask(self, text: bytes) -> None:
         """Tell the present state to everybody and ask the player to act.
 
         His line leaves first: he thinks while the others are told. Each seat gets the same bytes in any order.
+
+        Args:
+            text: the betting of the present state.
         """
-        betting = self._betting
-        note = note_of(betting)
-        text, prefixes, tails = note.text, self._lines.prefixes, self._lines.tails
-        asked = betting.acting_position
+        prefixes, tails = self._lines.prefixes, self._lines.tails
+        asked = self._betting.acting_position
         self._actor = actor = self._seats[asked]
         self._line_asked = line = prefixes[asked] + text + tails[asked]
-        self._echo = line[:-2] + b":"
-        is_watched = self._observer.wants_lines
-        if is_watched:
+        if self._observer.wants_lines:
             self._echo = _NO_ECHO
             self._tell_in_order()
-        else:
-            self._send(actor, line, True)
+            self._start_clock()
+            return
+        self._echo = line[:-2] + b":"
+        self._send(actor, line, True)
+        self._start_clock()
+        for position, seat in enumerate(self._seats):
+            if position != asked:
+                self._send(seat, prefixes[position] + text + tails[position], False)
+
+    def _start_clock(self) -> None:
+        """The player to act has his question: his time runs."""
         self._asked_ns = now_ns = time.monotonic_ns()
         self.deadline_ns = now_ns + self._response_ns
-        if not is_watched:
-            for position, seat in enumerate(self._seats):
-                if position != asked:
-                    self._send(seat, prefixes[position] + text + tails[position], False)
 
     def _tell_in_order(self) -> None:
         """Tell the present state seat by seat, each line noted when it has been sent, as the reference does."""
@@ -392,11 +394,9 @@ class Match:
                 if self._actor not in self._unread:
                     return
 
-    def _charge(self, now_ns: int) -> None:
-        """Charge the player to act with the time since he was asked."""
+    def _out_of_time(self) -> MatchFailure:
         seat = self._actor
-        if not self._clocks[seat].charge((now_ns - self._asked_ns) // 1000):
-            raise MatchFailure(f"ERROR: seat {seat + 1} ran out of time", seat, FaultKind.TIMEOUT)
+        return MatchFailure(f"ERROR: seat {seat + 1} ran out of time", seat, FaultKind.TIMEOUT)
 
     def _judge(self, event: DealerEvent, now_ns: int) -> Action | None:
         """The action a line amounts to, or None when the player is to be heard on."""
@@ -413,7 +413,8 @@ class Match:
                 text = raw.decode("latin-1").rstrip("\r\n")
                 self._comments.append(PlayerComment(seat, len(self._times), text))
             return None
-        self._charge(now_ns)
+        if not self._clocks[seat].charge((now_ns - self._asked_ns) // 1000):
+            raise self._out_of_time()
         if isinstance(event, Reply):
             action, warning = self._fit(event.action)
             if warning is not None:
@@ -485,12 +486,14 @@ class Match:
         if self._observer.wants_actions:
             self._observer.action_played(action, self._hand_number, *times)
         self._times.append(times)
-        note_after(self._betting, action, after)
-        self._advance(after)
+        note = note_after(self._betting, action, after)
+        if after.round != self._betting.round:
+            self._lines.reach(self._betting.round, after.round)
+        self._betting = after
         if after.finished:
             self._close_hand()
         else:
-            self._ask()
+            self._ask(note.text)
 
     def _unix_us(self, now_ns: int) -> int:
         """A time of the monotonic clock as microseconds of Unix time."""
@@ -513,7 +516,7 @@ class Match:
                 return
             self._begin_hand()
             if not self._betting.finished:
-                self._ask()
+                self._ask(note_of(self._betting).text)
                 return
 
     def _count_hand(self) -> HandRecord:

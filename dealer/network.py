@@ -26,6 +26,7 @@ __all__ = ["Table"]
 
 _READ_BYTES = 448
 """Replies are short; a read of so few bytes is served from Python's pool of small objects."""
+_PLAYING = Phase.PLAYING
 _WOULD_BLOCK = (BlockingIOError, InterruptedError)
 
 
@@ -88,7 +89,7 @@ class _Connection:
             self.eof = True
             self.stop_reading()
             match.receive_eof(self.seat)
-        if match.phase is not Phase.PLAYING or table.needs_step:
+        if match.phase is not _PLAYING or table.needs_step:
             table.after_step()
 
     def write(self, data: bytes, is_asked: bool) -> None:
