@@ -54,12 +54,14 @@ class Outbox:
 
     Attributes:
         most_s: how long an entry waits at most.
+        now_s: the time on the monotonic clock that new entries get; kept fresh by who empties the outbox.
     """
 
-    __slots__ = ("_entries", "most_s")
+    __slots__ = ("_entries", "most_s", "now_s")
 
     def __init__(self, most_s: float) -> None:
         self.most_s = most_s
+        self.now_s = time.monotonic()
         self._entries: deque[tuple[float, Waiting]] = deque()
 
     def __bool__(self) -> bool:
@@ -72,10 +74,11 @@ class Outbox:
 
     def add(self, waiting: Waiting) -> None:
         """Flush it in time."""
-        self._entries.append((time.monotonic(), waiting))
+        self._entries.append((self.now_s, waiting))
 
     def flush_due(self, now_s: float) -> None:
         """Flush what has waited long enough."""
+        self.now_s = now_s
         entries, since_s = self._entries, now_s - self.most_s
         while entries and entries[0][0] <= since_s:
             entries.popleft()[1].flush()
@@ -129,6 +132,7 @@ class MatchLoop(asyncio.SelectorEventLoop):
         self.call_soon(self._soon.flush)
 
     def _add_later(self, outbox: Outbox, waiting: Waiting) -> None:
+        outbox.now_s = time.monotonic()
         outbox.add(waiting)
         if self._flush_timer is None:
             self._flush_timer = self.call_later(outbox.most_s, self._flush_later)
@@ -237,8 +241,7 @@ class _FastSelector(selectors.BaseSelector):
                     is_asyncio_ready = True
             now_s = clock()
             for outbox in self.outboxes:
-                if outbox:
-                    outbox.flush_due(now_s)
+                outbox.flush_due(now_s)
             if is_asyncio_ready:
                 return self._inner.select(0)
             if self.is_asyncio_due or now_s >= wake_s or now_s >= turn_s or not watched:
@@ -257,6 +260,8 @@ class _FastSelector(selectors.BaseSelector):
         if not events and now_s < until_s:
             events = poll(None if until_s == float("inf") else until_s - now_s)
             now_s = clock()
+        for outbox in self.outboxes:
+            outbox.now_s = now_s
         waited_s = min(now_s - began_s, 0.01)
         self._pace_s += (waited_s - self._pace_s) * _PACE_WEIGHT
         return events

@@ -30,7 +30,7 @@ class FaultKind(enum.Enum):
     CRASH = "crash"
     """The player's process ended."""
     FLOOD = "flood"
-    """More bytes than a player can have to say, or a player who does not read."""
+    """More unread bytes than a connection may hold: a player who does not read what it is sent."""
 
 
 class Fault(NamedTuple):

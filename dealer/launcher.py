@@ -11,6 +11,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -120,8 +121,11 @@ def stop_all(processes: Sequence[BotProcess], *, leave_s: float = 0.5) -> None:
     until = time.monotonic() + leave_s
     for process in processes:
         process.wait(max(0.0, until - time.monotonic()))
-    for process in processes:
-        process.stop()
+    stoppers = [threading.Thread(target=process.stop) for process in processes]
+    for stopper in stoppers:
+        stopper.start()
+    for stopper in stoppers:
+        stopper.join()
 
 
 def _printable(line: str) -> str:

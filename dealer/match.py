@@ -17,6 +17,7 @@ Rules it obeys (ACPC protocol 2.0.0 and the reference server):
 from __future__ import annotations
 
 import enum
+import errno
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -35,7 +36,7 @@ from protocol.actions import reply_tails
 from protocol.hand_lines import HandLines, note_after, note_of
 from protocol.session import BadAction, BadState, Closed, Comment, DealerEvent, Handshake, Reply, StaleReply
 
-__all__ = ["Match", "MatchSetup", "Phase", "Write"]
+__all__ = ["Match", "MatchSetup", "Phase", "Write", "send_failure"]
 
 Write = Callable[[bytes, bool], None]
 """Sends bytes to a seat; the flag says that the seat is now asked for an action, so the bytes must leave at once.
@@ -135,7 +136,7 @@ class Match:
         self._betting = self._root
         self._seats: tuple[Seat, ...] = ()
         self._lines: HandLines
-        self._times: list[tuple[int, int]] = []
+        self._times_ns: list[tuple[int, int]] = []
         self._comments: list[PlayerComment] = []
 
         # The question being asked.
@@ -161,7 +162,7 @@ class Match:
 
     def receive(self, seat: Seat, data: bytes) -> bool:
         """Bytes came from a seat; returns whether some of them may be waiting unread."""
-        if seat == self._actor and seat not in self._unread and data.startswith(self._echo):
+        if seat == self._actor and not self._unread and data.startswith(self._echo):
             # Nearly every reply echoes the state to the letter and is well known.
             action = self._tails.known(data[len(self._echo) :])
             after = None if action is None else self._betting.after_if_legal(action)
@@ -171,7 +172,7 @@ class Match:
                     if not self._clocks[seat].charge((now_ns - self._asked_ns) // 1000):
                         raise self._out_of_time()
                     self._play(action, after, now_ns)
-                    if self._actor in self._unread:
+                    if self._unread:
                         self._listen()
                 except (MatchFailure, OSError) as problem:
                     self._stop(problem)
@@ -289,7 +290,7 @@ class Match:
         seat = self._seats[self._betting.acting_position]
         if not self._clocks[seat].charge(max(0, times.received_us - times.sent_us)):
             raise MatchFailure(f"ERROR: seat {seat + 1} ran out of time in transaction file", seat, FaultKind.TIMEOUT)
-        self._times.append((times.sent_us, times.received_us))
+        self._times_ns.append((times.sent_us * 1000 - self._to_unix_ns, times.received_us * 1000 - self._to_unix_ns))
         after = self._betting.after(action)
         if after.round != self._betting.round:
             self._lines.reach(self._betting.round, after.round)
@@ -309,7 +310,7 @@ class Match:
         self._betting = self._root
         self._lines = HandLines(self._game, deal, number, self._root.round)
         self._seats = self._seats_by_offset[0 if self.setup.fixed_seats else number % players]
-        self._times = []
+        self._times_ns = []
         self._comments = []
         for clock in self._clocks:
             clock.hand_us = 0
@@ -371,8 +372,8 @@ class Match:
             self._pending[seat] = b""
         try:
             self._writes[seat](line, is_asked)
-        except OSError:
-            raise MatchFailure(f"ERROR: could not send state to seat {seat + 1}", seat, FaultKind.DISCONNECT) from None
+        except OSError as error:
+            raise send_failure(seat, error) from None
 
     # ---- the answer
 
@@ -411,7 +412,7 @@ class Match:
             self._hear_on()
             if len(self._comments) < _MAX_COMMENTS_PER_HAND:
                 text = raw.decode("latin-1").rstrip("\r\n")
-                self._comments.append(PlayerComment(seat, len(self._times), text))
+                self._comments.append(PlayerComment(seat, len(self._times_ns), text))
             return None
         if not self._clocks[seat].charge((now_ns - self._asked_ns) // 1000):
             raise self._out_of_time()
@@ -482,10 +483,10 @@ class Match:
 
     def _play(self, action: Action, after: BettingState, now_ns: int) -> None:
         """Apply the player's action, tell everyone, and ask the next player."""
-        times = (self._asked_ns + self._to_unix_ns) // 1000, (now_ns + self._to_unix_ns) // 1000
         if self._observer.wants_actions:
-            self._observer.action_played(action, self._hand_number, *times)
-        self._times.append(times)
+            asked_us, received_us = self._unix_us(self._asked_ns), self._unix_us(now_ns)
+            self._observer.action_played(action, self._hand_number, asked_us, received_us)
+        self._times_ns.append((self._asked_ns, now_ns))
         note = note_after(self._betting, action, after)
         if after.round != self._betting.round:
             self._lines.reach(self._betting.round, after.round)
@@ -533,7 +534,7 @@ class Match:
             self._deal,
             self._betting,
             tuple(values),
-            tuple([Times(*times) for times in self._times]),
+            tuple([Times(self._unix_us(asked), self._unix_us(received)) for asked, received in self._times_ns]),
             tuple(self._comments),
         )
 
@@ -542,3 +543,9 @@ class Match:
         self.phase = Phase.FINISHED
         self.deadline_ns = None
         self._echo = _NO_ECHO
+
+
+def send_failure(seat: Seat, error: OSError) -> MatchFailure:
+    """What it means that a seat cannot be sent its line."""
+    kind = FaultKind.FLOOD if error.errno == errno.ENOBUFS else FaultKind.DISCONNECT
+    return MatchFailure(f"ERROR: could not send state to seat {seat + 1}", seat, kind)

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 
 from dealer.event_loop import MatchLoop
 from dealer.faults import FaultKind, MatchFailure
-from dealer.match import Match, Phase
+from dealer.match import Match, Phase, send_failure
 from engine import Seat
 
 __all__ = ["Table"]
@@ -71,6 +71,13 @@ class _Connection:
             self.loop.unwatch(self.sock)
 
     def _on_readable(self) -> None:
+        try:
+            self._read()
+        except Exception as error:
+            # A mistake in our own code ends this match; the others in this process know nothing of it.
+            self.table.fail_by_mistake(error)
+
+    def _read(self) -> None:
         table = self.table
         match = table.match
         try:
@@ -114,8 +121,9 @@ class _Connection:
             data, self._held = self._held, b""
             try:
                 self._send(data)
-            except OSError:
-                self.table.fail_to_send(self.seat)
+            except OSError as error:
+                self.table.match.fail(send_failure(self.seat, error))
+                self.table.after_step()
 
     def _send(self, data: bytes) -> None:
         if not self._unsent:
@@ -128,7 +136,7 @@ class _Connection:
             data = data[sent:]
         self._unsent += data
         if len(self._unsent) > self.table.max_unsent_bytes:
-            raise OSError(errno.ENOBUFS, "the player does not read")
+            raise OSError(errno.ENOBUFS, "the player does not read what it is sent")
         if not self._is_writing:
             self._is_writing = True
             self.loop.add_writer(self.sock, self._on_writable)
@@ -248,7 +256,9 @@ class Table:
                 if listener is not None:
                     listener.close()
                 self.close()
-                raise OSError(getattr(error, "errno", 0) or 0, str(error), str(seat)) from None
+                raise OSError(
+                    getattr(error, "errno", 0) or 0, getattr(error, "strerror", None) or str(error), str(seat)
+                ) from None
             listener.setblocking(False)
             self._listeners[seat] = listener
             opened.append(listener.getsockname()[1])
@@ -364,10 +374,12 @@ class Table:
             match.check_time(time.monotonic_ns())
         self.after_step()
 
-    def fail_to_send(self, seat: Seat) -> None:
-        """A connection broke while nobody was writing to it for the match."""
-        self.match.fail(MatchFailure(f"ERROR: could not send state to seat {seat + 1}", seat, FaultKind.DISCONNECT))
-        self.after_step()
+    def fail_by_mistake(self, error: Exception) -> None:
+        """Something of ours raised what nobody expected."""
+        try:
+            self.match.fail(MatchFailure(f"ERROR: internal error: {type(error).__name__}: {error}"))
+        finally:
+            self.after_step()
 
     async def _drain(self) -> None:
         """Let the last lines go out to players who read slowly."""

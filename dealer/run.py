@@ -10,6 +10,7 @@ impossible raises `LaunchError`.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import signal
 import time
 from dataclasses import dataclass
@@ -125,7 +126,8 @@ class MatchRun:
         finally:
             for file in self._files:
                 file.close()
-            stop_all(list(self._processes.values()))
+            # In a thread: other matches of this loop go on meanwhile.
+            await asyncio.shield(asyncio.to_thread(stop_all, list(self._processes.values())))
 
     async def _play(self) -> MatchResult:
         plan = self.plan
@@ -213,9 +215,10 @@ class MatchRun:
         ended = ""
         if process is not None and kind is not FaultKind.TIMEOUT:
             # The connection may be gone a moment before the process is.
-            await asyncio.to_thread(process.wait, _DEATH_NOTICE_S)
-        if process is not None and process.exit_code is not None:
-            ended = f" Its process ended with {_exit_in_words(process.exit_code)}."
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.to_thread(process.wait, _DEATH_NOTICE_S)
+            if process.exit_code is not None:
+                ended = f" Its process ended with {_exit_in_words(process.exit_code)}."
         is_before_start = self.started_s is None
         happened = _what_happened(failure, kind, is_before_start, self.tally.hands, self.plan.limits)
         text = f"{self.names[seat]} {happened}.{ended}"
@@ -300,6 +303,8 @@ def _what_happened(
         if "ran out of time" in str(failure):
             return f"used more time than it had in hand {hands}"
         return f"did not answer within {limits.response_us / 1e6:g} s in hand {hands}"
+    if kind is FaultKind.FLOOD:
+        return f"did not read what it was sent in hand {hands}"
     if "could not send" in str(failure):
         return f"no longer took what it was sent in hand {hands}"
     return f"closed the connection in hand {hands}"

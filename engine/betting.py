@@ -47,7 +47,7 @@ class _Tree:
     def forget(self) -> None:
         """Cut all states off each other; those that somebody holds stay as they are."""
         for parent in self.parents:
-            parent._children.clear()
+            parent._children = None
         self.parents.clear()
         self.remembered = 0
 
@@ -61,19 +61,21 @@ class BettingState:
         spent: chips each position has put in during this hand.
         max_spent: the total that a caller has to reach.
         folded: bit p is set when position p has folded.
-        rounds: the actions so far, round by round, each with the position that acted. Rounds that were
-            skipped because everyone was all-in are empty.
         finished: whether the hand is over.
         note: whatever a higher floor wants to keep with this state, such as its text; not looked at here.
     """
 
     __slots__ = (
         "_able",
+        "_action",
+        "_actions_in_round",
         "_called",
         "_children",
         "_legal",
         "_min_raise_to",
+        "_parent",
         "_raises",
+        "_rounds",
         "_tree",
         "acting_position",
         "finished",
@@ -81,14 +83,18 @@ class BettingState:
         "max_spent",
         "note",
         "round",
-        "rounds",
         "spent",
     )
 
     def __init__(self, tree: _Tree) -> None:
         """Make an empty state: only `betting_start` and `after` know how to fill it."""
         self._tree = tree
-        self._children: dict[Action, BettingState] = {}
+        # A third of all states end the hand and have none: the tree is the larger part of a dealer's memory.
+        self._children: dict[Action, BettingState] | None = None
+        self._parent: BettingState | None = None
+        self._action: Action | None = None
+        self._rounds: tuple[RoundActions, ...] | None = None
+        self._actions_in_round = 0
         self._legal: LegalActions | None = None
         self._min_raise_to = 0
         self._raises = 0
@@ -96,7 +102,6 @@ class BettingState:
         """How many able players have called the last raise of this round, or made it."""
         self._able = 0
         """Bit p is set when position p can still act: it has not folded and has chips left."""
-        self.rounds: tuple[RoundActions, ...] = ((),)
         self.round = 0
         self.spent: tuple[int, ...] = ()
         self.max_spent = 0
@@ -109,6 +114,21 @@ class BettingState:
     def game(self) -> Game:
         """The game being played."""
         return self._tree.game
+
+    @property
+    def rounds(self) -> tuple[RoundActions, ...]:
+        """The actions so far, round by round, each with the position that acted.
+
+        Rounds that were skipped because everyone was all-in are empty.
+        """
+        if self._rounds is None:
+            actions: list[list[tuple[Position, Action]]] = [[] for _ in range(self.round + 1)]
+            state = self
+            while state._parent is not None and state._action is not None:
+                actions[state._parent.round].append((state._parent.acting_position, state._action))
+                state = state._parent
+            self._rounds = tuple([tuple(reversed(of_round)) for of_round in actions])
+        return self._rounds
 
     @property
     def pot(self) -> int:
@@ -150,7 +170,7 @@ class BettingState:
         game = self.game
         if self._raises >= game.max_raises[self.round]:
             return Rule.RAISE_CAP
-        if len(self.rounds[-1]) + game.num_players > MAX_ACTIONS_PER_ROUND:
+        if self._actions_in_round + game.num_players > MAX_ACTIONS_PER_ROUND:
             return Rule.ACTION_LIMIT
         if self._able.bit_count() <= 1:
             return Rule.NOBODY_TO_RAISE
@@ -186,7 +206,7 @@ class BettingState:
             IllegalAction: the rules refuse the action.
             TypeError: the size of a raise is no whole number.
         """
-        child = self._children.get(action)
+        child = None if self._children is None else self._children.get(action)
         if child is None:
             self.check(action)
             is_sized = action.kind == ActionKind.RAISE and not self.game.is_limit
@@ -200,7 +220,7 @@ class BettingState:
 
     def after_if_legal(self, action: Action) -> BettingState | None:
         """The state that follows an action, or None if the rules refuse it."""
-        child = self._children.get(action)
+        child = None if self._children is None else self._children.get(action)
         if child is not None:
             return child
         try:
@@ -212,7 +232,8 @@ class BettingState:
         tree = self._tree
         if tree.remembered >= MAX_REMEMBERED:
             tree.forget()
-        if not self._children:
+        if self._children is None:
+            self._children = {}
             tree.parents.append(self)
         tree.remembered += 1
         self._children[action] = child
@@ -254,7 +275,8 @@ class BettingState:
             child.spent = (*self.spent[:position], total, *self.spent[position + 1 :])
         is_able = total < stack and action.kind != ActionKind.FOLD
         child._able = self._able & ~(1 << position) | is_able << position
-        child.rounds = (*self.rounds[:-1], (*self.rounds[-1], (position, action)))
+        child._parent, child._action = self, action
+        child._actions_in_round = self._actions_in_round + 1
         child.round = self.round
         child._settle(position)
         return child
@@ -272,21 +294,16 @@ class BettingState:
             else:
                 self.finished = True
                 if able <= 1:
-                    self._skip_to_last_round()
+                    self.round = game.num_rounds - 1
         else:
             self.acting_position = self._first_able_from(last_actor + 1)
 
     def _open_round(self) -> None:
-        self.rounds = (*self.rounds, ())
         self.round += 1
+        self._actions_in_round = 0
         self._raises = 0
         self._called = 0
         self._min_raise_to = self.max_spent + self.game.big_blind
-
-    def _skip_to_last_round(self) -> None:
-        skipped = self.game.num_rounds - 1 - self.round
-        self.rounds = self.rounds + ((),) * skipped
-        self.round += skipped
 
     def _first_able_from(self, start: int) -> Position:
         """The first position from `start` on that is able, around the table."""
@@ -313,5 +330,5 @@ def betting_start(game: Game) -> BettingState:
     root.acting_position = root._first_able_from(game.first_players[0])
     if root.acting_position == _NOBODY:
         root.finished = True
-        root._skip_to_last_round()
+        root.round = game.num_rounds - 1
     return root

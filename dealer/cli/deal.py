@@ -49,6 +49,8 @@ def deal(
     coalesce: Coalesce = None,
 ) -> None:
     """Deal a match for clients that connect to its ports, seat by seat; says whom it waits for, where and how long."""
+    if not host:
+        abort("--host needs an address: 127.0.0.1 for this machine, 0.0.0.0 to let other machines in")
     game_name, game = read_game(game_text)
     players = read_players(seats or ["tcp"] * game.num_players, game_name, game)
     plan = MatchPlan(

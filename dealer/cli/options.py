@@ -25,7 +25,8 @@ _CLOCKS = "Clocks"
 
 Hands: TypeAlias = Annotated[int, typer.Option("--hands", "-n", min=1, max=2**32 - 1, help="Hands to play.")]
 SeedOption: TypeAlias = Annotated[
-    int | None, typer.Option("--seed", help="Seed of the cards, 0 to 4294967295.", show_default="a new one")
+    int | None,
+    typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of the cards.", show_default="a new one"),
 ]
 Out: TypeAlias = Annotated[
     Path | None, typer.Option("--out", help="New or empty folder for logs and results.", show_default="below runs/")

@@ -286,7 +286,6 @@ class Faulty(MatchObserver):
         raise RuntimeError("a mistake in an observer")
 
 
-@pytest.mark.xfail(strict=True, reason="an exception in a watched socket's callback leaves the loop with every match")
 def test_a_mistake_in_an_observer_ends_its_own_match_only() -> None:
     """However its own match ends, the one beside it is played to the end."""
 

@@ -202,10 +202,10 @@ def test_a_path_walked_again_gives_the_same_objects() -> None:
 
 def remembered(root: BettingState) -> int:
     """How many states can be reached from the root without computing anything."""
-    count, stack = 0, list(root._children.values())
+    count, stack = 0, list((root._children or {}).values())
     while stack:
         count += 1
-        stack.extend(stack.pop()._children.values())
+        stack.extend((stack.pop()._children or {}).values())
     return count
 
 
