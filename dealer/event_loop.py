@@ -54,14 +54,12 @@ class Outbox:
 
     Attributes:
         most_s: how long an entry waits at most.
-        now_s: the time on the monotonic clock that new entries get; kept fresh by who empties the outbox.
     """
 
-    __slots__ = ("_entries", "most_s", "now_s")
+    __slots__ = ("_entries", "most_s")
 
     def __init__(self, most_s: float) -> None:
         self.most_s = most_s
-        self.now_s = time.monotonic()
         self._entries: deque[tuple[float, Waiting]] = deque()
 
     def __bool__(self) -> bool:
@@ -74,11 +72,10 @@ class Outbox:
 
     def add(self, waiting: Waiting) -> None:
         """Flush it in time."""
-        self._entries.append((self.now_s, waiting))
+        self._entries.append((time.monotonic(), waiting))
 
     def flush_due(self, now_s: float) -> None:
         """Flush what has waited long enough."""
-        self.now_s = now_s
         entries, since_s = self._entries, now_s - self.most_s
         while entries and entries[0][0] <= since_s:
             entries.popleft()[1].flush()
@@ -132,7 +129,6 @@ class MatchLoop(asyncio.SelectorEventLoop):
         self.call_soon(self._soon.flush)
 
     def _add_later(self, outbox: Outbox, waiting: Waiting) -> None:
-        outbox.now_s = time.monotonic()
         outbox.add(waiting)
         if self._flush_timer is None:
             self._flush_timer = self.call_later(outbox.most_s, self._flush_later)
@@ -260,8 +256,6 @@ class _FastSelector(selectors.BaseSelector):
         if not events and now_s < until_s:
             events = poll(None if until_s == float("inf") else until_s - now_s)
             now_s = clock()
-        for outbox in self.outboxes:
-            outbox.now_s = now_s
         waited_s = min(now_s - began_s, 0.01)
         self._pace_s += (waited_s - self._pace_s) * _PACE_WEIGHT
         return events

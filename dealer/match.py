@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import enum
 import errno
+import operator
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -121,7 +122,9 @@ class Match:
         self._clocks = [SeatClock(setup.limits, setup.hands) for _ in range(players)]
         self._writes: list[Write] = [_write_nothing] * players
         self._connected: set[Seat] = set()
-        self._pending = [b""] * players
+        self._nothing_pending = (b"",) * players
+        self._pending: tuple[bytes, ...] = self._nothing_pending
+        """By seat, the last state of the hand before: it leaves with the first state of the next."""
         self._response_ns = setup.limits.response_us * 1000
         self._greeted = 0
         self._root = betting_start(game)
@@ -325,8 +328,9 @@ class Match:
         if self._observer.wants_lines:
             self._tell_in_order()
             return
-        for position, seat in enumerate(self._seats):
-            self._pending[seat] += self._line(position)
+        players = len(self._seats)
+        lines = [self._line((seat - self._seats[0]) % players) for seat in range(players)]
+        self._pending = tuple(map(operator.add, self._pending, lines))
 
     def _ask(self, text: bytes) -> None:
         """Tell the present state to everybody and ask the player to act.
@@ -346,11 +350,16 @@ class Match:
             self._start_clock()
             return
         self._echo = line[:-2] + b":"
-        self._send(actor, line, True)
-        self._start_clock()
-        for position, seat in enumerate(self._seats):
-            if position != asked:
-                self._send(seat, prefixes[position] + text + tails[position], False)
+        pending, self._pending = self._pending, self._nothing_pending
+        seat, writes = actor, self._writes
+        try:
+            writes[seat](pending[seat] + line, True)
+            self._start_clock()
+            for position, seat in enumerate(self._seats):
+                if position != asked:
+                    writes[seat](pending[seat] + prefixes[position] + text + tails[position], False)
+        except OSError as error:
+            raise send_failure(seat, error) from None
 
     def _start_clock(self) -> None:
         """The player to act has his question: his time runs."""
@@ -366,10 +375,6 @@ class Match:
             self._observer.line_sent(Seat(seat), time.time_ns() // 1000, line)
 
     def _send(self, seat: Seat, line: bytes, is_asked: bool) -> None:
-        pending = self._pending[seat]
-        if pending:
-            line = pending + line
-            self._pending[seat] = b""
         try:
             self._writes[seat](line, is_asked)
         except OSError as error:
@@ -384,9 +389,9 @@ class Match:
             session = self._sessions[actor]
             session.send_state(self._line_asked)
             event = session.next_event()
+            if not session.has_input:
+                self._unread.discard(actor)
             if event is NEED_DATA:
-                if not session.buffered_bytes:
-                    self._unread.discard(actor)
                 return
             now_ns = time.monotonic_ns()
             action = self._judge(event, now_ns)
@@ -511,8 +516,9 @@ class Match:
             self._tell_end()
             self._observer.hand_closed(self._hand_number, [clock.match_us for clock in self._clocks])
             if self.hands_played >= self.setup.hands:
-                for seat in self._seats:
-                    self._send(seat, b"", False)
+                for seat, line in enumerate(self._pending):
+                    if line:
+                        self._send(Seat(seat), line, False)
                 self._finish_match()
                 return
             self._begin_hand()
@@ -525,6 +531,7 @@ class Match:
         for seat, value in zip(self._seats, values, strict=True):
             self.totals[seat] += value
         self.hands_played += 1
+        to_unix = self._to_unix_ns
         return HandRecord(
             self._game,
             self.setup.name,
@@ -534,7 +541,9 @@ class Match:
             self._deal,
             self._betting,
             tuple(values),
-            tuple([Times(self._unix_us(asked), self._unix_us(received)) for asked, received in self._times_ns]),
+            tuple(
+                [Times((asked + to_unix) // 1000, (received + to_unix) // 1000) for asked, received in self._times_ns]
+            ),
             tuple(self._comments),
         )
 

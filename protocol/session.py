@@ -161,6 +161,11 @@ class DealerSession:
         """Bytes received and not yet read as lines."""
         return self._reader.buffered_bytes
 
+    @property
+    def has_input(self) -> bool:
+        """Whether something is kept that `next_event` has not told: bytes, or that the player has closed."""
+        return self._reader.buffered_bytes > 0 or (self._reader.at_eof and not self._closed)
+
     def receive_data(self, data: bytes) -> None:
         """Take bytes from the player."""
         self._reader.feed(data)
