@@ -143,18 +143,15 @@ def _scan_version(text: str) -> tuple[int, int, int] | None:
             return None
 
 
-class DealerSession:
-    """The dealer's side of one seat."""
+class _Side:
+    """What both sides share: bytes in, lines out, the end."""
 
-    __slots__ = ("_awaits_version", "_closed", "_game", "_prefix", "_reader", "_state")
+    __slots__ = ("_closed", "_game", "_reader")
 
     def __init__(self, game: Game, *, max_line_bytes: int = MAX_LINE_BYTES) -> None:
         self._game = game
         self._reader = LineReader(max_line_bytes=max_line_bytes)
-        self._awaits_version = True
         self._closed = False
-        self._prefix = b""
-        self._state: MatchState | None = None
 
     @property
     def buffered_bytes(self) -> int:
@@ -163,16 +160,39 @@ class DealerSession:
 
     @property
     def has_input(self) -> bool:
-        """Whether something is kept that `next_event` has not told: bytes, or that the player has closed."""
+        """Whether something is kept that `next_event` has not told: bytes, or that the peer has closed."""
         return self._reader.buffered_bytes > 0 or (self._reader.at_eof and not self._closed)
 
     def receive_data(self, data: bytes) -> None:
-        """Take bytes from the player."""
+        """Take bytes from the peer."""
         self._reader.feed(data)
 
     def receive_eof(self) -> None:
-        """The player has closed his side."""
+        """The peer has closed his side."""
         self._reader.feed_eof()
+
+    def _next_line(self) -> bytes | Closed | Literal[NeedData.NEED_DATA]:
+        if self._closed:
+            raise LocalProtocolError("this session is over")
+        raw = self._reader.pop()
+        if raw is not None:
+            return raw
+        if self._reader.at_eof:
+            self._closed = True
+            return Closed()
+        return NEED_DATA
+
+
+class DealerSession(_Side):
+    """The dealer's side of one seat."""
+
+    __slots__ = ("_awaits_version", "_prefix", "_state")
+
+    def __init__(self, game: Game, *, max_line_bytes: int = MAX_LINE_BYTES) -> None:
+        super().__init__(game, max_line_bytes=max_line_bytes)
+        self._awaits_version = True
+        self._prefix = b""
+        self._state: MatchState | None = None
 
     def send_state(self, line: bytes) -> bytes:
         """Make `line` (a match state, CR LF included) the present state; returns the bytes to send.
@@ -193,14 +213,9 @@ class DealerSession:
             RemoteProtocolError: the first line is no version line.
             LocalProtocolError: asked again after `Closed` or an error, or before there was a state to reply to.
         """
-        if self._closed:
-            raise LocalProtocolError("this session is over")
-        raw = self._reader.pop()
-        if raw is None:
-            if self._reader.at_eof:
-                self._closed = True
-                return Closed()
-            return NEED_DATA
+        raw = self._next_line()
+        if not isinstance(raw, bytes):
+            return raw
         if self._awaits_version:
             return self._read_version(raw)
         if not self._prefix:
@@ -271,26 +286,18 @@ class StateReceived(NamedTuple):
 PlayerEvent: TypeAlias = StateReceived | Comment | Closed | Literal[NeedData.NEED_DATA]
 
 
-class PlayerSession:
+class PlayerSession(_Side):
     """The player's side of a connection."""
 
+    __slots__ = ("_asked",)
+
     def __init__(self, game: Game, *, max_line_bytes: int = MAX_LINE_BYTES) -> None:
-        self._game = game
-        self._reader = LineReader(max_line_bytes=max_line_bytes)
-        self._closed = False
+        super().__init__(game, max_line_bytes=max_line_bytes)
         self._asked: StateReceived | None = None
 
     def handshake(self) -> bytes:
         """The bytes that open the conversation."""
         return VERSION_LINE
-
-    def receive_data(self, data: bytes) -> None:
-        """Take bytes from the dealer."""
-        self._reader.feed(data)
-
-    def receive_eof(self) -> None:
-        """The dealer has closed: the match is over."""
-        self._reader.feed_eof()
 
     def next_event(self) -> PlayerEvent:
         """What the dealer has said next.
@@ -299,14 +306,9 @@ class PlayerSession:
             RemoteProtocolError: the line is no match state of this game.
             LocalProtocolError: asked again after `Closed` or an error.
         """
-        if self._closed:
-            raise LocalProtocolError("this session is over")
-        raw = self._reader.pop()
-        if raw is None:
-            if self._reader.at_eof:
-                self._closed = True
-                return Closed()
-            return NEED_DATA
+        raw = self._next_line()
+        if not isinstance(raw, bytes):
+            return raw
         if not raw.endswith(b"\n") and self._reader.at_eof:
             # The dealer died in the middle of a line.
             self._closed = True

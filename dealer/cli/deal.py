@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -22,8 +20,7 @@ from dealer.cli.options import (
     TPerHand,
     TResponse,
 )
-from dealer.cli.running import limits_of, new_folder, read_game, read_players, run_plan
-from dealer.run import MatchPlan
+from dealer.cli.running import plan_match, read_game, read_players, run_plan
 
 __all__ = ["deal"]
 
@@ -53,19 +50,21 @@ def deal(
         abort("--host needs an address: 127.0.0.1 for this machine, 0.0.0.0 to let other machines in")
     game_name, game = read_game(game_text)
     players = read_players(seats or ["tcp"] * game.num_players, game_name, game)
-    plan = MatchPlan(
-        name="match",
-        game_name=game_name,
-        game=game,
-        players=players,
+    plan = plan_match(
+        game_name,
+        game,
+        players,
         hands=hands,
-        seed=secrets.randbits(32) if seed is None else seed % 2**32,
-        folder=Path(new_folder(out, players)),
+        seed=seed,
+        out=out,
+        t_response=t_response,
+        t_hand=t_hand,
+        t_per_hand=t_per_hand,
+        start_timeout=start_timeout,
+        fixed_seats=fixed_seats,
+        coalesce=coalesce,
         host=host,
         ports=_read_ports(ports),
-        limits=limits_of(t_response, t_hand, t_per_hand, start_timeout),
-        fixed_seats=fixed_seats,
-        coalesce_s=None if coalesce is None else coalesce / 1000,
     )
     run_plan(plan, quiet=quiet, as_json=as_json)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -22,9 +20,8 @@ from dealer.cli.options import (
     TPerHand,
     TResponse,
 )
-from dealer.cli.running import limits_of, new_folder, read_game, read_players, run_plan
+from dealer.cli.running import plan_match, read_game, read_players, run_plan
 from dealer.players import parse_player
-from dealer.run import MatchPlan
 from protocol import GameDefinitionError, find_game
 
 __all__ = ["play"]
@@ -64,18 +61,19 @@ def play(
     if not texts:
         texts = [DEFAULT_PLAYERS[seat % 2] for seat in range(game.num_players)]
     players = read_players(texts, game_name, game)
-    folder = new_folder(out, players)
-    plan = MatchPlan(
-        name="match",
-        game_name=game_name,
-        game=game,
-        players=players,
+    plan = plan_match(
+        game_name,
+        game,
+        players,
         hands=hands,
-        seed=secrets.randbits(32) if seed is None else seed % 2**32,
-        folder=Path(folder),
-        limits=limits_of(t_response, t_hand, t_per_hand, start_timeout),
+        seed=seed,
+        out=out,
+        t_response=t_response,
+        t_hand=t_hand,
+        t_per_hand=t_per_hand,
+        start_timeout=start_timeout,
         fixed_seats=fixed_seats,
-        coalesce_s=None if coalesce is None else coalesce / 1000,
+        coalesce=coalesce,
     )
     run_plan(plan, quiet=quiet, as_json=as_json)
 

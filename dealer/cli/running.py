@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
+import secrets
 import signal
 import time
 from pathlib import Path
@@ -23,7 +24,7 @@ from dealer.run import MatchPlan, MatchRun
 from engine import Game
 from protocol import GameDefinitionError, find_game
 
-__all__ = ["limits_of", "new_folder", "read_game", "read_players", "run_plan"]
+__all__ = ["plan_match", "read_game", "read_players", "run_plan"]
 
 
 def read_game(name: str) -> tuple[str, Game]:
@@ -44,13 +45,45 @@ def read_players(texts: list[str], game_name: str, game: Game) -> tuple[Player, 
         abort(str(error))
 
 
-def limits_of(t_response: float, t_hand: float, t_per_hand: float, start_timeout: float) -> TimeLimits:
-    """Seconds as people give them to the clocks' limits; a start timeout of 0 or less waits for ever."""
-    return TimeLimits(
-        response_us=round(t_response * 1e6),
-        hand_us=round(t_hand * 1e6),
-        per_hand_us=round(t_per_hand * 1e6),
-        start_us=round(start_timeout * 1e6) if start_timeout > 0 else None,
+def plan_match(
+    game_name: str,
+    game: Game,
+    players: tuple[Player, ...],
+    *,
+    hands: int,
+    seed: int | None,
+    out: Path | None,
+    t_response: float,
+    t_hand: float,
+    t_per_hand: float,
+    start_timeout: float,
+    fixed_seats: bool,
+    coalesce: float | None,
+    host: str = "127.0.0.1",
+    ports: tuple[int, ...] = (),
+) -> MatchPlan:
+    """A plan from options as people give them: times in seconds, coalescing in milliseconds, no seed for a new one.
+
+    A start timeout of 0 or less waits for ever.
+    """
+    return MatchPlan(
+        name="match",
+        game_name=game_name,
+        game=game,
+        players=players,
+        hands=hands,
+        seed=secrets.randbits(32) if seed is None else seed,
+        folder=new_folder(out, players),
+        host=host,
+        ports=ports,
+        limits=TimeLimits(
+            response_us=round(t_response * 1e6),
+            hand_us=round(t_hand * 1e6),
+            per_hand_us=round(t_per_hand * 1e6),
+            start_us=round(start_timeout * 1e6) if start_timeout > 0 else None,
+        ),
+        fixed_seats=fixed_seats,
+        coalesce_s=None if coalesce is None else coalesce / 1000,
     )
 
 
