@@ -36,6 +36,7 @@ __all__ = ["MatchLoop", "Outbox", "Waiting", "new_event_loop"]
 
 _Ts = TypeVarTuple("_Ts")
 
+HAS_EPOLL = sys.platform == "linux" and hasattr(select, "epoll")
 SLICE_S = 0.005
 SPIN_S = 0.0002
 MOST_WAIT_S = 0.001
@@ -90,10 +91,11 @@ class Outbox:
 class MatchLoop(asyncio.SelectorEventLoop):
     """An asyncio loop with a short way for sockets of matches."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_fast: bool = HAS_EPOLL) -> None:
+        """Make a loop; `is_fast` set to False does without the short way, as where there is no epoll."""
         self._soon = Outbox(MOST_WAIT_S)
         self._later: dict[float, Outbox] = {}
-        self._fast = _FastSelector(self._soon) if sys.platform == "linux" and hasattr(select, "epoll") else None
+        self._fast = _FastSelector(self._soon) if is_fast else None
         self._flush_timer: asyncio.TimerHandle | None = None
         super().__init__(self._fast)
 

@@ -79,9 +79,7 @@ def measure(
                 rate_high=max(measured),
                 unit="hands/s",
                 ratio=statistics.median(ratios) if ratios and name != "reference" else None,
-                note=f"ratio to the reference {min(ratios):.2f} to {max(ratios):.2f}"
-                if ratios and name != "reference"
-                else "",
+                note=f"{min(ratios):.2f} to {max(ratios):.2f}" if ratios and name != "reference" else "",
             )
         )
     return rows

@@ -31,7 +31,7 @@ def dealer(
         str | None, typer.Option(help="A client started as PLAYER GAME HOST PORT; without it, our random bot plays.")
     ] = None,
     matches: Annotated[str, typer.Option(help="How many matches side by side, separated by commas.")] = "1,32",
-    hands: Annotated[int, typer.Option(min=1, help="Hands in all, shared among the matches.")] = 6400,
+    hands: Annotated[int, typer.Option(min=1, help="Hands in all, shared among the matches.")] = 19200,
     rounds: Annotated[int, typer.Option(min=1, help="How often everybody plays.")] = 5,
     as_json: _Json = False,
 ) -> None:
@@ -86,17 +86,23 @@ def _show(rows: Sequence[Row], *, as_json: bool) -> None:
     if as_json:
         out.print(json.dumps([dataclasses.asdict(row) for row in rows], indent=2), markup=False)
         return
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("measured")
+    for group in dict.fromkeys(row.group for row in rows):
+        show(_table(group, [row for row in rows if row.group == group]))
+
+
+def _table(group: str, rows: Sequence[Row]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, title=group, title_justify="left")
     table.add_column("who")
-    for column in ("median", "lowest", "highest", "ours/theirs"):
+    for column in (f"median {rows[0].unit}", "lowest", "highest", "ours/theirs"):
         table.add_column(column, justify="right")
-    table.add_column("note")
+    has_notes = any(row.note for row in rows)
+    if has_notes:
+        table.add_column("note")
     for row in rows:
         figures = [f"{figure:,.3g}" if figure < 100 else f"{figure:,.0f}" for figure in _figures(row)]
         ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
-        table.add_row(row.group, row.who, f"{figures[0]} {row.unit}", *figures[1:], ratio, row.note)
-    show(table)
+        table.add_row(row.who, *figures, ratio, *([row.note] if has_notes else []))
+    return table
 
 
 def _figures(row: Row) -> tuple[float, float, float]:
