@@ -18,7 +18,7 @@ def exit_code(result: MatchResult) -> int:
 
 def show_result(result: MatchResult, *, quiet: bool) -> None:
     """Print the result for people; `quiet` leaves the sentence only."""
-    if not quiet:
+    if not quiet and result.hands_played:
         show(_table(result))
         for player in result.players:
             if player.first_fault:

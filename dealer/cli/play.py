@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
@@ -21,8 +22,9 @@ from dealer.cli.options import (
     TResponse,
 )
 from dealer.cli.running import plan_match, read_game, read_players, run_plan
-from dealer.players import parse_player
+from dealer.players import PlayerError, parse_player
 from protocol import GameDefinitionError, find_game
+from protocol.game_definition import SHORT_NAMES
 
 __all__ = ["play"]
 
@@ -82,14 +84,15 @@ def _split_words(words: list[str]) -> tuple[str, list[str]]:
     """The game and the players: the first word is the game if it names one."""
     if not words:
         return DEFAULT_GAME, []
+    word = words[0]
     try:
-        find_game(words[0])
+        find_game(word)
     except GameDefinitionError as no_game:
         try:
-            parse_player(words[0])
-        except ValueError as no_player:
-            if words[0].endswith(".game") or len(words) > 1:
-                abort(f"{no_game}\n(and as a player: {no_player})")
-            abort(str(no_player))
+            parse_player(word)
+        except PlayerError as no_player:
+            if word.endswith(".game") or os.path.isfile(word):
+                abort(str(no_game))
+            abort(f"{no_player}; nor is it a game ({', '.join(SHORT_NAMES)}, or a .game file)")
         return DEFAULT_GAME, words
-    return words[0], words[1:]
+    return word, words[1:]

@@ -132,7 +132,7 @@ def test_what_cannot_be_played_is_one_sentence(
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
-        (("nogame", "calling", "calling"), "no such game or file"),
+        (("nogame", "calling", "calling"), "nor is it a game"),
         (("no.game",), "cannot read the game definition: No such file or directory"),
         (("bad.game",), "invalid number of rounds: 0"),
     ],
