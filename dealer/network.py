@@ -158,7 +158,8 @@ class _Connection:
         return bool(self._unsent)
 
     def close(self) -> None:
-        """Close so that what was sent still arrives."""
+        """Close so that what was sent still arrives; what is still held back is dropped."""
+        self._held = b""
         self.stop_reading()
         if self._is_writing:
             self.loop.remove_writer(self.sock)

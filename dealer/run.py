@@ -153,7 +153,7 @@ class MatchRun:
             outcome, reason = "interrupted", "it was interrupted."
         finally:
             table.close()
-        if match.phase is Phase.FAILED and match.failure is not None:
+        if outcome == "finished" and match.failure is not None:
             outcome, reason = "failed", await self._explain(match.failure)
         return self._result(outcome, reason)
 
