@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import os
 import socket
 import time
 from collections.abc import Sequence
@@ -39,6 +40,8 @@ class _Connection:
         "_is_read",
         "_is_writing",
         "_queue",
+        "_recv",
+        "_send_some",
         "_unsent",
         "eof",
         "loop",
@@ -51,6 +54,8 @@ class _Connection:
         self.table = table
         self.seat = seat
         self.sock = sock
+        self._recv = sock.recv
+        self._send_some = sock.send
         self.loop = table.loop
         self._queue = self.loop.soon() if table.coalesce_s is None else self.loop.later(table.coalesce_s)
         self.eof = False
@@ -71,33 +76,30 @@ class _Connection:
             self.loop.unwatch(self.sock)
 
     def _on_readable(self) -> None:
-        try:
-            self._read()
-        except Exception as error:
-            # A mistake in our own code ends this match; the others in this process know nothing of it.
-            self.table.fail_by_mistake(error)
-
-    def _read(self) -> None:
         table = self.table
         match = table.match
         try:
-            data = self.sock.recv(_READ_BYTES)
-        except _WOULD_BLOCK:
-            return
-        except OSError:
-            data = b""
-        if data:
-            is_kept = match.receive(self.seat, data)
-            if is_kept and match.buffered_bytes(self.seat) > table.max_unread_bytes:
+            try:
+                data = self._recv(_READ_BYTES)
+            except _WOULD_BLOCK:
+                return
+            except OSError:
+                data = b""
+            if data:
+                is_kept = match.receive(self.seat, data)
+                if is_kept and match.buffered_bytes(self.seat) > table.max_unread_bytes:
+                    self.stop_reading()
+                    table.paused.add(self)
+                    table.needs_step = True
+            else:
+                self.eof = True
                 self.stop_reading()
-                table.paused.add(self)
-                table.needs_step = True
-        else:
-            self.eof = True
-            self.stop_reading()
-            match.receive_eof(self.seat)
-        if match.phase is not _PLAYING or table.needs_step:
-            table.after_step()
+                match.receive_eof(self.seat)
+            if match.phase is not _PLAYING or table.needs_step:
+                table.after_step()
+        except Exception as error:
+            # A mistake in our own code ends this match; the others in this process know nothing of it.
+            table.fail_by_mistake(error)
 
     def write(self, data: bytes, is_asked: bool) -> None:
         """Send a question now; anything else soon, or with the next question when the table coalesces."""
@@ -128,7 +130,7 @@ class _Connection:
     def _send(self, data: bytes) -> None:
         if not self._unsent:
             try:
-                sent = self.sock.send(data)
+                sent = self._send_some(data)
             except _WOULD_BLOCK:
                 sent = 0
             if sent == len(data):
@@ -249,7 +251,8 @@ class Table:
             listener = None
             try:
                 listener = socket.socket(family, socket.SOCK_STREAM)
-                if port and hasattr(socket, "SO_REUSEADDR"):
+                if port and os.name != "nt":
+                    # A port of a dealer that has just ended can be had again; on Windows it would mean to share one.
                     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 listener.bind((self._host, port))
                 listener.listen(8)
@@ -322,11 +325,13 @@ class Table:
         sock.setblocking(False)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._close_listener(seat)
-        connection = _Connection(self, seat, sock)
-        self._connections[seat] = connection
-        connection.start_reading()
-        self.match.connect(seat, connection.write)
-        self.after_step()
+        try:
+            connection = self._connections[seat] = _Connection(self, seat, sock)
+            connection.start_reading()
+            self.match.connect(seat, connection.write)
+            self.after_step()
+        except Exception as error:
+            self.fail_by_mistake(error)
 
     def _start_timed_out(self) -> None:
         phase = self.match.phase

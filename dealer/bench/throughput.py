@@ -24,7 +24,7 @@ from protocol.game_definition import find_game
 __all__ = ["measure"]
 
 _DEADLINE_S = 600.0
-_COALESCE_MS = 2
+_COALESCE_MS = 5
 
 Start = Callable[[str, int, int, str], tuple[list[subprocess.Popen[str]], list[list[str]]]]
 
@@ -52,7 +52,7 @@ def measure(
     """
     contenders: dict[str, Start] = {
         "ours, sent at once": lambda game, n, m, folder: _start_ours(game, n, m, None),
-        "ours, coalesced": lambda game, n, m, folder: _start_ours(game, n, m, _COALESCE_MS),
+        f"ours, coalesced {_COALESCE_MS} ms": lambda game, n, m, folder: _start_ours(game, n, m, _COALESCE_MS),
     }
     if reference_dealer is not None:
         dealer = os.path.abspath(reference_dealer)
