@@ -64,6 +64,7 @@ class _Fields:
         self.counts[key] = len(values)
 
     def to_game(self) -> Game:
+        """The game the fields define; raises GameError where it cannot be played."""
         players, rounds = self.numbers["numplayers"], self.numbers["numrounds"]
 
         def counted(key: str, need: int) -> tuple[int, ...]:
