@@ -6,15 +6,19 @@ None of them looks at a card. Where an action they would take is illegal they ta
 
 from __future__ import annotations
 
-import random
+import os
 from collections.abc import Callable, Mapping
 from typing import Final
 
 from bots.bot import Bot
 from bots.view import View
-from engine import CALL, FOLD, RAISE, Action, raise_to
+from engine import CALL, FOLD, RAISE, Action, LegalActions, raise_to
 
 __all__ = ["CallingBot", "ConstantBot", "FoldingBot", "RaisingBot", "RandomBot"]
+
+_MASK_64: Final = (1 << 64) - 1
+_STEP: Final = 0x9E3779B97F4A7C15
+"""The golden ratio's fraction in 64 bits: SplitMix64's step."""
 
 
 class CallingBot(Bot):
@@ -63,12 +67,51 @@ class RaisingBot(Bot):
         return {view.raise_min(): 1.0}
 
 
+class _HandRandom:
+    """Random numbers that begin anew with every hand: they follow from seed, hand number and how many came before.
+
+    SplitMix64 (Steele, Lea & Flood 2014, "Fast splittable pseudorandom number generators"): a counter that goes up by
+    a fixed odd step, mixed. A hand's counter begins where mixing seed and hand number leads, so that neighbouring
+    hands and seeds have nothing in common. Starting anew takes 0.3 us, seeding a Mersenne Twister 3.6 (measured).
+    """
+
+    __slots__ = ("_counter", "_seed")
+
+    def __init__(self, seed: int | None) -> None:
+        """Be ready for hand 0; without a seed, a random one."""
+        self._seed = _mixed(int.from_bytes(os.urandom(8)) if seed is None else seed & _MASK_64)
+        self._counter = 0
+        self.begin_hand(0)
+
+    def begin_hand(self, number: int) -> None:
+        """Start the numbers of a hand."""
+        self._counter = _mixed(self._seed + number * _STEP & _MASK_64)
+
+    def random(self) -> float:
+        """Uniform from 0 to 1, without 1."""
+        self._counter = counter = self._counter + _STEP & _MASK_64
+        return (_mixed(counter) >> 11) * 2.0**-53
+
+    def integer(self, low: int, high: int) -> int:
+        """Uniform from `low` to `high`, both included: even to one part in 2**64 per number."""
+        self._counter = counter = self._counter + _STEP & _MASK_64
+        return low + (_mixed(counter) * (high - low + 1) >> 64)
+
+
+def _mixed(word: int) -> int:
+    """SplitMix64's mixing of 64 bits: one to one, and every bit depends on every bit."""
+    word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9 & _MASK_64
+    word = (word ^ word >> 27) * 0x94D049BB133111EB & _MASK_64
+    return word ^ word >> 31
+
+
 class RandomBot(Bot):
     """Draws fold, call or raise with fixed probabilities.
 
     Algorithm: the probabilities are renormalised over the actions that are legal; the size of a no-limit raise is
         uniform over all legal hand totals. Where every legal action has probability 0, call. The defaults are those
-        of the example player of the ACPC server, which plays the same way.
+        of the example player of the ACPC server, which plays the same way. What it draws in a hand follows from its
+        seed, the hand's number and its draws before in that hand; without a seed it takes a random one.
     """
 
     def __init__(
@@ -77,11 +120,16 @@ class RandomBot(Bot):
         if min(fold, call, raise_) < 0 or not 0 < fold + call + raise_ < float("inf"):
             raise ValueError(f"the probabilities must be 0 or more and not all 0, not {fold}, {call}, {raise_}")
         self._weights = (fold, call, raise_)
-        self._random = random.Random(seed)
+        self._random = _HandRandom(seed)
+
+    def hand_started(self, view: View) -> None:
+        """Start the numbers of the hand."""
+        self._random.begin_hand(view.hand_number)
 
     def act(self, view: View) -> Action:
         """Draw an action, then its size."""
-        fold, call, raise_ = self._legal_weights(view)
+        legal = view.legal
+        fold, call, raise_ = self._legal_weights(legal)
         drawn = self._random.random() * (fold + call + raise_)
         if drawn < fold:
             return FOLD
@@ -89,11 +137,11 @@ class RandomBot(Bot):
             return CALL
         if view.game.is_limit:
             return RAISE
-        return raise_to(self._random.randint(view.min_raise_hand_total, view.max_raise_hand_total))
+        return raise_to(self._random.integer(legal.raise_min, legal.raise_max))
 
     def policy(self, view: View) -> Mapping[Action, float]:
         """The probabilities that `act` draws from; in a no-limit game one entry for every legal size."""
-        fold, call, raise_ = self._legal_weights(view)
+        fold, call, raise_ = self._legal_weights(view.legal)
         total = fold + call + raise_
         chances = {action: weight / total for action, weight in ((FOLD, fold), (CALL, call)) if weight}
         if not raise_:
@@ -103,10 +151,9 @@ class RandomBot(Bot):
         sizes = range(view.min_raise_hand_total, view.max_raise_hand_total + 1)
         return chances | {raise_to(hand_total): raise_ / total / len(sizes) for hand_total in sizes}
 
-    def _legal_weights(self, view: View) -> tuple[float, float, float]:
+    def _legal_weights(self, legal: LegalActions) -> tuple[float, float, float]:
         """Weights of fold, call, raise with 0 for what is illegal; never all 0."""
         fold, call, raise_ = self._weights
-        legal = view.legal
         fold, raise_ = fold * legal.can_fold, raise_ * legal.can_raise
         return (fold, call, raise_) if fold + call + raise_ else (0.0, 1.0, 0.0)
 

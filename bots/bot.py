@@ -20,7 +20,12 @@ __all__ = ["Bot"]
 
 
 class Bot(ABC):
-    """A player. Only `act` has to be written; the rest is there for bots that learn, count or clean up."""
+    """A player. Only `act` has to be written; the rest is there for bots that learn, count or clean up.
+
+    A bot that draws random numbers does best to start them anew in `hand_started`, from its seed and
+    `view.hand_number`: what it does in a hand then does not depend on the hands before, and a match that was broken
+    off, or cut into slices, goes exactly as an undisturbed one. `bots.baseline.RandomBot` does it.
+    """
 
     @abstractmethod
     def act(self, view: View) -> Action:

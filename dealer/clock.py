@@ -56,6 +56,11 @@ class SeatClock:
         self.hand_us = 0
         self.match_us = 0
 
+    @property
+    def is_spent(self) -> bool:
+        """Whether the time for all hands is used up, so that no answer could count any more."""
+        return self.match_us > self._match_limit_us
+
     def charge(self, elapsed_us: int) -> bool:
         """Charge a line; returns whether the player is still within his limits."""
         self.hand_us += elapsed_us

@@ -36,7 +36,17 @@ class BotProcess:
         output_path: the file that holds what it writes.
     """
 
-    def __init__(self, player: Player, *, host: str, port: int, game: str, seed: int | None, output_path: Path) -> None:
+    def __init__(
+        self,
+        player: Player,
+        *,
+        host: str,
+        port: int,
+        game: str,
+        seed: int | None,
+        output_path: Path,
+        append: bool = False,
+    ) -> None:
         """Start the bot.
 
         Args:
@@ -46,14 +56,16 @@ class BotProcess:
             game: name or path of the game.
             seed: for the chance decisions of a built-in bot.
             output_path: where its output goes; a former file is replaced.
+            append: keep what is in that file.
 
         Raises:
             LaunchError: it cannot be started.
         """
         self.output_path = output_path
+        self._is_stopped = False
         environment = dict(os.environ, ARENA_GAME=game, PYTHONSAFEPATH="1", PYTHONUNBUFFERED="1")
         try:
-            with output_path.open("wb") as output:
+            with output_path.open("ab" if append else "wb") as output:
                 self._process = subprocess.Popen(
                     command_of(player, host=host, port=port, game=game, seed=seed),
                     stdin=subprocess.DEVNULL,
@@ -90,12 +102,16 @@ class BotProcess:
             return None
 
     def stop(self, *, grace_s: float = 1.0) -> None:
-        """End it and what it started: first asked, then forced."""
+        """End it and what it started: first asked, then forced; a second call does nothing."""
+        if self._is_stopped:
+            # By now its number may be that of somebody else's process.
+            return
         self._signal(getattr(signal, "SIGTERM", None))
         self.wait(grace_s)
         # Also when it has ended: what it started in the background may still be there.
         self._signal(getattr(signal, "SIGKILL", None))
         self.wait(grace_s)
+        self._is_stopped = True
 
     def _signal(self, number: int | None) -> None:
         try:

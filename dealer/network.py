@@ -16,10 +16,10 @@ import errno
 import os
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from dealer.event_loop import MatchLoop
-from dealer.faults import FaultKind, MatchFailure
+from dealer.faults import FaultKind, Loss, MatchFailure
 from dealer.match import Match, Phase, send_failure
 from engine import Seat
 
@@ -95,7 +95,7 @@ class _Connection:
                 self.eof = True
                 self.stop_reading()
                 match.receive_eof(self.seat)
-            if match.phase is not _PLAYING or table.needs_step:
+            if match.phase is not _PLAYING or match.has_losses or table.needs_step:
                 table.after_step()
         except Exception as error:
             # A mistake in our own code ends this match; the others in this process know nothing of it.
@@ -124,7 +124,7 @@ class _Connection:
             try:
                 self._send(data)
             except OSError as error:
-                self.table.match.fail(send_failure(self.seat, error))
+                self.table.match.lose(send_failure(self.seat, error))
                 self.table.after_step()
 
     def _send(self, data: bytes) -> None:
@@ -217,8 +217,12 @@ class Table:
         players = match.setup.game.num_players
         self._listeners: list[socket.socket | None] = [None] * players
         self._connections: list[_Connection | None] = [None] * players
+        self._ports: list[int] = []
+        self.on_loss: Callable[[Loss], None] | None = None
+        """Decides about a player lost while the match goes on, by `reopen` or the match's `forfeit`; None forfeits."""
         self._loop: MatchLoop | None = None
         self._over: asyncio.Future[None] | None = None
+        self._resting: asyncio.Future[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self.paused: set[_Connection] = set()
         self.needs_step = True
@@ -235,6 +239,11 @@ class Table:
             raise RuntimeError("the table is not running")
         return self._loop
 
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether the match holds or is over."""
+        return self.match.phase in (Phase.HOLDING, Phase.FINISHED, Phase.FAILED)
+
     def listen(self, ports: Sequence[int] = ()) -> list[int]:
         """Open one listening socket per seat; seats without a given port, or with port 0, get a free one.
 
@@ -244,33 +253,63 @@ class Table:
         Raises:
             OSError: a port cannot be had; `filename` holds the 0-based seat.
         """
-        opened = []
-        for seat in range(len(self._listeners)):
-            port = ports[seat] if seat < len(ports) else 0
-            family = socket.AF_INET6 if ":" in self._host else socket.AF_INET
-            listener = None
+        self._ports = []
+        try:
+            for seat in range(len(self._listeners)):
+                self._ports.append(self._listen_at(Seat(seat), ports[seat] if seat < len(ports) else 0))
+        except OSError:
+            self.close()
+            raise
+        return list(self._ports)
+
+    def _listen_at(self, seat: Seat, port: int) -> int:
+        family = socket.AF_INET6 if ":" in self._host else socket.AF_INET
+        listener = None
+        try:
+            listener = socket.socket(family, socket.SOCK_STREAM)
+            if port and os.name != "nt":
+                # A port of a dealer that has just ended can be had again; on Windows it would mean to share one.
+                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind((self._host, port))
+            listener.listen(8)
+        except (OSError, OverflowError) as error:
+            if listener is not None:
+                listener.close()
+            raise OSError(
+                getattr(error, "errno", 0) or 0, getattr(error, "strerror", None) or str(error), str(seat)
+            ) from None
+        listener.setblocking(False)
+        self._listeners[seat] = listener
+        bound: int = listener.getsockname()[1]
+        return bound
+
+    def reopen(self, seat: Seat) -> int:
+        """Listen again for a player who was lost, at the port his seat had, or another where that is taken.
+
+        Raises:
+            OSError: no port can be had.
+        """
+        if self._listeners[seat] is None:
             try:
-                listener = socket.socket(family, socket.SOCK_STREAM)
-                if port and os.name != "nt":
-                    # A port of a dealer that has just ended can be had again; on Windows it would mean to share one.
-                    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                listener.bind((self._host, port))
-                listener.listen(8)
-            except (OSError, OverflowError) as error:
-                if listener is not None:
-                    listener.close()
-                self.close()
-                raise OSError(
-                    getattr(error, "errno", 0) or 0, getattr(error, "strerror", None) or str(error), str(seat)
-                ) from None
-            listener.setblocking(False)
-            self._listeners[seat] = listener
-            opened.append(listener.getsockname()[1])
-        return opened
+                self._listen_at(seat, self._ports[seat])
+            except OSError:
+                self._ports[seat] = self._listen_at(seat, 0)
+            listener = self._listeners[seat]
+            assert listener is not None
+            self.loop.add_reader(listener, self._accept, seat)
+        return self._ports[seat]
+
+    def close_seat(self, seat: Seat) -> None:
+        """Await nobody at a seat any more, and part with who sits there."""
+        self._close_listener(seat)
+        connection, self._connections[seat] = self._connections[seat], None
+        if connection is not None:
+            self.paused.discard(connection)
+            connection.close()
 
     def missing_seats(self) -> list[Seat]:
-        """The seats nobody has taken yet."""
-        return [Seat(i) for i, connection in enumerate(self._connections) if connection is None]
+        """The seats that wait for their player."""
+        return self.match.missing_seats()
 
     async def run(self) -> None:
         """Wait for the players, play, and close every connection. The outcome stands in the match."""
@@ -282,10 +321,16 @@ class Table:
         match = self.match
         start_us = match.setup.limits.start_us
         start_timer = None if start_us is None else loop.call_later(min(start_us / 1e6, 1e8), self._start_timed_out)
+        awaited = self.missing_seats()
         for seat, listener in enumerate(self._listeners):
             assert listener is not None, "listen() comes first"
-            loop.add_reader(listener, self._accept, Seat(seat))
+            if seat in awaited:
+                loop.add_reader(listener, self._accept, Seat(seat))
+            else:
+                self._close_listener(seat)
+        match.open()
         self._check_over()
+        self.needs_step = True
         try:
             await self._over
             await self._drain()
@@ -328,7 +373,10 @@ class Table:
         try:
             connection = self._connections[seat] = _Connection(self, seat, sock)
             connection.start_reading()
-            self.match.connect(seat, connection.write)
+            if self.match.phase is Phase.CONNECTING:
+                self.match.connect(seat, connection.write)
+            else:
+                self.match.rejoin(seat, connection.write)
             self.after_step()
         except Exception as error:
             self.fail_by_mistake(error)
@@ -353,6 +401,15 @@ class Table:
     def after_step(self) -> None:
         """Something happened: end the run, or see to the timer and to seats whose reading had stopped."""
         match = self.match
+        if match.has_losses:
+            for loss in match.take_losses():
+                seat = loss.failure.seat
+                assert seat is not None
+                self.close_seat(seat)
+                if self.on_loss is not None:
+                    self.on_loss(loss)
+                else:
+                    match.forfeit(seat)
         if match.phase is Phase.PLAYING:
             if self._timer is None and match.deadline_ns is not None:
                 self._arm(match.deadline_ns)
@@ -364,7 +421,15 @@ class Table:
         else:
             self._check_over()
 
+    async def rest(self) -> None:
+        """Wait until the match holds or is over."""
+        if not self.is_at_rest:
+            self._resting = asyncio.get_running_loop().create_future()
+            await self._resting
+
     def _check_over(self) -> None:
+        if self.is_at_rest and self._resting is not None and not self._resting.done():
+            self._resting.set_result(None)
         if self.match.phase in (Phase.FINISHED, Phase.FAILED) and self._over is not None and not self._over.done():
             self._over.set_result(None)
 

@@ -34,7 +34,7 @@ class MatchObserver:
         """A line of the player to act was read."""
 
     def fault(self, fault: Fault) -> None:
-        """A player did something wrong and the match went on."""
+        """A player did something wrong. What ends his part is told too, where the match goes on without him."""
 
     def warning(self, sentence: str) -> None:
         """The sentence the reference prints about what just happened."""

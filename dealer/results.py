@@ -1,118 +1,150 @@
-"""The result of a match as data: what ``--json`` prints and ``result.json`` holds.
+"""Results as data: what ``--json`` prints and ``result.json`` holds. `docs/results.md` describes the fields.
 
 `SCHEMA_VERSION` counts up when a field changes its meaning or disappears; new fields do not change it.
 """
 
 from __future__ import annotations
 
-import math
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["SCHEMA_VERSION", "MatchResult", "PlayerResult", "RunningMean", "result_sentence"]
+__all__ = [
+    "SCHEMA_VERSION",
+    "ContestResult",
+    "CrosstableCell",
+    "DealerReport",
+    "GameStandings",
+    "MatchSummary",
+    "Outcome",
+    "PlayerResult",
+    "Rank",
+    "TournamentResult",
+]
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
-Z_95 = 1.959964
-"""Two-sided 95 % point of the normal distribution."""
-
-_LEVEL_CHIPS = 1e-6
-"""Sums of split pots leave rests far smaller than this."""
-
-FEWEST_HANDS = 100
-"""Below so many hands no interval is given: chips per hand are far from normal and a mean of few says little."""
-
-
-class RunningMean:
-    """Mean and variance of a stream of numbers in one pass (Welford 1962)."""
-
-    __slots__ = ("_squares", "count", "mean")
-
-    def __init__(self) -> None:
-        self.count = 0
-        self.mean = 0.0
-        self._squares = 0.0
-
-    def add(self, value: float) -> None:
-        """Count a number in."""
-        self.count += 1
-        delta = value - self.mean
-        self.mean += delta / self.count
-        self._squares += delta * (value - self.mean)
-
-    @property
-    def half_width_95(self) -> float | None:
-        """Half the width of the 95 % interval of the mean; None when there are too few numbers."""
-        if self.count < FEWEST_HANDS:
-            return None
-        return Z_95 * math.sqrt(self._squares / (self.count - 1) / self.count)
+Outcome: TypeAlias = Literal["finished", "stopped", "failed", "interrupted"]
+"""finished: all hands were played. stopped: the stop rule ended it. failed: a fault or an error ended it.
+interrupted: a person or a signal did."""
 
 
-class PlayerResult(BaseModel):
-    """One player of a match."""
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
-    model_config = ConfigDict(frozen=True)
+
+class PlayerResult(_Frozen):
+    """One player of a contest, over all seats he had."""
 
     name: str
     player: str = Field(description="as given: built-in bot, command or tcp")
-    seat: int = Field(description="0-based")
-    chips: float = Field(description="net chips over the hands played")
+    chips: float = Field(description="net chips over the hands counted")
     mbb_per_game: float | None = Field(description="thousandths of a big blind per hand, against the whole table")
-    half_width_95: float | None = Field(description="half the 95 % interval of mbb_per_game; null with too few hands")
-    thinking_s: float = Field(description="time used, as the clocks counted it")
+    half_width_95: float | None = Field(
+        description="half the 95 % interval of mbb_per_game, over duplicates; null with too few"
+    )
+    standard_deviation: float | None = Field(description="of one duplicate's score, in mbb/g; null with fewer than two")
     faults: dict[str, int] = Field(description="how often this player did what wrong")
-    first_fault: str | None = Field(description="the first thing this player did wrong, in words")
-    exit_code: int | None = Field(description="of the bot's process; null when it ran to the end or is not ours")
+    first_fault: str | None = Field(description="the first thing this player did wrong, in words, with the line")
+    restarts: int = Field(description="how often its process was started again")
+    actions: int = Field(description="answers given")
+    thinking_s: float = Field(description="time its answers took, in all")
+    median_us: float | None = Field(description="median time of an answer, in microseconds")
+    p99_us: float | None = Field(description="the time that 99 % of the answers did not exceed, in microseconds")
+    exit_code: int | None = Field(description="of the process that failed; a signal is negative; null where none did")
 
 
-class MatchResult(BaseModel):
-    """One match."""
+class MatchSummary(_Frozen):
+    """One match of a contest: one seating over one slice of the hands."""
 
-    model_config = ConfigDict(frozen=True)
+    name: str = Field(description="of its files: NAME.log, NAME.tlog, ...")
+    seats: list[str] = Field(description="names by seat")
+    first_hand: int
+    hands: int = Field(description="hands finished")
+    chips: list[float] = Field(description="by seat, over all hands finished")
+
+
+class DealerReport(_Frozen):
+    """What the dealer itself cost."""
+
+    actions: int = Field(description="questions asked after an answer")
+    us_per_action: float | None = Field(
+        description="mean time from reading an answer to having sent the next question; null without any, or in process"
+    )
+    timeouts_per_million_actions: float | None
+
+
+class ContestResult(_Frozen):
+    """Some players, one game, the same cards in every seating: what ``arena play`` leaves."""
 
     schema_version: int = SCHEMA_VERSION
-    match: str
+    kind: Literal["contest"] = "contest"
     game: str
     seed: int
-    hands_asked: int
-    hands_played: int
-    outcome: Literal["finished", "failed", "interrupted"]
-    reason: str = Field(description="why the match ended, in one sentence")
-    seconds: float
+    seating: Literal["single", "rotations", "permutations"]
+    seatings: int = Field(description="how many seatings each deal is played in")
+    hands_asked: int = Field(description="deals asked for, each to be played once in every seating")
+    duplicates: int = Field(description="deals that were played in every seating: the units of the statistics")
+    hands_counted: int = Field(description="duplicates times seatings")
+    hands_played: int = Field(description="hands finished, counted or not")
+    outcome: Outcome
+    reason: str = Field(description="why it ended, in words")
+    stop: str = Field(description="the stop rule, as given")
+    verdict: Literal["better", "not better"] | None = Field(description="of a sequential test, about the first player")
+    interval: Literal["fixed", "any time"] = Field(
+        description="whether half_width_95 holds for a number of hands set beforehand, or at every moment"
+    )
+    seconds: float = Field(description="wall time of the last run, without earlier interrupted ones")
     hands_per_second: float
-    folder: str | None = Field(description="where the logs are")
+    folder: str | None = Field(description="where the files are")
+    resume: str | None = Field(description="the command that goes on; null when there is nothing left to do")
     players: list[PlayerResult]
+    matches: list[MatchSummary]
+    dealer: DealerReport
     sentence: str = Field(description="the result in words")
 
 
-def result_sentence(players: list[PlayerResult], game: str, hands: int, outcome: str, reason: str) -> str:
-    """Say in words who won, by how much and how sure that is."""
-    if hands == 0:
-        return f"No hand was finished: {reason}"
-    early = "" if outcome == "finished" else f" The match ended early: {reason}"
-    ranked = sorted(players, key=lambda player: -player.chips)
-    best = ranked[0]
-    over = ranked[1].name if len(ranked) == 2 else "the table"
-    count = f"{hands:,} {'hand' if hands == 1 else 'hands'} of {game}"
-    if best.chips - ranked[-1].chips < _LEVEL_CHIPS:
-        return f"{best.name} and {over} are level after {count}.{early}"
-    rate = best.mbb_per_game or 0.0
-    half = best.half_width_95
-    if half is None:
-        return (
-            f"{best.name} is ahead of {over} by {rate:,.0f} mbb/g after {count}, "
-            f"too few hands to say anything about strength (at least {FEWEST_HANDS} are needed for an interval).{early}"
-        )
-    measured = f"{rate:,.0f} ± {half:,.0f} mbb/g (95 %)"
-    if rate > half:
-        return f"{best.name} beats {over} by {measured} over {count}.{early}"
-    needed = _two_digits(hands * (half / rate) ** 2) if rate else 0
-    more = f" If the lead is real, about {needed:,} hands would show it." if needed else ""
-    return f"{best.name} is ahead of {over} by {measured} after {count}: that may be luck.{more}{early}"
+class CrosstableCell(_Frozen):
+    """What one bot won in contests that another sat in too."""
+
+    player: str
+    opponent: str
+    mbb_per_game: float
+    half_width_95: float | None
+    hands: int
 
 
-def _two_digits(number: float) -> int:
-    """Rounded up to two digits: an estimate should not look like a measurement."""
-    unit: int = 10 ** max(0, math.floor(math.log10(number)) - 1)
-    return math.ceil(number / unit) * unit
+class Rank(_Frozen):
+    """One place of a ranking."""
+
+    place: int
+    player: str
+    confidence: float | None = Field(description="share of bootstrap samples in which this player has this place")
+
+
+class GameStandings(_Frozen):
+    """Who stands where in one game."""
+
+    game: str
+    mbb_per_game: dict[str, float] = Field(description="mean over a player's contests, each counted once")
+    half_width_95: dict[str, float | None]
+    crosstable: list[CrosstableCell]
+    total_bankroll: list[Rank]
+    instant_runoff: list[Rank]
+
+
+class TournamentResult(_Frozen):
+    """Several contests: what ``arena tournament`` leaves."""
+
+    schema_version: int = SCHEMA_VERSION
+    kind: Literal["tournament"] = "tournament"
+    format: Literal["round-robin", "gauntlet"]
+    outcome: Outcome
+    reason: str
+    players: list[str]
+    contests: list[ContestResult]
+    standings: list[GameStandings]
+    seconds: float
+    folder: str | None
+    resume: str | None
+    sentence: str

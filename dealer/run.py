@@ -1,9 +1,11 @@
-"""One match with everything around it: a folder, logs, bots started as processes, and a result in the end.
+"""One match with everything around it: logs, bots started as processes, what becomes of a bot that fails.
 
     run = MatchRun(plan)
-    result = await run.play()
+    await run.play_until(plan.setup.hands)
+    await run.close()
 
-Whatever goes wrong ends in a `MatchResult` whose `reason` says what happened to whom; only what makes a start
+The run is moved on in steps (`play_until`), so that several matches can be looked at together between steps. Whatever
+goes wrong while it plays ends in `failure`, a sentence that says what happened to whom; only what makes a start
 impossible raises `LaunchError`.
 """
 
@@ -13,29 +15,28 @@ import asyncio
 import contextlib
 import signal
 import time
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
-from dealer.clock import DEFAULT_LIMITS, TimeLimits
-from dealer.faults import FaultKind, MatchFailure
+from dealer.clock import TimeLimits
+from dealer.faults import FORFEITED, RESTARTED, Fault, FaultKind, Loss, MatchFailure
 from dealer.launcher import BotProcess, LaunchError, stop_all
-from dealer.match import Match, MatchSetup, Phase
+from dealer.match import NO_PROGRESS, Match, MatchSetup, Phase
+from dealer.match_files import MatchFiles
 from dealer.network import Table
 from dealer.observer import MatchObserver, Observers
-from dealer.players import Player, PlayerKind, unique_names
-from dealer.results import MatchResult, PlayerResult, result_sentence
+from dealer.pick_up import PickedUp
+from dealer.players import Player, PlayerKind
 from dealer.tally import Tally
-from dealer.writers import LogWriter, TransactionWriter
-from engine import Game, Seat
-from logs import format_header
-from logs.line_file import LineFile
-from protocol import format_game_definition
+from engine import Seat
 
 __all__ = ["MatchPlan", "MatchRun"]
 
 _POLL_S = 0.02
 _DEATH_NOTICE_S = 0.5
+_MOST_RESTARTS_IN_A_ROW = 3
+"""A player who fails so often without one answer in between is not started again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,96 +44,185 @@ class MatchPlan:
     """A match to be run.
 
     Attributes:
-        name: of the match; its logs are named after it.
+        setup: what is played.
         game_name: as shown and logged.
-        game: the game.
         players: by seat.
-        hands: how many.
-        seed: of the cards; built-in bots get seeds of their own that follow from it.
+        bot_seeds: by seat, for the chance decisions of built-in bots.
         folder: where everything about the match goes; it must exist.
         host: the address to listen on.
         ports: of the seats; missing ones and 0 mean any free port.
-        limits: the players' clocks.
-        fixed_seats: the button does not move.
         coalesce_s: see `dealer.network.Table`.
     """
 
-    name: str
+    setup: MatchSetup
     game_name: str
-    game: Game
     players: tuple[Player, ...]
-    hands: int
-    seed: int
+    bot_seeds: tuple[int, ...]
     folder: Path
     host: str = "127.0.0.1"
     ports: tuple[int, ...] = ()
-    limits: TimeLimits = DEFAULT_LIMITS
-    fixed_seats: bool = False
     coalesce_s: float | None = None
 
 
 class MatchRun:
-    """One match being run.
+    """One match being run over TCP.
 
     Attributes:
         plan: what is run.
-        names: the players' names by seat.
         tally: how it stands.
+        failure: why it ended early, in words; None while all is well.
+        failed_seat: whose fault that was, if a player's.
+        exit_codes: by seat, of the process that failed.
         ports: by seat, once listening.
         started_s: on the monotonic clock, when all players were there; None before.
     """
 
-    def __init__(self, plan: MatchPlan, observers: tuple[MatchObserver, ...] = ()) -> None:
+    def __init__(
+        self,
+        plan: MatchPlan,
+        observers: Sequence[MatchObserver] = (),
+        picked_up: PickedUp | None = None,
+        on_values: Callable[[Sequence[float]], None] | None = None,
+    ) -> None:
+        """Prepare a run.
+
+        Args:
+            plan: what is run.
+            observers: who else watches.
+            picked_up: what an interrupted run has left.
+            on_values: told the net chips by seat of every hand that ends.
+        """
         self.plan = plan
-        self.names = unique_names(plan.players)
-        self.tally = Tally(plan.game)
+        self.tally = Tally(plan.setup.game, on_values)
+        if picked_up is not None:
+            self.tally.restore(picked_up)
+        self.failure: str | None = None
+        self.failed_seat: Seat | None = None
+        self.exit_codes: dict[Seat, int] = {}
         self.ports: list[int] = []
         self.started_s: float | None = None
         self._opened_s = time.monotonic()
-        self._setup = MatchSetup(
-            plan.game, plan.name, plan.hands, plan.seed, self.names, plan.fixed_seats, limits=plan.limits
-        )
-        self._extra_observers = observers
+        self._is_resumed = picked_up is not None
+        self._extra_observers = tuple(observers)
+        self._progress = NO_PROGRESS if picked_up is None else picked_up.progress
+        self._files: MatchFiles | None = None
+        self._observers: MatchObserver = MatchObserver()
         self._processes: dict[Seat, BotProcess] = {}
-        self._files: list[LineFile] = []
+        self._failures_in_a_row = [0] * plan.setup.game.num_players
+        self._answers_before = [0] * plan.setup.game.num_players
+        self._lost_again: dict[Seat, Loss | None] = {}
+        """Seats being filled again, and what has befallen them meanwhile."""
+        self._match: Match | None = None
         self._table: Table | None = None
+        self._playing: asyncio.Task[None] | None = None
+        self._helpers: set[asyncio.Task[None]] = set()
 
     @property
-    def log_path(self) -> Path:
-        """The ACPC log."""
-        return self.plan.folder / f"{self.plan.name}.log"
+    def hands(self) -> int:
+        """Hands finished, those of an interrupted run included."""
+        return self.tally.hands
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the match has ended, with its score or by a failure."""
+        return self._match is not None and self._match.phase in (Phase.FINISHED, Phase.FAILED)
+
+    @property
+    def questions(self) -> int:
+        """How often a player was asked after an answer."""
+        return 0 if self._match is None else self._match.questions
+
+    @property
+    def overhead_ns(self) -> int:
+        """The dealer's own time between answers and the questions that followed."""
+        return 0 if self._match is None else self._match.overhead_ns
 
     def waiting_for(self) -> list[tuple[str, str]]:
-        """Who has not connected yet: names, and the address where each seat is awaited."""
-        if self._table is None or self.started_s is not None:
+        """Who is not connected: names, and the address where each seat is awaited."""
+        if self._table is None or self._match is None or self._match.phase in (Phase.FINISHED, Phase.FAILED):
             return []
         host = f"[{self.plan.host}]" if ":" in self.plan.host else self.plan.host
-        return [(self.names[seat], f"{host}:{self.ports[seat]}") for seat in self._table.missing_seats()]
+        return [(self.plan.setup.names[seat], f"{host}:{self.ports[seat]}") for seat in self._table.missing_seats()]
 
     @property
     def start_time_left_s(self) -> float | None:
         """Until the players must be there; None without a limit."""
-        start_us = self.plan.limits.start_us
+        start_us = self.plan.setup.limits.start_us
         return None if start_us is None else max(0.0, start_us / 1e6 - (time.monotonic() - self._opened_s))
 
-    async def play(self) -> MatchResult:
-        """Run the match to its end.
+    async def play_until(self, hands: int) -> None:
+        """Go on until so many hands of the match are finished, or it has failed.
 
         Raises:
             LaunchError: a bot or a socket cannot be started, or the folder cannot be written.
         """
-        try:
-            return await self._play()
-        finally:
-            for file in self._files:
-                file.close()
-            # In a thread: other matches of this loop go on meanwhile.
-            await asyncio.shield(asyncio.to_thread(stop_all, list(self._processes.values())))
+        if self._match is None or self._table is None:
+            self._open(hands)
+        else:
+            self._match.play_until(hands)
+            self._table.after_step()
+        assert self._match is not None
+        assert self._table is not None
+        await self._table.rest()
+        if self._match.failure is not None:
+            await self._explain(self._match.failure)
 
-    async def _play(self) -> MatchResult:
+    async def finish(self) -> None:
+        """End a held match with its score.
+
+        Raises:
+            LaunchError: its files cannot be written.
+        """
+        if self._match is None or self._table is None:
+            # Nobody needs to be asked any more, so nobody is called to the table.
+            files = self._open_files()
+            try:
+                files.close_with_score(self.tally.chips)
+            except OSError as error:
+                raise LaunchError(f"cannot write {error.filename}: {error.strerror}") from None
+            return
+        self._match.finish()
+        self._table.after_step()
+        if self._match.failure is not None:
+            await self._explain(self._match.failure)
+
+    async def close(self) -> None:
+        """Close connections and files, and stop the bots; a match that is not over can be picked up later."""
+        for helper in self._helpers:
+            helper.cancel()
+        if self._table is not None:
+            if self._playing is not None:
+                if self.is_over:
+                    # The last lines are on their way.
+                    with contextlib.suppress(asyncio.CancelledError):
+                        await self._playing
+                else:
+                    self._playing.cancel()
+                    await asyncio.wait([self._playing])
+            self._table.close()
+        if self._files is not None:
+            self._files.close()
+        # In a thread: other matches of this loop go on meanwhile.
+        await asyncio.shield(asyncio.to_thread(stop_all, list(self._processes.values())))
+
+    # ---- opening
+
+    def _open_files(self) -> MatchFiles:
         plan = self.plan
-        match = Match(self._setup, Observers([*self._open_logs(), self.tally, _Start(self), *self._extra_observers]))
+        try:
+            self._files = MatchFiles(plan.folder, plan.setup, plan.game_name, is_resumed=self._is_resumed)
+        except OSError as error:
+            raise LaunchError(f"cannot write to {plan.folder}: {error.strerror}") from None
+        return self._files
+
+    def _open(self, hands: int) -> None:
+        plan = self.plan
+        files = self._open_files()
+        self._observers = Observers([*files.observers, self.tally, _Start(self), *self._extra_observers])
+        match = self._match = Match(plan.setup, self._observers, progress=self._progress)
+        match.play_until(hands)
         table = self._table = Table(match, host=plan.host, coalesce_s=plan.coalesce_s)
+        table.on_loss = self._on_loss
         try:
             self.ports = table.listen(plan.ports)
         except OSError as error:
@@ -141,61 +231,41 @@ class MatchRun:
                 f"cannot listen on {plan.host} port {port or 'any'}: {error.strerror}; choose another --host or --ports"
             ) from None
         self._opened_s = time.monotonic()
-        outcome: Literal["finished", "failed", "interrupted"] = "finished"
-        try:
-            self._launch()
-            async with asyncio.TaskGroup() as tasks:
-                supervisor = tasks.create_task(self._supervise(match, table))
-                await table.run()
-                supervisor.cancel()
-            reason = "all hands were played."
-        except (asyncio.CancelledError, KeyboardInterrupt):
-            outcome, reason = "interrupted", "it was interrupted."
-        finally:
-            table.close()
-        if outcome == "finished" and match.failure is not None:
-            outcome, reason = "failed", await self._explain(match.failure)
-        return self._result(outcome, reason)
+        for seat in match.missing_seats():
+            self._launch(seat)
+        self._playing = asyncio.create_task(table.run())
+        self._help(self._watch_start(match, table))
 
-    def _open_logs(self) -> list[MatchObserver]:
+    def _launch(self, seat: Seat) -> None:
+        """Start the player of a seat, if it is ours to start."""
         plan = self.plan
-        try:
-            (plan.folder / f"{plan.name}.game").write_text(format_game_definition(plan.game), "ascii")
-            log = LineFile(self.log_path)
-            self._files.append(log)
-            limits = plan.limits
-            log.write(
-                format_header(
-                    plan.name,
-                    plan.game_name,
-                    plan.hands,
-                    plan.seed,
-                    t_response_ms=limits.response_us // 1000,
-                    t_hand_ms=limits.hand_us // 1000,
-                    t_per_hand_ms=limits.per_hand_us // 1000,
-                )
-            )
-            transactions = LineFile(plan.folder / f"{plan.name}.tlog")
-            self._files.append(transactions)
-        except OSError as error:
-            raise LaunchError(f"cannot write to {plan.folder}: {error.strerror}") from None
-        return [LogWriter(log, self.names), TransactionWriter(transactions)]
+        player = plan.players[seat]
+        if player.kind is PlayerKind.TCP:
+            return
+        name = plan.setup.names[seat].replace("#", "-")
+        self._processes[seat] = BotProcess(
+            player,
+            host={"0.0.0.0": "127.0.0.1", "::": "::1"}.get(plan.host, plan.host),
+            port=self.ports[seat],
+            game=str((plan.folder / f"{plan.setup.name}.game").absolute()),
+            seed=plan.bot_seeds[seat],
+            output_path=plan.folder / f"{plan.setup.name}.seat{seat + 1}.{name}.out",
+            append=self._is_resumed or seat in self._processes,
+        )
 
-    def _launch(self) -> None:
-        plan = self.plan
-        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(plan.host, plan.host)
-        for seat, player in enumerate(plan.players):
-            if player.kind is not PlayerKind.TCP:
-                self._processes[Seat(seat)] = BotProcess(
-                    player,
-                    host=host,
-                    port=self.ports[seat],
-                    game=str((plan.folder / f"{plan.name}.game").absolute()),
-                    seed=(plan.seed * 1000003 + seat) % 2**32,
-                    output_path=plan.folder / f"{plan.name}.seat{seat + 1}.{self.names[seat].replace('#', '-')}.out",
-                )
+    def _help(self, work: Coroutine[None, None, None]) -> None:
+        """Do something beside the match."""
+        task = asyncio.create_task(work)
+        self._helpers.add(task)
+        task.add_done_callback(self._on_helped)
 
-    async def _supervise(self, match: Match, table: Table) -> None:
+    def _on_helped(self, task: asyncio.Task[None]) -> None:
+        self._helpers.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if isinstance(error, Exception) and self._table is not None:
+            self._table.fail_by_mistake(error)
+
+    async def _watch_start(self, match: Match, table: Table) -> None:
         """Notice bots that end before they connect; later, the connection tells."""
         while match.phase is Phase.CONNECTING:
             for seat in table.missing_seats():
@@ -206,64 +276,139 @@ class MatchRun:
                     return
             await asyncio.sleep(_POLL_S)
 
-    async def _explain(self, failure: MatchFailure) -> str:
-        """Why a match failed, in a sentence or two for people."""
+    # ---- players who fail
+
+    def _on_loss(self, loss: Loss) -> None:
+        seat = _seat_of(loss)
+        if seat in self._lost_again:
+            self._lost_again[seat] = loss
+        else:
+            self._lost_again[seat] = None
+            self._help(self._replace(loss))
+
+    async def _replace(self, loss: Loss) -> None:
+        """Bring a lost player back, or give him up."""
+        assert self._match is not None
+        assert self._table is not None
+        seat, line = _seat_of(loss), loss.failure.line
+        kind, _ = await self._kind_of(loss.failure, seat)
+        while not self.is_over:
+            if seat in self._processes:
+                await asyncio.to_thread(self._processes[seat].stop)
+            comes_back = self._is_to_come_back(loss)
+            remedy = RESTARTED if comes_back else FORFEITED
+            if not self._note(Fault(seat, kind, loss.hand_number, line, remedy, is_final=not comes_back)):
+                return
+            if not comes_back:
+                self._match.forfeit(seat)
+                self._table.after_step()
+                break
+            problem = await self._bring_back(seat)
+            if problem is None:
+                break
+            again, self._lost_again[seat] = self._lost_again[seat], None
+            if again is None:
+                kind, line = problem, b""
+            else:
+                loss, line = again, again.failure.line
+                kind, _ = await self._kind_of(loss.failure, seat)
+        del self._lost_again[seat]
+
+    def _is_to_come_back(self, loss: Loss) -> bool:
+        """Whether a player gets another chance."""
+        seat = _seat_of(loss)
+        answers = self.tally.times[seat].count + loss.answers
+        is_fruitless = answers == self._answers_before[seat]
+        self._failures_in_a_row[seat] = self._failures_in_a_row[seat] + 1 if is_fruitless else 1
+        self._answers_before[seat] = answers
+        return not loss.is_final and self._failures_in_a_row[seat] <= _MOST_RESTARTS_IN_A_ROW
+
+    def _note(self, fault: Fault) -> bool:
+        """Tell the observers of a fault; where that fails the match is over."""
+        assert self._match is not None
+        assert self._table is not None
+        try:
+            self._observers.fault(fault)
+        except OSError as error:
+            self._match.fail(MatchFailure(f"ERROR: could not write {error.filename or 'a log'}: {error.strerror}"))
+            self._table.after_step()
+            return False
+        return True
+
+    async def _bring_back(self, seat: Seat) -> FaultKind | None:
+        """Start a player again and wait until he has named his version; what has befallen him if he does not."""
+        assert self._match is not None
+        assert self._table is not None
+        start_us = self.plan.setup.limits.start_us
+        self._opened_s = time.monotonic()
+        try:
+            self.ports[seat] = self._table.reopen(seat)
+            self._launch(seat)
+        except (OSError, LaunchError):
+            self._table.close_seat(seat)
+            return FaultKind.CRASH
+        problem = None
+        while problem is None and self._lost_again[seat] is None and self._match.is_awaited(seat) and not self.is_over:
+            await asyncio.sleep(_POLL_S)
+            process = self._processes.get(seat)
+            if process is not None and process.exit_code is not None and seat in self._table.missing_seats():
+                problem = FaultKind.CRASH
+            elif start_us is not None and time.monotonic() > self._opened_s + start_us / 1e6:
+                problem = FaultKind.TIMEOUT
+                # One who has connected and says nothing is lost again; one who has not is still awaited.
+                self._match.lose(MatchFailure(f"ERROR: timed out waiting for seat {seat + 1}", seat, problem))
+                self._table.after_step()
+        if problem is not None:
+            self._table.close_seat(seat)
+        return FaultKind.CRASH if self._lost_again[seat] is not None else problem
+
+    async def _kind_of(self, failure: MatchFailure, seat: Seat) -> tuple[FaultKind, int | None]:
+        """What befell a player, and the exit code of his process if that was its end."""
+        kind = failure.kind or FaultKind.DISCONNECT
+        process = self._processes.get(seat)
+        if process is None or kind in (FaultKind.TIMEOUT, FaultKind.FLOOD):
+            return kind, None
+        # The connection may be gone a moment before the process is.
+        await asyncio.to_thread(process.wait, _DEATH_NOTICE_S)
+        code = process.exit_code
+        return (FaultKind.CRASH if code and kind is FaultKind.DISCONNECT else kind), code
+
+    async def _explain(self, failure: MatchFailure) -> None:
+        """Say why the match failed, in a sentence or two for people, and count it."""
+        if self.failure is not None:
+            return
         seat, kind = failure.seat, failure.kind
         if seat is None or kind is None:
-            return str(failure).removeprefix("ERROR: ") + "."
-        process = self._processes.get(seat)
-        ended = ""
-        if process is not None and kind is not FaultKind.TIMEOUT:
-            # The connection may be gone a moment before the process is.
-            with contextlib.suppress(asyncio.CancelledError):
-                await asyncio.to_thread(process.wait, _DEATH_NOTICE_S)
-            if process.exit_code is not None:
-                ended = f" Its process ended with {_exit_in_words(process.exit_code)}."
+            self.failure = str(failure).removeprefix("ERROR: ") + "."
+            return
         is_before_start = self.started_s is None
-        happened = _what_happened(failure, kind, is_before_start, self.tally.hands, self.plan.limits)
-        text = f"{self.names[seat]} {happened}.{ended}"
+        limits = self.plan.setup.limits
+        # The hand played when it happened: the wait below must not change the sentence.
+        hand = self.plan.setup.first_hand + self.tally.hands
+        happened = _what_happened(failure, kind, is_before_start, hand, limits)
+        self.failed_seat = seat
+        self.failure = f"{self.plan.setup.names[seat]} {happened}."
+        kind, code = await self._kind_of(failure, seat)
+        text = self.failure
+        if code is not None:
+            self.exit_codes[seat] = code
+            text += f" Its process ended with {_exit_in_words(code)}."
+        process = self._processes.get(seat)
         lines = process.last_lines() if process is not None else []
         if lines:
             text += " The last it wrote:\n" + "\n".join(f"    {line}" for line in lines)
         elif process is not None:
             text += " It wrote nothing."
-        return text
+        self.failure = text
+        hand_number = -1 if is_before_start else hand
+        with contextlib.suppress(OSError):
+            self._observers.fault(Fault(seat, kind, hand_number, failure.line, "the match ended"))
 
-    def _result(self, outcome: Literal["finished", "failed", "interrupted"], reason: str) -> MatchResult:
-        plan, tally = self.plan, self.tally
-        seconds = 0.0 if self.started_s is None else time.monotonic() - self.started_s
-        players = []
-        for seat, player in enumerate(plan.players):
-            process = self._processes.get(Seat(seat))
-            mbb = tally.mbb[seat]
-            players.append(
-                PlayerResult(
-                    name=self.names[seat],
-                    player=player.text,
-                    seat=seat,
-                    chips=tally.chips[seat],
-                    mbb_per_game=mbb.mean if mbb.count else None,
-                    half_width_95=mbb.half_width_95,
-                    thinking_s=tally.used_us[seat] / 1e6,
-                    faults=dict(tally.faults[seat]),
-                    first_fault=tally.first_faults[seat],
-                    exit_code=process.exit_code if process is not None and outcome == "failed" else None,
-                )
-            )
-        return MatchResult(
-            match=plan.name,
-            game=plan.game_name,
-            seed=plan.seed,
-            hands_asked=plan.hands,
-            hands_played=tally.hands,
-            outcome=outcome,
-            reason=reason,
-            seconds=seconds,
-            hands_per_second=tally.hands / seconds if seconds else 0.0,
-            folder=str(plan.folder),
-            players=players,
-            sentence=result_sentence(players, plan.game_name, tally.hands, outcome, reason),
-        )
+
+def _seat_of(loss: Loss) -> Seat:
+    seat = loss.failure.seat
+    assert seat is not None
+    return seat
 
 
 class _Start(MatchObserver):
@@ -303,6 +448,8 @@ def _what_happened(
         if "ran out of time" in str(failure):
             return f"used more time than it had in hand {hands}"
         return f"did not answer within {limits.response_us / 1e6:g} s in hand {hands}"
+    if kind is FaultKind.FLOOD and "sent more" in str(failure):
+        return f"sent too many lines that are no answers in hand {hands}"
     if kind is FaultKind.FLOOD:
         return f"did not read what it was sent in hand {hands}"
     if "could not send" in str(failure):

@@ -1,16 +1,18 @@
-"""Observers that keep a match on disk: the ACPC log and the transaction log, written line by line as things happen."""
+"""Observers that keep a match on disk: the ACPC log, the transaction log, the faults, line by line as things happen."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
 
-from dealer.faults import MatchFailure
+from dealer.faults import QUOTED_BYTES, Fault, FaultKind, MatchFailure
 from dealer.observer import MatchObserver
-from engine import Action
+from engine import Action, Seat
 from logs import HandRecord, format_score_line, format_state_line, format_transaction
 from logs.line_file import LineFile
 
-__all__ = ["LogWriter", "TransactionWriter"]
+__all__ = ["FaultWriter", "LogWriter", "TransactionWriter", "format_fault", "parse_fault"]
 
 
 class LogWriter(MatchObserver):
@@ -53,3 +55,55 @@ class TransactionWriter(MatchObserver):
     def match_failed(self, failure: MatchFailure, waited_us: int) -> None:
         """Keep what is written."""
         self._file.close()
+
+
+class FaultWriter(MatchObserver):
+    """Keeps what players did wrong, a JSON object a line, so that a match that goes on later still counts it.
+
+    That a player takes no part any more is on disk before the first hand without him is: also a machine that stops
+    leaves no such hand without its reason.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: LineFile | None = None
+
+    def fault(self, fault: Fault) -> None:
+        """Write the fault; the file appears with the first one."""
+        if self._file is None:
+            self._file = LineFile(self._path, append=True)
+        self._file.write(format_fault(fault))
+        if fault.is_final:
+            self._file.sync()
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+
+
+def format_fault(fault: Fault) -> str:
+    """The line of one fault, with its LF; a long offending line is kept in part."""
+    data = fault._asdict() | {"kind": fault.kind.value, "line": fault.line[:QUOTED_BYTES].decode("latin-1")}
+    return json.dumps(data) + "\n"
+
+
+def parse_fault(line: str) -> Fault:
+    """The fault of a line.
+
+    Raises:
+        ValueError: it holds none.
+    """
+    try:
+        data = json.loads(line)
+        kind = FaultKind(data["kind"])
+        return Fault(
+            Seat(int(data["seat"])),
+            kind,
+            int(data["hand_number"]),
+            str(data["line"]).encode("latin-1"),
+            str(data["remedy"]),
+            bool(data["is_final"]),
+        )
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"no fault stands in {line!r}") from error

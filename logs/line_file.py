@@ -6,6 +6,7 @@ lines. When a write fails half-way (a full disk), what got through is cut off ag
 
 from __future__ import annotations
 
+import contextlib
 import os
 from types import TracebackType
 
@@ -41,6 +42,11 @@ class LineFile:
             if written:
                 self._cut_off(written)
             raise OSError(error.errno, error.strerror, self.path) from None
+
+    def sync(self) -> None:
+        """Wait until what is written is on the disk, where the system can tell."""
+        with contextlib.suppress(OSError):
+            os.fsync(self._fd)
 
     def _cut_off(self, count: int) -> None:
         try:

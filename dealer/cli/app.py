@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dealer.cli import bench, bot, bots, deal, games, play
+from dealer.cli import bench, bot, bots, deal, doctor, games, gate, play, resume, tournament
 from dealer.cli.console import out
 
 __all__ = ["app"]
@@ -38,6 +38,10 @@ def _options(
 
 
 app.command("play")(play.play)
+app.command("tournament")(tournament.tournament)
+app.command("resume")(resume.resume)
+app.command("gate")(gate.gate)
+app.command("doctor")(doctor.doctor)
 app.command("deal")(deal.deal)
 app.command("bot")(bot.bot)
 app.command("bots")(bots.bots)

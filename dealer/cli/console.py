@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import sys
 from typing import NoReturn
 
 import typer
 from rich.console import Console, RenderableType
 
-__all__ = ["EXIT_FAILED", "EXIT_INTERRUPTED", "EXIT_USAGE", "abort", "err", "out", "say", "show"]
+__all__ = ["EXIT_FAILED", "EXIT_INTERRUPTED", "EXIT_UNDECIDED", "EXIT_USAGE", "abort", "err", "out", "say", "show"]
 
 EXIT_FAILED = 1
-"""The match did not reach its end."""
+"""The run ended early, by a fault or an error; a gate: the player is not so good; a doctor: something is wrong."""
 EXIT_USAGE = 2
 """The command cannot be run as given."""
+EXIT_UNDECIDED = 3
+"""A gate: the hands played cannot tell."""
 EXIT_INTERRUPTED = 130
 """Stopped by Ctrl-C."""
 
-out = Console(highlight=False, soft_wrap=True)
+# Where nobody looks, no table has to fit a window.
+out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 160)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 

@@ -1,4 +1,4 @@
-"""Showing what became of a match: a table, a sentence, where the files are."""
+"""Showing what became of a run: tables, a sentence, where the files are."""
 
 from __future__ import annotations
 
@@ -6,47 +6,136 @@ from rich import box
 from rich.table import Table
 
 from dealer.cli.console import EXIT_FAILED, EXIT_INTERRUPTED, out, show
-from dealer.results import MatchResult, PlayerResult
+from dealer.results import ContestResult, GameStandings, Outcome, PlayerResult, Rank, TournamentResult
 
-__all__ = ["exit_code", "show_result"]
+__all__ = ["exit_code", "show_contest", "show_tournament"]
 
 
-def exit_code(result: MatchResult) -> int:
+def exit_code(outcome: Outcome) -> int:
     """What the command returns."""
-    return {"finished": 0, "failed": EXIT_FAILED, "interrupted": EXIT_INTERRUPTED}[result.outcome]
+    return {"finished": 0, "stopped": 0, "failed": EXIT_FAILED, "interrupted": EXIT_INTERRUPTED}[outcome]
 
 
-def show_result(result: MatchResult, *, quiet: bool) -> None:
-    """Print the result for people; `quiet` leaves the sentence only."""
-    if not quiet and result.hands_played:
-        show(_table(result))
+def show_contest(result: ContestResult, *, quiet: bool) -> None:
+    """Print a contest for people; `quiet` leaves the sentence only."""
+    if not quiet and result.duplicates:
+        show(_players(result))
+    if not quiet:
         for player in result.players:
             if player.first_fault:
-                out.print(f"{player.name}: first fault: {player.first_fault}", markup=False)
+                out.print(f"{player.name}: first fault: {player.first_fault}.", markup=False)
     out.print(result.sentence, markup=False)
     if not quiet:
-        out.print(
-            f"Seed {result.seed}, {result.hands_per_second:,.0f} hands/s. Logs are in {result.folder}", markup=False
-        )
+        out.print(_dealer_line(result), markup=False)
+        out.print(f"Seed {result.seed}. Files are in {result.folder}", markup=False)
+    if result.resume is not None:
+        out.print(f"Go on with: {result.resume}", markup=False)
 
 
-def _table(result: MatchResult) -> Table:
+def _players(result: ContestResult) -> Table:
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("player")
-    for column in ("mbb/g", "± 95 %", "chips", "hands", "faults", "time used"):
-        table.add_column(column, justify="right")
+    interval = "± 95 %" if result.interval == "fixed" else "± 95 %, any time"
+    for column in ("mbb/g", interval, "chips", "hands", "faults", "median", "99 %"):
+        table.add_column(column, justify="right", overflow="fold")
     for player in sorted(result.players, key=lambda player: -player.chips):
         table.add_row(
             player.name,
             "-" if player.mbb_per_game is None else f"{player.mbb_per_game:+,.1f}",
-            "too few hands" if player.half_width_95 is None else f"{player.half_width_95:,.1f}",
+            "too few" if player.half_width_95 is None else f"{player.half_width_95:,.1f}",
             f"{player.chips:+,.10g}",
-            f"{result.hands_played:,}",
+            f"{result.hands_counted:,}",
             _faults(player),
-            f"{player.thinking_s:,.1f} s",
+            _time(player.median_us),
+            _time(player.p99_us),
         )
     return table
 
 
 def _faults(player: PlayerResult) -> str:
-    return ", ".join(f"{count:,} {name}" for name, count in player.faults.items()) or "0"
+    texts = [f"{count:,} {name}" for name, count in player.faults.items()]
+    if player.restarts:
+        texts.append(f"restarted {player.restarts:,} times")
+    return ", ".join(texts) or "0"
+
+
+def _time(time_us: float | None) -> str:
+    if time_us is None:
+        return "-"
+    for limit, unit, size in ((1e3, "µs", 1.0), (1e6, "ms", 1e3)):
+        if time_us < limit:
+            return f"{time_us / size:.3g} {unit}"
+    return f"{time_us / 1e6:,.3g} s"
+
+
+def _dealer_line(result: ContestResult) -> str:
+    dealer = result.dealer
+    parts = [f"{result.hands_per_second:,.0f} hands/s"]
+    if dealer.us_per_action is not None:
+        parts.append(f"{dealer.us_per_action:,.0f} µs of the dealer's own per action")
+    if dealer.timeouts_per_million_actions is not None:
+        parts.append(f"{dealer.timeouts_per_million_actions:,.3g} timeouts per million actions")
+    return ", ".join(parts) + "."
+
+
+def show_tournament(result: TournamentResult, *, quiet: bool) -> None:
+    """Print a tournament for people; `quiet` leaves the sentence only."""
+    if not quiet:
+        for standings in result.standings:
+            if not standings.total_bankroll:
+                continue
+            out.print(f"\n{standings.game}", style="bold", markup=False)
+            show(_crosstable(standings))
+            show(_rankings(standings))
+        for contest in result.contests:
+            for player in contest.players:
+                if player.first_fault:
+                    names = " - ".join(other.name for other in contest.players)
+                    out.print(f"{names}: {player.name}: first fault: {player.first_fault}.", markup=False)
+        for contest in result.contests:
+            if contest.outcome in ("failed", "interrupted") and result.outcome != "interrupted":
+                names = " - ".join(player.name for player in contest.players)
+                out.print(f"{names} ({contest.game}) ended early: {contest.reason}", markup=False)
+    out.print(result.sentence, markup=False)
+    if not quiet:
+        out.print(f"Files are in {result.folder}", markup=False)
+    if result.resume is not None:
+        out.print(f"Go on with: {result.resume}", markup=False)
+
+
+def _crosstable(standings: GameStandings) -> Table:
+    """Rows won from columns, in the order of the total bankroll."""
+    order = [rank.player for rank in standings.total_bankroll]
+    cells = {(cell.player, cell.opponent): cell for cell in standings.crosstable}
+    table = Table(box=box.SIMPLE_HEAD, title="mbb/g of row against column, ± 95 %", title_justify="left")
+    table.add_column("")
+    for name in (*order, "mean"):
+        table.add_column(name, justify="right")
+    for name in order:
+        row = [name]
+        for other in order:
+            cell = cells.get((name, other))
+            row.append("" if cell is None else _score(cell.mbb_per_game, cell.half_width_95))
+        row.append(_score(standings.mbb_per_game[name], standings.half_width_95[name]))
+        table.add_row(*row)
+    return table
+
+
+def _score(mbb: float, half_width: float | None) -> str:
+    return f"{mbb:+,.0f}" + (f" ± {half_width:,.0f}" if half_width is not None else "")
+
+
+def _rankings(standings: GameStandings) -> Table:
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("place", justify="right")
+    table.add_column("total bankroll")
+    table.add_column("instant run-off")
+    runoff = {rank.place: rank for rank in standings.instant_runoff}
+    for rank in standings.total_bankroll:
+        table.add_row(str(rank.place), _rank(rank), _rank(runoff[rank.place]) if rank.place in runoff else "")
+    return table
+
+
+def _rank(rank: Rank) -> str:
+    sure = "" if rank.confidence is None else f" ({rank.confidence:.0%})"
+    return f"{rank.player}{sure}"

@@ -1,4 +1,4 @@
-"""``arena play``: a match between bots."""
+"""``arena play``: who is better, and how sure that is."""
 
 from __future__ import annotations
 
@@ -8,30 +8,16 @@ from typing import Annotated
 import typer
 
 from dealer.cli.console import abort
-from dealer.cli.options import (
-    Coalesce,
-    FixedSeats,
-    Hands,
-    JsonOutput,
-    Out,
-    Quiet,
-    SeedOption,
-    StartTimeout,
-    THand,
-    TPerHand,
-    TResponse,
-)
-from dealer.cli.running import plan_match, read_game, read_players, run_plan
+from dealer.cli.options import RunOptions, takes_run_options
+from dealer.cli.running import run_new
 from dealer.players import PlayerError, parse_player
 from protocol import GameDefinitionError, find_game
 from protocol.game_definition import SHORT_NAMES
 
 __all__ = ["play"]
 
-DEFAULT_GAME = "limit"
-DEFAULT_PLAYERS = ("raising", "random")
 
-
+@takes_run_options
 def play(
     words: Annotated[
         list[str] | None,
@@ -42,48 +28,27 @@ def play(
             show_default="limit raising random",
         ),
     ] = None,
-    hands: Hands = 3000,
-    seed: SeedOption = None,
-    out: Out = None,
-    quiet: Quiet = False,
-    as_json: JsonOutput = False,
-    t_response: TResponse = 600.0,
-    t_hand: THand = 600.0,
-    t_per_hand: TPerHand = 7.0,
-    start_timeout: StartTimeout = 30.0,
-    fixed_seats: FixedSeats = False,
-    coalesce: Coalesce = None,
+    *,
+    options: RunOptions,
 ) -> None:
-    """Play a match between bots and say who won.
+    """Play a match between bots and say who won, and how sure that is.
 
-    Every bot is a process of its own, connected over TCP. Without arguments, two built-in bots play limit hold'em.
+    Every bot is a process of its own, connected over TCP. The same cards are played again with the seats rotated.
+    Without arguments, two built-in bots play limit hold'em.
     """
-    game_text, texts = _split_words(words or [])
-    game_name, game = read_game(game_text)
-    if not texts:
-        texts = [DEFAULT_PLAYERS[seat % 2] for seat in range(game.num_players)]
-    players = read_players(texts, game_name, game)
-    plan = plan_match(
-        game_name,
-        game,
-        players,
-        hands=hands,
-        seed=seed,
-        out=out,
-        t_response=t_response,
-        t_hand=t_hand,
-        t_per_hand=t_per_hand,
-        start_timeout=start_timeout,
-        fixed_seats=fixed_seats,
-        coalesce=coalesce,
-    )
-    run_plan(plan, quiet=quiet, as_json=as_json)
+    game, bots = _split_words(words or [])
+    settings = options.settings() | {"command": "play"}
+    if game is not None:
+        settings["games"] = [game]
+    if bots:
+        settings["bots"] = bots
+    run_new(settings, options)
 
 
-def _split_words(words: list[str]) -> tuple[str, list[str]]:
+def _split_words(words: list[str]) -> tuple[str | None, list[str]]:
     """The game and the players: the first word is the game if it names one."""
     if not words:
-        return DEFAULT_GAME, []
+        return None, []
     word = words[0]
     try:
         find_game(word)
@@ -94,5 +59,5 @@ def _split_words(words: list[str]) -> tuple[str, list[str]]:
             if word.endswith(".game") or os.path.isfile(word):
                 abort(str(no_game))
             abort(f"{no_player}; nor is it a game ({', '.join(SHORT_NAMES)}, or a .game file)")
-        return DEFAULT_GAME, words
+        return None, words
     return word, words[1:]

@@ -1,146 +1,192 @@
-"""What ``arena play`` and ``arena deal`` share: reading what was asked, running it, showing it."""
+"""Running what was asked for, from settings to exit code: new runs, and interrupted ones that go on."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import re
+import os
 import secrets
+import shlex
 import signal
-import time
+import subprocess
 from pathlib import Path
+from typing import Any
 
 import typer
 
 from dealer.cli.console import abort, out, say
-from dealer.cli.live import waiting_line, watch
-from dealer.cli.outcome import exit_code, show_result
-from dealer.clock import TimeLimits
+from dealer.cli.live import expectation, waiting_line, watch
+from dealer.cli.options import RunOptions
+from dealer.cli.outcome import exit_code, show_contest, show_tournament
+from dealer.config import ConfigError, RunConfig, read_config, validated
+from dealer.contest import Contest
+from dealer.contest_result import contest_result
 from dealer.event_loop import new_event_loop
-from dealer.launcher import LaunchError
-from dealer.players import Player, PlayerError, PlayerKind, parse_player, unique_names
-from dealer.results import MatchResult
-from dealer.run import MatchPlan, MatchRun
-from engine import Game
-from protocol import GameDefinitionError, find_game
+from dealer.junit import junit_report
+from dealer.planning import Entrants, find_entrants, keep_games, plan_run, settled
+from dealer.players import PlayerKind
+from dealer.results import ContestResult, TournamentResult
+from dealer.run_folder import CONFIG_NAME, RESULT_NAME, FolderError, RunLock, new_folder, write_whole
+from dealer.tournament import Tournament
+from dealer.tournament_result import tournament_result
 
-__all__ = ["plan_match", "read_game", "read_players", "run_plan"]
-
-
-def read_game(name: str) -> tuple[str, Game]:
-    """The game meant, or stop with a sentence."""
-    try:
-        return find_game(name)
-    except GameDefinitionError as error:
-        abort(str(error))
+__all__ = ["run_again", "run_new"]
 
 
-def read_players(texts: list[str], game_name: str, game: Game) -> tuple[Player, ...]:
-    """The players meant, as many as the game needs, or stop with a sentence."""
-    if len(texts) != game.num_players:
-        abort(f"{game_name} needs {game.num_players} players, {len(texts)} given: {', '.join(texts) or 'none'}")
-    try:
-        return tuple(parse_player(text) for text in texts)
-    except PlayerError as error:
-        abort(str(error))
+def run_new(settings: dict[str, Any], options: RunOptions, *, config: Path | None = None) -> None:
+    """Run what the settings and a configuration file ask for, in a new folder, and end the command.
 
-
-def plan_match(
-    game_name: str,
-    game: Game,
-    players: tuple[Player, ...],
-    *,
-    hands: int,
-    seed: int | None,
-    out: Path | None,
-    t_response: float,
-    t_hand: float,
-    t_per_hand: float,
-    start_timeout: float,
-    fixed_seats: bool,
-    coalesce: float | None,
-    host: str = "127.0.0.1",
-    ports: tuple[int, ...] = (),
-) -> MatchPlan:
-    """A plan from options as people give them: times in seconds, coalescing in milliseconds, no seed for a new one.
-
-    A start timeout of 0 or less waits for ever.
+    Args:
+        settings: given on the command line.
+        options: the same as typed, for what is not a setting.
+        config: the file; that of the options by default.
     """
-    return MatchPlan(
-        name="match",
-        game_name=game_name,
-        game=game,
-        players=players,
-        hands=hands,
-        seed=secrets.randbits(32) if seed is None else seed,
-        folder=new_folder(out, players),
-        host=host,
-        ports=ports,
-        limits=TimeLimits(
-            response_us=round(t_response * 1e6),
-            hand_us=round(t_hand * 1e6),
-            per_hand_us=round(t_per_hand * 1e6),
-            start_us=round(start_timeout * 1e6) if start_timeout > 0 else None,
-        ),
-        fixed_seats=fixed_seats,
-        coalesce_s=None if coalesce is None else coalesce / 1000,
-    )
-
-
-def new_folder(out_folder: Path | None, players: tuple[Player, ...]) -> Path:
-    """The folder for the run's files: as asked, or a new one below ``runs``."""
-    if out_folder is None:
-        names = re.sub(r"[^A-Za-z0-9.+-]+", "_", "-vs-".join(unique_names(players)))[:60]
-        stamp = time.strftime("%Y%m%d-%H%M%S")
-        out_folder = Path("runs") / f"{stamp}-{names}"
-        for attempt in range(2, 1000):
-            if not out_folder.exists():
-                break
-            out_folder = Path("runs") / f"{stamp}-{names}-{attempt}"
-    elif out_folder.is_dir() and any(out_folder.iterdir()):
-        abort(f"{out_folder} is not empty; name another folder with --out, nothing is ever overwritten")
+    path = config or options.config
     try:
-        out_folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        abort(f"cannot make the folder {out_folder}: {error.strerror}")
-    return out_folder
-
-
-def run_plan(plan: MatchPlan, *, quiet: bool, as_json: bool) -> None:
-    """Run a match, show it, and end the command with the right exit code."""
-    run = MatchRun(plan)
-    try:
-        with asyncio.Runner(loop_factory=new_event_loop) as runner:
-            result = runner.run(_run_and_watch(run, is_silent=quiet or as_json))
-    except LaunchError as error:
+        data = _merged(settings, path)
+        asked = validated(data, str(path) if path is not None else "the command line")
+        out_folder = None if options.out is None else options.out.absolute()
+        junit = None if options.junit is None else options.junit.absolute()
+        _enter(asked.directory, path)
+        entrants = find_entrants(asked)
+        whole = settled(asked, entrants, secrets.randbits(32))
+        folder = new_folder(options.out if asked.directory is None else out_folder, _few(entrants.names))
+        try:
+            keep_games(entrants, folder)
+            write_whole(folder / CONFIG_NAME, whole.to_toml())
+        except OSError as error:
+            abort(f"cannot write to {folder}: {error.strerror}")
+    except (ConfigError, FolderError) as error:
         abort(str(error))
+    _run(whole, entrants, folder, quiet=options.quiet, as_json=options.as_json, junit=junit)
+
+
+def run_again(folder: Path, *, quiet: bool, as_json: bool, junit: Path | None) -> None:
+    """Go on with the interrupted run in a folder, and end the command."""
+    path = folder / CONFIG_NAME
+    if not path.is_file():
+        abort(f"{folder} holds no run: there is no {CONFIG_NAME} in it")
+    try:
+        config = validated(read_config(path.absolute()), str(path))
+        folder, shown = folder.absolute(), folder
+        junit = None if junit is None else junit.absolute()
+        before = Path.cwd()
+        _enter(config.directory, path)
+        entrants = find_entrants(config)
+        whole = settled(config, entrants, 0)
+    except ConfigError as error:
+        abort(str(error))
+    _run(whole, entrants, shown if Path.cwd() == before else folder, quiet=quiet, as_json=as_json, junit=junit)
+
+
+def _merged(settings: dict[str, Any], path: Path | None) -> dict[str, Any]:
+    if path is None:
+        return settings
+    data = read_config(path)
+    if data.get("command", settings["command"]) != settings["command"]:
+        raise ConfigError(f"{path} is for 'arena {data['command']}', not for 'arena {settings['command']}'")
+    if "games" in settings:
+        data.pop("game", None)
+    return data | settings
+
+
+def _enter(directory: str | None, path: Path | None) -> None:
+    """Go where the commands of a configuration file are to be started."""
+    if directory is not None:
+        try:
+            os.chdir(directory)
+        except OSError as error:
+            raise ConfigError(f"{path}: directory: cannot start commands in {directory}: {error.strerror}") from None
+
+
+def _few(names: tuple[str, ...]) -> tuple[str, ...]:
+    return names if len(names) <= 4 else (*names[:3], f"{len(names) - 3}-more")
+
+
+def _run(
+    config: RunConfig, entrants: Entrants, folder: Path, *, quiet: bool, as_json: bool, junit: Path | None
+) -> None:
+    """Run it, show it, and end the command with the right exit code."""
+    plan = plan_run(config, entrants, folder)
+    resume = f"arena resume {_quoted(str(folder))}"
+    try:
+        lock = RunLock(folder)
+    except FolderError as error:
+        abort(str(error))
+
+    def on_ended(contest: Contest) -> None:
+        if config.command == "tournament" and contest.ending is not None and not contest.ending.could_not_start:
+            with contextlib.suppress(OSError):
+                result = contest_result(contest, resume=resume)
+                write_whole(contest.plan.folder / RESULT_NAME, result.model_dump_json(indent=2) + "\n")
+
+    tournament = Tournament(plan, on_ended)
+    with lock, asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(_run_and_watch(tournament, is_silent=quiet or as_json))
+    result: ContestResult | TournamentResult
+    if config.command == "play":
+        (contest,) = tournament.contests
+        assert contest.ending is not None
+        if contest.ending.could_not_start:
+            abort(contest.ending.reason.removesuffix("."))
+        result = contest_result(contest, resume=resume)
+    else:
+        result = tournament_result(tournament, resume=resume)
     text = result.model_dump_json(indent=2)
-    with contextlib.suppress(OSError):
-        (plan.folder / "result.json").write_text(text + "\n", "utf-8")
+    try:
+        write_whole(folder / RESULT_NAME, text + "\n")
+    except OSError as error:
+        say(f"cannot write {folder / RESULT_NAME}: {error.strerror}")
+    if junit is not None:
+        try:
+            write_whole(junit, junit_report(result))
+        except OSError as error:
+            say(f"cannot write {junit}: {error.strerror}")
     if as_json:
         out.print(text, markup=False, soft_wrap=True)
+    elif isinstance(result, ContestResult):
+        show_contest(result, quiet=quiet)
     else:
-        show_result(result, quiet=quiet)
-    raise typer.Exit(exit_code(result))
+        show_tournament(result, quiet=quiet)
+    raise typer.Exit(exit_code(result.outcome))
 
 
-async def _run_and_watch(run: MatchRun, *, is_silent: bool) -> MatchResult:
-    playing = asyncio.create_task(run.play())
+def _quoted(path: str) -> str:
+    return subprocess.list2cmdline([path]) if os.name == "nt" else shlex.quote(path)
+
+
+async def _run_and_watch(tournament: Tournament, *, is_silent: bool) -> None:
+    playing = asyncio.create_task(tournament.play())
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         with contextlib.suppress(NotImplementedError, RuntimeError):
+            # Not on Windows, where Ctrl-C cancels this task and with it the one it waits for.
             loop.add_signal_handler(number, playing.cancel)
-    watching = None if is_silent else asyncio.create_task(watch(run))
+    if not is_silent:
+        for sentence in expectation(tournament):
+            say(sentence)
+    watching = None if is_silent else asyncio.create_task(watch(tournament))
+    announcing = asyncio.create_task(_announce_seats(tournament, playing))
     try:
-        if any(player.kind is PlayerKind.TCP for player in run.plan.players):
-            await asyncio.sleep(0)
-            while not run.ports and not playing.done():
-                await asyncio.sleep(0.01)
-            if run.ports:
-                say(waiting_line(run))
-        return await playing
+        await playing
     finally:
-        if watching is not None:
-            watching.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await watching
+        for task in (watching, announcing):
+            if task is not None:
+                task.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await task
+
+
+async def _announce_seats(tournament: Tournament, playing: asyncio.Task[None]) -> None:
+    """Say where clients that others start are awaited, whenever that changes."""
+    if all(player.kind is not PlayerKind.TCP for plan in tournament.plan.contests for player in plan.players):
+        return
+    told = ""
+    while not playing.done():
+        line = waiting_line(tournament, is_remote=True)
+        # Without the seconds left, which change all the time.
+        places = line.partition(",")[0] if line else ""
+        if line and places != told:
+            told = places
+            say(line)
+        await asyncio.sleep(0.05)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections import Counter
 from collections.abc import Callable
 
 import pytest
 
-from bots.baseline import CallingBot, ConstantBot, FoldingBot, RaisingBot, RandomBot
+from bots.baseline import CallingBot, ConstantBot, FoldingBot, RaisingBot, RandomBot, _HandRandom
 from bots.bot import Bot
 from bots.legality import require_legal
 from bots.view import View
@@ -87,12 +88,85 @@ def test_random_policy_in_no_limit(view_of: ViewOf) -> None:
     assert policy[raise_to(200)] == policy[raise_to(20000)] == pytest.approx(0.47 / 19801)
 
 
-def test_random_draws_what_its_policy_says(view_of: ViewOf) -> None:
+DRAWS = 20_000
+SIX_DEVIATIONS = 6 * 0.5 / DRAWS**0.5
+"""More than a share of so many fair draws strays from its chance."""
+
+
+@pytest.mark.parametrize("nth", [0, 1, 7])
+def test_random_draws_what_its_policy_says(view_of: ViewOf, nth: int) -> None:
+    """Over many hands, whichever decision of the hand it is."""
     view = view_of("limit", OPEN)
     bot = RandomBot(fold=0.2, call=0.3, raise_=0.5, seed=1)
-    counts = Counter(bot.act(view) for _ in range(20_000))
+    counts: Counter[Action] = Counter()
+    for number in range(DRAWS):
+        view.hand_number = number
+        bot.hand_started(view)
+        counts[[bot.act(view) for _ in range(nth + 1)][nth]] += 1
     for action, chance in bot.policy(view).items():
-        assert counts[action] / 20_000 == pytest.approx(chance, abs=0.015)
+        assert counts[action] / DRAWS == pytest.approx(chance, abs=SIX_DEVIATIONS)
+
+
+def test_random_draws_what_its_policy_says_within_one_hand(view_of: ViewOf) -> None:
+    view = view_of("limit", OPEN)
+    bot = RandomBot(fold=0.2, call=0.3, raise_=0.5, seed=1)
+    counts = Counter(bot.act(view) for _ in range(DRAWS))
+    for action, chance in bot.policy(view).items():
+        assert counts[action] / DRAWS == pytest.approx(chance, abs=SIX_DEVIATIONS)
+
+
+def _first_words(seed: int, hands: int, draws: int = 1) -> list[list[int]]:
+    """Of every hand the first numbers, in 16 classes."""
+    chance = _HandRandom(seed)
+    rows = []
+    for number in range(hands):
+        chance.begin_hand(number)
+        rows.append([chance.integer(0, 15) for _ in range(draws)])
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("what", "pairs"),
+    [
+        ("two draws of a hand", lambda: [(a, b) for a, b in _first_words(1, DRAWS, 2)]),
+        ("neighbouring hands", lambda: [(a, b) for (a,), (b,) in itertools.pairwise(_first_words(2, DRAWS + 1))]),
+        (
+            "the end of a hand and the beginning of the next",
+            lambda: [(row[3], after[0]) for row, after in itertools.pairwise(_first_words(3, DRAWS + 1, 4))],
+        ),
+        (
+            "neighbouring seeds",
+            lambda: [(a, b) for (a,), (b,) in zip(_first_words(4, DRAWS), _first_words(5, DRAWS), strict=True)],
+        ),
+        ("the first hands of many seeds", lambda: [tuple(_first_words(seed, 1, 2)[0]) for seed in range(DRAWS)]),
+        (
+            "the first two hands of many seeds",
+            lambda: [(a, b) for (a,), (b,) in (_first_words(seed, 2) for seed in range(DRAWS))],
+        ),
+    ],
+)
+def test_random_numbers_know_nothing_of_each_other(what: str, pairs: Callable[[], list[tuple[int, int]]]) -> None:
+    """All 256 pairs of classes come up equally often: chi squared with 255 degrees of freedom, 6 deviations around."""
+    counts = Counter(pairs())
+    expected = DRAWS / 256
+    statistic = sum((counts[a, b] - expected) ** 2 / expected for a in range(16) for b in range(16))
+    assert statistic == pytest.approx(255, abs=6 * (2 * 255) ** 0.5), what
+
+
+def test_random_numbers_are_splitmix64() -> None:
+    """Against the first outputs of the published generator, started at 1234567."""
+    chance = _HandRandom(0)
+    chance._counter = 1234567
+    words = [chance.integer(0, 2**64 - 1) for _ in range(5)]
+    assert words == [
+        6457827717110365317,
+        3203168211198807973,
+        9817491932198370423,
+        4593380528125082431,
+        16408922859458223821,
+    ]
+    chance._counter = 1234567
+    assert chance.random() == (6457827717110365317 >> 11) / 2**53
 
 
 def test_random_sizes_reach_both_ends(view_of: ViewOf) -> None:
@@ -104,8 +178,27 @@ def test_random_sizes_reach_both_ends(view_of: ViewOf) -> None:
 
 def test_a_seed_fixes_random(view_of: ViewOf) -> None:
     view = view_of("nolimit", OPEN)
-    draws = [[bot.act(view) for _ in range(50)] for bot in (RandomBot(seed=3), RandomBot(seed=3), RandomBot(seed=4))]
-    assert draws[0] == draws[1] != draws[2]
+    bots = [RandomBot(seed=seed) for seed in (3, 3, 4, -3, 2**63 + 3, None, None)]
+    draws = [[bot.act(view) for _ in range(50)] for bot in bots]
+    assert draws[0] == draws[1]
+    assert len({tuple(of_bot) for of_bot in draws[1:]}) == 6
+
+
+def test_what_random_does_in_a_hand_does_not_depend_on_the_hands_before(view_of: ViewOf) -> None:
+    view = view_of("nolimit", OPEN)
+
+    def hand(bot: RandomBot, number: int, decisions: int = 6) -> list[Action]:
+        view.hand_number = number
+        bot.hand_started(view)
+        return [bot.act(view) for _ in range(decisions)]
+
+    through = RandomBot(seed=9)
+    hands = [hand(through, number) for number in range(30)]
+    assert len({tuple(decisions) for decisions in hands}) == 30
+    assert hand(RandomBot(seed=9), 17) == hands[17]
+    hopping = RandomBot(seed=9)
+    for number, decisions in [(29, 6), (3, 1), (3, 6), (0, 4), (1, 6), (29, 2)]:
+        assert hand(hopping, number, decisions) == hands[number][:decisions]
 
 
 BOTS: list[Callable[[], Bot]] = [

@@ -23,8 +23,8 @@ from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from dealer.clock import TimeLimits
 from dealer.event_loop import new_event_loop
-from dealer.faults import Fault, FaultKind, MatchFailure
-from dealer.match import Match, MatchSetup, Phase
+from dealer.faults import Fault, FaultKind, FaultPolicy, MatchFailure
+from dealer.match import NO_PROGRESS, Match, MatchSetup, Phase, Progress, Write
 from dealer.network import Table
 from dealer.observer import MatchObserver, Observers
 from engine import CALL, FOLD, RAISE, Action, Game, Seat, raise_to
@@ -239,6 +239,7 @@ class Board:
 
     Attributes:
         match: the match. seen: what it told. sent: by seat, all bytes. writes: (seat, bytes, asked) in order.
+        broken: by seat, what its connection raises when it is written to.
     """
 
     def __init__(
@@ -247,11 +248,14 @@ class Board:
         *,
         transactions: Iterable[Transaction] = (),
         observers: Sequence[MatchObserver] = (),
-        wants_lines: bool = True,
+        wants_lines: bool | None = None,
+        progress: Progress = NO_PROGRESS,
     ) -> None:
         self.setup = setup
+        wants_lines = setup.on_fault is FaultPolicy.END if wants_lines is None else wants_lines
         self.seen = Recorder(setup.names, wants_lines=wants_lines)
-        self.match = Match(setup, Observers([self.seen, *observers]), transactions)
+        self.match = Match(setup, Observers([self.seen, *observers]), transactions, progress)
+        self.broken: dict[int, OSError] = {}
         players = setup.game.num_players
         self.sent = [bytearray() for _ in range(players)]
         self._last = [b""] * players
@@ -262,14 +266,28 @@ class Board:
     def log(self) -> list[str]:
         return self.seen.log
 
-    def connect(self, seat: int, hello: bytes = VERSION) -> None:
+    def _writer(self, seat: int) -> Write:
         def write(data: bytes, is_asked: bool) -> None:
+            if seat in self.broken:
+                raise self.broken[seat]
             self.sent[seat] += data
             self._last[seat] = (data.splitlines(keepends=True) or [self._last[seat]])[-1]
             self._fresh[seat].append(data)
             self.writes.append((seat, data, is_asked))
 
-        self.match.connect(Seat(seat), write)
+        return write
+
+    def connect(self, seat: int, hello: bytes = VERSION) -> None:
+        self.match.connect(Seat(seat), self._writer(seat))
+        if hello:
+            self.match.receive(Seat(seat), hello)
+
+    def come_back(self, seat: int, hello: bytes = VERSION) -> None:
+        """A lost player connects again; what he is sent from now on is `sent`."""
+        self.broken.pop(seat, None)
+        self.sent[seat].clear()
+        self._last[seat] = b""
+        self.match.rejoin(Seat(seat), self._writer(seat))
         if hello:
             self.match.receive(Seat(seat), hello)
 

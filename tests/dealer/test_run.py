@@ -1,4 +1,4 @@
-"""One match with everything around it: bots as processes, files, and a result that says what happened to whom."""
+"""One match with everything around it: bots as processes, files, what becomes of who fails, and sentences about it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ import pytest
 
 from dealer.clock import TimeLimits
 from dealer.event_loop import new_event_loop
+from dealer.faults import FaultPolicy
 from dealer.launcher import LaunchError
+from dealer.match import MatchSetup
 from dealer.observer import MatchObserver
+from dealer.pick_up import pick_up
 from dealer.players import parse_player
-from dealer.results import MatchResult
 from dealer.run import MatchPlan, MatchRun
+from engine import Seat
 from logs import HandRecord
 from protocol import find_game
 from tests.dealer.helpers import CONNECT, PATIENCE_S, ROOT, limits, write_program
@@ -34,25 +37,47 @@ def _bots_find_our_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
 
 
-def _plan(folder: Path, *players: str, game: str = "kuhn", hands: int = 10, **options: Any) -> MatchPlan:
+def _plan(
+    folder: Path,
+    *players: str,
+    game: str = "kuhn",
+    hands: int = 10,
+    host: str = "127.0.0.1",
+    ports: tuple[int, ...] = (),
+    coalesce_s: float | None = None,
+    **of_setup: Any,
+) -> MatchPlan:
     name, rules = find_game(game)
-    texts = players or ("calling",) * rules.num_players
+    parsed = tuple(parse_player(text) for text in players or ("calling",) * rules.num_players)
     out = folder / "out"
     out.mkdir(exist_ok=True)
-    return MatchPlan("match", name, rules, tuple(parse_player(text) for text in texts), hands, 1, out, **options)
+    given = [player.name for player in parsed]
+    names = tuple(
+        name if given.count(name) == 1 else f"{name}#{given[: seat + 1].count(name)}" for seat, name in enumerate(given)
+    )
+    setup = MatchSetup(rules, "match", hands, 1, names, **of_setup)
+    return MatchPlan(setup, name, parsed, tuple(range(len(parsed))), out, host, ports, coalesce_s)
 
 
-def _play(plan: MatchPlan, *observers: MatchObserver) -> MatchResult:
-    run = MatchRun(plan, observers)
-
-    async def main() -> MatchResult:
+async def _to_the_end(run: MatchRun) -> MatchRun:
+    try:
         async with asyncio.timeout(PATIENCE_S):
-            return await run.play()
+            await run.play_until(run.plan.setup.hands)
+    finally:
+        await run.close()
+    return run
 
+
+def _play(plan: MatchPlan, *observers: MatchObserver) -> MatchRun:
+    run = MatchRun(plan, observers)
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        result = runner.run(main())
+        runner.run(_to_the_end(run))
     assert all(process.exit_code is not None for process in run._processes.values())
-    return result
+    return run
+
+
+def _log(run: MatchRun) -> list[str]:
+    return (run.plan.folder / "match.log").read_text().splitlines()
 
 
 def _bot(folder: Path, name: str, code: str) -> str:
@@ -63,12 +88,10 @@ def _bot(folder: Path, name: str, code: str) -> str:
 
 
 def test_a_match_leaves_its_files(tmp_path: Path) -> None:
-    result = _play(_plan(tmp_path, "calling", "Bob=raising"))
-    assert result.outcome == "finished"
-    assert result.reason == "all hands were played."
-    assert (result.match, result.game, result.seed) == ("match", "kuhn.limit.2p", 1)
-    assert (result.hands_asked, result.hands_played) == (10, 10)
-    assert result.folder == str(tmp_path / "out")
+    run = _play(_plan(tmp_path, "calling", "Bob=raising"))
+    assert run.failure is None
+    assert run.is_over
+    assert run.hands == 10
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "match.game",
         "match.log",
@@ -80,11 +103,10 @@ def test_a_match_leaves_its_files(tmp_path: Path) -> None:
     assert log[0] == "# name/game/hands/seed match kuhn.limit.2p 10 1"
     assert len(log) == 4 + 10 + 1
     assert log[-1].startswith("SCORE:")
-    assert [player.name for player in result.players] == ["calling", "Bob"]
-    assert sum(player.chips for player in result.players) == 0
-    assert result.players[0].half_width_95 is None
-    assert result.players[0].faults == {}
-    assert result.seconds > 0
+    assert sum(run.tally.chips) == 0
+    assert run.tally.fault_count == 0
+    assert run.questions > 0
+    assert run.overhead_ns > 0
 
 
 @pytest.mark.parametrize(
@@ -98,11 +120,11 @@ def test_a_match_leaves_its_files(tmp_path: Path) -> None:
     ],
 )
 def test_built_in_bots_play_without_faults(tmp_path: Path, game: str, players: tuple[str, ...]) -> None:
-    result = _play(_plan(tmp_path, *players, game=game, hands=120))
-    assert result.outcome == "finished"
-    assert [player.faults for player in result.players] == [{}] * len(players)
-    assert all(player.half_width_95 is not None for player in result.players)
-    assert sum(player.chips for player in result.players) == pytest.approx(0, abs=1e-6)
+    run = _play(_plan(tmp_path, *players, game=game, hands=120))
+    assert run.failure is None
+    assert run.tally.fault_count == 0
+    assert run.hands == 120
+    assert sum(run.tally.chips) == pytest.approx(0, abs=1e-6)
 
 
 def test_a_seed_fixes_everything(tmp_path: Path) -> None:
@@ -116,9 +138,10 @@ def test_a_seed_fixes_everything(tmp_path: Path) -> None:
 
 
 def test_fixed_seats_and_coalescing_are_passed_on(tmp_path: Path) -> None:
-    result = _play(_plan(tmp_path, "A=random", "B=random", hands=30, fixed_seats=True, coalesce_s=0.001))
-    assert result.outcome == "finished"
-    states = [line for line in (tmp_path / "out" / "match.log").read_text().splitlines() if line.startswith("STATE")]
+    run = _play(_plan(tmp_path, "A=random", "B=random", hands=30, fixed_seats=True, coalesce_s=0.001))
+    assert run.failure is None
+    states = [line for line in _log(run) if line.startswith("STATE")]
+    assert len(states) == 30
     assert all(line.endswith(":A|B") for line in states)
 
 
@@ -135,21 +158,21 @@ def test_observers_are_told(tmp_path: Path) -> None:
 
 def test_bad_replies_are_counted_and_the_first_is_quoted(tmp_path: Path) -> None:
     bad = _bot(tmp_path, "bad", "hello()\nfor line in f:\n    f.write(b'what?\\r\\n')\n    call(line)\n")
-    result = _play(_plan(tmp_path, bad, "calling", hands=3))
-    assert result.outcome == "finished"
-    faults = result.players[0].faults
+    run = _play(_plan(tmp_path, bad, "calling", hands=3))
+    assert run.failure is None
+    faults = run.tally.faults[0]
     assert faults["malformed reply"] >= 3
     assert set(faults) <= {"malformed reply", "stale reply"}
-    assert result.players[0].first_fault == "malformed reply in hand 0: 'what?', ignored"
-    assert result.players[1].faults == {}
+    assert run.tally.first_faults[0] == "malformed reply in hand 0: 'what?', ignored"
+    assert run.tally.faults[1] == {}
 
 
 def test_a_tcp_seat_is_waited_for_and_named_with_its_address(tmp_path: Path) -> None:
     plan = _plan(tmp_path, "tcp", "calling", hands=1)
     run = MatchRun(plan)
 
-    async def main() -> MatchResult:
-        playing = asyncio.create_task(run.play())
+    async def main() -> None:
+        playing = asyncio.create_task(_to_the_end(run))
         while not run.ports:
             await asyncio.sleep(0.001)
         assert ("tcp", f"127.0.0.1:{run.ports[0]}") in run.waiting_for()
@@ -159,23 +182,23 @@ def test_a_tcp_seat_is_waited_for_and_named_with_its_address(tmp_path: Path) -> 
             "127.0.0.1",
             str(run.ports[0]),
         )
-        result = await playing
+        await playing
         assert run.waiting_for() == []
         await process.wait()
-        return result
 
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        assert runner.run(main()).outcome == "finished"
+        runner.run(main())
+    assert run.failure is None
 
 
 # ---- why a match ended early, in words
 
 
 def _fails(plan: MatchPlan) -> str:
-    result = _play(plan)
-    assert result.outcome == "failed"
-    assert result.reason in result.sentence
-    return result.reason
+    run = _play(plan)
+    assert run.failure is not None
+    assert run.is_over
+    return run.failure
 
 
 def test_a_bot_that_ends_before_it_connects(tmp_path: Path) -> None:
@@ -208,19 +231,19 @@ def test_a_bot_that_never_connects(tmp_path: Path) -> None:
 def test_a_client_that_does_not_name_its_version(tmp_path: Path) -> None:
     run = MatchRun(_plan(tmp_path, "tcp", "tcp", limits=limits(start_s=1)))
 
-    async def main() -> MatchResult:
-        playing = asyncio.create_task(run.play())
+    async def main() -> None:
+        playing = asyncio.create_task(_to_the_end(run))
         while not run.ports:
             await asyncio.sleep(0)
         peers = [socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) for port in run.ports]
         peers[1].sendall(b"VERSION:2.0.0\r\n")
-        result = await playing
+        await playing
         for peer in peers:
             peer.close()
-        return result
 
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        assert runner.run(main()).reason == "tcp#1 has not named its version within 1 s."
+        runner.run(main())
+    assert run.failure == "tcp#1 has not named its version within 1 s."
 
 
 def test_a_client_that_does_not_come(tmp_path: Path) -> None:
@@ -275,13 +298,13 @@ def test_a_bot_that_is_killed_in_the_middle(tmp_path: Path) -> None:
 
 
 def test_a_bot_that_ends_in_the_middle(tmp_path: Path) -> None:
-    code = "hello()\nfor line in f:\n    if b':2:' in line: os._exit(7)\n    call(line)"
-    result = _play(_plan(tmp_path, "calling", _bot(tmp_path, "Bob", code)))
-    assert result.reason == "Bob closed the connection in hand 2. Its process ended with exit code 7. It wrote nothing."
-    assert result.hands_played == 2
-    assert result.players[1].faults["disconnect"] == 1
-    assert result.players[1].exit_code == 7
-    assert result.sentence.endswith(f" The match ended early: {result.reason}")
+    code = TURNS + "hello()\nfor line in f:\n    if b':2:' in line: os._exit(7)\n    if is_asked(line): call(line)"
+    run = _play(_plan(tmp_path, "calling", _bot(tmp_path, "Bob", code)))
+    assert run.failure == "Bob closed the connection in hand 2. Its process ended with exit code 7. It wrote nothing."
+    assert run.failed_seat == 1
+    assert run.hands == 2
+    assert run.tally.faults[1] == {"crash": 1}
+    assert run.exit_codes == {1: 7}
 
 
 @needs_full
@@ -332,59 +355,52 @@ def test_a_bot_that_cannot_be_started_takes_the_others_with_it(tmp_path: Path) -
     plan = _plan(tmp_path, "calling", str(path))
     run = MatchRun(plan)
     with asyncio.Runner(loop_factory=new_event_loop) as runner, pytest.raises(LaunchError, match=r"^cannot start "):
-        runner.run(run.play())
+        runner.run(_to_the_end(run))
     assert [process.exit_code is None for process in run._processes.values()] == [False]
 
 
 # ---- interruptions and what is left open
 
 
-async def _interrupt(run: MatchRun, is_time: Callable[[], bool]) -> MatchResult:
-    playing = asyncio.create_task(run.play())
-    while not is_time():
-        await asyncio.sleep(0.001)
-    playing.cancel()
-    return await playing
+def _interrupt(run: MatchRun, is_time: Callable[[], bool]) -> MatchRun:
+    async def main() -> None:
+        playing = asyncio.create_task(_to_the_end(run))
+        while not is_time():
+            await asyncio.sleep(0.001)
+        playing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await playing
 
-
-def test_an_interrupted_match_has_a_result_so_far(tmp_path: Path) -> None:
-    run = MatchRun(_plan(tmp_path, hands=10_000_000))
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        result = runner.run(_interrupt(run, lambda: run.tally.hands > 20))
-    assert result.outcome == "interrupted"
-    assert result.hands_played > 20
-    assert result.reason == "it was interrupted."
-    assert "it was interrupted." in result.sentence
-    log = (tmp_path / "out" / "match.log").read_text()
-    assert log.endswith("\n")
-    assert log.count("STATE:") == result.hands_played
+        runner.run(main())
     assert all(process.exit_code is not None for process in run._processes.values())
+    return run
 
 
-def test_an_interrupted_wait_has_a_result_too(tmp_path: Path) -> None:
+def test_an_interrupted_match_leaves_whole_lines(tmp_path: Path) -> None:
+    run = MatchRun(_plan(tmp_path, hands=10_000_000))
+    _interrupt(run, lambda: run.hands > 20)
+    assert run.failure is None
+    assert not run.is_over
+    text = (tmp_path / "out" / "match.log").read_text()
+    assert text.endswith("\n")
+    assert text.count("STATE:") == run.hands > 20
+    assert "SCORE:" not in text
+
+
+def test_an_interrupted_wait_ends(tmp_path: Path) -> None:
     run = MatchRun(_plan(tmp_path, "tcp", "tcp"))
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        result = runner.run(_interrupt(run, lambda: bool(run.ports)))
-    assert result.outcome == "interrupted"
-    assert result.sentence == "No hand was finished: it was interrupted."
+    _interrupt(run, lambda: bool(run.ports))
+    assert run.hands == 0
 
 
-def test_an_interrupt_just_after_the_failure_still_gives_a_result(tmp_path: Path) -> None:
+def test_an_interrupt_while_the_exit_code_is_awaited(tmp_path: Path) -> None:
     """The bot has hung up and lingers; while its exit code is awaited, somebody presses Ctrl-C."""
     code = "import time\nhello()\nf.readline()\ns.shutdown(2)\ntime.sleep(600)"
     run = MatchRun(_plan(tmp_path, _bot(tmp_path, "Bob", code), "calling"))
-
-    async def main() -> MatchResult:
-        playing = asyncio.create_task(run.play())
-        while not run.tally.fault_count:
-            await asyncio.sleep(0)
-        for _ in range(5):
-            await asyncio.sleep(0)
-        playing.cancel()
-        return await playing
-
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        assert runner.run(main()).outcome in ("failed", "interrupted")
+    _interrupt(run, lambda: run.failure is not None)
+    assert run.failure is not None
+    assert run.failure.startswith("Bob closed the connection in hand 0.")
 
 
 @unix_only
@@ -393,8 +409,8 @@ def test_a_bot_that_will_not_end_does_not_keep_the_match(tmp_path: Path) -> None
     stubborn = _bot(tmp_path, "Bob", code + "for line in f: call(line)\nwhile True: time.sleep(600)")
     run = MatchRun(_plan(tmp_path, stubborn, "calling", hands=2))
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        result = runner.run(run.play())
-    assert result.outcome == "finished"
+        runner.run(_to_the_end(run))
+    assert run.failure is None
     assert run._processes[0].wait(PATIENCE_S) == -signal.SIGKILL  # type: ignore[index]
 
 
@@ -422,8 +438,7 @@ def test_no_file_stays_open(tmp_path: Path, how: str) -> None:
             _play(_plan(folder, "tcp", "tcp", limits=limits(start_s=0.01)))
         elif how == "interrupted":
             run = MatchRun(_plan(folder, "tcp", "tcp"))
-            with asyncio.Runner(loop_factory=new_event_loop) as runner:
-                runner.run(_interrupt(run, lambda: bool(run.ports)))
+            _interrupt(run, lambda: bool(run.ports))
         else:
             with socket.create_server(("127.0.0.1", 0)) as taken:
                 _cannot_start(_plan(folder, ports=(taken.getsockname()[1],)))
@@ -440,7 +455,7 @@ def test_every_bot_writes_in_a_file_of_its_own(tmp_path: Path) -> None:
     texts = [f"{name}={player}" for name, player in zip(names, players, strict=True)]
     run = MatchRun(_plan(tmp_path, *texts, game="kuhn.limit.3p"))
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(run.play())
+        runner.run(_to_the_end(run))
     assert len({process.output_path for process in run._processes.values()}) == 3
 
 
@@ -455,10 +470,213 @@ def test_two_matches_in_one_loop(tmp_path: Path) -> None:
     good = MatchRun(_plan(tmp_path / "good", "random", "random", hands=50))
     bad = MatchRun(_plan(tmp_path / "bad", dying, "calling", hands=50))
 
-    async def main() -> tuple[MatchResult, MatchResult]:
-        return await asyncio.gather(good.play(), bad.play())
+    async def main() -> None:
+        await asyncio.gather(_to_the_end(good), _to_the_end(bad))
 
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        results = runner.run(main())
-    assert [result.outcome for result in results] == ["finished", "failed"]
+        runner.run(main())
+    assert (good.failure, bad.failure is None) == (None, False)
     assert (tmp_path / "good" / "out" / "match.log").read_text() == expected
+
+
+# ---- steps
+
+
+def test_a_match_moved_on_in_steps_is_the_match_played_at_once(tmp_path: Path) -> None:
+    (tmp_path / "once").mkdir()
+    expected = _log(_play(_plan(tmp_path / "once", "random", "random", hands=30)))
+    run = MatchRun(_plan(tmp_path, "random", "random", hands=30))
+
+    async def main() -> None:
+        try:
+            for hands in (1, 2, 2, 17, 29):
+                await run.play_until(hands)
+                assert run.hands == hands
+                assert not run.is_over
+            await run.play_until(30)
+        finally:
+            await run.close()
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(main())
+    assert run.is_over
+    assert _log(run) == expected
+
+
+def test_a_match_ended_before_its_last_hand_has_its_score(tmp_path: Path) -> None:
+    run = MatchRun(_plan(tmp_path, "random", "random", hands=30))
+
+    async def main() -> None:
+        await run.play_until(12)
+        await run.finish()
+        await run.close()
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(main())
+    assert [line.startswith("SCORE:") for line in _log(run)[4:]] == [False] * 12 + [True]
+
+
+def test_a_picked_up_match_is_the_match_played_at_once(tmp_path: Path) -> None:
+    (tmp_path / "once").mkdir()
+    expected = _log(_play(_plan(tmp_path / "once", "random", "random", hands=30)))
+    plan = _plan(tmp_path, "random", "random", hands=30)
+    run = MatchRun(plan)
+    _interrupt(run, lambda: run.hands > 7)
+    picked_up = pick_up(plan.folder, plan.setup, plan.game_name)
+    assert picked_up is not None
+    again = MatchRun(plan, picked_up=picked_up)
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(_to_the_end(again))
+    assert _log(again) == expected
+
+
+# ---- what becomes of a bot that fails while the match goes on
+
+TURNS = """
+def is_asked(line):
+    _, position, hand, betting, cards = line.split(b':')
+    return {b'': b'0', b'c': b'1', b'r': b'1', b'cr': b'0'}.get(betting) == position
+"""
+"""Whose turn it is in Kuhn poker."""
+
+CALLS = TURNS + "hello()\nfor line in f:\n    if is_asked(line): call(line)"
+
+FAILS_ONCE = (
+    TURNS
+    + """
+import time
+hello()
+for line in f:
+    if b':{hand}:' in line and not os.path.exists({mark!r}):
+        open({mark!r}, 'w').close()
+        {failing}
+    if is_asked(line): call(line)
+"""
+)
+
+DIES = "os._exit(7)"
+LEAVES = "s.shutdown(2); time.sleep(600)"
+SLEEPS = "time.sleep(600)"
+FLOODS = "f.write(b'# why?\\r\\n' * 50)"
+
+
+def _fails_once(folder: Path, failing: str, hand: int = 3) -> str:
+    code = FAILS_ONCE.replace("{hand}", str(hand)).replace("{failing}", failing)
+    return code.replace("{mark!r}", repr(str(folder / "failed")))
+
+
+def _failing_once(folder: Path, failing: str, hand: int = 3) -> str:
+    return _bot(folder, "Bob", _fails_once(folder, failing, hand))
+
+
+def _called_log(folder: Path, **options: Any) -> list[str]:
+    """The log of a match in which Bob does nothing but call."""
+    folder = folder / "called"
+    folder.mkdir()
+    return _log(_play(_plan(folder, _bot(folder, "Bob", CALLS), "random", **options)))
+
+
+@pytest.mark.parametrize(
+    ("failing", "fault"),
+    [(DIES, "crash"), (LEAVES, "disconnect"), (SLEEPS, "timeout"), (FLOODS, "flood")],
+    ids=["dies", "leaves", "sleeps", "floods"],
+)
+def test_a_bot_started_again_goes_on_as_if_nothing_had_happened(tmp_path: Path, failing: str, fault: str) -> None:
+    bob = _failing_once(tmp_path, failing)
+    clocks = limits(response_s=3.0) if fault == "timeout" else limits()
+    run = _play(_plan(tmp_path, bob, "random", limits=clocks, on_fault=FaultPolicy.RESTART, max_idle_lines_per_hand=20))
+    assert run.failure is None
+    assert run.tally.faults[0] == {fault: 1}
+    assert run.tally.restarts == [1, 0]
+    assert run.tally.first_faults[0] is not None
+    assert run.tally.first_faults[0].startswith(f"{fault} in hand 3")
+    assert run.tally.first_faults[0].endswith("started again")
+    assert _log(run)[4:] == _called_log(tmp_path)[4:]
+
+
+def test_a_bot_that_fails_again_and_again_without_an_answer_forfeits(tmp_path: Path) -> None:
+    code = "hello()\nfor line in f:\n    if b':3:' in line: os._exit(7)\n    if is_asked(line): call(line)"
+    run = _play(_plan(tmp_path, _bot(tmp_path, "Bob", TURNS + code), "calling", on_fault=FaultPolicy.RESTART))
+    assert run.failure is None
+    assert run.hands == 10
+    assert run.tally.restarts[0] == 3
+    assert run.tally.faults[0] == {"crash": 4}
+    log = _log(run)
+    bettings = [line.split(":")[2] for line in log[4 + 3 : -1]]
+    assert set(bettings) <= {"cc", "crf", "rf"}
+
+
+def test_a_bot_that_cannot_be_started_again_forfeits(tmp_path: Path) -> None:
+    code = f"if os.path.exists({str(tmp_path / 'failed')!r}): raise SystemExit(5)\n" + _fails_once(tmp_path, DIES)
+    run = _play(_plan(tmp_path, _bot(tmp_path, "Bob", code), "calling", on_fault=FaultPolicy.RESTART))
+    assert run.failure is None
+    assert run.hands == 10
+    assert run.tally.faults[0] == {"crash": 4}
+
+
+@pytest.mark.parametrize(
+    ("failing", "fault"),
+    [(DIES, "crash"), (LEAVES, "disconnect"), (SLEEPS, "timeout"), (FLOODS, "flood")],
+    ids=["dies", "leaves", "sleeps", "floods"],
+)
+def test_a_bot_that_forfeits_checks_or_folds_from_there_on(tmp_path: Path, failing: str, fault: str) -> None:
+    bob = _failing_once(tmp_path, failing)
+    clocks = limits(response_s=3.0) if fault == "timeout" else limits()
+    run = _play(
+        _plan(tmp_path, bob, "raising", limits=clocks, on_fault=FaultPolicy.FORFEIT, max_idle_lines_per_hand=20)
+    )
+    assert run.failure is None
+    assert run.hands == 10
+    assert run.tally.faults[0][fault] == 1
+    assert run.tally.restarts == [0, 0]
+    bettings = [line.split(":")[2] for line in _log(run)[4:-1]]
+    assert set(bettings[:3]) <= {"crc", "rc"}
+    assert set(bettings[4:]) == {"crf", "rf"}
+
+
+def test_a_forfeit_outlives_the_run(tmp_path: Path) -> None:
+    bob = _failing_once(tmp_path, DIES)
+    plan = _plan(tmp_path, bob, "raising", hands=400_000, on_fault=FaultPolicy.FORFEIT)
+    run = MatchRun(plan)
+    _interrupt(run, lambda: run.hands > 20)
+    picked_up = pick_up(plan.folder, plan.setup, plan.game_name)
+    assert picked_up is not None
+    assert picked_up.progress.forfeited == frozenset({Seat(0)})
+    again = MatchRun(plan, picked_up=picked_up)
+    _interrupt(again, lambda: again.hands > run.hands + 20)
+    assert again.tally.faults[0] == {"crash": 1}
+    assert set(again._processes) == {Seat(1)}
+    bettings = [line.split(":")[2] for line in _log(again)[4 + 4 :]]
+    assert set(bettings) == {"crf", "rf"}
+
+
+@pytest.mark.parametrize("policy", [FaultPolicy.FORFEIT, FaultPolicy.RESTART])
+def test_a_bot_that_never_comes_ends_its_match_under_every_policy(tmp_path: Path, policy: FaultPolicy) -> None:
+    quitter = "Bob=" + write_program(tmp_path, "b.py", "raise SystemExit(3)")
+    assert _fails(_plan(tmp_path, "calling", quitter, on_fault=policy)).startswith("Bob ended before it connected.")
+
+
+@needs_full
+@pytest.mark.parametrize("policy", [FaultPolicy.FORFEIT, FaultPolicy.RESTART])
+def test_a_disk_that_is_full_when_a_fault_is_noted_ends_the_match(tmp_path: Path, policy: FaultPolicy) -> None:
+    plan = _plan(tmp_path, _failing_once(tmp_path, DIES), "calling", on_fault=policy)
+
+    class Full(MatchObserver):
+        def fault(self, fault: object) -> None:
+            (plan.folder / "match.faults").unlink(missing_ok=True)
+            (plan.folder / "match.faults").symlink_to("/dev/full")
+
+    run = MatchRun(plan)
+    original = run._open_files
+
+    def open_files() -> Any:
+        files = original()
+        files.observers = (Full(), *files.observers)
+        return files
+
+    run._open_files = open_files  # type: ignore[method-assign]
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(_to_the_end(run))
+    assert run.failure is not None
+    assert run.failure.startswith("could not write ")
+    assert run.failure.endswith("No space left on device.")

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import pytest
 
-from dealer.faults import Fault, FaultKind, MatchFailure
+from dealer.faults import FORFEITED, RESTARTED, Fault, FaultKind
 from dealer.tally import Tally
 from engine import Seat
-from tests.dealer.helpers import Board, drawn_by_state, game, setup_of
+from tests.dealer.helpers import Board, always, drawn_by_state, game, setup_of
 
 
 @pytest.mark.parametrize("name", ["kuhn", "nolimit", "sidepots.nolimit.3p.game"])
 def test_a_tally_agrees_with_its_match(name: str) -> None:
     rules = game(name)
-    tally = Tally(rules)
+    values: list[list[float]] = []
+    tally = Tally(rules, lambda of_hand: values.append(list(of_hand)))
     board = Board(setup_of(rules, 150), observers=[tally]).connect_all()
     board.play([drawn_by_state(seat) for seat in range(rules.num_players)])
-    assert tally.hands == 150
+    assert tally.hands == len(values) == 150
     assert tally.chips == pytest.approx(board.match.totals)
-    for seat in range(rules.num_players):
-        assert tally.mbb[seat].count == 150
-        assert tally.mbb[seat].mean == pytest.approx(tally.chips[seat] / 150 / rules.big_blind * 1000, abs=1e-6)
-        assert tally.mbb[seat].half_width_95 is not None
-    assert tally.used_us == board.seen.used_us[-1]
+    assert tally.chips == pytest.approx([sum(of_seat) for of_seat in zip(*values, strict=True)])
+    answers = [0] * rules.num_players
+    for record in board.seen.records:
+        for actions in record.betting.rounds:
+            for position, _ in actions:
+                answers[record.seats[position]] += 1
+    assert [times.count for times in tally.times] == answers
     assert tally.fault_count == 0
     assert tally.first_faults == [None] * rules.num_players
 
@@ -45,17 +48,28 @@ def test_a_long_line_is_quoted_in_part() -> None:
     assert len(tally.first_faults[0]) < 250
 
 
-def test_what_ends_a_match_counts_as_a_fault() -> None:
+def test_what_befalls_a_player_outside_of_a_hand_names_none() -> None:
     tally = Tally(game("kuhn"))
-    tally.match_failed(MatchFailure("ERROR: gone", Seat(1), FaultKind.DISCONNECT), 5)
-    assert tally.faults[1] == {"disconnect": 1}
-    assert tally.first_faults[1] == "disconnect in hand 0"
+    tally.fault(Fault(Seat(1), FaultKind.CRASH, -1, b"", "the match ended"))
+    assert tally.first_faults[1] == "crash, the match ended"
 
 
-def test_what_is_nobodys_fault_is_nobodys() -> None:
+def test_restarts_are_counted() -> None:
     tally = Tally(game("kuhn"))
-    tally.match_failed(MatchFailure("ERROR: could not write m.log: No space left on device"), 5)
-    assert tally.fault_count == 0
+    tally.fault(Fault(Seat(1), FaultKind.CRASH, 2, b"", RESTARTED))
+    tally.fault(Fault(Seat(1), FaultKind.TIMEOUT, 2, b"", RESTARTED))
+    assert tally.restarts == [0, 2]
+    assert tally.timeouts == 1
+
+
+def test_a_player_who_is_given_up_gives_no_answers_any_more() -> None:
+    tally = Tally(game("kuhn"))
+    board = Board(setup_of(game("kuhn"), 2), wants_lines=False).connect_all().play([always("c")] * 2)
+    first, second = board.seen.records
+    tally.hand_finished(first)
+    tally.fault(Fault(Seat(1), FaultKind.TIMEOUT, 1, b"", FORFEITED, is_final=True))
+    tally.hand_finished(second)
+    assert [times.count for times in tally.times] == [2, 1]
 
 
 def test_bad_replies_of_a_match_are_counted_for_their_seat() -> None:

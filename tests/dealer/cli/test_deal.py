@@ -77,7 +77,7 @@ def test_every_seat_is_a_clients_where_none_is_named_and_ports_are_as_asked(deal
     one, two = free_ports(2)
     dealer = dealing.start("deal", "kuhn", "-n", "5", "--quiet", "--ports", f"{one},{two}", "--start-timeout", "0")
     waiting = _waiting_line(dealer)
-    assert waiting == f"waiting for tcp#1 at 127.0.0.1:{one}, tcp#2 at 127.0.0.1:{two}, without limit\n"
+    assert waiting == f"waiting for tcp#1 at 127.0.0.1:{one} and tcp#2 at 127.0.0.1:{two}, without limit\n"
     bots = [dealing.start("bot", "calling", "127.0.0.1", str(port), "--game", "kuhn") for port in (one, two)]
     out, _ = dealer.communicate(timeout=PATIENCE_S)
     assert dealer.returncode == 0
@@ -88,7 +88,9 @@ def test_every_seat_is_a_clients_where_none_is_named_and_ports_are_as_asked(deal
 def test_nobody_comes(arena: Arena) -> None:
     ran = arena("deal", "kuhn", "--start-timeout", "0.3", "-q")
     assert ran.code == 1
-    assert ran.out == "No hand was finished: tcp#1 has not connected within 0.3 s.\n"
+    told, hint = ran.out.splitlines()
+    assert told == "No hand was finished: tcp#1 has not connected within 0.3 s."
+    assert hint.startswith("Go on with: arena resume runs")
 
 
 @unix_only
@@ -98,7 +100,9 @@ def test_an_interrupted_wait(dealing: Dealing) -> None:
     dealer.send_signal(signal.SIGINT)
     out, err = dealer.communicate(timeout=PATIENCE_S)
     assert dealer.returncode == 130
-    assert out == b"No hand was finished: it was interrupted.\n"
+    told, hint = out.decode().splitlines()
+    assert told == "No hand was finished: it was interrupted."
+    assert hint.startswith("Go on with: arena resume runs")
     assert b"Traceback" not in err
 
 

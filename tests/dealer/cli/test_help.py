@@ -21,6 +21,10 @@ SNAPSHOTS = Path(__file__).parent / "snapshots"
 COMMANDS = (
     "",
     "play",
+    "tournament",
+    "resume",
+    "gate",
+    "doctor",
     "deal",
     "bot",
     "bots",

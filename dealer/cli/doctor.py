@@ -1,0 +1,234 @@
+"""``arena doctor``: takes one bot through scripted situations and says what is wrong, where, and what to do."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dealer.cli.console import EXIT_FAILED, EXIT_INTERRUPTED, abort, err, out, say
+from dealer.cli.options import JsonOutput, Quiet
+from dealer.players import PlayerError, PlayerKind, parse_player
+from protocol import GameDefinitionError, find_game
+
+if TYPE_CHECKING:
+    from dealer.doctor.report import DoctorReport
+    from dealer.doctor.situations import Situation
+
+__all__ = ["doctor"]
+
+_EXAMINATION = "Examination"
+_TCP = "A client that somebody else starts"
+_OUTPUT = "Output"
+_WIDTH = 100
+"""Sentences are hard to read in longer lines."""
+_START_TIMEOUT_S = 30.0
+_TCP_START_TIMEOUT_S = 300.0
+_MOST_SHOWN = 2000
+"""Bytes of a line that --verbose shows."""
+
+
+def doctor(
+    bot: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="BOT",
+            help="A built-in bot (see 'arena bots'), a command that is started with host and port, or 'tcp' for a "
+            "client that connects by itself.",
+            show_default=False,
+        ),
+    ] = None,
+    game: Annotated[
+        str,
+        typer.Option("--game", "-g", help="A game (see 'arena games') or a .game file.", rich_help_panel=_EXAMINATION),
+    ] = "limit",
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--only",
+            metavar="SITUATION",
+            help="Try this situation only; may be given several times.",
+            rich_help_panel=_EXAMINATION,
+        ),
+    ] = None,
+    list_them: Annotated[
+        bool, typer.Option("--list", help="List the situations and stop.", rich_help_panel=_EXAMINATION)
+    ] = False,
+    timeout: Annotated[
+        float,
+        typer.Option(
+            min=0.001,
+            max=1e6,
+            help="Seconds for one answer, and for the bot to end once the dealer has closed.",
+            rich_help_panel=_EXAMINATION,
+        ),
+    ] = 10.0,
+    wait: Annotated[
+        float,
+        typer.Option(
+            min=0.0, max=1e6, help="Seconds of silence in the situation 'long-wait'.", rich_help_panel=_EXAMINATION
+        ),
+    ] = 2.0,
+    start_timeout: Annotated[
+        float | None,
+        typer.Option(
+            max=1e9,
+            help="Seconds for the bot to connect and name the version; 0 waits for ever.",
+            show_default="30; tcp: 300",
+            rich_help_panel=_EXAMINATION,
+        ),
+    ] = None,
+    seed: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=2**32 - 1,
+            help="Seed of the cards, of the opponents and of a built-in bot.",
+            rich_help_panel=_EXAMINATION,
+        ),
+    ] = 0,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit code 1 for warnings, too.", rich_help_panel=_EXAMINATION)
+    ] = False,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; 0.0.0.0 lets other machines in.", rich_help_panel=_TCP)
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port to listen on; 0: any free one.", rich_help_panel=_TCP)
+    ] = 0,
+    reconnect: Annotated[
+        bool,
+        typer.Option(
+            "--reconnect",
+            help="Wait for the client again where a situation needs a connection of its own.",
+            rich_help_panel=_TCP,
+        ),
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Show every line that is said.", rich_help_panel=_OUTPUT)
+    ] = False,
+    quiet: Quiet = False,
+    as_json: JsonOutput = False,
+) -> None:
+    """Take a bot through scripted situations and say what it does wrong: which byte of which line, and what to do.
+
+    Exit code 0 if nothing is wrong, 1 if something is, 2 if the bot cannot be started.
+    """
+    from dealer.doctor.display import list_view
+    from dealer.doctor.examination import Examination, Setup
+    from dealer.doctor.report import make_report
+    from dealer.doctor.situations import SITUATIONS, find_situation
+    from dealer.doctor.visits import BotHost, HostError
+    from dealer.launcher import LaunchError
+
+    if list_them:
+        out.print(list_view(SITUATIONS), soft_wrap=False, width=min(out.width, _WIDTH))
+        return
+    if bot is None:
+        abort("name a bot to examine: a built-in bot, a command, or 'tcp'; 'arena doctor --help' says more")
+    if not host:
+        abort("--host needs an address: 127.0.0.1 for this machine, 0.0.0.0 to let other machines in")
+    try:
+        player = parse_player(bot)
+        game_name, rules = find_game(game)
+        wanted = [find_situation(name) for name in only or []]
+    except (PlayerError, GameDefinitionError, ValueError) as error:
+        abort(str(error))
+    is_tcp = player.kind is PlayerKind.TCP
+    asked_s = (_TCP_START_TIMEOUT_S if is_tcp else _START_TIMEOUT_S) if start_timeout is None else start_timeout
+    limit_s = asked_s if asked_s > 0 else None
+    setup = Setup(
+        rules,
+        [situation for situation in SITUATIONS if situation in wanted or not wanted],
+        seed=seed,
+        start_timeout_s=limit_s,
+        timeout_s=timeout,
+        wait_s=wait,
+        comes_again=reconnect,
+    )
+
+    def say_waiting(address: str, number: int) -> None:
+        left = "without limit" if limit_s is None else f"{limit_s:g} s left"
+        say(f"waiting for the bot at {address}:{number}, {left}")
+
+    with (
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
+        _progress(is_wanted=not (quiet or as_json or verbose)) as on_situation,
+        BotHost(
+            player,
+            game_name=game_name,
+            seed=seed,
+            folder=Path(folder),
+            start_timeout_s=limit_s,
+            host=host if is_tcp else "127.0.0.1",
+            port=port if is_tcp else 0,
+            on_waiting=say_waiting,
+        ) as bot_host,
+        _stopped_by_signals(),
+    ):
+        examination = Examination(setup, bot_host, on_situation=on_situation, on_line=_say_line if verbose else None)
+        try:
+            examination.run()
+        except (LaunchError, HostError) as error:
+            abort(str(error))
+    report = make_report(examination, bot=bot, game=game_name, seed=seed)
+    if as_json:
+        out.print(report.model_dump_json(indent=2), markup=False, soft_wrap=True)
+    else:
+        _show(report, quiet=quiet)
+    is_faulty = report.errors > 0 or (strict and report.warnings > 0)
+    raise typer.Exit(EXIT_INTERRUPTED if examination.is_interrupted else EXIT_FAILED if is_faulty else 0)
+
+
+def _show(report: DoctorReport, *, quiet: bool) -> None:
+    from dealer.doctor.display import finding_view, situations_view
+
+    if not quiet:
+        width = min(out.width, _WIDTH)
+        out.print(situations_view(report), soft_wrap=False, width=width)
+        for finding in report.findings:
+            out.print(finding_view(finding, width), soft_wrap=False, width=width)
+            out.print()
+    out.print(report.sentence, markup=False)
+
+
+def _say_line(is_bots: bool, line: bytes) -> None:
+    from dealer.doctor.display import printable
+
+    text = printable(line[:_MOST_SHOWN]).removesuffix(r"\r\n")
+    say(f"{'bot   ' if is_bots else 'dealer'}  {text}{'...' if len(line) > _MOST_SHOWN else ''}")
+
+
+@contextlib.contextmanager
+def _progress(*, is_wanted: bool) -> Iterator[Callable[[Situation], None]]:
+    """Show the present situation on a terminal; elsewhere nothing."""
+    if not (is_wanted and err.is_terminal):
+        yield lambda situation: None
+        return
+    with err.status("waiting for the bot") as status:
+        yield lambda situation: status.update(f"{situation.name}: {situation.what}")
+
+
+@contextlib.contextmanager
+def _stopped_by_signals() -> Iterator[None]:
+    """Let a request to end the process end it as Ctrl-C does, so that the bot is stopped."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        before = signal.signal(signal.SIGTERM, stop)
+    except ValueError:
+        # Signals belong to the main thread; another has none to take.
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

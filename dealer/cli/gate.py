@@ -1,0 +1,74 @@
+"""``arena gate``: an exit code that a build can act on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from pydantic import ValidationError
+
+from dealer.cli.console import EXIT_FAILED, EXIT_UNDECIDED, abort, out
+from dealer.cli.options import JsonOutput, Junit
+from dealer.gate import GateVerdict, judge
+from dealer.junit import Case, junit_report
+from dealer.results import SCHEMA_VERSION, ContestResult
+from dealer.run_folder import RESULT_NAME, write_whole
+
+__all__ = ["gate"]
+
+_EXIT_CODES = {GateVerdict.PASSED: 0, GateVerdict.FAILED: EXIT_FAILED, GateVerdict.UNDECIDED: EXIT_UNDECIDED}
+
+
+def gate(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run, or its result.json.")],
+    min_mbb: Annotated[float, typer.Option("--min-mbb", help="What the player has to reach, in mbb/g.")],
+    player: Annotated[str | None, typer.Option("--player", help="His name.", show_default="the first")] = None,
+    as_json: JsonOutput = False,
+    junit: Junit = None,
+) -> None:
+    """Say whether a player is at least so good: exit code 0 if so, 1 if not, 3 if the hands cannot tell.
+
+    All of the 95 % interval has to lie on one side of the bound. A run that ended early counts as it stands.
+    """
+    result = _read(run)
+    name = result.players[0].name if player is None else player
+    try:
+        judgement = judge(result, name, min_mbb)
+    except KeyError:
+        abort(f"there is no player {name!r}; there are: {', '.join(one.name for one in result.players)}")
+    verdict = judgement.verdict
+    if junit is not None:
+        problem = judgement.sentence if verdict is GateVerdict.FAILED else ""
+        case = Case(f"{name} gains at least {min_mbb:g} mbb/g", problem, verdict is GateVerdict.UNDECIDED)
+        try:
+            write_whole(junit, junit_report(result, [case]))
+        except OSError as error:
+            abort(f"cannot write {junit}: {error.strerror}", EXIT_FAILED)
+    if as_json:
+        out.print(
+            json.dumps({"verdict": verdict.value, "sentence": judgement.sentence}, ensure_ascii=False), markup=False
+        )
+    else:
+        out.print(f"{verdict.value}: {judgement.sentence}", markup=False)
+    raise typer.Exit(_EXIT_CODES[verdict])
+
+
+def _read(run: Path) -> ContestResult:
+    path = run / RESULT_NAME if run.is_dir() else run
+    try:
+        data = json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        hint = " (the run has not ended: see 'arena resume')" if run.is_dir() else ""
+        abort(f"cannot read {path}: {error.strerror}{hint}")
+    except ValueError as error:
+        abort(f"{path} is no JSON: {error}")
+    if isinstance(data, dict) and data.get("kind") == "tournament":
+        abort(f"{path} is the result of a tournament; name one contest's folder in it")
+    try:
+        return ContestResult.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        abort(f"{path} is no result of schema version {SCHEMA_VERSION}: {where}: {first['msg']}")

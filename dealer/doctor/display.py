@@ -1,0 +1,145 @@
+"""The report for people: a table of the situations, and each finding with its line and a mark under the wrong byte."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from dealer.doctor.examination import State
+from dealer.doctor.report import DoctorReport, FindingReport, SituationReport
+from dealer.doctor.situations import Situation
+
+__all__ = ["MarkedLine", "finding_view", "list_view", "mark_byte", "printable", "situations_view"]
+
+_STYLES: Final = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
+_ESCAPES: Final = {0: r"\0", 9: r"\t", 10: r"\n", 13: r"\r", 92: r"\\"}
+_LABEL_WIDTH: Final = 12
+_LEAST_WIDTH: Final = 30
+_DOTS: Final = "..."
+_MOST_NAMES: Final = 4
+
+
+def situations_view(report: DoctorReport) -> Table:
+    """The situations, one a row."""
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("situation", no_wrap=True)
+    for column in ("hands", "folds", "calls", "raises"):
+        table.add_column(column, justify="right")
+    table.add_column("result")
+    for row in report.situations:
+        counts = [str(count) if row.hands else "" for count in (row.hands, row.folds, row.calls, row.raises)]
+        table.add_row(row.name, *counts, _result(row, report.findings))
+    return table
+
+
+def _result(row: SituationReport, findings: Sequence[FindingReport]) -> Text:
+    if row.result == State.OK.value:
+        return Text("ok", style="green")
+    if row.result == State.FAULTS.value:
+        found = [(one.kind, _STYLES[one.severity]) for one in findings if row.name in one.situations]
+        return Text(", ").join([Text(kind, style=style) for kind, style in found])
+    # Why something was not tried is mostly one reason for many: the closing sentence has it.
+    is_shown = row.result == State.NOT_IN_GAME.value
+    return Text(f"{row.result}: {row.reason}" if is_shown else row.result, style="dim")
+
+
+def finding_view(finding: FindingReport, width: int) -> RenderableType:
+    """One finding, made for a width in characters."""
+    where = finding.situations
+    names = ", ".join(where[:_MOST_NAMES])
+    if len(where) > _MOST_NAMES:
+        names += f" and {len(where) - _MOST_NAMES} more"
+    heading = Text.assemble((finding.severity, _STYLES[finding.severity]), " ", (finding.kind, "bold"))
+    heading.append(f"  {'once' if finding.count == 1 else f'{finding.count} times'}, in {names}")
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column(width=_LABEL_WIDTH, style="dim", justify="right", no_wrap=True)
+    grid.add_column(overflow="fold")
+    room = max(_LEAST_WIDTH, width - _LABEL_WIDTH - 3)
+    state, line = finding.state.encode("latin-1"), finding.line.encode("latin-1")
+    marked = mark_byte(line, finding.byte, room, state)
+    if state:
+        grid.add_row("dealer said", _unwrapped(marked.state))
+    if line:
+        grid.add_row("bot sent", _unwrapped(marked.line))
+        grid.add_row("", Text(marked.mark, style="bold", no_wrap=True, overflow="ignore"))
+    grid.add_row("wrong", Text(_sentence(finding.wrong)))
+    grid.add_row("expected", Text(finding.expected))
+    grid.add_row("to do", Text(finding.advice))
+    if finding.output:
+        grid.add_row("its output", _unwrapped("\n".join(finding.output)))
+    return Group(heading, grid)
+
+
+def _unwrapped(text: str) -> Text:
+    """Text to be copied: a line of the protocol stays one line."""
+    return Text(text, no_wrap=True, overflow="ellipsis")
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:] + "."
+
+
+def list_view(situations: Sequence[Situation]) -> Table:
+    """All situations and what happens in them."""
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("situation", no_wrap=True)
+    table.add_column("what happens")
+    table.add_column("own connection", justify="center")
+    for situation in situations:
+        table.add_row(situation.name, situation.what, "yes" if situation.needs_connection else "")
+    return table
+
+
+class MarkedLine(NamedTuple):
+    """A line and the state it answers, cut alike, and the mark that goes below one byte of the line."""
+
+    state: str
+    line: str
+    mark: str
+
+
+def mark_byte(line: bytes, byte: int, width: int, state: bytes = b"") -> MarkedLine:
+    """Write out a line and mark a byte of it; what does not fit is cut on both sides, the marked byte never.
+
+    Args:
+        line: as received; bytes that cannot be printed are written as in C.
+        byte: the byte to mark, counted from 1; one beyond the last where something is missing; 0: no mark.
+        width: characters there is room for.
+        state: what the dealer had said; cut at the same byte, so that the two can be compared.
+    """
+    at = max(0, byte - 1)
+    before = [len(_show(value)) for value in line[:at]]
+    after = sum(len(_show(value)) for value in line[at : at + width])
+    start = 0
+    # As much as possible behind the mark, but a third of the room at most, unless all fits.
+    left = sum(before)
+    while start < at and left + min(after, width // 3) > width - (len(_DOTS) if start else 0):
+        left -= before[start]
+        start += 1
+    label = f"byte {byte}"
+    column = left + (len(_DOTS) if start else 0)
+    mark = f"{' ' * column}^ {label}" if column + len(label) + 2 <= width else f"{label} ^".rjust(column + 1)
+    return MarkedLine(
+        _cut(state, start if start < len(state) else 0, width), _cut(line, start, width), mark if byte else ""
+    )
+
+
+def _cut(data: bytes, start: int, width: int) -> str:
+    text = (_DOTS if start else "") + printable(data[start : start + width])
+    return text if len(text) <= width and start + width >= len(data) else text[: width - len(_DOTS)] + _DOTS
+
+
+def printable(data: bytes) -> str:
+    """Bytes as text, those that cannot be printed written as in C."""
+    return "".join([_show(value) for value in data])
+
+
+def _show(value: int) -> str:
+    if value in _ESCAPES:
+        return _ESCAPES[value]
+    return chr(value) if 32 <= value < 127 else f"\\x{value:02x}"

@@ -1,0 +1,118 @@
+"""The hands of one connection: the opponents play as the situations want it, the bot as it likes, all by the rules."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from dealer.doctor.dialogue import Dialogue
+from dealer.doctor.lines import Role
+from dealer.doctor.opponents import Turn
+from dealer.doctor.situations import HandPlan, Situation, Stop
+from engine import BettingState, Deal, betting_start, deals, rank_hand
+from protocol.hand_lines import HandLines, note_of
+
+__all__ = ["Sitting"]
+
+_STRONG_AMONG: Final = 20
+"""Good hole cards are the best of so many deals."""
+
+
+@dataclass(slots=True)
+class Sitting:
+    """One match with the bot, or the rest of one.
+
+    Attributes:
+        dialogue: the conversation, past its handshake.
+        situations: what is played, one after the other.
+        seed: of the cards and of the opponents' chance decisions.
+        on_situation: told each situation as it begins.
+        hands: hands begun, by the name of the situation.
+    """
+
+    dialogue: Dialogue
+    situations: Sequence[Situation]
+    seed: int
+    on_situation: Callable[[Situation], None]
+    hands: dict[str, int]
+
+    def play(self) -> None:
+        """Play everything.
+
+        Raises:
+            Broken: the conversation cannot go on; `dialogue.situation` is where.
+        """
+        game = self.dialogue.game
+        cards = deals(game, self.seed)
+        players = game.num_players
+        first = self.situations[0] if self.situations else None
+        number = first.first_hand if first is not None else 0
+        opening = first.opening(game) if first is not None and first.opening is not None else None
+        # As in a real match: the bot keeps its seat, and its position moves by one from hand to hand.
+        position = 0 if opening is None else opening.acting_position
+        for situation in self.situations:
+            self.dialogue.begin(situation)
+            self.on_situation(situation)
+            for plan in situation.plans(game):
+                deal = _deal_for(plan, cards, position)
+                self.hands[situation.name] = self.hands.get(situation.name, 0) + 1
+                if not self._play_hand(situation, plan, deal, number, position, opening):
+                    return
+                number, position, opening = number + 1, (position - 1) % players, None
+            self.dialogue.flush()
+
+    def _play_hand(
+        self,
+        situation: Situation,
+        plan: HandPlan,
+        deal: Deal,
+        number: int,
+        position: int,
+        opening: BettingState | None,
+    ) -> bool:
+        """Play one hand; False when the dealer closes in the middle of it."""
+        dialogue = self.dialogue
+        betting = betting_start(dialogue.game) if opening is None else opening
+        lines = HandLines(dialogue.game, deal, number, betting.round)
+        chance = random.Random(f"{self.seed}/{situation.name}/{number}")
+        while not betting.finished:
+            asks = betting.acting_position == position
+            told = dialogue.tell(_line(lines, betting, position), Role.ASKS if asks else Role.TELLS, number, betting)
+            if asks:
+                after = betting.after(dialogue.ask(told))
+                if situation.stop is Stop.AFTER_AN_ANSWER and not after.finished:
+                    return False
+            else:
+                after = betting.after(plan.policy(Turn(betting, position, chance)))
+            if after.round != betting.round:
+                lines.reach(betting.round, after.round)
+            betting = after
+        if betting.folded.bit_count() + 1 < dialogue.game.num_players:
+            lines.show(betting.folded)
+        dialogue.tell(_line(lines, betting, position), Role.ENDS, number, betting)
+        return True
+
+
+def _line(lines: HandLines, betting: BettingState, position: int) -> bytes:
+    """The state as the bot sees it, without its line end."""
+    return (lines.prefixes[position] + note_of(betting).text + lines.tails[position]).removesuffix(b"\r\n")
+
+
+def _deal_for(plan: HandPlan, cards: Iterator[Deal], position: int) -> Deal:
+    """The next cards; where the bot shall have good ones, the best hole cards of several deals are his."""
+    deal = next(cards)
+    if not plan.is_strong:
+        return deal
+    candidates = [deal, *(next(cards) for _ in range(_STRONG_AMONG - 1))]
+    ranks = [
+        (rank_hand(hole), which, place)
+        for which, one in enumerate(candidates)
+        for place, hole in enumerate(one.hole_cards)
+    ]
+    _, which, place = max(ranks)
+    deal = candidates[which]
+    holes = list(deal.hole_cards)
+    holes[position], holes[place] = holes[place], holes[position]
+    return deal._replace(hole_cards=tuple(holes))

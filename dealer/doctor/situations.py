@@ -1,0 +1,302 @@
+"""The situations a bot is taken through, as data.
+
+A situation is some hands: a policy of the opponents for each, and a way in which the dealer's lines travel. Most can
+follow one another in one match over one connection, as a real match might bring them. Those that only the start or the
+end of a match brings (a resumed match, a dealer that vanishes) need a connection of their own.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple, TypeAlias
+
+from dealer.doctor import opponents
+from dealer.doctor.opponents import Policy
+from engine import CALL, BettingState, Game, betting_start
+from engine.game import MAX_ACTIONS_PER_ROUND
+
+__all__ = [
+    "END_OF_MATCH",
+    "HANDSHAKE",
+    "SITUATIONS",
+    "Delivery",
+    "HandPlan",
+    "Situation",
+    "Stop",
+    "find_situation",
+    "middle_of_a_hand",
+    "middle_of_a_long_hand",
+]
+
+_FEW: Final = 3
+"""So many hands are enough where every position need not be seen."""
+
+_RESUMED_AT: Final = 999_998
+"""The number of a resumed match's first hand: two hands later it has a digit more."""
+
+
+class Delivery(enum.Enum):
+    """How the dealer's lines travel."""
+
+    PLAIN = "each line in a segment of its own"
+    JOINED = "all lines up to the next question in one segment"
+    STRADDLED = "all lines up to the next question in segments of a few bytes, whatever the lines"
+    BYTEWISE = "each question byte by byte, other lines in two parts, cut at every place in turn"
+    WAITING = "a long wait between two lines, and another within a line"
+    COMMENTED = "comment lines among the states"
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether a bot may see part of a line."""
+        return self in (Delivery.STRADDLED, Delivery.BYTEWISE, Delivery.WAITING)
+
+
+class Stop(enum.Enum):
+    """Where the dealer closes the connection."""
+
+    AFTER_ALL = "after the last hand"
+    AFTER_AN_ANSWER = "in the middle of a hand, after an answer of the bot"
+
+
+class HandPlan(NamedTuple):
+    """One hand: how the opponents play, and whether the bot gets cards that few would fold."""
+
+    policy: Policy
+    is_strong: bool = False
+
+
+Plans: TypeAlias = Callable[[Game], Sequence[HandPlan]]
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """One situation.
+
+    Attributes:
+        name: as on the command line.
+        what: what happens, for people.
+        plans: the hands played, for a game.
+        delivery: how the dealer's lines travel.
+        advice: added to what is found, where the way the lines travel may be the reason.
+        needs_connection: it cannot follow another situation in the same match.
+        first_hand: number of the first hand of its connection.
+        opening: the betting that the first state of the connection tells, for a game; None: nobody has acted.
+        stop: where the dealer closes.
+        missing_in: why it does not arise in a game; an empty text where it does.
+        is_mild: whatever is found counts as a warning at most.
+    """
+
+    name: str
+    what: str
+    plans: Plans
+    delivery: Delivery = Delivery.PLAIN
+    advice: str = ""
+    needs_connection: bool = False
+    first_hand: int = 0
+    opening: Callable[[Game], BettingState] | None = None
+    stop: Stop = Stop.AFTER_ALL
+    missing_in: Callable[[Game], str] = lambda game: ""
+    is_mild: bool = False
+
+
+def _every_position(policy: Policy) -> Plans:
+    return lambda game: [HandPlan(policy)] * game.num_players
+
+
+def _few(policy: Policy, most: int = _FEW) -> Plans:
+    return lambda game: [HandPlan(policy)] * min(game.num_players, most)
+
+
+def _no_hands(game: Game) -> Sequence[HandPlan]:
+    return []
+
+
+def _all_in_in_every_round(game: Game) -> Sequence[HandPlan]:
+    """All-in in the first, the second and the last round, in two positions each; the bot gets good cards."""
+    rounds = sorted({0, min(1, game.num_rounds - 1), game.num_rounds - 1})
+    return [HandPlan(opponents.shove_in_round(round_), is_strong=True) for round_ in rounds for _ in range(2)]
+
+
+def _drawn(game: Game) -> Sequence[HandPlan]:
+    return [HandPlan(opponents.draw)] * max(6, min(game.num_players, 2 * _FEW))
+
+
+def _why_no_all_in(game: Game) -> str:
+    if not game.is_limit:
+        return ""
+    most = game.big_blind + sum(
+        min(raises, MAX_ACTIONS_PER_ROUND) * size
+        for raises, size in zip(game.max_raises, game.raise_sizes, strict=True)
+    )
+    return "" if most >= min(game.stacks) else "bets never reach the stacks"
+
+
+def _why_no_side_pot(game: Game) -> str:
+    if game.num_players < 3:
+        return "two players have no side pots"
+    if len(set(game.stacks)) == 1:
+        return "all stacks are equal; give a .game file in which they are not"
+    return _why_no_all_in(game)
+
+
+def _nobody_acts(game: Game) -> str:
+    return "the blinds put everybody all-in" if betting_start(game).finished else ""
+
+
+def middle_of_a_hand(game: Game) -> BettingState:
+    """A state in the middle of a hand: the second round where there is one, with a bet to answer."""
+    betting = betting_start(game)
+    last_round = min(1, game.num_rounds - 1)
+    while not betting.finished and betting.round < last_round:
+        betting = betting.after(CALL)
+    if not betting.finished:
+        after = betting.after(opponents.smallest_raise(betting))
+        betting = betting if after.finished else after
+    return betting
+
+
+def middle_of_a_long_hand(game: Game) -> BettingState:
+    """As long a betting as the game allows that leaves somebody to act: the smallest raises, to the last round."""
+    betting = longest = betting_start(game)
+    while not betting.finished:
+        longest = betting
+        legal = betting.legal_actions()
+        is_all_in = legal.can_raise and legal.raise_min == legal.raise_max and not game.is_limit
+        betting = betting.after(CALL if is_all_in else opponents.smallest_raise(betting))
+    return longest
+
+
+_FRAMES: Final = "In this situation {}: collect bytes until LF, and take lines from what you have collected."
+
+HANDSHAKE: Final = Situation("handshake", "the bot connects and names the version of the protocol", _no_hands)
+END_OF_MATCH: Final = Situation(
+    "end-of-match", "the dealer closes after the last hand: the bot ends by itself", _no_hands
+)
+
+SITUATIONS: Final[Sequence[Situation]] = (
+    HANDSHAKE,
+    Situation(
+        "check-down",
+        "opponents check and call: every position, every round, hands that go to their showdown",
+        _every_position(opponents.call),
+    ),
+    Situation(
+        "folds",
+        "opponents fold at once: hands that end early, some before the bot has acted",
+        _every_position(opponents.fold),
+    ),
+    Situation("bets", "opponents bet the least once a round, and call", _few(opponents.bet_once)),
+    Situation(
+        "raises",
+        "opponents raise by the least whenever they may: up to the cap, or in long chains",
+        _few(opponents.raise_always),
+    ),
+    Situation(
+        "all-in",
+        "an opponent goes all-in, in an early and in a late round; nobody is left to act",
+        _all_in_in_every_round,
+        missing_in=_why_no_all_in,
+    ),
+    Situation(
+        "side-pots",
+        "the shortest stack is all-in and is passed over while the others bet on",
+        lambda game: [HandPlan(opponents.short_stack_all_in, is_strong=True)] * game.num_players,
+        missing_in=_why_no_side_pot,
+    ),
+    Situation("mixed", "opponents draw among all legal actions and sizes", _drawn),
+    Situation(
+        "joined",
+        "several states in one segment, also the last of a hand and the first of the next",
+        _few(opponents.bet_once),
+        delivery=Delivery.JOINED,
+        advice=_FRAMES.format("several lines come in one segment"),
+    ),
+    Situation(
+        "straddled",
+        "segments of seven bytes that end anywhere, also across lines",
+        _few(opponents.bet_once),
+        delivery=Delivery.STRADDLED,
+        advice=_FRAMES.format("segments end in the middle of lines"),
+    ),
+    Situation(
+        "bytewise",
+        "questions byte by byte with the LF last of all, other lines in two parts",
+        _few(opponents.call, 2),
+        delivery=Delivery.BYTEWISE,
+        advice=_FRAMES.format("lines come byte by byte"),
+    ),
+    Situation(
+        "long-wait",
+        "the dealer is silent for a while, between two lines and within one",
+        _few(opponents.call, 2),
+        delivery=Delivery.WAITING,
+        advice="In this situation the dealer is silent for a while: wait without a limit of your own; a person may sit "
+        "at the table.",
+    ),
+    END_OF_MATCH,
+    Situation(
+        "resumed-match",
+        "the first hand is not number 0, and the numbers are large",
+        lambda game: [HandPlan(opponents.bet_once)] * _FEW,
+        needs_connection=True,
+        first_hand=_RESUMED_AT,
+        advice="In this situation the match goes on from a later hand: take the hand number from the states.",
+    ),
+    Situation(
+        "resumed-hand",
+        "the first state is in the middle of a hand, with a bet to answer",
+        _few(opponents.call, 2),
+        needs_connection=True,
+        first_hand=41,
+        opening=middle_of_a_hand,
+        advice="In this situation the match goes on in the middle of a hand: take all that happened from the state.",
+        missing_in=_nobody_acts,
+    ),
+    Situation(
+        "long-line",
+        "the first state tells as many actions as the game allows",
+        _few(opponents.call, 2),
+        needs_connection=True,
+        first_hand=7,
+        opening=middle_of_a_long_hand,
+        advice="In this situation the first state is a very long line: make room for 4095 bytes.",
+        missing_in=_nobody_acts,
+    ),
+    Situation(
+        "comments",
+        "the dealer sends comment lines, which a bot passes over (few dealers do: warnings only)",
+        _few(opponents.bet_once, 2),
+        delivery=Delivery.COMMENTED,
+        needs_connection=True,
+        advice="In this situation the dealer sends comments: pass over lines that begin with '#' or ';'.",
+        is_mild=True,
+    ),
+    Situation(
+        "empty-match",
+        "the dealer closes before the first hand: the bot ends by itself",
+        _no_hands,
+        needs_connection=True,
+    ),
+    Situation(
+        "cut-off",
+        "the dealer closes in the middle of a hand: the bot ends by itself",
+        _few(opponents.call, 2),
+        needs_connection=True,
+        stop=Stop.AFTER_AN_ANSWER,
+    ),
+)
+"""All of them, in the order in which they are gone through."""
+
+
+def find_situation(name: str) -> Situation:
+    """The situation of this name.
+
+    Raises:
+        ValueError: there is none; the sentence lists what there is.
+    """
+    for situation in SITUATIONS:
+        if situation.name == name:
+            return situation
+    raise ValueError(f"there is no situation {name!r}; there are: {', '.join(one.name for one in SITUATIONS)}")

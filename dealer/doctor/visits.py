@@ -1,0 +1,294 @@
+"""Connections to a bot: starts it where it is ours to start, waits for it, and finds out how it ended.
+
+Sockets, processes and clocks of the doctor are here and nowhere else. Each bot that we start
+gets a listener of its own, so that one that connects twice cannot be taken for the next; a client that somebody else
+starts finds the same port every time.
+"""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Final, NamedTuple, Protocol
+
+from dealer.doctor.inbox import Wire
+from dealer.launcher import BotProcess
+from dealer.players import Player, PlayerKind
+
+__all__ = ["Absent", "BotHost", "Exit", "Host", "HostError", "Visit"]
+
+_POLL_S: Final = 0.1
+"""So long at most does nothing look at the keyboard or at the bot's process."""
+
+_RECEIVE_BYTES: Final = 1 << 16
+_SEND_TIMEOUT_S: Final = 5.0
+"""A bot that reads nothing, once the system holds no more for it, is written off after so long."""
+
+
+class HostError(RuntimeError):
+    """Nobody can be received: the address cannot be listened on."""
+
+
+class Exit(NamedTuple):
+    """How a bot ended.
+
+    Attributes:
+        code: its exit code, negative for a signal; None where it runs on or is not ours to watch.
+        last_lines: what it wrote last.
+    """
+
+    code: int | None
+    last_lines: tuple[str, ...] = ()
+
+
+class Absent(Exception):
+    """The bot did not come.
+
+    Attributes:
+        exit: how it ended, where it did.
+        waited_s: how long it was waited for, in seconds.
+    """
+
+    def __init__(self, how: Exit, waited_s: float) -> None:
+        self.exit = how
+        self.waited_s = waited_s
+        super().__init__("the bot did not connect")
+
+
+class Visit(Protocol):
+    """One connection of the bot."""
+
+    @property
+    def wire(self) -> Wire:
+        """The connection itself."""
+
+    def hang_up(self) -> None:
+        """Close the dealer's side; what the bot still sends can be read."""
+
+    def wait_for_exit(self, timeout_s: float) -> Exit:
+        """How the bot ended, waiting so long for it."""
+
+    def close(self) -> None:
+        """Close the connection and end the bot, whatever it does."""
+
+
+class Host(Protocol):
+    """Whoever brings bots to the doctor."""
+
+    @property
+    def watches_exit(self) -> bool:
+        """Whether the end of the bot's process can be seen."""
+
+    @property
+    def can_start(self) -> bool:
+        """Whether a bot comes again without anybody's doing."""
+
+    def receive_bot(self) -> Visit:
+        """Start the bot where it is ours to start, and wait for it.
+
+        Raises:
+            Absent: it did not come.
+            LaunchError: it cannot be started.
+            HostError: the address cannot be listened on.
+        """
+
+
+class SocketWire:
+    """A wire over TCP."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._takes_no_more = False
+
+    def send(self, data: bytes) -> None:
+        """Send bytes; a bot that has gone, or that reads nothing, is noticed when its answer is awaited."""
+        if self._takes_no_more:
+            return
+        self._connection.settimeout(_SEND_TIMEOUT_S)
+        try:
+            self._connection.sendall(data)
+        except OSError:
+            self._takes_no_more = True
+
+    def receive(self, deadline_s: float) -> bytes | None:
+        """Bytes that came, empty at the end, None when nothing comes before the time."""
+        while True:
+            left_s = deadline_s - self.now_s()
+            self._connection.settimeout(max(0.0, min(_POLL_S, left_s)))
+            try:
+                return self._connection.recv(_RECEIVE_BYTES)
+            except (TimeoutError, BlockingIOError):
+                if left_s <= 0:
+                    return None
+            except OSError:
+                return b""
+
+    def pause(self, seconds: float) -> None:
+        """Let time pass."""
+        time.sleep(seconds)
+
+    def now_s(self) -> float:
+        """The monotonic clock."""
+        return time.monotonic()
+
+    def hang_up(self) -> None:
+        """Send no more."""
+        try:
+            self._connection.shutdown(socket.SHUT_WR)
+        except OSError:
+            return
+
+    def close(self) -> None:
+        """Close."""
+        self._connection.close()
+
+
+class _SocketVisit:
+    """A visit over TCP of a bot that is our process, or somebody else's."""
+
+    def __init__(self, connection: socket.socket, process: BotProcess | None) -> None:
+        self.wire = SocketWire(connection)
+        self._process = process
+
+    def hang_up(self) -> None:
+        self.wire.hang_up()
+
+    def wait_for_exit(self, timeout_s: float) -> Exit:
+        return _exit_of(self._process, timeout_s)
+
+    def close(self) -> None:
+        self.wire.close()
+        if self._process is not None:
+            self._process.stop()
+
+
+class BotHost:
+    """Receives the bot that a `Player` describes. Leave with `close`, or use it in a ``with`` block."""
+
+    def __init__(
+        self,
+        player: Player,
+        *,
+        game_name: str,
+        seed: int,
+        folder: Path,
+        start_timeout_s: float | None,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        on_waiting: Callable[[str, int], None] = lambda host, port: None,
+    ) -> None:
+        """Make ready; nothing is opened or started yet.
+
+        Args:
+            player: the bot.
+            game_name: the game, as the bot is told it.
+            seed: of a built-in bot's chance decisions.
+            folder: where the bot's output goes.
+            start_timeout_s: how long to wait for the connection, in seconds; None: without limit.
+            host: the address to listen on.
+            port: to listen on; 0: any free one.
+            on_waiting: told where a client that somebody else starts is waited for.
+        """
+        self._player = player
+        self._game_name = game_name
+        self._seed = seed
+        self._folder = folder
+        self._start_timeout_s = start_timeout_s
+        self._host = host
+        self._port = port
+        self._on_waiting = on_waiting
+        self._listener: socket.socket | None = None
+        self._visits: list[_SocketVisit] = []
+        self._started = 0
+
+    def __enter__(self) -> BotHost:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def watches_exit(self) -> bool:
+        """Whether the process is ours."""
+        return self._player.kind is not PlayerKind.TCP
+
+    @property
+    def can_start(self) -> bool:
+        """Whether the process is ours."""
+        return self._player.kind is not PlayerKind.TCP
+
+    def receive_bot(self) -> Visit:
+        """Start the bot where it is ours to start, and wait for it."""
+        listener = self._listen()
+        host, port = listener.getsockname()[:2]
+        process: BotProcess | None = None
+        try:
+            if self._player.kind is PlayerKind.TCP:
+                self._on_waiting(host, port)
+            else:
+                self._started += 1
+                process = BotProcess(
+                    self._player,
+                    host=host,
+                    port=port,
+                    game=self._game_name,
+                    seed=self._seed,
+                    output_path=self._folder / f"bot{self._started}.out",
+                )
+            connection = self._accept(listener, process)
+        except BaseException:
+            if process is not None:
+                process.stop()
+            raise
+        finally:
+            if self.can_start:
+                listener.close()
+                self._listener = None
+        visit = _SocketVisit(connection, process)
+        self._visits.append(visit)
+        return visit
+
+    def close(self) -> None:
+        """Stop listening and end every bot."""
+        if self._listener is not None:
+            self._listener.close()
+            self._listener = None
+        for visit in self._visits:
+            visit.close()
+        self._visits.clear()
+
+    def _listen(self) -> socket.socket:
+        if self._listener is None:
+            try:
+                self._listener = socket.create_server((self._host, self._port))
+            except OSError as error:
+                port = self._port or "any"
+                why = error.strerror or str(error)
+                raise HostError(f"cannot listen on {self._host} port {port}: {why}") from None
+        return self._listener
+
+    def _accept(self, listener: socket.socket, process: BotProcess | None) -> socket.socket:
+        start_s = time.monotonic()
+        listener.settimeout(_POLL_S)
+        while True:
+            # Asked before looking: a bot that ends right after it has connected is still found here.
+            has_ended = process is not None and process.exit_code is not None
+            try:
+                return listener.accept()[0]
+            except TimeoutError:
+                waited_s = time.monotonic() - start_s
+                if has_ended or (self._start_timeout_s is not None and waited_s > self._start_timeout_s):
+                    raise Absent(_exit_of(process, 0.0), waited_s) from None
+
+
+def _exit_of(process: BotProcess | None, timeout_s: float) -> Exit:
+    if process is None:
+        return Exit(None)
+    code = process.wait(timeout_s)
+    return Exit(code, tuple(process.last_lines()))

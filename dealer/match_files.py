@@ -1,0 +1,79 @@
+"""The files of one match: its game, its ACPC log, its transaction log, its faults.
+
+    match.game      the definition of the game
+    match.log       a line per hand
+    match.tlog      a line per action
+    match.faults    a line per fault; only where there was one
+
+A match that is picked up goes on in the same files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from dealer.match import MatchSetup
+from dealer.observer import MatchObserver
+from dealer.writers import FaultWriter, LogWriter, TransactionWriter
+from logs import format_header, format_score_line
+from logs.line_file import LineFile
+from protocol import format_game_definition
+
+__all__ = ["MatchFiles"]
+
+
+class MatchFiles:
+    """Opened files.
+
+    Attributes:
+        observers: who writes them.
+    """
+
+    def __init__(self, folder: Path, setup: MatchSetup, game_name: str, *, is_resumed: bool = False) -> None:
+        """Open the files; those of a match that is not picked up begin anew.
+
+        Raises:
+            OSError: they cannot be written.
+        """
+        self._names = setup.names
+        (folder / f"{setup.name}.game").write_text(format_game_definition(setup.game), "ascii")
+        self._log = LineFile(folder / f"{setup.name}.log", append=is_resumed)
+        self._transactions: LineFile | None = None
+        self._faults = FaultWriter(folder / f"{setup.name}.faults")
+        try:
+            if not is_resumed:
+                (folder / f"{setup.name}.faults").unlink(missing_ok=True)
+                limits = setup.limits
+                self._log.write(
+                    format_header(
+                        setup.name,
+                        game_name,
+                        setup.hands,
+                        setup.seed,
+                        t_response_ms=limits.response_us // 1000,
+                        t_hand_ms=limits.hand_us // 1000,
+                        t_per_hand_ms=limits.per_hand_us // 1000,
+                    )
+                )
+            self._transactions = LineFile(folder / f"{setup.name}.tlog", append=is_resumed)
+        except OSError:
+            self.close()
+            raise
+        self.observers: tuple[MatchObserver, ...] = (
+            LogWriter(self._log, setup.names),
+            TransactionWriter(self._transactions),
+            self._faults,
+        )
+
+    def close_with_score(self, totals: Sequence[float]) -> None:
+        """Write the score under a match that ends without being played on."""
+        self._log.write(format_score_line(totals, self._names))
+        self.close()
+
+    def close(self) -> None:
+        """Close the files; a second call does nothing."""
+        self._log.close()
+        if self._transactions is not None:
+            self._transactions.close()
+        self._faults.close()

@@ -1,0 +1,106 @@
+"""Who plays whom, in which seats, over which hands: everything about a run that is settled before the first card.
+
+A *seating* says which player has which seat. A match of a contest is one seating over one slice of the hands; the cards
+follow from seed and hand number alone, so neither the number of seatings nor that of slices changes a card.
+"""
+
+from __future__ import annotations
+
+import enum
+import itertools
+import math
+from typing import NamedTuple
+
+__all__ = [
+    "Format",
+    "Seating",
+    "Slot",
+    "pairings",
+    "seatings",
+    "slots",
+]
+
+
+class Seating(enum.Enum):
+    """Which seatings the same cards are played in."""
+
+    SINGLE = "single"
+    """As given, once."""
+    ROTATIONS = "rotations"
+    """Everyone one seat on, until everyone has had every seat: a duplicate match."""
+    PERMUTATIONS = "permutations"
+    """Every order of the players."""
+
+
+class Format(enum.Enum):
+    """Which bots of a tournament meet."""
+
+    ROUND_ROBIN = "round-robin"
+    """Everyone meets everyone."""
+    GAUNTLET = "gauntlet"
+    """The first meets everyone; the others do not meet without it."""
+
+
+class Slot(NamedTuple):
+    """One match of a contest.
+
+    Attributes:
+        name: of the match and its files.
+        seating: index of the seating.
+        players: the player of each seat, as an index.
+        first_hand: number of the first hand.
+        hands: how many.
+    """
+
+    name: str
+    seating: int
+    players: tuple[int, ...]
+    first_hand: int
+    hands: int
+
+
+def seatings(kind: Seating, players: int) -> list[tuple[int, ...]]:
+    """The seatings, each with the player of every seat; the first is the order given."""
+    order = tuple(range(players))
+    if kind is Seating.SINGLE:
+        return [order]
+    if kind is Seating.ROTATIONS:
+        return [order[-shift:] + order[:-shift] if shift else order for shift in range(players)]
+    return list(itertools.permutations(order))
+
+
+def number_of_seatings(kind: Seating, players: int) -> int:
+    """How many `seatings` would return, without making them."""
+    return {Seating.SINGLE: 1, Seating.ROTATIONS: players, Seating.PERMUTATIONS: math.factorial(players)}[kind]
+
+
+def slots(kind: Seating, players: int, hands: int, slices: int) -> list[Slot]:
+    """All matches of a contest, slice by slice.
+
+    The hands are cut into as equal slices as can be; never more slices than hands.
+    """
+    found = []
+    slices = max(1, min(slices, hands))
+    orders = seatings(kind, players)
+    for slice_ in range(slices):
+        first, end = hands * slice_ // slices, hands * (slice_ + 1) // slices
+        for seating, order in enumerate(orders):
+            name = "match"
+            if slices > 1:
+                name += f".{slice_ + 1}"
+            if len(orders) > 1:
+                name += f".{'abcdefghijklmnopqrstuvwxyz'[seating]}" if len(orders) <= 26 else f".p{seating + 1}"
+            found.append(Slot(name, seating, order, first, end - first))
+    return found
+
+
+def pairings(format_: Format, bots: int, table: int) -> list[tuple[int, ...]]:
+    """The tables of a tournament: which bots sit together, as indices in rising order.
+
+    Args:
+        format_: who meets whom.
+        bots: how many there are.
+        table: how many sit at one table.
+    """
+    tables = itertools.combinations(range(bots), table)
+    return [bots_ for bots_ in tables if format_ is Format.ROUND_ROBIN or 0 in bots_]

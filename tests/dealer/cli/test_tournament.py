@@ -1,0 +1,145 @@
+"""``arena tournament``, ``arena gate``, ``arena resume`` and configuration files, as people use them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+from dealer.results import ContestResult, TournamentResult
+from tests.dealer.cli.conftest import Arena
+
+BOTS = ("calling", "raising", "Rnd=random")
+
+
+def test_everybody_meets_everybody_and_it_is_told(arena: Arena, tmp_path: Path) -> None:
+    ran = arena(
+        "tournament", *BOTS, "-g", "kuhn", "-g", "leduc", "-n", "120", "--seed", "3", "--in-process", "--out", "t"
+    )
+    assert (ran.code, ran.err) == (0, "")
+    for words in ("kuhn.limit.2p", "leduc.limit.2p", "total bankroll", "instant run-off", "Rnd", "Files are in t"):
+        assert words in ran.out
+    result = TournamentResult.model_validate_json((tmp_path / "t" / "result.json").read_text())
+    assert len(result.contests) == 6
+    assert [standing.game for standing in result.standings] == ["kuhn.limit.2p", "leduc.limit.2p"]
+    for standing in result.standings:
+        assert abs(sum(standing.mbb_per_game.values())) < 1e-6
+        cells = {(cell.player, cell.opponent): cell for cell in standing.crosstable}
+        assert len(cells) == 6
+        for (row, column), cell in cells.items():
+            assert abs(cell.mbb_per_game + cells[column, row].mbb_per_game) < 1e-6
+        for ranks in (standing.total_bankroll, standing.instant_runoff):
+            assert [rank.place for rank in ranks] == [1, 2, 3]
+            assert {rank.player for rank in ranks} == {"calling", "raising", "Rnd"}
+            assert all(rank.confidence is not None and 0 <= rank.confidence <= 1 for rank in ranks)
+        means = [standing.mbb_per_game[rank.player] for rank in standing.total_bankroll]
+        assert means == sorted(means, reverse=True)
+    for contest in (tmp_path / "t").glob("*-vs-*"):
+        of_contest = ContestResult.model_validate_json((contest / "result.json").read_text())
+        assert of_contest.duplicates == 120
+
+
+def test_a_tournament_over_tcp_and_in_process_is_the_same(arena: Arena, tmp_path: Path) -> None:
+    common = ("tournament", "calling", "random", "-g", "kuhn", "-n", "30", "--seed", "3", "-q")
+    arena(*common, "--out", "one", "--workers", "2")
+    arena(*common, "--out", "two", "--in-process")
+    logs = sorted(path.relative_to(tmp_path / "one") for path in (tmp_path / "one").rglob("*.log"))
+    assert len(logs) == 2
+    for log in logs:
+        assert (tmp_path / "one" / log).read_bytes() == (tmp_path / "two" / log).read_bytes()
+
+
+def test_at_tables_of_three_everybody_has_every_seat(arena: Arena) -> None:
+    ran = arena("tournament", *BOTS, "folding", "-g", "kuhn3", "-n", "20", "--seed", "3", "--in-process", "--json")
+    result = TournamentResult.model_validate_json(ran.out)
+    assert [len(contest.players) for contest in result.contests] == [3] * 4
+    for contest in result.contests:
+        assert sorted(match.seats.index(contest.players[0].name) for match in contest.matches) == [0, 1, 2]
+
+
+def test_a_bot_that_cannot_start_costs_its_own_contests_only(arena: Arena, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.py"
+    bad.write_text("raise SystemExit(3)\n")
+    ran = arena("tournament", "calling", "random", "Bad=python3 bad.py", "-g", "kuhn", "-n", "20", "--json")
+    assert ran.code == 1
+    result = TournamentResult.model_validate_json(ran.out)
+    assert [contest.outcome for contest in result.contests] == ["finished", "failed", "failed"]
+    assert "Bad" in result.contests[1].reason
+    assert "exit code 3" in result.contests[1].reason
+    assert result.resume is not None
+
+
+def test_the_file_a_run_leaves_repeats_it(arena: Arena, tmp_path: Path) -> None:
+    first = arena("play", "kuhn", "calling", "random?fold=0.2,call=0.5,raise=0.3", "-n", "50", "-q", "--out", "one")
+    again = arena("play", "--config", "one/run.toml", "-q", "--out", "two")
+    assert first == again
+    assert first.code == 0
+    for name in ("match.a.log", "match.b.log"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    shorter = arena("play", "--config", "one/run.toml", "-n", "20", "--json", "--out", "three")
+    assert json.loads(shorter.out)["hands_asked"] == 20
+
+
+def test_a_tournament_from_a_file(arena: Arena, tmp_path: Path) -> None:
+    (tmp_path / "cup.toml").write_text(
+        'games = ["kuhn"]\nbots = ["calling", "raising", "random"]\nhands = 20\n'
+        'format = "gauntlet"\nin_process = true\n'
+    )
+    result = TournamentResult.model_validate_json(arena("tournament", "cup.toml", "--json").out)
+    assert (result.format, len(result.contests)) == ("gauntlet", 2)
+
+
+def test_files_that_do_not_fit_are_told(arena_here: Arena, tmp_path: Path) -> None:
+    (tmp_path / "cup.toml").write_text('command = "tournament"\nbots = ["calling", "random"]\n')
+    assert (
+        arena_here("play", "--config", "cup.toml").sentence
+        == "cup.toml is for 'arena tournament', not for 'arena play'"
+    )
+    (tmp_path / "bad.toml").write_text("hands = 0\n")
+    assert arena_here("play", "--config", "bad.toml").sentence.startswith("bad.toml: hands: should be greater")
+    assert arena_here("play", "--config", "none.toml").sentence.startswith("cannot read none.toml")
+    (tmp_path / "far.toml").write_text('directory = "/nowhere/at/all"\n')
+    assert arena_here("play", "--config", "far.toml").sentence.startswith(
+        "far.toml: directory: cannot start commands in"
+    )
+
+
+def test_a_finished_run_resumed_says_the_same_again(arena: Arena, tmp_path: Path) -> None:
+    arena("play", "kuhn", "calling", "random", "-n", "20", "--seed", "1", "-q", "--out", "one")
+    log = (tmp_path / "one" / "match.a.log").read_bytes()
+    before = json.loads((tmp_path / "one" / "result.json").read_text())
+    again = json.loads(arena("resume", "one", "--json").out)
+    assert (tmp_path / "one" / "match.a.log").read_bytes() == log
+    for result in (before, again):
+        for key in ("seconds", "hands_per_second", "dealer"):
+            del result[key]
+    assert again == before
+
+
+def test_what_holds_no_run_is_told(arena_here: Arena, tmp_path: Path) -> None:
+    assert arena_here("resume", "nothing").sentence == "nothing holds no run: there is no run.toml in it"
+
+
+def test_the_gate_has_an_exit_code_for_each_verdict(arena: Arena, tmp_path: Path) -> None:
+    arena("play", "kuhn", "raising", "folding", "-n", "200", "--seed", "1", "-q", "--in-process", "--out", "run")
+    passed = arena("gate", "run", "--min-mbb", "-20", "--junit", "gate.xml")
+    assert (passed.code, passed.out.startswith("passed: raising over folding:")) == (0, True)
+    assert ElementTree.fromstring((tmp_path / "gate.xml").read_text()).get("failures") == "0"
+    failed = arena("gate", "run/result.json", "--min-mbb", "-20", "--player", "folding", "--junit", "gate.xml")
+    assert (failed.code, failed.out.startswith("failed: folding over raising:")) == (1, True)
+    assert ElementTree.fromstring((tmp_path / "gate.xml").read_text()).get("failures") == "1"
+    arena("play", "kuhn", "raising", "folding", "-n", "20", "--seed", "1", "-q", "--in-process", "--out", "few")
+    undecided = arena("gate", "few", "--min-mbb", "-20", "--json")
+    assert (undecided.code, json.loads(undecided.out)["verdict"]) == (3, "undecided")
+    assert arena("gate", "run", "--min-mbb", "0", "--player", "Bob").sentence == (
+        "there is no player 'Bob'; there are: raising, folding"
+    )
+
+
+def test_a_gate_without_a_result_is_told(arena_here: Arena, tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    assert "the run has not ended" in arena_here("gate", "run", "--min-mbb", "0").sentence
+    (tmp_path / "x.json").write_text("{")
+    assert "is no JSON" in arena_here("gate", "x.json", "--min-mbb", "0").sentence
+    (tmp_path / "y.json").write_text('{"schema_version": 1}')
+    assert "is no result of schema version 2" in arena_here("gate", "y.json", "--min-mbb", "0").sentence

@@ -1,0 +1,132 @@
+"""What stands behind the colon of a reply: what a dealer plays for it, and what is wrong with which byte."""
+
+from __future__ import annotations
+
+import pytest
+
+from dealer.doctor.actions import describe_legal, judge_action
+from dealer.doctor.findings import Kind
+from engine import CALL, FOLD, RAISE, Action, BettingState, raise_to
+from protocol.match_state import betting_after
+from tests.dealer.helpers import game
+
+START = 50
+"""Where the action begins in its line."""
+
+
+def limit(betting: str = "c") -> BettingState:
+    return betting_after(game("limit"), betting)
+
+
+def no_limit(betting: str = "cr300") -> BettingState:
+    return betting_after(game("nolimit"), betting)
+
+
+@pytest.mark.parametrize(
+    ("tail", "betting", "played"),
+    [
+        (b"c", limit(), CALL),
+        (b"r", limit(), RAISE),
+        (b"f", limit(""), FOLD),
+        (b"c", no_limit(), CALL),
+        (b"f", no_limit(), FOLD),
+        (b"r500", no_limit(), raise_to(500)),
+        (b"r20000", no_limit(), raise_to(20000)),
+        (b"c", no_limit("r20000"), CALL),
+    ],
+)
+def test_a_legal_action_as_the_protocol_writes_it(tail: bytes, betting: BettingState, played: Action) -> None:
+    assert judge_action(tail, START, betting) == (played, ())
+
+
+@pytest.mark.parametrize(
+    ("tail", "betting", "kind", "offset", "played"),
+    [
+        (b"", limit(), Kind.ACTION_MISSING, 0, CALL),
+        (b" c", limit(), Kind.ACTION_UNKNOWN, 0, CALL),
+        (b"x", limit(), Kind.ACTION_UNKNOWN, 0, CALL),
+        (b"\xff", limit(), Kind.ACTION_UNKNOWN, 0, CALL),
+        (b"5", limit(), Kind.ACTION_UNKNOWN, 0, CALL),
+        (b"C", limit(), Kind.ACTION_LETTER, 0, CALL),
+        (b"k", limit(), Kind.ACTION_LETTER, 0, CALL),
+        (b"b", limit(), Kind.ACTION_LETTER, 0, RAISE),
+        (b"call", limit(), Kind.ACTION_TAIL, 1, CALL),
+        (b"c ", limit(), Kind.ACTION_TAIL, 1, CALL),
+        (b"c:c", limit(), Kind.ACTION_TAIL, 1, CALL),
+        (b"r20", limit(), Kind.LIMIT_SIZE, 1, RAISE),
+        (b"raise", limit(), Kind.ACTION_TAIL, 1, RAISE),
+        (b"f", limit(), Kind.FOLD_REFUSED, 0, CALL),
+        (b"r", limit("crrr"), Kind.RAISE_REFUSED, 0, CALL),
+        (b"r", no_limit(), Kind.SIZE_MISSING, 1, CALL),
+        (b"raise", no_limit(), Kind.SIZE_MISSING, 1, CALL),
+        (b"r-", no_limit(), Kind.SIZE_MISSING, 1, CALL),
+        (b"r500.0", no_limit(), Kind.SIZE_UNREADABLE, 4, raise_to(500)),
+        (b"r500 chips", no_limit(), Kind.SIZE_UNREADABLE, 4, raise_to(500)),
+        (b"r0500", no_limit(), Kind.SIZE_UNUSUAL, 1, raise_to(500)),
+        (b"r+500", no_limit(), Kind.SIZE_UNUSUAL, 1, raise_to(500)),
+        (b"r 500", no_limit(), Kind.SIZE_UNUSUAL, 1, raise_to(500)),
+        (b"r0", no_limit(), Kind.SIZE_TOO_SMALL, 1, raise_to(500)),
+        (b"r499", no_limit(), Kind.SIZE_TOO_SMALL, 1, raise_to(500)),
+        (b"r20001", no_limit(), Kind.SIZE_TOO_LARGE, 1, raise_to(20000)),
+        (b"r20000", no_limit("r20000"), Kind.RAISE_REFUSED, 0, CALL),
+        (b"f", no_limit("cc/"), Kind.FOLD_REFUSED, 0, CALL),
+    ],
+)
+def test_one_mistake(tail: bytes, betting: BettingState, kind: Kind, offset: int, played: Action) -> None:
+    action, problems = judge_action(tail, START, betting)
+    assert [(problem.kind, problem.byte) for problem in problems] == [(kind, START + offset)]
+    assert action == played
+    assert problems[0].expected == describe_legal(betting)
+
+
+@pytest.mark.parametrize(
+    ("tail", "kinds", "played"),
+    [
+        (b"R499", [Kind.ACTION_LETTER, Kind.SIZE_TOO_SMALL], raise_to(500)),
+        (b"r3e2", [Kind.SIZE_UNREADABLE, Kind.SIZE_TOO_SMALL], raise_to(500)),
+        (b"r0x1F4", [Kind.SIZE_UNREADABLE, Kind.SIZE_TOO_SMALL], raise_to(500)),
+        (b"r-500", [Kind.SIZE_UNREADABLE, Kind.SIZE_TOO_SMALL], raise_to(500)),
+        (b"r99999999999", [Kind.SIZE_UNREADABLE, Kind.SIZE_TOO_LARGE], raise_to(20000)),
+        (b"r4294967396", [Kind.SIZE_UNREADABLE, Kind.SIZE_TOO_SMALL], raise_to(500)),
+        (b"F ", [Kind.ACTION_LETTER, Kind.ACTION_TAIL], FOLD),
+    ],
+)
+def test_several_mistakes(tail: bytes, kinds: list[Kind], played: Action) -> None:
+    action, problems = judge_action(tail, START, no_limit())
+    assert [problem.kind for problem in problems] == kinds
+    assert action == played
+
+
+@pytest.mark.parametrize(
+    ("betting", "words"),
+    [
+        (limit(), "c or r"),
+        (limit(""), "f, c or r"),
+        (limit("crrr"), "f or c"),
+        (no_limit("cc/"), "c, or r with a size from 200 to 20000 (the total for the hand)"),
+        (no_limit(), "f, c, or r with a size from 500 to 20000 (the total for the hand)"),
+        (no_limit("r11000"), "f, c or r20000"),
+        (no_limit("r20000"), "f or c"),
+    ],
+)
+def test_legal_answers_in_words(betting: BettingState, words: str) -> None:
+    assert describe_legal(betting) == words
+
+
+def test_a_size_that_is_too_small_is_guessed_at() -> None:
+    """On the flop, 300 each before it, facing a bet of 400: the least total is 300 + 800."""
+    (problem,) = judge_action(b"r800", START, no_limit("r300c/r700")).problems
+    assert problem.wrong == "the size 800 is below the smallest legal one; a dealer plays r1100"
+    assert problem.advice.endswith(
+        "Here that is r1500 if 800 was to come on top of the bet to call, or r1100 if 800 was the total of this round."
+    )
+
+
+def test_no_guess_where_none_fits() -> None:
+    (problem,) = judge_action(b"r1", START, no_limit("r300c/r700")).problems
+    assert "Here that is" not in problem.advice
+
+
+def test_a_long_text_is_quoted_in_part() -> None:
+    (problem,) = judge_action(b"c" * 3000, START, limit()).problems
+    assert len(problem.wrong) < 150

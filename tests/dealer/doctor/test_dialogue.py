@@ -1,0 +1,98 @@
+"""How the dealer's lines travel, and what becomes of what the bot sends meanwhile."""
+
+from __future__ import annotations
+
+from dealer.doctor.examination import Examination, Setup
+from dealer.doctor.findings import Kind
+from dealer.doctor.situations import find_situation
+from tests.dealer.doctor.local_host import LocalHost, LocalVisit
+from tests.dealer.doctor.peers import OneReadOneLine, Peer
+from tests.dealer.helpers import game
+
+RULES = game("limit")
+
+
+class Listener(Peer):
+    """Keeps the silences."""
+
+    def __init__(self, rules: object) -> None:
+        super().__init__(RULES)
+        self.silences: list[float] = []
+
+    def on_silence(self, seconds: float) -> None:
+        self.silences.append(seconds)
+
+    def action(self, text: bytes, betting: object) -> bytes:
+        return b"c"
+
+
+def visit(name: str, *, wait_s: float = 2.0) -> tuple[LocalVisit, Examination]:
+    host = LocalHost(Listener, RULES)
+    examination = Examination(Setup(RULES, [find_situation(name)], wait_s=wait_s), host)
+    examination.run()
+    assert list(examination.findings) == []
+    return host.visits[0], examination
+
+
+def test_plain_lines_are_segments_of_their_own() -> None:
+    sent = visit("bets")[0].sent
+    assert all(segment.count(b"\n") == 1 and segment.endswith(b"\r\n") for segment in sent)
+
+
+def test_joined_lines_end_with_a_question() -> None:
+    sent = visit("joined")[0].sent
+    assert all(segment.endswith(b"\r\n") for segment in sent)
+    assert sent[0].count(b"\n") == 2
+    # The last state of the first hand, with the first of the second.
+    assert any(b"MATCHSTATE:0:0:" in segment and b"MATCHSTATE:1:1:" in segment for segment in sent)
+    assert b"".join(sent) == b"".join(visit("bets")[0].sent)
+
+
+def test_straddled_lines_come_in_sevens() -> None:
+    sent = visit("straddled")[0].sent
+    assert {len(segment) for segment in sent if not segment.endswith(b"\n")} == {7}
+    assert b"".join(sent) == b"".join(visit("bets")[0].sent)
+
+
+def test_questions_byte_by_byte() -> None:
+    local, _ = visit("bytewise")
+    assert b"\n" in local.sent
+    assert {1} < {len(segment) for segment in local.sent}
+    lines = b"".join(local.sent).splitlines(keepends=True)
+    assert all(line.endswith(b"\r\n") for line in lines)
+    # The LF of a question comes after a longer pause.
+    assert isinstance(local.bot, Listener)
+    assert local.bot.silences.count(max(local.bot.silences)) == local.sent.count(b"\n") == 8
+
+
+def test_long_waits_are_two() -> None:
+    local, _ = visit("long-wait", wait_s=17.0)
+    assert isinstance(local.bot, Listener)
+    assert local.bot.silences.count(17.0) == 2
+    assert sum(not segment.endswith(b"\n") for segment in local.sent) == 1
+
+
+def test_every_answer_is_counted() -> None:
+    _, examination = visit("bets")
+    (row,) = examination.rows
+    assert (row.hands, row.answers.total()) == (2, 12)
+
+
+def test_a_bot_that_cannot_count_lines_fails_only_where_lines_travel_together() -> None:
+    names = ("check-down", "bets", "raises", "mixed", "joined")
+    host = LocalHost(OneReadOneLine, RULES)
+    examination = Examination(Setup(RULES, [find_situation(name) for name in names]), host)
+    examination.run()
+    (group,) = examination.findings
+    assert (group.first.kind, group.situations) == (Kind.SILENT, ("joined",))
+    assert "collect bytes until LF" in group.first.advice
+
+
+def test_every_line_is_told() -> None:
+    said: list[tuple[bool, bytes]] = []
+    host = LocalHost(Listener, RULES)
+    setup = Setup(RULES, [find_situation("folds")])
+    Examination(setup, host, on_line=lambda is_bots, line: said.append((is_bots, line))).run()
+    assert said[0] == (True, b"VERSION:2.0.0\r\n")
+    assert [line for is_bots, line in said if not is_bots] == host.visits[0].sent
+    assert (True, said[3][1][:-2] + b":c\r\n") in said

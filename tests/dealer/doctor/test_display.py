@@ -1,0 +1,187 @@
+"""What people see: a line with a mark under the right byte, whatever the line holds and however long it is."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from functools import cache
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console, RenderableType
+
+from dealer.doctor.display import finding_view, list_view, mark_byte, printable, situations_view
+from dealer.doctor.findings import Kind, Severity
+from dealer.doctor.report import SCHEMA_VERSION, DoctorReport, make_report
+from dealer.doctor.situations import SITUATIONS
+from tests.dealer.doctor.local_host import examine
+from tests.dealer.doctor.peers import FAULTS, Peer, WithLf
+from tests.dealer.helpers import ROOT, game
+
+WIDTH = 100
+
+
+def drawn(view: RenderableType, width: int = WIDTH) -> list[str]:
+    console = Console(file=io.StringIO(), width=width, highlight=False)
+    console.print(view)
+    assert isinstance(console.file, io.StringIO)
+    return [line.rstrip() for line in console.file.getvalue().splitlines()]
+
+
+@cache
+def report_on(name: str) -> DoctorReport:
+    fault = FAULTS[name]
+    return make_report(examine(fault.make, game(fault.game)), bot=name, game=fault.game, seed=0)
+
+
+def test_a_mark_stands_below_its_byte() -> None:
+    marked = mark_byte(b"MATCHSTATE:0:0::AhKs|:x\r\n", 23, 60, b"MATCHSTATE:0:0::AhKs|")
+    assert marked.state == "MATCHSTATE:0:0::AhKs|"
+    assert marked.line == r"MATCHSTATE:0:0::AhKs|:x\r\n"
+    assert marked.mark == " " * 22 + "^ byte 23"
+
+
+def test_bytes_that_cannot_be_printed_are_written_out() -> None:
+    assert printable(b"a\0\t\r\n\x1b\xff\\") == r"a\0\t\r\n\x1b\xff" + "\\\\"
+    assert mark_byte(b"\x1b[31mx", 6, 60).mark == " " * len(r"\x1b[31m") + "^ byte 6"
+
+
+def test_what_is_missing_is_marked_behind_the_line() -> None:
+    marked = mark_byte(b"abc", 4, 60)
+    assert (marked.line, marked.mark) == ("abc", "   ^ byte 4")
+    assert mark_byte(b"", 1, 60).mark == "^ byte 1"
+    assert mark_byte(b"", 0, 60).mark == ""
+
+
+def test_a_long_line_is_cut_around_its_mark() -> None:
+    line = b"".join(b"%04d " % number for number in range(800))
+    marked = mark_byte(line, 3001, 60, line)
+    assert len(marked.line) <= 60
+    assert marked.line.startswith("...")
+    assert marked.line.endswith("...")
+    assert marked.line == marked.state
+    assert marked.line[marked.mark.index("^") :].startswith("0600")
+
+
+def test_near_the_right_edge_the_label_stands_before_the_mark() -> None:
+    marked = mark_byte(b"x" * 4095, 4095, 60)
+    assert marked.mark.endswith("byte 4095 ^")
+    assert marked.line[marked.mark.index("^")] == "x"
+
+
+def test_a_short_state_beside_a_long_line_is_shown_from_its_start() -> None:
+    assert mark_byte(b"x" * 4095, 4095, 60, b"MATCHSTATE:0:0::Ah|").state == "MATCHSTATE:0:0::Ah|"
+
+
+@given(st.binary(max_size=300), st.integers(0, 301), st.integers(30, 120))
+def test_the_marked_byte_is_always_shown(line: bytes, byte: int, width: int) -> None:
+    byte = min(byte, len(line) + 1)
+    marked = mark_byte(line, byte, width)
+    assert len(marked.line) <= width
+    if 1 <= byte <= len(line):
+        column = marked.mark.index("^")
+        assert marked.line[column:].startswith(printable(line[byte - 1 : byte])[: width - column])
+
+
+@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("width", [60, 100])
+def test_every_finding_fits_its_width_and_says_all(name: str, width: int) -> None:
+    report = report_on(name)
+    for finding in report.findings:
+        lines = drawn(finding_view(finding, width), width)
+        assert max(map(len, lines)) <= width
+        assert all(line.isprintable() for line in lines)
+        assert lines[0].startswith(f"{finding.severity} {finding.kind}")
+        text = " ".join(" ".join(lines).split())
+        for part in (finding.wrong[1:], finding.expected, finding.advice):
+            assert " ".join(part.split()) in text
+        if finding.line:
+            assert any(line.endswith((f"^ byte {finding.byte}", f"byte {finding.byte} ^")) for line in lines)
+
+
+def test_a_finding_as_it_is_shown() -> None:
+    (finding,) = report_on("folds for nothing").findings
+    assert drawn(finding_view(finding, WIDTH)) == [
+        "error fold-refused  70 times, in check-down, folds, bets, raises and 10 more",
+        " dealer said MATCHSTATE:0:0:c:5d5c|",
+        r"    bot sent MATCHSTATE:0:0:c:5d5c|:f\r\n",
+        "                                    ^ byte 24",
+        "       wrong There is nothing to call here, so nobody may fold; a dealer plays a check for it.",
+        "    expected c or r",
+        "       to do Send c where you have put in as much as everybody else: a check costs nothing.",
+    ]
+
+
+def test_the_output_of_a_bot_that_died_is_shown() -> None:
+    (finding,) = report_on("crashes on the river").findings
+    assert drawn(finding_view(finding, WIDTH))[-1] == "  its output the last words"
+
+
+def test_the_table_of_situations() -> None:
+    lines = drawn(situations_view(report_on("crashes on the river")))
+    rows = {line.split()[0]: " ".join(line.split()[1:]) for line in lines if line.strip()}
+    assert rows["handshake"] == "ok"
+    assert rows["check-down"] == "1 0 3 0 crashed"
+    assert rows["folds"].endswith("ok")
+    assert rows["all-in"] == "not in this game: bets never reach the stacks"
+    assert rows["end-of-match"] == "not tried"
+
+
+def test_the_list_of_situations() -> None:
+    text = "\n".join(drawn(list_view(SITUATIONS)))
+    assert all(situation.name in text for situation in SITUATIONS)
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("folds for nothing", "1 error found in 148 answers and 32 hands of limit."),
+        ("LF alone", "1 warning found in "),
+        ("CR LF in the echo", "2 errors found in "),
+    ],
+)
+def test_the_sentence(name: str, sentence: str) -> None:
+    assert report_on(name).sentence.startswith(sentence)
+
+
+def test_the_sentence_says_what_could_not_be_checked() -> None:
+    report = report_on("the word")
+    assert "It never folds and never raises, so that could not be checked." in report.sentence
+
+
+def test_the_report_as_data() -> None:
+    report = report_on("binary noise")
+    data = json.loads(report.model_dump_json())
+    assert data["schema_version"] == SCHEMA_VERSION
+    assert (data["result"], data["errors"], data["warnings"]) == ("faulty", 2, 0)
+    by_kind = {finding["kind"]: finding for finding in data["findings"]}
+    assert by_kind["nul-byte"]["line"].encode("latin-1") == bytes(range(11))
+    assert by_kind["nul-byte"]["byte"] == 1
+    assert DoctorReport.model_validate(data) == report
+
+
+def test_a_warning_leaves_a_bot_sound() -> None:
+    report = make_report(examine(WithLf, game("kuhn")), bot="x", game="kuhn", seed=0)
+    assert (report.result, report.warnings) == ("sound", 1)
+    report = make_report(examine(Peer, game("nolimit")), bot="x", game="nolimit", seed=0)
+    assert (report.result, report.findings) == ("sound", [])
+    assert report.sentence.startswith("Nothing wrong found in ")
+    assert report.sentence.endswith(" of nolimit.")
+    assert report.hands == sum(row.hands for row in report.situations)
+
+
+def test_the_guide_shows_what_is_printed() -> None:
+    guide = (ROOT / "docs" / "doctor.md").read_text("utf-8")
+    shown = guide.split("```text\n")[1].split("```")[0].splitlines()
+    (finding,) = report_on("total of the round").findings
+    assert drawn(finding_view(finding, WIDTH)) == shown
+
+
+def test_the_guide_lists_every_finding() -> None:
+    guide = (ROOT / "docs" / "doctor.md").read_text("utf-8")
+    rows = dict(re.findall(r"^\| `([a-z-]+)` \| (.*) \|$", guide, re.MULTILINE))
+    assert list(rows) == [kind.value for kind in Kind]
+    for kind in Kind:
+        assert rows[kind.value].startswith("warning: ") == (kind.severity is Severity.WARNING)

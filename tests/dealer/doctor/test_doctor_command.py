@@ -1,0 +1,375 @@
+"""``arena doctor`` with real programs over real sockets: good bots, broken ones, clients that connect by themselves."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from dealer.cli.doctor import doctor as doctor_command
+from dealer.doctor.situations import SITUATIONS
+from tests.dealer.doctor.peers import FAULTS, SECRET
+from tests.dealer.helpers import CONNECT, CONTROL_CODES, PATIENCE_S, ROOT, free_ports, program_env, write_program
+
+APP = typer.Typer(add_completion=False)
+APP.command("doctor")(doctor_command)
+DOCTOR = [
+    sys.executable,
+    "-P",
+    "-c",
+    "import typer; from dealer.cli.doctor import doctor; app = typer.Typer(add_completion=False); "
+    "app.command('doctor')(doctor); app(prog_name='doctor')",
+]
+PEERS = ROOT / "tests" / "dealer" / "doctor" / "peers.py"
+COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+unix_only = pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
+
+
+class Ran(NamedTuple):
+    """What the command left."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def data(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def kinds(self) -> set[str]:
+        return {finding["kind"] for finding in self.data["findings"]}
+
+
+Doctor: TypeAlias = Callable[..., Ran]
+
+
+def command(*words: str | Path) -> str:
+    """A command line as a person would write it."""
+    texts = [str(word) for word in words]
+    return shlex.join(texts) if os.name != "nt" else subprocess.list2cmdline(texts)
+
+
+@pytest.fixture
+def doctor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Doctor:
+    """A function that runs the command within this process; the bots are programs of their own."""
+    for name, value in program_env().items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> Ran:
+        result = CliRunner().invoke(APP, [*arguments, "--wait", "0.01"], prog_name="arena doctor")
+        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+        for text in (result.stdout, result.stderr):
+            assert not CONTROL_CODES.search(text.replace("\r\n", "\n").encode()), text
+        return Ran(result.exit_code, result.stdout, result.stderr)
+
+    return run
+
+
+def peer(name: str) -> str:
+    return command(sys.executable, PEERS, name)
+
+
+# ---- good bots
+
+
+def test_nothing_is_found_in_a_built_in_bot(doctor: Doctor) -> None:
+    ran = doctor("random", "--game", "nolimit3")
+    assert (ran.code, ran.err) == (0, "")
+    assert "Nothing wrong found in " in ran.out
+    assert "not tried" not in ran.out
+
+
+SOME = ("--only", "bets", "--only", "joined", "--only", "straddled", "--only", "end-of-match", "--only", "cut-off")
+
+
+@pytest.mark.parametrize("example", ["minimal_bot.py", "pot_odds_bot.py"])
+def test_nothing_is_found_in_the_examples(doctor: Doctor, example: str) -> None:
+    ran = doctor(command(sys.executable, ROOT / "examples" / example), "-g", "nolimit", "--json", *SOME)
+    assert (ran.code, ran.data["findings"]) == (0, [])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", ["limit", "nolimit", "nolimit3", "kuhn", "leduc", "limit10", "nolimit10"])
+@pytest.mark.parametrize("bot", ["calling", "folding", "raising", "random", "constant", "minimal", "pot_odds"])
+def test_nothing_is_found_in_any_good_bot_in_any_game(doctor: Doctor, bot: str, game: str) -> None:
+    path = ROOT / "examples" / f"{bot}_bot.py"
+    ran = doctor(command(sys.executable, path) if path.is_file() else bot, "-g", game, "--json")
+    assert (ran.code, ran.data["findings"]) == (0, [])
+
+
+@pytest.mark.skipif(COMPILER is None or sys.platform == "win32", reason="no C compiler for POSIX here")
+def test_nothing_is_found_in_the_client_in_c(doctor: Doctor, tmp_path: Path) -> None:
+    program = tmp_path / "client"
+    source = ROOT / "examples" / "client.c"
+    subprocess.run([str(COMPILER), "-std=c99", "-o", str(program), str(source)], check=True, timeout=PATIENCE_S)
+    ran = doctor(str(program), "--json")
+    assert (ran.code, ran.data["findings"]) == (0, [])
+
+
+@pytest.mark.parametrize("name", ["bytewise", "Chatty"])
+def test_nothing_is_found_in_unusual_ways_to_send(doctor: Doctor, name: str) -> None:
+    ran = doctor(peer(name), "-g", "leduc-nolimit", "--json", *SOME)
+    assert (ran.code, ran.data["findings"]) == (0, [])
+
+
+def test_lf_alone_is_a_warning_which_may_be_made_to_count(doctor: Doctor) -> None:
+    ran = doctor(peer("WithLf"), "--only", "bets", "--json")
+    assert (ran.code, ran.kinds, ran.data["warnings"]) == (0, {"line-end"}, 1)
+    assert doctor(peer("WithLf"), "--only", "bets", "--strict", "-q").code == 1
+
+
+# ---- broken ones, as programs
+
+OVER_TCP = (
+    "crashes on the river",
+    "leaves in between",
+    "ends with an error",
+    "comes and goes",
+    "total of the round",
+    "action alone",
+    "NUL of the string",
+    "a line of ten megabytes",
+    "comments without end",
+    "binary noise",
+)
+
+
+@pytest.mark.parametrize("name", OVER_TCP)
+def test_a_broken_program_is_found_out(doctor: Doctor, name: str) -> None:
+    fault = FAULTS[name]
+    ran = doctor(peer(name), "--game", fault.game, "--json", "--only", "check-down", "--only", "end-of-match")
+    assert fault.kind.value in ran.kinds
+    assert ran.kinds <= {fault.kind.value} | {other.value for other in fault.others}
+    assert ran.code == (1 if ran.data["errors"] else 0)
+    (first,) = [finding for finding in ran.data["findings"] if finding["kind"] == fault.kind.value]
+    if fault.at is not None:
+        assert first["line"][first["byte"] - 1 :].encode("latin-1").startswith(fault.at)
+
+
+def test_last_words_and_exit_code_are_told(doctor: Doctor) -> None:
+    ran = doctor(peer("crashes on the river"), "--only", "check-down")
+    assert ran.code == 1
+    assert "error crashed  once, in check-down" in ran.out
+    assert "The bot ended with exit code 7 instead of answering." in ran.out
+    assert SECRET in ran.out
+
+
+def test_a_bot_that_does_not_end_is_ended(doctor: Doctor) -> None:
+    ran = doctor(peer("does not end"), "--only", "end-of-match", "--timeout", "0.5", "--json")
+    assert (ran.code, ran.kinds) == (1, {"lingers"})
+    assert "the dealer has closed, but after 0.5 s the bot has n" in ran.data["findings"][0]["wrong"]
+
+
+def test_silence_takes_its_time(doctor: Doctor) -> None:
+    ran = doctor(peer("stalls"), "--only", "bets", "--timeout", "0.5", "--json")
+    assert (ran.code, ran.kinds) == (1, {"silent"})
+    assert "no answer came within 0.5 s" in ran.data["findings"][0]["wrong"]
+
+
+@unix_only
+def test_a_bot_that_kills_itself(doctor: Doctor, tmp_path: Path) -> None:
+    code = f"{CONNECT}os.kill(os.getpid(), 9)\n"
+    ran = doctor(write_program(tmp_path, "bot.py", code), "--json")
+    assert ran.kinds == {"crashed"}
+    assert "was ended by signal SIGKILL before the first state" in ran.data["findings"][0]["wrong"]
+
+
+@pytest.mark.parametrize(
+    ("code", "limit_s", "words"),
+    [
+        ("print('no idea what to do')", "60", "ended with exit code 0 without connecting"),
+        ("import time; time.sleep(600)", "1", "did not connect within "),
+    ],
+)
+def test_a_program_that_never_connects(doctor: Doctor, tmp_path: Path, code: str, limit_s: str, words: str) -> None:
+    ran = doctor(write_program(tmp_path, "bot.py", code), "--start-timeout", limit_s, "--json")
+    assert (ran.code, ran.kinds) == (1, {"no-connection"})
+    assert words in ran.data["findings"][0]["wrong"]
+
+
+def test_a_program_that_connects_twice_is_not_taken_for_the_next(doctor: Doctor, tmp_path: Path) -> None:
+    code = (
+        "import contextlib, socket, sys\nfrom bots import Bot, run\n"
+        "class Caller(Bot):\n    def act(self, view):\n        return view.call()\n"
+        "    def hand_started(self, view):\n        with contextlib.suppress(OSError):\n"
+        "            socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=0.1)\nrun(Caller())\n"
+    )
+    ran = doctor(write_program(tmp_path, "bot.py", code), *SOME, "--json")
+    assert (ran.code, ran.data["findings"]) == (0, [])
+
+
+def test_a_bot_for_another_game_says_so_in_its_last_words(doctor: Doctor) -> None:
+    ran = doctor("calling", "--only", "bets", "-g", "kuhn", "--json")
+    assert ran.code == 0
+    fixed = command(sys.executable, ROOT / "examples" / "minimal_bot.py", "--game", "limit")
+    ran = doctor(fixed, "--only", "bets", "-g", "kuhn", "--json")
+    assert (ran.code, ran.kinds) == (1, {"crashed"})
+    assert "does not fit the game assumed" in ran.data["findings"][0]["output"][-1]
+
+
+def test_a_game_file(doctor: Doctor, tmp_path: Path) -> None:
+    source = ROOT / "tests" / "conformance" / "data" / "games" / "sidepots.nolimit.3p.game"
+    path = shutil.copy(source, tmp_path / "mine.game")
+    ran = doctor("random", "-g", str(path), "--only", "side-pots", "--json")
+    assert (ran.code, ran.data["hands"], ran.data["situations"][0]["result"]) == (0, 3, "ok")
+
+
+# ---- clients that connect by themselves
+
+
+class Background:
+    """The doctor in the background."""
+
+    def __init__(self, *arguments: str) -> None:
+        self.process = subprocess.Popen(
+            [*DOCTOR, *arguments],
+            env=program_env(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    def waiting_line(self) -> str:
+        assert self.process.stderr is not None
+        return self.process.stderr.readline().decode()
+
+    def end(self) -> Ran:
+        out, err = self.process.communicate(timeout=PATIENCE_S)
+        return Ran(self.process.returncode, out.decode(), err.decode())
+
+
+@pytest.fixture
+def background() -> Iterator[list[Background]]:
+    started: list[Background] = []
+    yield started
+    for one in started:
+        one.process.kill()
+        one.process.communicate()
+
+
+def client(port: int, name: str = "Peer") -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, str(PEERS), name, "127.0.0.1", str(port)], env=program_env(ARENA_GAME="kuhn")
+    )
+
+
+def test_one_connection_of_a_client(background: list[Background]) -> None:
+    (port,) = free_ports(1)
+    one = Background("tcp", "-g", "kuhn", "--port", str(port), "--wait", "0", "--json")
+    background.append(one)
+    assert one.waiting_line() == f"waiting for the bot at 127.0.0.1:{port}, 300 s left\n"
+    assert client(port).wait(PATIENCE_S) == 0
+    ran = one.end()
+    assert (ran.code, ran.err, ran.data["findings"]) == (0, "", [])
+    missing = [row["name"] for row in ran.data["situations"] if row["result"] == "not tried"]
+    assert missing == [situation.name for situation in SITUATIONS if situation.needs_connection]
+    assert "another connection is needed, with --reconnect" in ran.data["sentence"]
+
+
+def test_a_client_that_comes_again(background: list[Background]) -> None:
+    (port,) = free_ports(1)
+    one = Background(
+        *("tcp", "-g", "kuhn", "--port", str(port), "--reconnect", "--only", "bets", "--only", "cut-off", "--json")
+    )
+    background.append(one)
+    for _ in range(2):
+        assert one.waiting_line().startswith("waiting for the bot at ")
+        assert client(port).wait(PATIENCE_S) == 0
+    ran = one.end()
+    assert (ran.code, [row["result"] for row in ran.data["situations"]]) == (0, ["ok", "ok"])
+
+
+@unix_only
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_ends_the_bot(background: list[Background], tmp_path: Path, number: signal.Signals) -> None:
+    code = (
+        f"{CONNECT}hello()\nimport time\ns.recv(100)\n"
+        f"open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)\n"
+    )
+    one = Background(write_program(tmp_path, "bot.py", code), "--only", "bets", "--verbose", "--timeout", "600")
+    background.append(one)
+    while not one.waiting_line().startswith("dealer  MATCHSTATE"):
+        assert one.process.poll() is None
+    pid = int(_content(tmp_path / "pid"))
+    one.process.send_signal(number)
+    ran = one.end()
+    assert ran.code == 130
+    assert "It was interrupted." in ran.out
+    assert "Traceback" not in ran.err
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def _content(path: Path) -> str:
+    """What a program writes there, as soon as it has."""
+    import time
+
+    until = time.monotonic() + PATIENCE_S
+    while not (path.is_file() and path.read_text()):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    return path.read_text()
+
+
+# ---- the command line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "name a bot to examine"),
+        (("nobody",), "'nobody' is neither a built-in bot"),
+        (("calling", "-g", "nogame"), "no such game or file"),
+        (("calling", "--only", "x"), "there is no situation 'x'; there are: handshake, "),
+        (("tcp", "--host", "192.0.2.1"), "cannot listen on 192.0.2.1 port any"),
+        (("tcp", "--host", ""), "--host needs an address"),
+    ],
+)
+def test_what_cannot_be_examined_is_one_sentence(doctor: Doctor, arguments: tuple[str, ...], words: str) -> None:
+    ran = doctor(*arguments)
+    assert (ran.code, ran.out) == (2, "")
+    (line,) = ran.err.splitlines()
+    assert line.startswith("arena: ")
+    assert words in line
+
+
+def test_a_port_in_use(doctor: Doctor) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        ran = doctor("tcp", "--port", str(port))
+    assert ran.code == 2
+    assert f"cannot listen on 127.0.0.1 port {port}: " in ran.err
+
+
+def test_the_list_of_situations(doctor: Doctor) -> None:
+    ran = doctor("--list")
+    assert ran.code == 0
+    assert all(situation.name in ran.out for situation in SITUATIONS)
+
+
+def test_every_line_is_shown_on_request(doctor: Doctor) -> None:
+    ran = doctor("calling", "--only", "folds", "-g", "kuhn", "--verbose")
+    lines = ran.err.splitlines()
+    assert lines[:2] == ["bot     VERSION:2.0.0", "dealer  MATCHSTATE:0:0::As|"]
+    assert "bot     MATCHSTATE:0:0::As|:c" in lines
+
+
+def test_quiet_is_one_sentence(doctor: Doctor) -> None:
+    ran = doctor("calling", "--only", "folds", "-g", "kuhn", "-q")
+    assert ran.err == ""
+    (line,) = ran.out.splitlines()
+    assert line.startswith("Nothing wrong found in ")

@@ -1,0 +1,195 @@
+"""The examination as a whole: which connections there are, and when it is enough."""
+
+from __future__ import annotations
+
+import pytest
+
+from dealer.doctor.dialogue import Dialogue
+from dealer.doctor.examination import MOST_SILENCES, MOST_WITHOUT_ANSWER, Examination, Setup, State
+from dealer.doctor.findings import Kind, Severity
+from dealer.doctor.report import make_report
+from dealer.doctor.situations import SITUATIONS, find_situation
+from dealer.doctor.visits import Exit
+from tests.dealer.doctor.local_host import EmptyHost, LocalHost, examine
+from tests.dealer.doctor.peers import (
+    FAULTS,
+    SECRET,
+    CrashesOnTheRiver,
+    EndsWithError,
+    KnowsNoComments,
+    Lingers,
+    Peer,
+    Stalls,
+)
+from tests.dealer.helpers import game
+
+LIMIT = game("limit")
+ALONE = [situation.name for situation in SITUATIONS if situation.needs_connection]
+
+
+def run(host: LocalHost, *names: str, comes_again: bool = False) -> Examination:
+    situations = [find_situation(name) for name in names] or SITUATIONS
+    examination = Examination(Setup(LIMIT, situations, comes_again=comes_again), host)
+    examination.run()
+    return examination
+
+
+def states(examination: Examination) -> dict[str, State]:
+    return {row.situation.name: row.state for row in examination.rows}
+
+
+def test_a_good_bot_is_started_once_for_most_and_once_for_each_that_needs_it() -> None:
+    host = LocalHost(Peer, LIMIT)
+    run(host)
+    assert len(host.visits) == 1 + len(ALONE)
+    assert all(visit.closed for visit in host.visits)
+
+
+def test_after_a_crash_it_goes_on_with_the_next_situation() -> None:
+    host = LocalHost(CrashesOnTheRiver, LIMIT)
+    found = states(run(host, "check-down", "folds", "bets", "end-of-match"))
+    assert found["check-down"] is State.FAULTS
+    assert found["folds"] is State.OK
+    assert found["bets"] is State.FAULTS
+    assert found["end-of-match"] is State.NOT_TRIED
+    assert len(host.visits) == 2
+
+
+def test_one_connection_is_all_a_client_is_asked_for() -> None:
+    host = LocalHost(Peer, LIMIT, can_start=False)
+    examination = run(host)
+    assert len(host.visits) == 1
+    assert {name for name, state in states(examination).items() if state is State.NOT_TRIED} == set(ALONE)
+    assert all("--reconnect" in row.reason for row in examination.rows if row.state is State.NOT_TRIED)
+
+
+def test_a_client_may_come_again() -> None:
+    host = LocalHost(Peer, LIMIT, can_start=False)
+    examination = run(host, comes_again=True)
+    assert len(host.visits) == 1 + len(ALONE)
+    assert State.NOT_TRIED not in states(examination).values()
+
+
+def test_a_client_that_drops_out_is_not_waited_for() -> None:
+    host = LocalHost(CrashesOnTheRiver, LIMIT, can_start=False)
+    examination = run(host, "check-down", "folds")
+    assert len(host.visits) == 1
+    assert states(examination) == {"check-down": State.FAULTS, "folds": State.NOT_TRIED}
+
+
+def test_a_client_gets_its_connection_for_what_was_asked() -> None:
+    host = LocalHost(Peer, LIMIT, can_start=False)
+    assert states(run(host, "resumed-match")) == {"resumed-match": State.OK}
+    host = LocalHost(Peer, LIMIT, can_start=False)
+    assert states(run(host, "end-of-match", "empty-match"))["end-of-match"] is State.OK
+
+
+def test_silence_is_waited_for_a_few_times_only() -> None:
+    host = LocalHost(Stalls, LIMIT)
+    examination = run(host)
+    (group,) = examination.findings
+    assert group.count == MOST_SILENCES
+    assert len(host.visits) == MOST_SILENCES
+    last = examination.rows[-1]
+    assert (last.state, last.reason) == (State.NOT_TRIED, "3 questions were left unanswered, which is enough")
+
+
+def test_a_bot_that_never_answers_is_given_up() -> None:
+    host = LocalHost(FAULTS["lines without end"].make, LIMIT)
+    examination = run(host)
+    assert len(host.visits) == MOST_WITHOUT_ANSWER
+    assert examination.rows[-1].reason == "not one answer in 3 connections is enough"
+
+
+def test_nothing_is_tried_without_a_version() -> None:
+    host = LocalHost(FAULTS["no version line"].make, LIMIT)
+    examination = run(host)
+    assert len(host.visits) == 1
+    assert states(examination)["handshake"] is State.FAULTS
+    assert examination.rows[1].reason == "the bot named no version"
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        (Exit(None), "did not connect within 2 s"),
+        (Exit(3, ("boom",)), "ended with exit code 3 without connecting"),
+        (Exit(-9), "was ended by signal SIGKILL without connecting"),
+        (Exit(-4000), "was ended by signal 4000 without connecting"),
+    ],
+)
+def test_a_bot_that_does_not_come(how: Exit, words: str) -> None:
+    examination = Examination(Setup(LIMIT, SITUATIONS), EmptyHost(how))
+    examination.run()
+    (group,) = examination.findings
+    assert group.first.kind is Kind.NO_CONNECTION
+    assert words in group.first.wrong
+    assert group.first.output == how.last_lines
+    assert make_report(examination, bot="x", game="limit", seed=0).sentence.startswith(
+        "1 error found before the first hand of limit. 16 situations not tried: the bot did not connect."
+    )
+
+
+def test_what_goes_wrong_with_comments_is_a_warning() -> None:
+    (group,) = examine(KnowsNoComments, LIMIT).findings
+    assert (group.first.kind, group.first.severity) == (Kind.CRASHED, Severity.WARNING)
+    assert group.first.output == (SECRET,)
+
+
+def test_an_exit_code_where_a_match_breaks_off_is_a_note() -> None:
+    examination = run(LocalHost(EndsWithError, LIMIT), "cut-off", "empty-match")
+    (group,) = examination.findings
+    assert (group.first.severity, group.count) == (Severity.NOTE, 2)
+    assert "before the end of the match" in group.first.wrong
+    (group,) = run(LocalHost(EndsWithError, LIMIT), "bets").findings
+    assert group.first.severity is Severity.WARNING
+
+
+def test_lingering_costs_its_time_once_and_where_it_matters() -> None:
+    (group,) = examine(Lingers, LIMIT).findings
+    assert group.situations == ("end-of-match", "empty-match", "cut-off")
+    assert group.first.hand is None
+    assert group.first.state == b""
+
+
+def test_a_finding_belongs_to_the_hand_it_was_made_in() -> None:
+    found = {group.first.kind: group.first for group in examine(FAULTS["counts hands itself"].make, LIMIT).findings}
+    first = found[Kind.ECHO_CHANGED]
+    assert first.hand == 999_998
+    assert first.state.startswith(b"MATCHSTATE:0:999998:")
+    assert "take the hand number from the states" in first.advice
+
+
+def test_an_interrupt_keeps_what_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(self: Dialogue, told: object) -> object:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Dialogue, "ask", interrupt)
+    host = LocalHost(FAULTS["LF alone"].make, LIMIT)
+    examination = run(host)
+    assert examination.is_interrupted
+    assert host.visits[0].closed
+    assert [group.first.kind for group in examination.findings] == [Kind.LINE_END]
+    assert states(examination)["check-down"] is State.INTERRUPTED
+    assert states(examination)["folds"] is State.NOT_TRIED
+    report = make_report(examination, bot="x", game="limit", seed=0)
+    assert report.result == "interrupted"
+    assert "It was interrupted." in report.sentence
+
+
+def test_progress_is_told() -> None:
+    names: list[str] = []
+    setup = Setup(LIMIT, [find_situation("bets"), find_situation("end-of-match"), find_situation("cut-off")])
+    host = LocalHost(Peer, LIMIT)
+    Examination(setup, host, on_situation=lambda situation: names.append(situation.name)).run()
+    assert names == ["handshake", "bets", "end-of-match", "handshake", "cut-off"]
+
+
+def test_cards_and_opponents_follow_from_the_seed() -> None:
+    def sent(seed: int) -> bytes:
+        host = LocalHost(Peer, LIMIT)
+        Examination(Setup(LIMIT, SITUATIONS, seed=seed), host).run()
+        return b"".join(segment for visit in host.visits for segment in visit.sent)
+
+    assert sent(1) == sent(1)
+    assert sent(1) != sent(2)

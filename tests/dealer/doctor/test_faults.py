@@ -1,0 +1,115 @@
+"""Every broken bot is found out, under the right name and with the right byte; nothing is found in the good ones."""
+
+from __future__ import annotations
+
+import pytest
+
+from bots.conversation import Conversation
+from bots.registry import make_bot
+from dealer.doctor.examination import State
+from dealer.doctor.findings import Kind, Severity
+from engine import Game
+from protocol import parse_game_definition
+from tests.dealer.doctor.local_host import examine
+from tests.dealer.doctor.peers import FAULTS, Chatty, Peer, WithLf
+from tests.dealer.helpers import FIRST_ROUND_BOARD, game
+
+GAMES = (
+    "limit",
+    "nolimit",
+    "nolimit3",
+    "kuhn",
+    "kuhn3",
+    "leduc",
+    "leduc-nolimit",
+    "limit10",
+    "sidepots.nolimit.3p.game",
+)
+
+
+class BuiltIn:
+    """A bot of the arena, within this process."""
+
+    exit_code = 0
+
+    def __init__(self, spec: str, game: Game) -> None:
+        self._conversation = Conversation(make_bot(spec, 1), game)
+
+    def open(self) -> bytes:
+        return self._conversation.open()
+
+    def receive_data(self, data: bytes) -> bytes:
+        return self._conversation.receive_data(data)
+
+    def on_silence(self, seconds: float) -> None:
+        """Waits."""
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_broken_bot_is_found_out(name: str) -> None:
+    fault = FAULTS[name]
+    found = {group.first.kind: group for group in examine(fault.make, game(fault.game)).findings}
+    assert fault.kind in found
+    assert set(found) <= {fault.kind} | fault.others
+    first = found[fault.kind].first
+    if fault.at is not None:
+        assert first.line[first.byte - 1 :].startswith(fault.at)
+        assert first.byte <= len(first.line) + 1
+    if fault.at == b"":
+        assert first.byte == len(first.line) + 1
+    if fault.situation:
+        assert first.situation == fault.situation
+    assert first.wrong
+    assert first.expected
+    assert first.advice.endswith(".")
+
+
+def test_every_kind_is_among_the_faults() -> None:
+    assert {fault.kind for fault in FAULTS.values()} == set(Kind) - {Kind.NO_CONNECTION}
+
+
+SPECS = (
+    "calling",
+    "folding",
+    "raising",
+    "random",
+    "random?fold=0.4",
+    "constant?action=raise,size=allin",
+    "constant?action=raise,size=1.0",
+)
+
+
+def game_of(name: str) -> Game:
+    return parse_game_definition(FIRST_ROUND_BOARD) if name == "board at once" else game(name)
+
+
+@pytest.mark.parametrize("name", [*GAMES, "board at once"])
+@pytest.mark.parametrize("spec", SPECS)
+def test_nothing_is_found_in_the_built_in_bots(spec: str, name: str) -> None:
+    examination = examine(lambda rules: BuiltIn(spec, rules), game_of(name))
+    assert list(examination.findings) == []
+    assert {row.state for row in examination.rows} <= {State.OK, State.NOT_IN_GAME}
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("make", [Peer, Chatty, WithLf])
+def test_nothing_is_found_in_unusual_good_bots(make: type[Peer], name: str) -> None:
+    found = [group.first for group in examine(make, game(name)).findings]
+    if make is WithLf:
+        assert [(first.kind, first.severity) for first in found] == [(Kind.LINE_END, Severity.WARNING)]
+    else:
+        assert found == []
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_game_has_all_situations_that_its_rules_allow(name: str) -> None:
+    rows = {row.situation.name: row for row in examine(Peer, game(name)).rows}
+    missing = {name for name, row in rows.items() if row.state is State.NOT_IN_GAME}
+    if name == "sidepots.nolimit.3p.game":
+        assert missing == set()
+    elif game(name).is_limit:
+        assert missing == {"all-in", "side-pots"}
+    else:
+        assert missing == {"side-pots"}
+    for name, row in rows.items():
+        assert bool(row.hands) == (name not in missing | {"handshake", "end-of-match", "empty-match"})

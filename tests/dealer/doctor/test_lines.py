@@ -1,0 +1,254 @@
+"""One line of a bot: which answer it is, and what is wrong with which byte."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dealer.doctor.findings import Kind
+from dealer.doctor.lines import (
+    Outcome,
+    Role,
+    Told,
+    Verdict,
+    first_difference,
+    judge_line,
+    judge_version,
+    split_end,
+)
+from engine import CALL, FOLD, ActionKind, Game, raise_to
+from protocol import DealerSession
+from protocol.match_state import betting_after
+from protocol.session import VERSION_LINE, BadAction, BadState, Comment, Reply, StaleReply, UnknownAction
+from tests.dealer.helpers import game
+
+GAME = game("nolimit")
+
+
+def told(text: bytes, role: Role, rules: Game = GAME) -> Told:
+    return Told(text, 0, "there", role, betting_after(rules, text.split(b":")[3].decode()))
+
+
+FIRST = told(b"MATCHSTATE:1:7::|9hQd", Role.ASKS)
+OTHERS = told(b"MATCHSTATE:1:7:r300:|9hQd", Role.TELLS)
+ASKED = told(b"MATCHSTATE:1:7:r300c/c:|9hQd/8dAsJc", Role.ASKS)
+OVER = told(b"MATCHSTATE:0:6:f:KhKd|", Role.ENDS)
+FIRST.is_answered = True
+SIZE = len(ASKED.text)
+TOLD = {one.text: one for one in (OVER, FIRST, OTHERS, ASKED)}
+
+
+def judge(line: bytes, asked: Told | None = ASKED) -> Verdict:
+    return judge_line(line, asked, ASKED, TOLD, GAME)
+
+
+def kinds(verdict: Verdict) -> list[tuple[Kind, int]]:
+    return [(problem.kind, problem.byte) for problem in verdict.problems]
+
+
+@pytest.mark.parametrize("end", [b"\r\n"])
+@pytest.mark.parametrize(("action", "played"), [(b"c", CALL), (b"r750", raise_to(750))])
+def test_a_good_answer(action: bytes, played: object, end: bytes) -> None:
+    verdict = judge(ASKED.text + b":" + action + end)
+    assert verdict == (Outcome.ANSWER, (), ASKED, played)
+
+
+@pytest.mark.parametrize("line", [b"# a comment\r\n", b"; one\n", b"#\r\n", b"#", b"# with a NUL \0\r\n"])
+def test_a_comment_is_nothing_to_talk_about(line: bytes) -> None:
+    assert judge(line)[:2] == (Outcome.OTHER, ())
+
+
+@pytest.mark.parametrize(
+    ("line", "outcome", "kind", "byte"),
+    [
+        # ends
+        (ASKED.text + b":c\n", Outcome.ANSWER, Kind.LINE_END, SIZE + 3),
+        (ASKED.text + b":c\r", Outcome.ANSWER, Kind.LINE_UNFINISHED, SIZE + 4),
+        (ASKED.text + b":c", Outcome.ANSWER, Kind.LINE_UNFINISHED, SIZE + 3),
+        # behind the echo
+        (ASKED.text + b"\r\n", Outcome.ANSWER, Kind.ACTION_MISSING, SIZE + 1),
+        (ASKED.text + b":\r\n", Outcome.ANSWER, Kind.ACTION_MISSING, SIZE + 2),
+        (ASKED.text + b"c\r\n", Outcome.ANSWER, Kind.ACTION_MISSING, SIZE + 1),
+        (ASKED.text + b" :c\r\n", Outcome.ANSWER, Kind.ACTION_MISSING, SIZE + 1),
+        (ASKED.text + b"\r:c\r\n", Outcome.ANSWER, Kind.ECHO_CR, SIZE + 1),
+        # the echo
+        (ASKED.text.replace(b"9hQd", b"9HQD") + b":c\r\n", Outcome.ANSWER, Kind.ECHO_REWRITTEN, 26),
+        (ASKED.text.replace(b":7:", b":07:") + b":c\r\n", Outcome.ANSWER, Kind.ECHO_REWRITTEN, 14),
+        (ASKED.text.replace(b"c/c:", b"cc:") + b":c\r\n", Outcome.ANSWER, Kind.ECHO_REWRITTEN, 21),
+        (ASKED.text.replace(b"9hQd", b"9hQs") + b":c\r\n", Outcome.ATTEMPT, Kind.ECHO_CHANGED, 28),
+        (ASKED.text.replace(b":1:7", b":0:7") + b":c\r\n", Outcome.ATTEMPT, Kind.ECHO_CHANGED, 12),
+        (ASKED.text.replace(b":7:", b":8:") + b":c\r\n", Outcome.ATTEMPT, Kind.ECHO_CHANGED, 14),
+        (ASKED.text.replace(b"c/c:", b"c/cc:") + b":c\r\n", Outcome.ATTEMPT, Kind.ECHO_CHANGED, 23),
+        (ASKED.text.lower() + b":c\r\n", Outcome.ATTEMPT, Kind.ECHO_CHANGED, 1),
+        (b" " + ASKED.text + b":c\r\n", Outcome.ATTEMPT, Kind.ECHO_CHANGED, 1),
+        (ASKED.text[:20] + b":c\r\n", Outcome.FRAGMENT, Kind.ECHO_CUT, 21),
+        (ASKED.text[5:] + b":c\r\n", Outcome.FRAGMENT, Kind.ECHO_CUT, 1),
+        (ASKED.text[5:17] + b":r500\r\n", Outcome.FRAGMENT, Kind.ECHO_CUT, 1),
+        (ASKED.text[:19] + b"\r\n", Outcome.FRAGMENT, Kind.ECHO_CUT, 20),
+        (b"M:c\r\n", Outcome.FRAGMENT, Kind.ECHO_CUT, 2),
+        (b"c\r\n", Outcome.ATTEMPT, Kind.ECHO_MISSING, 1),
+        (b"Raise 400\r\n", Outcome.ATTEMPT, Kind.ECHO_MISSING, 1),
+        (b":c\r\n", Outcome.OTHER, Kind.ECHO_MISSING, 1),
+        # other lines
+        (b"\r\n", Outcome.OTHER, Kind.EMPTY_LINE, 1),
+        (b"\n", Outcome.OTHER, Kind.EMPTY_LINE, 1),
+        (b"thinking\r\n", Outcome.OTHER, Kind.JUNK, 1),
+        (b"\xff\xfe\n", Outcome.OTHER, Kind.JUNK, 1),
+        (b"VERSION:2.0.0\r\n", Outcome.OTHER, Kind.JUNK, 1),
+        (b"\0" + ASKED.text + b":c\r\n", Outcome.ATTEMPT, Kind.NUL_BYTE, 1),
+        (ASKED.text + b":c\0\r\n", Outcome.ATTEMPT, Kind.NUL_BYTE, SIZE + 3),
+        (b"x\0\n", Outcome.OTHER, Kind.NUL_BYTE, 2),
+        (b"x" * 4095, Outcome.OTHER, Kind.LINE_TOO_LONG, 4095),
+        (b"#" * 4095, Outcome.OTHER, Kind.LINE_TOO_LONG, 4095),
+        # other states
+        (FIRST.text + b":c\r\n", Outcome.REPEAT, None, 0),
+        (FIRST.text + b"\r\n", Outcome.REPEAT, None, 0),
+        (OTHERS.text + b":c\r\n", Outcome.OTHER, Kind.UNASKED, len(OTHERS.text) + 1),
+        (OVER.text + b":c\r\n", Outcome.OTHER, Kind.UNASKED_FINAL, len(OVER.text) + 1),
+    ],
+)
+def test_one_mistake(line: bytes, outcome: Outcome, kind: Kind | None, byte: int) -> None:
+    verdict = judge(line)
+    assert verdict.outcome is outcome
+    assert kinds(verdict) == ([(kind, byte)] if kind is not None else [])
+
+
+def test_two_mistakes_are_both_told() -> None:
+    assert kinds(judge(ASKED.text + b":C\n")) == [(Kind.ACTION_LETTER, SIZE + 2), (Kind.LINE_END, SIZE + 3)]
+
+
+def test_a_rewritten_echo_may_have_more_mistakes() -> None:
+    echo = ASKED.text.replace(b"9hQd", b"9HQD")
+    assert kinds(judge(echo + b"c\r\n")) == [(Kind.ECHO_REWRITTEN, 26), (Kind.ACTION_MISSING, SIZE + 1)]
+    assert kinds(judge(echo + b"\r:r750\r\n")) == [(Kind.ECHO_REWRITTEN, 26), (Kind.ECHO_CR, SIZE + 1)]
+    assert kinds(judge(echo + b":r399\r\n")) == [(Kind.ECHO_REWRITTEN, 26), (Kind.SIZE_TOO_SMALL, SIZE + 3)]
+
+
+def test_what_was_meant_is_played_where_the_echo_is_wrong() -> None:
+    asked = ASKED.text.replace(b"9hQd", b"9hQs")
+    assert judge(asked + b":r750\r\n").action == raise_to(750)
+    assert judge(asked + b":r5\r\n").action == CALL
+    assert judge(asked + b":f\r\n").action == CALL
+    assert judge(b"r750\r\n").action == raise_to(750)
+    assert judge_line(b"fold\r\n", OTHERS, OTHERS, {}, GAME).action == FOLD
+
+
+@pytest.mark.parametrize(
+    ("line", "part"),
+    [
+        (b"MATCHSTATX:1:7:r300c/c:|9hQd/8dAsJc:c\r\n", "the header differs, 'X' stands where 'E' should"),
+        (b"MATCHSTATE:1:7:r300c/c:9hQd|/8dAsJc:c\r\n", "the cards differs, '9' stands where '|' should"),
+        (b"MATCHSTATE:1:7:r300c/c\r\n", "only the first 22 came back"),
+        (b"MATCHSTATE\r\n", "only the first 10 came back"),
+        (b"MATCHSTATE:1:8:\r\n", "the hand number differs, '8' stands where '7' should"),
+    ],
+)
+def test_the_part_that_differs_is_named(line: bytes, part: str) -> None:
+    assert part in judge(line).problems[0].wrong
+
+
+def test_a_late_answer_to_a_state_given_up_is_no_mistake() -> None:
+    late = told(b"MATCHSTATE:1:6::|9hQd", Role.ASKS)
+    late.is_given_up = True
+    verdict = judge_line(late.text + b":c\r\n", ASKED, ASKED, {late.text: late, ASKED.text: ASKED}, GAME)
+    assert verdict[:3] == (Outcome.OTHER, (), late)
+
+
+def test_lines_when_nothing_is_asked() -> None:
+    assert kinds(judge(b"bye\r\n", None)) == [(Kind.JUNK, 1)]
+    assert kinds(judge(b"c\r\n", None)) == [(Kind.ECHO_MISSING, 1)]
+    assert kinds(judge(ASKED.text[:9] + b":c\r\n", None)) == [(Kind.ECHO_CUT, 10)]
+    assert kinds(judge(OTHERS.text + b":c\r\n", None)) == [(Kind.UNASKED, len(OTHERS.text) + 1)]
+    assert judge(FIRST.text + b":c\r\n", None).outcome is Outcome.REPEAT
+    assert judge(b"bye\r\n", None).problems[0].expected == "nothing: no answer is due"
+    assert judge_line(b"bye\r\n", None, None, {}, GAME).about is None
+
+
+# ---- any bytes
+
+MUTATIONS = st.one_of(
+    st.binary(max_size=60),
+    st.tuples(st.integers(0, 40), st.integers(0, 3), st.binary(max_size=3)).map(
+        lambda cut: (ASKED.text + b":r750")[: cut[0]] + cut[2] + (ASKED.text + b":r750")[cut[0] + cut[1] :]
+    ),
+    st.sampled_from([one.text for one in TOLD.values()]).flatmap(
+        lambda text: st.binary(max_size=8).map(lambda tail: text + b":" + tail)
+    ),
+)
+
+
+@settings(max_examples=500, deadline=None)
+@given(MUTATIONS, st.sampled_from([b"\r\n", b"\n"]))
+def test_the_judgement_is_the_dealers(body: bytes, end: bytes) -> None:
+    """What the doctor takes for an answer, and what it plays for it, is what the dealer does."""
+    line = body.replace(b"\n", b"") + end
+    session = DealerSession(GAME)
+    session.receive_data(VERSION_LINE)
+    session.next_event()
+    session.send_state(ASKED.text + b"\r\n")
+    session.receive_data(line)
+    event = session.next_event()
+    verdict = judge(line)
+    if b"\0" in line:
+        assert isinstance(event, Comment) or verdict.problems[0].kind is Kind.NUL_BYTE
+    elif verdict.outcome is Outcome.ANSWER:
+        assert isinstance(event, Reply | BadAction | UnknownAction)
+        if isinstance(event, Reply):
+            legal = ASKED.betting.legal_actions()
+            if event.action.kind is ActionKind.RAISE:
+                size = min(max(event.action.hand_total, legal.raise_min), legal.raise_max)
+                assert verdict.action == raise_to(size)
+            else:
+                assert verdict.action == (CALL if event.action == FOLD else event.action)
+        else:
+            assert verdict.action == CALL
+            assert verdict.problems
+    else:
+        assert isinstance(event, Comment | StaleReply | BadState)
+    for problem in verdict.problems:
+        assert 1 <= problem.byte <= len(line) + 1
+        assert problem.kind in (Kind.LINE_END,) or problem.byte <= len(split_end(line)[0]) + 1
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=80), st.sampled_from([None, FIRST, ASKED]))
+def test_nothing_a_bot_sends_is_too_much(line: bytes, asked: Told | None) -> None:
+    judge(line, asked)
+    judge_version(line, GAME)
+
+
+# ---- the version line
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (b"VERSION:2.0.0\r\n", []),
+        (b"VERSION:2.0.0\n", [(Kind.LINE_END, 14)]),
+        (b"VERSION:2.0.0", [(Kind.LINE_UNFINISHED, 14)]),
+        (b"VERSION:2.0.0\r", [(Kind.LINE_UNFINISHED, 15)]),
+        (b"VERSION:2.0.1\r\n", [(Kind.VERSION_TEXT, 13)]),
+        (b"VERSION: 2.0.0\r\n", [(Kind.VERSION_TEXT, 9)]),
+        (b"VERSION:2.0.0 x\n", [(Kind.LINE_END, 16), (Kind.VERSION_TEXT, 14)]),
+        (b"VERSION:3.0.0\r\n", [(Kind.VERSION_NUMBER, 9)]),
+        (b"VERSION:2.1.0\r\n", [(Kind.VERSION_NUMBER, 11)]),
+        (b"VERSION:2\r\n", [(Kind.NO_VERSION, 10)]),
+        (b"version:2.0.0\r\n", [(Kind.NO_VERSION, 1)]),
+        (b"\r\n", [(Kind.NO_VERSION, 1)]),
+        (b"# hi\r\n", [(Kind.NO_VERSION, 1)]),
+        (b"VERSION 2.0.0\r\n", [(Kind.NO_VERSION, 8)]),
+    ],
+)
+def test_the_version_line(line: bytes, expected: list[tuple[Kind, int]]) -> None:
+    assert [(problem.kind, problem.byte) for problem in judge_version(line, GAME)] == expected
+
+
+def test_helpers() -> None:
+    assert split_end(b"a\r\n") == (b"a", b"\r\n")
+    assert split_end(b"a\n") == (b"a", b"\n")
+    assert split_end(b"a\r") == (b"a", b"\r")
+    assert split_end(b"a") == (b"a", b"")
+    assert first_difference(b"abc", b"abd") == 2
+    assert first_difference(b"ab", b"abd") == 2
+    assert first_difference(b"", b"") == 0

@@ -1,0 +1,230 @@
+"""The situations: what the bot gets to see in each, and that the opponents keep to the rules of any game."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from dealer.doctor import opponents
+from dealer.doctor.examination import Examination, Setup, State
+from dealer.doctor.opponents import Turn
+from dealer.doctor.situations import (
+    SITUATIONS,
+    Situation,
+    find_situation,
+    middle_of_a_hand,
+    middle_of_a_long_hand,
+)
+from engine import CALL, BettingType, Game, betting_start
+from protocol import parse_game_definition
+from protocol.match_state import betting_after, parse_match_state
+from tests.dealer.doctor.local_host import LocalHost, examine
+from tests.dealer.doctor.peers import Peer
+from tests.dealer.helpers import ALL_IN_BLINDS, game
+
+
+class Caller(Peer):
+    """Calls always, and keeps the lines it was told."""
+
+    def action(self, text: bytes, betting: object) -> bytes:
+        return b"c"
+
+
+def told(name: str, game_name: str) -> list[str]:
+    """The lines of one situation, to a bot that calls."""
+    rules = game(game_name)
+    host = LocalHost(Caller, rules)
+    examination = Examination(Setup(rules, [find_situation(name)]), host)
+    examination.run()
+    assert list(examination.findings) == []
+    return b"".join(host.visits[-1].sent).decode().splitlines()
+
+
+def bettings(name: str, game_name: str) -> list[str]:
+    return [line.split(":")[3] for line in told(name, game_name)]
+
+
+def test_every_position_and_every_round() -> None:
+    lines = [parse_match_state(line, game("limit10")) for line in told("check-down", "limit10")]
+    assert {state.position for state in lines} == set(range(10))
+    assert [state.position for state in lines if not any(state.rounds)] == [0, 9, 8, 7, 6, 5, 4, 3, 2, 1]
+    assert sum(sum(map(bool, state.hole_cards)) == 10 for state in lines) == 10
+    assert {len(state.rounds) for state in lines} == {1, 2, 3, 4}
+
+
+def test_hands_that_end_before_the_bot_has_acted() -> None:
+    assert bettings("folds", "limit")[:2] == ["", "f"]
+
+
+def test_raises_to_the_cap() -> None:
+    assert max(len(betting) for betting in bettings("raises", "limit3")) >= len("rrrcc/rrrrcc/rrrrcc/rrrrcc")
+
+
+def test_a_long_chain_stops_where_the_protocol_stops_it() -> None:
+    longest = max(bettings("raises", "nolimit10"), key=len)
+    assert sum(longest.split("/")[0].count(letter) for letter in "fcr") <= 64
+    assert longest.split("/")[0].count("r") >= 40
+
+
+def test_all_in_early_and_late() -> None:
+    ends = [betting for betting in bettings("all-in", "nolimit") if betting.count("/") == 3 and "r20000c" in betting]
+    assert "cr20000c///" in ends
+    assert any(betting.endswith("/cr20000c//") for betting in ends)
+    assert any(betting.endswith("r20000c") for betting in ends)
+
+
+def test_a_bot_gets_good_cards_where_it_is_put_all_in() -> None:
+    rules = game("nolimit")
+    lines = [parse_match_state(line, rules) for line in told("all-in", "nolimit")]
+    for state in lines:
+        ranks = sorted(card >> 2 for card in state.hole_cards[state.position])
+        assert ranks[0] == ranks[1] or ranks[1] >= 11
+
+
+def test_the_short_stack_is_passed_over() -> None:
+    """Position 0 has 101 chips, the others go on betting beyond them."""
+    found = bettings("side-pots", "sidepots.nolimit.3p.game")
+    rules = game("sidepots.nolimit.3p.game")
+    later = [betting_after(rules, betting) for betting in found if betting.count("/") >= 2]
+    assert any(state.spent[0] == 101 and not state.finished and max(state.spent) > 101 for state in later)
+
+
+def test_numbers_of_a_resumed_match() -> None:
+    numbers = {int(line.split(":")[2]) for line in told("resumed-match", "limit")}
+    assert numbers == {999_998, 999_999, 1_000_000}
+
+
+@pytest.mark.parametrize("name", ["limit", "nolimit", "nolimit3", "kuhn", "leduc", "limit10"])
+@pytest.mark.parametrize("situation", ["resumed-hand", "long-line"])
+def test_a_resumed_hand_asks_at_once(situation: str, name: str) -> None:
+    first = told(situation, name)[0]
+    state = parse_match_state(first, game(name))
+    betting = betting_after(game(name), first.split(":")[3])
+    assert betting.acting_position == state.position
+    assert any(state.rounds)
+
+
+def test_a_long_line_is_long() -> None:
+    betting = middle_of_a_long_hand(game("nolimit"))
+    assert sum(len(actions) for actions in betting.rounds) > 150
+    assert middle_of_a_long_hand(game("limit")).round == 3
+
+
+def test_the_middle_of_a_hand() -> None:
+    for name in ("limit", "nolimit", "kuhn"):
+        betting = middle_of_a_hand(game(name))
+        assert betting.to_call > 0
+        assert betting.round == min(1, game(name).num_rounds - 1)
+
+
+def test_comments_are_sent_where_they_are_promised() -> None:
+    rules = game("kuhn")
+    host = LocalHost(Caller, rules)
+    Examination(Setup(rules, [find_situation("comments")]), host).run()
+    lines = b"".join(host.visits[0].sent).splitlines()
+    assert sum(line[:1] in (b"#", b";") for line in lines) == len(lines) / 2
+
+
+def test_a_situation_that_does_not_exist() -> None:
+    with pytest.raises(ValueError, match=r"no situation 'x'; there are: handshake, check-down"):
+        find_situation("x")
+    assert find_situation("bets").name == "bets"
+
+
+def test_names_are_unique_and_fit_the_table() -> None:
+    names = [situation.name for situation in SITUATIONS]
+    assert len(set(names)) == len(names)
+    assert all(len(name) <= 14 for name in names)
+
+
+# ---- any game
+
+
+def drawn_game(seed: int) -> Game:
+    """A playable game of odd shape."""
+    draw = random.Random(seed)
+    players = draw.randint(2, 5)
+    rounds = draw.randint(1, 4)
+    is_limit = draw.random() < 0.5
+    while True:
+        blinds = tuple(draw.choice((0, 1, 2, 5)) for _ in range(players))
+        stacks = tuple(draw.choice((5, 9, 20, 100)) for _ in range(players))
+        if any(blind < stack for blind, stack in zip(blinds, stacks, strict=True)) and any(blinds):
+            break
+    return Game(
+        betting=BettingType.LIMIT if is_limit else BettingType.NO_LIMIT,
+        num_players=players,
+        num_rounds=rounds,
+        stacks=stacks,
+        blinds=blinds,
+        raise_sizes=tuple(draw.choice((1, 3, 8)) for _ in range(rounds)) if is_limit else (),
+        first_players=tuple(draw.randrange(players) for _ in range(rounds)),
+        max_raises=tuple(draw.choice((0, 1, 4, 255)) for _ in range(rounds)),
+        num_suits=4,
+        num_ranks=13,
+        num_hole_cards=draw.randint(1, 3),
+        num_board_cards=tuple(draw.choice((0, 1)) for _ in range(rounds)),
+    )
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_any_game_can_be_examined(seed: int) -> None:
+    examination = examine(Peer, drawn_game(seed))
+    assert list(examination.findings) == []
+    assert {row.state for row in examination.rows} <= {State.OK, State.NOT_IN_GAME}
+
+
+def test_a_game_in_which_nobody_ever_acts() -> None:
+    examination = examine(Peer, parse_game_definition(ALL_IN_BLINDS))
+    assert list(examination.findings) == []
+    assert {row.situation.name for row in examination.rows if row.state is State.NOT_IN_GAME} == {
+        "side-pots",
+        "resumed-hand",
+        "long-line",
+    }
+
+
+def test_why_a_situation_does_not_arise() -> None:
+    def why(name: str, game_name: str) -> str:
+        return find_situation(name).missing_in(game(game_name))
+
+    assert why("all-in", "limit") == "bets never reach the stacks"
+    assert why("all-in", "nolimit") == ""
+    assert why("side-pots", "nolimit") == "two players have no side pots"
+    assert why("side-pots", "nolimit3") == "all stacks are equal; give a .game file in which they are not"
+    assert why("side-pots", "sidepots.nolimit.3p.game") == ""
+
+
+# ---- opponents
+
+
+def turn(name: str, betting: str, *, bot: int = 0, seed: int = 0) -> Turn:
+    return Turn(betting_after(game(name), betting), bot, random.Random(seed))
+
+
+def test_policies() -> None:
+    assert opponents.call(turn("limit", "cr")) == CALL
+    assert opponents.fold(turn("nolimit", "cr300")).kind.name == "FOLD"
+    assert opponents.fold(turn("nolimit", "cc/")) == CALL
+    assert opponents.bet_once(turn("nolimit", "cc/")).hand_total == 200
+    assert opponents.bet_once(turn("nolimit", "cc/r200")) == CALL
+    assert opponents.raise_always(turn("nolimit", "cc/r200")).hand_total == 300
+    assert opponents.raise_always(turn("limit", "crrr")) == CALL
+    assert opponents.shove_in_round(1)(turn("nolimit", "c")) == CALL
+    assert opponents.shove_in_round(1)(turn("nolimit", "cc/")).hand_total == 20000
+    assert opponents.largest_raise(betting_start(game("limit"))).hand_total == 0
+
+
+def test_drawn_actions_are_of_all_kinds() -> None:
+    drawn = {opponents.draw(turn("nolimit", "cr300", seed=seed)) for seed in range(300)}
+    assert {action.kind.name for action in drawn} == {"FOLD", "CALL", "RAISE"}
+    sizes = {action.hand_total for action in drawn if action.hand_total}
+    assert min(sizes) == 500
+    assert max(sizes) == 20000
+    assert len(sizes) > 20
+    assert {opponents.draw(turn("limit", "c", seed=seed)).kind.name for seed in range(50)} == {"CALL", "RAISE"}
+
+
+def test_a_situation_is_data() -> None:
+    assert all(isinstance(situation, Situation) and situation.what for situation in SITUATIONS)
