@@ -42,8 +42,8 @@ class Conversation:
         self._game_name = game_name or "the given one"
         self._comments: list[bytes] = []
         # A hook that a bot leaves alone needs no view: most states a player is told ask nothing of him.
-        self._wants_start = _overrides(bot, "hand_started")
-        self._wants_end = _overrides(bot, "hand_finished")
+        self._wants_start = overrides(bot, "hand_started")
+        self._wants_end = overrides(bot, "hand_finished")
         self.hands_finished = 0
         self.hand_number: int | None = None
         self.last_state = ""
@@ -132,6 +132,6 @@ def require_bot(bot: object) -> None:
         raise TypeError(f"a bot is needed, an object of a class derived from bots.Bot, not {bot!r}")
 
 
-def _overrides(bot: Bot, name: str) -> bool:
+def overrides(bot: Bot, name: str) -> bool:
     """Whether a bot has a hook of its own, in its class or on the object."""
     return getattr(getattr(bot, name), "__func__", None) is not getattr(Bot, name)

@@ -24,7 +24,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from bots.bot import Bot
-from bots.conversation import _overrides, require_bot
+from bots.conversation import overrides, require_bot
 from bots.errors import BotsError, IllegalReply
 from bots.legality import require_legal
 from bots.view import MAX_WAITING_COMMENTS, View
@@ -74,8 +74,8 @@ class BotTable:
             raise ValueError(f"the game needs {players} bots, {len(bots)} given")
         self.said: list[bytes] = []
         self._bots = tuple(bots)
-        self._starters = [seat for seat in range(players) if _overrides(bots[seat], "hand_started")]
-        self._enders = [seat for seat in range(players) if _overrides(bots[seat], "hand_finished")]
+        self._starters = [seat for seat in range(players) if overrides(bots[seat], "hand_started")]
+        self._enders = [seat for seat in range(players) if overrides(bots[seat], "hand_finished")]
         self._present = list(range(players))
         self._waiting: list[list[bytes]] = [[] for _ in range(players)]
         self._board_ends = game.board_cards_by_round

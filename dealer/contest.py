@@ -2,8 +2,8 @@
 
 The matches of a contest (one per seating and slice of the hands) run side by side, as many as the gate lets through.
 Where a stop rule looks at the scores, all matches play the same number of hands, hold, and the scores are looked at in
-an order that does not depend on which match was faster: the same seed stops at the same hand on any machine, with any
-number of workers at work, and after any interruption.
+an order that does not depend on which match was faster: the same matches stop at the same hand on any machine, however
+many of them run at a time, and after any interruption.
 
 A contest whose folder holds an interrupted run goes on from there.
 """

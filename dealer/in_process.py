@@ -27,8 +27,7 @@ from collections.abc import Sequence
 from bots.table import Bot, BotFailure, BotTable
 from dealer.clock import SeatClock
 from dealer.faults import FORFEITED, Fault, FaultKind, FaultPolicy, MatchFailure
-from dealer.match import _MAX_COMMENTS_PER_HAND
-from dealer.match_setup import MatchSetup, Phase
+from dealer.match_setup import MAX_COMMENTS_PER_HAND, MatchSetup, Phase
 from dealer.observer import MatchObserver
 from engine import CALL, FOLD, BettingState, Deal, Seat, betting_start, deals
 from engine.hand import hand_values
@@ -194,7 +193,7 @@ class InProcessMatch:
 
     def _note(self, seat: Seat, action_index: int, lines: Sequence[bytes]) -> None:
         """Keep what a bot remarked, as text the way a dealer reads a line: a character per byte."""
-        for line in lines[: _MAX_COMMENTS_PER_HAND - len(self._comments)]:
+        for line in lines[: MAX_COMMENTS_PER_HAND - len(self._comments)]:
             self._comments.append(PlayerComment(seat, action_index, line.decode("latin-1").rstrip("\r\n")))
 
     def _count_hand(

@@ -73,7 +73,7 @@ class LocalRun:
         self._keep_tracebacks(match)
         if failure is not None and self.failure is None:
             self.failed_seat = failure.seat
-            self.failure = str(failure).removeprefix("ERROR: ")
+            self.failure = str(failure).removeprefix("ERROR: ").removesuffix(".") + "."
             if failure.seat is not None:
                 hand = self.plan.setup.first_hand + match.hands_played
                 fault = Fault(failure.seat, failure.kind or FaultKind.CRASH, hand, b"", "the match ended")
@@ -124,6 +124,8 @@ class LocalRun:
             self._match.finish()
 
     async def close(self) -> None:
-        """Close the files."""
+        """End the bots' part, and close the files."""
+        if self._match is not None:
+            self._match.close()
         if self._files is not None:
             self._files.close()

@@ -34,7 +34,7 @@ from typing import Final
 from dealer.clock import SeatClock
 from dealer.correction import fit
 from dealer.faults import Fault, FaultKind, FaultPolicy, Loss, MatchFailure
-from dealer.match_setup import NO_PROGRESS, MatchSetup, Phase, Progress
+from dealer.match_setup import MAX_COMMENTS_PER_HAND, NO_PROGRESS, MatchSetup, Phase, Progress
 from dealer.observer import MatchObserver
 from engine import CALL, FOLD, Action, BettingState, Deal, Seat, betting_start, deals
 from engine.hand import hand_values
@@ -54,7 +54,6 @@ Raises:
     OSError: the connection is broken.
 """
 
-_MAX_COMMENTS_PER_HAND: Final = 256
 _NO_ECHO: Final = b"\0"
 
 
@@ -599,7 +598,7 @@ class Match:
             self._observer.line_received(seat, self._unix_us(now_ns), raw)
         if isinstance(event, Comment):
             self._hear_on(raw)
-            if len(self._comments) < _MAX_COMMENTS_PER_HAND:
+            if len(self._comments) < MAX_COMMENTS_PER_HAND:
                 text = raw.decode("latin-1").rstrip("\r\n")
                 self._comments.append(PlayerComment(seat, len(self._times_ns), text))
             return None

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
+from typing import Final
 
 from dealer.clock import DEFAULT_LIMITS, TimeLimits
 from dealer.faults import FaultPolicy
 from engine import Game, Seat
 
-__all__ = ["NO_PROGRESS", "MatchSetup", "Phase", "Progress"]
+__all__ = ["MAX_COMMENTS_PER_HAND", "NO_PROGRESS", "MatchSetup", "Phase", "Progress"]
+
+MAX_COMMENTS_PER_HAND: Final = 256
+"""So many comments of a hand are kept; further ones are heard and dropped."""
 
 
 @dataclass(frozen=True, slots=True)

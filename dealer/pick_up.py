@@ -17,6 +17,7 @@ import zlib
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from dealer.faults import Fault
@@ -34,6 +35,9 @@ from protocol.match_state import betting_after
 __all__ = ["PickUpError", "PickedUp", "pick_up"]
 
 _HEADER_LINES = 4
+
+_MOST_BYTES_OF_A_LINE = 1 << 20
+"""Longer than any line of a match; a file without ends of lines must not fill the memory."""
 
 
 class PickUpError(RuntimeError):
@@ -112,7 +116,7 @@ def _whole_lines(path: Path) -> Iterator[bytes]:
     """The lines of a file up to damage: one that does not end, or that holds a NUL."""
     if path.exists():
         with path.open("rb") as file:
-            for line in file:
+            for line in iter(partial(file.readline, _MOST_BYTES_OF_A_LINE), b""):
                 if b"\0" in line or not line.endswith(b"\n"):
                     return
                 yield line

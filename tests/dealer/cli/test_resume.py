@@ -1,0 +1,245 @@
+"""Runs that are killed, interrupted or hindered, and ``arena resume``: nothing is lost, nothing is different."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.dealer.cli.conftest import Arena, Ran
+from tests.dealer.helpers import ARENA, CONNECT, CONTROL_CODES, PATIENCE_S, program_env, write_program
+
+unix_only = pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
+needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+
+OF_THE_CLOCK = {"seconds", "hands_per_second", "thinking_s", "median_us", "p99_us", "us_per_action", "folder", "resume"}
+
+RUNS: dict[str, list[str]] = {
+    "play": ["play", "kuhn", "random", "calling", "-n", "150", "--workers", "2"],
+    "slices": ["play", "leduc", "random", "random", "-n", "120", "--workers", "4"],
+    "until it is known": [
+        "play",
+        "kuhn",
+        "random",
+        "folding",
+        "-n",
+        "2000",
+        "--stop",
+        "better:0,500",
+        "--workers",
+        "2",
+    ],
+    "tournament": ["tournament", "random", "calling", "folding", "--game", "kuhn", "-n", "60", "--workers", "3"],
+    "in one process": ["play", "limit", "random", "raising", "-n", "3000", "--in-process"],
+}
+"""Runs that differ in what goes on when they are killed."""
+
+
+def _without_times(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {name: _without_times(value) for name, value in data.items() if name not in OF_THE_CLOCK}
+    return [_without_times(value) for value in data] if isinstance(data, list) else data
+
+
+def _start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [*ARENA, *arguments, "--quiet"],
+        cwd=folder,
+        env=program_env(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def _logs(run: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(run)): path.read_bytes() for path in sorted(run.rglob("*.log"))}
+
+
+def _hands(run: Path) -> int:
+    try:
+        return sum(log.count(b"\nSTATE:") for log in _logs(run).values())
+    except OSError:
+        return 0
+
+
+def _result(run: Path) -> Any:
+    return _without_times(json.loads((run / "result.json").read_text("utf-8")))
+
+
+def _kill_at(process: subprocess.Popen[bytes], is_time: Callable[[], bool]) -> bool:
+    """Kill -9 as soon as it is time; whether the process was still running."""
+    until_s = time.monotonic() + PATIENCE_S
+    while process.poll() is None and not is_time():
+        assert time.monotonic() < until_s, "the run does not get on"
+        time.sleep(0.001)
+    process.kill()
+    process.communicate()
+    return process.returncode != 0
+
+
+def _survives(folder: Path, arena: Arena, how: str, draw: random.Random, kills: int) -> int:
+    """Kill a run again and again, resume it, and hold it against one that nobody disturbed."""
+    seed = ["--seed", str(draw.randrange(1000))]
+    for path in ("whole", "killed"):
+        assert not (folder / path).exists()
+    whole = arena(*RUNS[how], *seed, "--out", "whole")
+    assert whole.code == 0, whole.err
+    hands = _hands(folder / "whole")
+    run = folder / "killed"
+    killed = 0
+    for place in sorted(draw.randrange(hands) for _ in range(kills)):
+        command = ["resume", "killed"] if (run / "run.toml").exists() else [*RUNS[how], *seed, "--out", "killed"]
+        killed += _kill_at(_start(folder, *command), lambda place=place: _hands(run) > place)  # type: ignore[misc]
+    resumed = arena("resume", "killed")
+    assert resumed.code == 0, resumed.err
+    assert _logs(run) == _logs(folder / "whole")
+    assert _result(run) == _result(folder / "whole")
+    return killed
+
+
+@pytest.mark.parametrize("how", RUNS)
+def test_a_killed_run_resumed_is_the_run_that_nobody_disturbed(tmp_path: Path, arena: Arena, how: str) -> None:
+    assert _survives(tmp_path, arena, how, random.Random(how), 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(20))
+def test_a_hundred_kills(tmp_path: Path, arena: Arena, number: int) -> None:
+    """Over all cases a hundred, at places drawn at random."""
+    how = list(RUNS)[number % len(RUNS)]
+    _survives(tmp_path, arena, how, random.Random(number), 5)
+
+
+def test_killed_before_the_first_hand(tmp_path: Path, arena: Arena) -> None:
+    process = _start(tmp_path, *RUNS["play"], "--seed", "1", "--out", "killed")
+    _kill_at(process, (tmp_path / "killed" / "run.toml").exists)
+    assert arena("resume", "killed").code == 0
+    arena(*RUNS["play"], "--seed", "1", "--out", "whole")
+    assert _logs(tmp_path / "killed") == _logs(tmp_path / "whole")
+
+
+def test_bots_of_a_killed_run_end_by_themselves(tmp_path: Path) -> None:
+    began, ended = (f"open({str(tmp_path / name)!r}, 'w').close()\n" for name in ("began", "ended"))
+    code = f"{CONNECT}hello()\n{began}try:\n    while f.readline(): pass\nfinally:\n    {ended}"
+    bot = "Bob=" + write_program(tmp_path, "bob.py", code)
+    process = _start(tmp_path, "play", "kuhn", bot, "calling", "-n", "5", "--out", "killed")
+    assert _kill_at(process, (tmp_path / "began").exists)
+    until_s = time.monotonic() + PATIENCE_S
+    while not (tmp_path / "ended").exists():
+        assert time.monotonic() < until_s
+        time.sleep(0.01)
+
+
+@unix_only
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_tournament_says_how_to_go_on(tmp_path: Path, arena: Arena, number: signal.Signals) -> None:
+    how = ["tournament", "random", "calling", "folding", "--game", "kuhn", "-n", "20000", "--workers", "2"]
+    process = _start(tmp_path, *how, "--seed", "1", "--out", "cup")
+    until_s = time.monotonic() + PATIENCE_S
+    while _hands(tmp_path / "cup") < 20:
+        assert time.monotonic() < until_s
+        time.sleep(0.01)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 130, err
+    assert b"arena resume cup" in out
+    assert not CONTROL_CODES.search(out)
+    for log in _logs(tmp_path / "cup").values():
+        assert log.endswith(b"\n")
+    assert json.loads((tmp_path / "cup" / "result.json").read_text())["resume"] == "arena resume cup"
+
+
+def test_a_run_that_is_running_is_not_resumed(tmp_path: Path, arena: Arena) -> None:
+    process = _start(tmp_path, "play", "kuhn", "random", "calling", "-n", "1000000", "--out", "busy")
+    until_s = time.monotonic() + PATIENCE_S
+    while not _hands(tmp_path / "busy"):
+        assert time.monotonic() < until_s
+        time.sleep(0.01)
+    ran = arena("resume", "busy")
+    assert _kill_at(process, lambda: True)
+    assert ran.code == 2
+    assert ran.sentence == "the run in busy is still going on in another process"
+
+
+# ---- faults that were mended
+
+
+def test_a_run_that_a_bot_ended_goes_on_when_the_bot_is_mended(tmp_path: Path, arena: Arena) -> None:
+    code = CONNECT + (
+        "hello()\nfor line in f:\n"
+        "    _, position, hand, betting, cards = line.split(b':')\n"
+        "    if hand == b'7' and not os.path.exists('mended'): os._exit(3)\n"
+        "    if {b'': b'0', b'c': b'1', b'r': b'1', b'cr': b'0'}.get(betting) == position: call(line)\n"
+    )
+    bot = "Bob=" + write_program(tmp_path, "bob.py", code)
+    failed = arena("play", "kuhn", bot, "random", "-n", "20", "--seed", "3", "--workers", "1", "--out", "run")
+    assert failed.code == 1
+    assert "Bob closed the connection in hand 7" in failed.out
+    assert "arena resume run" in failed.out
+    (tmp_path / "mended").touch()
+    assert arena("resume", "run").code == 0
+    arena("play", "kuhn", bot, "random", "-n", "20", "--seed", "3", "--workers", "1", "--out", "whole")
+    assert _logs(tmp_path / "run") == _logs(tmp_path / "whole")
+    assert _result(tmp_path / "run") == _result(tmp_path / "whole")
+    assert json.loads((tmp_path / "run" / "result.json").read_text())["players"][0]["faults"] == {}
+
+
+# ---- what cannot be gone on with
+
+
+def _finished(arena: Arena) -> Ran:
+    ran = arena(*RUNS["play"], "--seed", "1", "--out", "run")
+    assert ran.code == 0
+    return ran
+
+
+def test_a_log_of_another_run(tmp_path: Path, arena: Arena) -> None:
+    _finished(arena)
+    log = next(iter(sorted((tmp_path / "run").glob("*.log"))))
+    log.write_bytes(log.read_bytes().replace(b" 1\n", b" 2\n", 1))
+    ran = arena("resume", "run")
+    assert ran.code == 2
+    assert f"{log.name}, line 1: this is the log of another match" in ran.sentence
+
+
+def test_a_file_of_the_run_that_is_damaged(tmp_path: Path, arena: Arena) -> None:
+    _finished(arena)
+    (tmp_path / "run" / "run.toml").write_text("game = \n")
+    ran = arena("resume", "run")
+    assert ran.code == 2
+    assert "run.toml" in ran.sentence
+    assert "line 1" in ran.sentence
+
+
+@unix_only
+@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written(tmp_path: Path, arena: Arena) -> None:
+    (tmp_path / "locked").mkdir(0o500)
+    ran = arena("play", "kuhn", "random", "calling", "--out", "locked/run")
+    assert ran.code == 2
+    assert "Permission denied" in ran.sentence
+
+
+@needs_full
+def test_a_disk_that_is_full_is_one_sentence_and_whole_lines(tmp_path: Path, arena: Arena) -> None:
+    """The disk is full when the first action is written."""
+    process = _start(tmp_path, "play", "kuhn", "random", "calling", "-n", "100000", "--workers", "1", "--out", "run")
+    assert _kill_at(process, lambda: _hands(tmp_path / "run") > 5)
+    transactions = next(iter((tmp_path / "run").glob("*.tlog")))
+    transactions.unlink()
+    transactions.symlink_to("/dev/full")
+    ran = arena("resume", "run")
+    assert ran.code in (1, 2)
+    assert "No space left on device" in ran.out + ran.err
+    assert "Traceback" not in ran.err
+    for log in _logs(tmp_path / "run").values():
+        assert log.endswith(b"\n")
