@@ -63,6 +63,7 @@ _ENTRIES: Final[Mapping[str, _Entry]] = {
     "folding": _Entry("bots.baseline", "FoldingBot", "folds to every bet"),
     "raising": _Entry("bots.baseline", "RaisingBot", "raises whenever it may"),
     "random": _Entry("bots.baseline", "RandomBot", "draws fold, call or raise with fixed probabilities"),
+    "rembrant": _Entry("bots.rembrant.bot", "RembrantBot", "plays the rule tables of Rembrant in hold'em games"),
 }
 
 

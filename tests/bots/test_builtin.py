@@ -43,12 +43,18 @@ def one_hand() -> MockDealer:
     return script.ask("MATCHSTATE:0:0:cr:Ks|").tell("MATCHSTATE:0:0:crf:Ks|")
 
 
+def one_hand_of_holdem() -> MockDealer:
+    script = MockDealer("limit").ask("MATCHSTATE:1:0::|AhKs").tell("MATCHSTATE:1:0:c:|AhKs")
+    return script.ask("MATCHSTATE:1:0:cr:|AhKs").tell("MATCHSTATE:1:0:crf:|AhKs")
+
+
 @pytest.mark.parametrize("name", [bot.name for bot in describe_all()])
 def test_a_playing_bot_loads_nothing_heavy(
     thread_dealer: StartDealer, program_env: dict[str, str], tmp_path: Path, name: str
 ) -> None:
-    dealer = thread_dealer(one_hand())
-    command = [sys.executable, "-c", PROGRAM, name, "127.0.0.1", str(dealer.port), "--game", "leduc"]
+    """In hold'em, which every bot plays."""
+    dealer = thread_dealer(one_hand_of_holdem())
+    command = [sys.executable, "-c", PROGRAM, name, "127.0.0.1", str(dealer.port), "--game", "limit"]
     done = subprocess.run(command, capture_output=True, text=True, env=program_env, cwd=tmp_path, timeout=60)
     code, *modules = done.stdout.split()
     assert (code, done.stderr) == ("0", "")

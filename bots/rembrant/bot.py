@@ -1,0 +1,234 @@
+"""The rule bot `rembrant`: reads the situation, looks its rule up, plays it, and says why where it is asked to."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from bots.bot import Bot
+from bots.errors import BotsError
+from bots.rembrant.cells import Move, Opponent
+from bots.rembrant.choice import chance_of_aggression
+from bots.rembrant.danger import Danger, read_danger
+from bots.rembrant.groups import name_of_hand
+from bots.rembrant.kinds import BELOW_STRAIGHTS, read_kind
+from bots.rembrant.opponent import read_opponent
+from bots.rembrant.sizes import action_of
+from bots.rembrant.style import Style
+from bots.rembrant.tables import STREETS, Rule, group_of, postflop_rule, preflop_rule
+from bots.view import View
+from engine import Action, Game
+from protocol import format_action
+
+__all__ = ["RembrantBot"]
+
+_BOARD: Final = (0, 3, 1, 1)
+_DECK_CARDS: Final = 52
+_BETS: Final = (Opponent.RAISE, Opponent.RE_RAISE, Opponent.ALL_IN)
+_DEFAULTS: Final = Style()
+
+
+class _Decision(NamedTuple):
+    """What the rules make of a situation.
+
+    Attributes:
+        hand: the group or the kind, in words.
+        danger: of the board; None before the flop.
+        opponent: what he did last.
+        rule: the rule that applies.
+        moves: the moves to draw from, the more passive one first; often twice the same.
+        chance: the probability of the second.
+    """
+
+    hand: str
+    danger: Danger | None
+    opponent: Opponent
+    rule: Rule
+    moves: tuple[Move, Move]
+    chance: float
+
+
+class RembrantBot(Bot):
+    """Plays the rule tables of Rembrant, sixth by bankroll in two-player no-limit at the ACPC 2011.
+
+    Algorithm: before the flop the hand belongs to one of nine groups, after it the best five cards to one of seven,
+        with columns for how our own cards made them (`bots.rembrant.kinds`). Group, street and the opponent's last
+        action lead to one cell of one table (`bots.rembrant.printed`). A cell with two moves is decided by what the
+        board threatens, in one of two readings (`bots.rembrant.choice`, option `reading`). It counts no odds and
+        remembers no opponent. The work also speaks of looking at what a hand may become; no table asks for it.
+
+    Source: G. Vohl, B. Bošković, J. Brest, "Poker program Rembrant", University of Maribor. The tables are the
+        work's. What it leaves open is decided here, and an option wherever another answer is as good: all sizes but
+        two, the meaning of the slashes, which of the hand's parts lie on the board, who pays when a check is not free
+        (`complete`). Limits for calling raises are given in chips at blinds 1 and 2 and scale with the big blind. On a
+        board with four cards to a straight the work "does not pay bets", which contradicts its tables; here it decides
+        between the moves of a cell, with ``four_straight=fold`` it goes before the tables. Two cards of a suit are a
+        danger while cards are to come; ``river_danger=true`` takes the work at its letter, on the river too.
+
+    Other games: in limit games every raise and all-in is the one raise there is. With more than two players the
+        opponent is whoever made the last bet or raise of the round (`bots.rembrant.opponent`). A game that is no
+        hold'em is refused.
+
+    Strength: the tables are made for two players, no-limit, 200 big blinds, stacks reset after every hand; elsewhere
+        it plays the same rules without claim.
+
+    Its draws follow from the seed and the state alone: a match that is resumed or cut between hands plays the same.
+    """
+
+    def __init__(
+        self,
+        *,
+        reading: str = _DEFAULTS.reading,
+        chance: float = _DEFAULTS.chance,
+        chance_danger: float = _DEFAULTS.chance_danger,
+        chance_dry: float = _DEFAULTS.chance_dry,
+        river_danger: bool = _DEFAULTS.river_danger,
+        four_straight: str = _DEFAULTS.four_straight,
+        complete: int = _DEFAULTS.complete,
+        open_bb: float = _DEFAULTS.open_bb,
+        reraise_times: float = _DEFAULTS.reraise_times,
+        bet_pot: float = _DEFAULTS.bet_pot,
+        bet_pot_danger: float = _DEFAULTS.bet_pot_danger,
+        raise_times: float = _DEFAULTS.raise_times,
+        explain: bool = False,
+        seed: int | None = None,
+    ) -> None:
+        """Choose how to play; all but the last two are the fields of `bots.rembrant.style.Style`.
+
+        Args:
+            explain: send a comment with the situation and its rule before every action.
+            seed: of the draws of the probabilistic reading; any, where none is given.
+
+        Raises:
+            ValueError: a value that means nothing.
+        """
+        self._style = Style(
+            reading=reading,
+            chance=chance,
+            chance_danger=chance_danger,
+            chance_dry=chance_dry,
+            river_danger=river_danger,
+            four_straight=four_straight,
+            complete=complete,
+            open_bb=open_bb,
+            reraise_times=reraise_times,
+            bet_pot=bet_pot,
+            bet_pot_danger=bet_pot_danger,
+            raise_times=raise_times,
+        )
+        self._explains = explain
+        self._seed = random.getrandbits(64) if seed is None else seed
+        self._game: Game | None = None
+
+    def act(self, view: View) -> Action:
+        """Play the rule.
+
+        Raises:
+            BotsError: the game is no hold'em.
+        """
+        decision = self._decide(view)
+        move = decision.moves[self._draw(view, decision.chance)]
+        action = action_of(move, view, decision.danger, self._style)
+        if self._explains:
+            view.comment(_explain(view, decision, move, action))
+        return action
+
+    def policy(self, view: View) -> Mapping[Action, float]:
+        """The one action of the deterministic reading; in the probabilistic one often two.
+
+        Raises:
+            BotsError: the game is no hold'em.
+        """
+        decision = self._decide(view)
+        chances: dict[Action, float] = {}
+        for move, chance in zip(decision.moves, (1 - decision.chance, decision.chance), strict=True):
+            if chance:
+                action = action_of(move, view, decision.danger, self._style)
+                chances[action] = chances.get(action, 0.0) + chance
+        return chances
+
+    def _decide(self, view: View) -> _Decision:
+        if view.game is not self._game:
+            _require_holdem(view.game)
+            self._game = view.game
+        return self._decide_postflop(view) if view.round else self._decide_preflop(view)
+
+    def _decide_preflop(self, view: View) -> _Decision:
+        opponent = read_opponent(view)
+        hand = name_of_hand(view.hole_cards)
+        rule = preflop_rule(hand, opponent)
+        group = group_of(hand)
+        move = rule.cell.aggressive
+        limit_chips = rule.cell.limit_chips(view.big_blind)
+        if limit_chips is not None and view.betting.max_spent > limit_chips:
+            move = rule.cell.passive
+        if move is Move.CHECK and view.to_call:
+            completes = view.spent[view.position] > 0 and group <= self._style.complete
+            move = Move.CALL if completes else Move.FOLD
+        return _Decision(f"{hand}, group {group}", None, opponent, rule, (move, move), 1.0)
+
+    def _decide_postflop(self, view: View) -> _Decision:
+        style = self._style
+        opponent = read_opponent(view)
+        kind = read_kind(view.hole_cards, view.board)
+        danger = read_danger(view.board)
+        rule = postflop_rule(kind, STREETS[view.round - 1], opponent)
+        cell = rule.cell
+        moves, chance = (cell.passive, cell.aggressive), 1.0
+        if (
+            style.four_straight == "fold"
+            and danger.is_four_to_straight
+            and kind in BELOW_STRAIGHTS
+            and opponent in _BETS
+        ):
+            moves = (Move.FOLD, Move.FOLD)
+        elif cell.has_slash:
+            chance = chance_of_aggression(cell, kind, danger, style)
+        return _Decision(kind.value, danger, opponent, rule, moves, chance)
+
+    def _draw(self, view: View, chance: float) -> bool:
+        """True with this probability: a draw that follows from the seed and the state, which has the hand number."""
+        if chance in (0.0, 1.0):
+            return chance == 1.0
+        return random.Random(f"{self._seed}:{view.match_state.format()}").random() < chance
+
+
+def _explain(view: View, decision: _Decision, move: Move, action: Action) -> str:
+    """The situation, its rule and what was done, in one line: ``... table 12: check/raise -> raise, r600``."""
+    cards = view.hole_text
+    board = ""
+    if decision.danger is not None:
+        cards += f" on {view.board_text}"
+        board = f"; board: {decision.danger.describe()}"
+    return (
+        f"{view.round_name} {cards}: {decision.hand}{board}; opponent: {decision.opponent.value}; "
+        f"table {decision.rule.table}: {_explain_cell(view, decision)} -> {move.word}, {format_action(action)}"
+    )
+
+
+def _explain_cell(view: View, decision: _Decision) -> str:
+    """The cell as printed, with what it means here where that is not plain."""
+    cell = decision.rule.cell
+    limit_chips = cell.limit_chips(view.big_blind)
+    if limit_chips is not None:
+        return f"{cell.text} (here {limit_chips})"
+    if cell.passive is Move.CHECK and view.to_call:
+        return f"{cell.text} (which costs {view.to_call})"
+    if decision.chance not in (0.0, 1.0):
+        return f"{cell.text} ({cell.aggressive.word} {decision.chance:.0%})"
+    return cell.text
+
+
+def _require_holdem(game: Game) -> None:
+    """Check that the rules can be played.
+
+    Raises:
+        BotsError: they cannot.
+    """
+    is_holdem = game.num_hole_cards == 2 and game.num_board_cards == _BOARD[: game.num_rounds]
+    if not is_holdem or len(game.deck) != _DECK_CARDS:
+        raise BotsError(
+            "rembrant plays hold'em only: limit or no-limit, two hole cards from a deck of 52, a board of three, one "
+            "and one, such as in the games nolimit, limit, nolimit3 and limit6; this game is none"
+        )

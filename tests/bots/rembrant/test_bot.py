@@ -1,0 +1,319 @@
+"""The bot: sizes, the small blind, options, comments, draws, and that it is never illegal in any hold'em game."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bots.baseline import CallingBot, ConstantBot, RaisingBot, RandomBot
+from bots.bot import Bot
+from bots.builtin import main
+from bots.errors import BotsError, SpecError
+from bots.legality import require_legal
+from bots.registry import make_bot
+from bots.rembrant import RembrantBot
+from bots.testing import MockDealer, check
+from bots.view import View
+from engine import CALL, FOLD, RAISE, Action, Deal, Hand, deal_hand, deals, parse_cards, raise_to
+from protocol import find_game, shipped_games
+
+ViewOf = Callable[[str, str], View]
+HOLDEM = [name for name in shipped_games() if name.startswith("holdem")]
+
+
+@pytest.mark.parametrize(
+    ("options", "state", "action"),
+    [
+        ({}, "MATCHSTATE:1:0::|AhAs", raise_to(400)),
+        ({"open_bb": 3.0}, "MATCHSTATE:1:0::|AhAs", raise_to(300)),
+        ({"open_bb": 0.5}, "MATCHSTATE:1:0::|AhAs", raise_to(200)),
+        ({"open_bb": 1e6}, "MATCHSTATE:1:0::|AhAs", raise_to(20000)),
+        ({}, "MATCHSTATE:0:0:c:AhAs|", raise_to(400)),
+        ({}, "MATCHSTATE:0:0:r300:AhAs|", raise_to(1050)),
+        ({"reraise_times": 3.0}, "MATCHSTATE:0:0:r300:AhAs|", raise_to(900)),
+        ({}, "MATCHSTATE:0:0:r15000:AhAs|", raise_to(20000)),
+        ({}, "MATCHSTATE:0:0:r225:AhAs|", raise_to(787)),  # rounded down
+        # top pair after the flop, against nothing on a board with draws, then against a bet of 500
+        ({}, "MATCHSTATE:1:0:r300c/c:|AhKs/Kc8c3d", raise_to(900)),
+        ({"bet_pot_danger": 0.5}, "MATCHSTATE:1:0:r300c/c:|AhKs/Kc8c3d", raise_to(600)),
+        ({}, "MATCHSTATE:1:0:r300c/r800:|AhKs/Kc8c3d", raise_to(300 + 1750)),
+        ({"raise_times": 3.0}, "MATCHSTATE:1:0:r300c/r800:|AhKs/Kc8c3d", raise_to(300 + 1500)),
+        # two pairs bet on any board, here a dry one
+        ({}, "MATCHSTATE:1:0:r300c/c:|Kh8s/Kc8h3d", raise_to(700)),
+        ({"bet_pot": 0.5}, "MATCHSTATE:1:0:r300c/c:|Kh8s/Kc8h3d", raise_to(600)),
+        # the most that can be put in against an all-in is a call
+        ({}, "MATCHSTATE:0:0:r20000:AhAs|", CALL),
+    ],
+)
+def test_sizes(view_of: ViewOf, options: dict[str, float], state: str, action: Action) -> None:
+    view = view_of("nolimit", state)
+    assert RembrantBot(**options).act(view) == action  # type: ignore[arg-type]
+    assert require_legal(action, view) == action
+
+
+@pytest.mark.parametrize(
+    ("game", "state", "actions"),
+    [
+        # groups 7, 8 and 9 in the small blind, by the option `complete`
+        ("nolimit", "MATCHSTATE:1:0::|KhTs", (raise_to(400),) * 3),
+        ("nolimit", "MATCHSTATE:1:0::|Ah5s", (FOLD, CALL, CALL)),
+        ("nolimit", "MATCHSTATE:1:0::|Jh5s", (FOLD, FOLD, CALL)),
+        ("limit", "MATCHSTATE:1:0::|Ah5s", (FOLD, CALL, CALL)),
+        # a free check in the big blind
+        ("nolimit", "MATCHSTATE:0:0:c:Jh5s|", (CALL,) * 3),
+        # who has posted nothing folds
+        ("nolimit3", "MATCHSTATE:2:0::||Ah5s", (FOLD,) * 3),
+        ("nolimit3", "MATCHSTATE:0:0:f:Ah5s||", (FOLD, CALL, CALL)),
+        ("limit6", "MATCHSTATE:0:0:ffff:Ah5s|||||", (FOLD, CALL, CALL)),
+    ],
+)
+def test_a_check_that_is_not_free(view_of: ViewOf, game: str, state: str, actions: tuple[Action, ...]) -> None:
+    view = view_of(game, state)
+    assert tuple(RembrantBot(complete=group).act(view) for group in (7, 8, 9)) == actions
+
+
+@pytest.mark.parametrize(
+    ("state", "action"),
+    [
+        ("MATCHSTATE:1:0::|AhAs", RAISE),
+        ("MATCHSTATE:0:0:r:AhAs|", RAISE),
+        ("MATCHSTATE:1:0:rr:|AhAs", RAISE),  # the table says all-in
+        ("MATCHSTATE:0:0:rrr:AhAs|", CALL),  # no more raises
+        ("MATCHSTATE:0:0:r:9h8h|", CALL),  # a raise to two big blinds is below the limit of 5 chips at blinds 1 and 2
+        ("MATCHSTATE:1:0:rr:|Kh9h", FOLD),
+        ("MATCHSTATE:1:0:rc/r:|AhKs/Kc8c3d", RAISE),
+        ("MATCHSTATE:1:0:rc/r:|AhQs/Kc8c3d", FOLD),
+    ],
+)
+def test_limit_games_have_one_size(view_of: ViewOf, state: str, action: Action) -> None:
+    view = view_of("limit", state)
+    assert RembrantBot().act(view) == action
+    assert require_legal(action, view) == action
+
+
+def test_four_to_a_straight_before_the_tables(view_of: ViewOf) -> None:
+    def act(hole: str, betting: str, four_straight: str) -> Action:
+        state = f"MATCHSTATE:1:0:cc/cc/{betting}:|{hole}/9c8d7h/5s"
+        return RembrantBot(four_straight=four_straight).act(view_of("nolimit", state))
+
+    assert act("9h9s", "r400", "slash") == raise_to(100 + 1050), "a set re-raises"
+    assert act("9h9s", "r400", "fold") == FOLD
+    assert act("AhAs", "r20000", "slash") == CALL
+    assert act("AhAs", "r20000", "fold") == FOLD
+    assert act("Jh6s", "r400", "fold") == CALL, "a straight goes on"
+    assert act("9s8h", "c", "fold") == act("9s8h", "c", "slash") == raise_to(300), "there is no bet to pay"
+
+
+def test_the_limits_of_groups_scale(view_of: ViewOf) -> None:
+    """The tables' 20 chips are ten big blinds in every game."""
+    game = replace(find_game("nolimit")[1], blinds=(2, 1), stacks=(400, 400))
+    deal = Deal((parse_cards("5h5s"), parse_cards("AhKs")), deal_hand(game, 1, 0).board)
+    for total, action in ((20, CALL), (21, FOLD)):
+        hand = Hand(game, deal)
+        hand.apply(raise_to(total))
+        assert RembrantBot().act(View.of_hand(hand, hand.acting_position)) == action
+
+
+def test_explanations(view_of: ViewOf) -> None:
+    def say(state: str, **options: Any) -> str:
+        view = view_of("nolimit", state)
+        RembrantBot(explain=True, **options).act(view)
+        (comment,) = view.comments
+        return comment.decode()
+
+    assert say("MATCHSTATE:1:0::|Ah5s") == (
+        "# preflop Ah5s: A5o, group 8; opponent: other; table 9: check (which costs 50) -> call, c\r\n"
+    )
+    assert say("MATCHSTATE:0:0:r1001:5h5s|") == (
+        "# preflop 5h5s: 55, group 6; opponent: raise; table 7: call <= 20 (here 1000) -> fold, f\r\n"
+    )
+    assert say("MATCHSTATE:1:0:r300c/r800:|AhKs/Kc8c3d") == (
+        "# flop AhKs on Kc8c3d: pair, top; board: two of a suit; opponent: raise; "
+        "table 12: re-raise -> re-raise, r2050\r\n"
+    )
+    assert say("MATCHSTATE:1:0:r300c/c:|AhKs/Kc8c3d", reading="probabilistic", chance_danger=0.99, seed=1) == (
+        "# flop AhKs on Kc8c3d: pair, top; board: two of a suit; opponent: check; "
+        "table 12: check/raise (raise 99%) -> raise, r900\r\n"
+    )
+
+
+def test_silent_unless_asked(view_of: ViewOf) -> None:
+    view = view_of("nolimit", "MATCHSTATE:1:0::|Ah5s")
+    RembrantBot().act(view)
+    assert view.comments == []
+
+
+def test_comments_reach_the_dealer_before_the_reply() -> None:
+    script = MockDealer("nolimit").ask("MATCHSTATE:1:0::|AhAs", "r400").tell("MATCHSTATE:1:0:r400f:|AhAs")
+    check(RembrantBot(explain=True), script)
+    assert script.comments == [b"# preflop AhAs: AA, group 1; opponent: other; table 2: raise -> raise, r400\r\n"]
+
+
+BOTS: list[Callable[[int], Bot]] = [
+    lambda seed: RembrantBot(explain=True),
+    lambda seed: RembrantBot(explain=True, reading="probabilistic", seed=seed),
+    lambda seed: RembrantBot(explain=True, river_danger=True, four_straight="fold", complete=9, raise_times=0.01),
+    lambda seed: RembrantBot(explain=True, open_bb=1e6, bet_pot=1e6, bet_pot_danger=1e-6, reraise_times=1e6),
+    lambda seed: RandomBot(seed=seed),
+    lambda seed: RandomBot(fold=0.02, call=0.9, raise_=0.08, seed=seed),
+    lambda seed: ConstantBot(action="raise", size="0.5"),
+    lambda seed: CallingBot(),
+    lambda seed: RaisingBot(),
+]
+
+
+@pytest.mark.parametrize("name", HOLDEM)
+def test_never_illegal(name: str) -> None:
+    """Hands between random casts: legal answers, one valid comment each, the policy says what is played."""
+    game = find_game(name)[1]
+    rng = random.Random(7)
+    casts = [[rng.choice(BOTS)(seed) for seed in range(game.num_players)] for _ in range(20)]
+    source = deals(game, 11)
+    said = 0
+    for number in range(400):
+        cast = rng.choice(casts)
+        hand = Hand(game, next(source))
+        while not hand.finished:
+            view = View.of_hand(hand, hand.acting_position, number)
+            bot = cast[hand.acting_position]
+            if isinstance(bot, RembrantBot):
+                policy = bot.policy(view)
+                assert sum(policy.values()) == pytest.approx(1)
+                assert view.comments == [], "asking must not change anything"
+                answer = bot.act(view)
+                assert policy[answer] > 0
+                assert all(require_legal(action, view) == action for action in policy)
+                (comment,) = view.comments
+                assert comment.startswith(b"# ")
+                assert comment.endswith(b"\r\n")
+                assert comment.isascii()
+                assert comment.count(b"\n") == comment.count(b"\r") == 1
+                assert len(comment) < 300
+                said += 1
+            else:
+                answer = bot.act(view)
+            hand.apply(answer)
+    assert said > 300
+
+
+def test_the_games_are_all_tried() -> None:
+    players = {(find_game(name)[1].num_players, find_game(name)[1].is_limit) for name in HOLDEM}
+    assert players == {(count, is_limit) for count in (2, 3, 6, 10) for is_limit in (False, True)}
+
+
+@pytest.mark.parametrize("players", [4, 5, 7, 8, 9])
+def test_other_numbers_of_players(players: int) -> None:
+    game = find_game("nolimit10")[1]
+    game = replace(game, num_players=players, stacks=game.stacks[:players], blinds=game.blinds[:players])
+    cast = [RembrantBot(reading="probabilistic", seed=seat) for seat in range(players)]
+    for number in range(100):
+        hand = Hand(game, deal_hand(game, 3, number))
+        while not hand.finished:
+            view = View.of_hand(hand, hand.acting_position, number)
+            hand.apply(require_legal(cast[hand.acting_position].act(view), view))
+
+
+def actions_of(bot: RembrantBot, numbers: range) -> dict[int, list[Action]]:
+    """What a bot plays against random opponents, by hand number; the opponents draw anew for each hand."""
+    game = find_game("nolimit")[1]
+    played: dict[int, list[Action]] = {}
+    for number in numbers:
+        opponent = RandomBot(seed=number, fold=0, call=0.9, raise_=0.1)
+        hand = Hand(game, deal_hand(game, 5, number))
+        played[number] = []
+        while not hand.finished:
+            view = View.of_hand(hand, hand.acting_position, number)
+            is_ours = (hand.acting_position + number) % 2 == 0
+            answer = bot.act(view) if is_ours else opponent.act(view)
+            played[number] += [answer] if is_ours else []
+            hand.apply(answer)
+    return played
+
+
+def test_draws_follow_from_seed_hand_and_state() -> None:
+    """Cut anywhere, played backwards, asked twice: the same hands."""
+    whole = actions_of(RembrantBot(reading="probabilistic", seed=3), range(300))
+    late = actions_of(RembrantBot(reading="probabilistic", seed=3), range(150, 300))
+    backwards = actions_of(RembrantBot(reading="probabilistic", seed=3), range(299, -1, -1))
+    assert {number: whole[number] for number in late} == late
+    assert backwards == whole
+    assert actions_of(RembrantBot(reading="probabilistic", seed=4), range(300)) != whole
+
+
+def test_without_a_seed_draws_differ_between_bots() -> None:
+    runs = [actions_of(RembrantBot(reading="probabilistic"), range(200)) for _ in range(2)]
+    assert runs[0] != runs[1]
+
+
+def test_the_deterministic_reading_draws_nothing() -> None:
+    assert actions_of(RembrantBot(seed=1), range(100)) == actions_of(RembrantBot(seed=2), range(100))
+
+
+def test_draws_have_the_chances_of_the_policy(view_of: ViewOf) -> None:
+    bot = RembrantBot(reading="probabilistic", seed=1)
+    counts: Counter[Action] = Counter()
+    for number in range(4000):
+        view = view_of("nolimit", f"MATCHSTATE:1:{number}:r300c/c:|AhKs/Kc8c3d")
+        assert bot.policy(view) == pytest.approx({CALL: 0.2, raise_to(900): 0.8})
+        counts[bot.act(view)] += 1
+    assert counts[raise_to(900)] / 4000 == pytest.approx(0.8, abs=0.03)
+    assert sum(counts.values()) == counts[CALL] + counts[raise_to(900)]
+
+
+def test_policies_join_equal_actions(view_of: ViewOf) -> None:
+    """A raise that is not allowed is a call: both moves of call/all-in are then one action."""
+    bot = RembrantBot(reading="probabilistic", seed=1)
+    assert bot.policy(view_of("limit", "MATCHSTATE:0:0:rc/rrrr:KhKs|/Kc8c3d")) == {CALL: 1.0}
+
+
+@pytest.mark.parametrize("name", [name for name in shipped_games() if not name.startswith("holdem")])
+def test_games_that_are_no_holdem_are_refused(name: str) -> None:
+    game = find_game(name)[1]
+    hand = Hand(game, deal_hand(game, 1, 0))
+    view = View.of_hand(hand, hand.acting_position)
+    for ask in (RembrantBot().act, RembrantBot().policy):
+        with pytest.raises(BotsError, match=r"rembrant plays hold'em only: .* this game is none") as caught:
+            ask(view)
+        assert "\n" not in str(caught.value)
+
+
+def test_a_short_deck_is_refused() -> None:
+    game = replace(find_game("nolimit")[1], num_ranks=9)
+    hand = Hand(game, deal_hand(game, 1, 0))
+    with pytest.raises(BotsError, match="a deck of 52"):
+        RembrantBot().act(View.of_hand(hand, hand.acting_position))
+
+
+def test_a_shorter_game_of_holdem_is_played() -> None:
+    full = find_game("nolimit")[1]
+    game = replace(full, num_rounds=2, num_board_cards=(0, 3), first_players=(1, 0), max_raises=full.max_raises[:2])
+    bot = RembrantBot(explain=True)
+    for number in range(50):
+        hand = Hand(game, deal_hand(game, 1, number))
+        while not hand.finished:
+            view = View.of_hand(hand, hand.acting_position, number)
+            hand.apply(require_legal(bot.act(view), view))
+
+
+def test_the_program_refuses_in_one_sentence(
+    thread_dealer: Callable[..., Any], capfd: pytest.CaptureFixture[str]
+) -> None:
+    dealer = thread_dealer(MockDealer("leduc").ask("MATCHSTATE:0:0::Ks|"))
+    assert main(["rembrant", "127.0.0.1", str(dealer.port), "--game", "leduc"]) == 1
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert err.startswith("bot: rembrant plays hold'em only")
+    assert err.count("\n") == 1
+
+
+def test_by_name() -> None:
+    bot = make_bot("rembrant?reading=probabilistic,explain=yes,open_bb=3,complete=9", 5)
+    assert isinstance(bot, RembrantBot)
+    assert (bot._seed, bot._explains, bot._style.open_bb, bot._style.complete) == (5, True, 3, 9)
+    with pytest.raises(SpecError, match=r"'rembrant[?]reading=bold': reading must be deterministic or probabilistic"):
+        make_bot("rembrant?reading=bold")

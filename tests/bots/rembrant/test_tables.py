@@ -1,0 +1,148 @@
+"""The printed tables and how they are read: against the tables as written down a second time (work.json)."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from bots.rembrant import tables
+from bots.rembrant.cells import Cell, Move, Opponent, parse_cell
+from bots.rembrant.groups import ALL_HANDS, expand_hands, name_of_hand
+from bots.rembrant.kinds import Kind
+from bots.rembrant.printed import POSTFLOP_TABLES, PREFLOP_TABLES
+from bots.rembrant.tables import STREETS, group_of, postflop_rule, preflop_rule
+from engine import parse_cards
+
+WORK = json.loads(Path(__file__).with_name("work.json").read_text(encoding="utf-8"))
+GROUP_OF = {hand: int(group) for group, hands in WORK["groups"].items() for hand in hands}
+
+LINES = {
+    Opponent.NONE: "other",
+    Opponent.CHECK_OR_CALL: "check",
+    Opponent.RAISE: "raise",
+    Opponent.RE_RAISE: "reraise",
+    Opponent.ALL_IN: "allin",
+}
+
+
+def plain(cell: Cell) -> object:
+    """A cell as work.json writes it."""
+    if cell.limit is not None:
+        return ["call", cell.limit, "fold"]
+    return cell.text.replace("-", "")
+
+
+def test_all_hands_and_all_cells_before_the_flop() -> None:
+    seen = Counter()
+    for hand, opponent in product(ALL_HANDS, Opponent):
+        group = GROUP_OF[hand]
+        line = "other" if opponent is Opponent.CHECK_OR_CALL else LINES[opponent]
+        expected = WORK["preflop"][str(group)][line]
+        rule = preflop_rule(hand, opponent)
+        assert plain(rule.cell) == (expected[hand] if isinstance(expected, dict) else expected)
+        assert rule.table == group + 1
+        assert group_of(hand) == group
+        seen[group] += 1
+    assert sum(seen.values()) == 169 * 5
+
+
+def test_combinations_of_each_group() -> None:
+    sizes = Counter(dict.fromkeys(range(1, 10), 0))
+    for hand in ALL_HANDS:
+        sizes[group_of(hand)] += 6 if len(hand) == 2 else 4 if hand[2] == "s" else 12
+    assert [sizes[group] for group in range(1, 10)] == [12, 28, 30, 50, 24, 66, 64, 208, 844]
+    assert sum(sizes.values()) == 1326
+
+
+def test_all_cells_after_the_flop() -> None:
+    for kind, street, opponent in product(Kind, STREETS, Opponent):
+        lines = WORK["postflop"][kind.name.lower()]
+        expected = lines.get(street, lines)[LINES[opponent]]
+        assert plain(postflop_rule(kind, street, opponent).cell) == expected
+
+
+def test_tables_are_numbered_as_in_the_work() -> None:
+    numbers = {"high card": 11, "pair": 12, "two pair": 13, "trips": 14, "straight": 15, "flush": 16}
+    for kind in Kind:
+        group = kind.value.split(",")[0]
+        assert postflop_rule(kind, "turn", Opponent.RAISE).table == numbers.get(group, 17)
+    assert sorted([*PREFLOP_TABLES, *POSTFLOP_TABLES]) == list(range(2, 18))
+
+
+@pytest.mark.parametrize(
+    ("cards", "hand"),
+    [("AhKh", "AKs"), ("KhAd", "AKo"), ("2c3c", "32s"), ("2c2d", "22"), ("TsAd", "ATo"), ("9s8s", "98s")],
+)
+def test_names_of_hands(cards: str, hand: str) -> None:
+    assert name_of_hand(parse_cards(cards)) == hand
+
+
+def test_there_are_169_hands() -> None:
+    assert len(ALL_HANDS) == 169
+    assert set(GROUP_OF) == ALL_HANDS
+
+
+def test_expanding_hands() -> None:
+    assert expand_hands("AA A4s-A2s KQo") == ["AA", "A4s", "A3s", "A2s", "KQo"]
+    assert expand_hands("32s") == ["32s"]
+
+
+@pytest.mark.parametrize("text", ["AX", "A2s-A4s", "A4s-K2s", "A4s-A2o", "KAs", "A4s-", "AAs", "22-44"])
+def test_what_is_no_hand(text: str) -> None:
+    with pytest.raises(ValueError, match="names no hands"):
+        expand_hands(text)
+
+
+def test_cells() -> None:
+    assert parse_cell("fold") == ("fold", Move.FOLD, Move.FOLD, None)
+    assert parse_cell("call/re-raise") == ("call/re-raise", Move.CALL, Move.RE_RAISE, None)
+    assert parse_cell("re-raise/call")[1:] == (Move.CALL, Move.RE_RAISE, None), "printed the other way round"
+    assert parse_cell("call/fold")[1:] == (Move.FOLD, Move.CALL, None)
+    assert parse_cell("call <= 40") == ("call <= 40", Move.FOLD, Move.CALL, 40)
+    assert [parse_cell(text).has_slash for text in ("fold", "call/fold", "call <= 5")] == [False, True, False]
+    assert [move.word for move in Move] == ["fold", "check", "call", "raise", "re-raise", "all-in"]
+
+
+@pytest.mark.parametrize("text", ["", "bet", "call/", "call/bet", "fold/call/raise", "raise <= 40", "call/fold <= 40"])
+def test_what_is_no_cell(text: str) -> None:
+    with pytest.raises(ValueError, match="is no cell"):
+        parse_cell(text)
+
+
+@pytest.mark.parametrize(
+    ("limit", "big_blind", "chips"),
+    [(40, 2, 40), (40, 100, 2000), (30, 100, 1500), (20, 100, 1000), (5, 100, 250), (5, 10, 25), (5, 1, 2)],
+)
+def test_limits_scale_with_the_big_blind(limit: int, big_blind: int, chips: int) -> None:
+    assert parse_cell(f"call <= {limit}").limit_chips(big_blind) == chips
+    assert parse_cell("call").limit_chips(big_blind) is None
+
+
+GOOD = PREFLOP_TABLES[10]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (GOOD.replace("all-in   | fold", ""), "table 10: the lines are"),
+        (GOOD + "all-in | fold", "table 10: the lines are"),
+        (GOOD.replace("re-raise", "reraise"), "table 10: the lines are"),
+        (GOOD.replace("| check", "| check | fold"), "table 10: every line must have 1 cells"),
+        (GOOD.replace("| check", ""), "table 10: every line must have 1 cells"),
+        (GOOD.replace("| check", "| maybe"), "'maybe' is no cell"),
+        (GOOD.replace("the rest", "AA"), "table 10: a hand of 'AA' stands in an earlier column"),
+        (GOOD.replace("the rest", "T8s"), "no table has the hands"),
+    ],
+)
+def test_a_damaged_table_is_refused(text: str, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        list(tables._read_preflop({**PREFLOP_TABLES, 10: text}))
+
+
+def test_a_table_of_an_unknown_kind_is_refused() -> None:
+    with pytest.raises(ValueError, match="'trips, quads' is not a valid Kind"):
+        list(tables._read_postflop({14: POSTFLOP_TABLES[14].replace("| set", "| quads")}))
