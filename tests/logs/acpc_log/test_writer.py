@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from engine import Game, Position, Seat, deal_hand, hand_values
 from logs import HandRecord, Times, format_header, format_score_line, format_state_line
-from logs.acpc_log import format_value
+from logs.acpc_log.writer import format_value
 from protocol import find_game
 from protocol.match_state import betting_after
 from tests.engine.strategies import SEEDS, playable_games, random_end

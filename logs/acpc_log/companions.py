@@ -1,0 +1,209 @@
+"""What stands beside a log: times from a transaction log, comments and times from the dealer's transcript.
+
+    c 0 1795227485.694648 1795227485.694758                        match.tlog
+    TO 2 at 1795227485.694648 MATCHSTATE:1:0::|9hQd                the dealer's standard error, without -q
+    FROM 2 at 1795227485.694700 # I have queen high
+    FROM 2 at 1795227485.694758 MATCHSTATE:1:0::|9hQd:c
+
+Both are read alongside the log, hand by hand. They add to the hands and never stop them: where they are damaged or
+tell of another hand, the hand stays without times, and the reader is told.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
+
+from engine import Action, BettingState, Seat
+from logs.errors import LogProblem, ProblemKind
+from logs.record import PlayerComment, Times
+from logs.transaction_log import parse_transactions
+from protocol.match_state import HEADER
+
+__all__ = ["HandNotes", "companions"]
+
+_MOST_CHARACTERS: Final = 1 << 14
+_NOT_ACCEPTED: Final = ("WARNING: bad state format in response", "WARNING: ignoring un-requested response")
+"""The dealer's words about a reply that it passes over."""
+
+_Report = Callable[[LogProblem], None]
+
+
+class _HandTimes(NamedTuple):
+    """One hand of a companion file.
+
+    Attributes:
+        line_number: where it begins, 1-based.
+        hand_number: 0-based.
+        actions: as told; None where the file does not tell them.
+        times: of each action.
+        comments: what players remarked.
+    """
+
+    line_number: int
+    hand_number: int
+    actions: list[Action | None] | None
+    times: list[Times]
+    comments: list[PlayerComment]
+
+
+class HandNotes:
+    """Times and comments of the hands of a log, asked for in the order of the log."""
+
+    def __init__(
+        self,
+        transactions: tuple[str, Iterator[_HandTimes]] | None,
+        transcript: tuple[str, Iterator[_HandTimes]] | None,
+        report: _Report,
+    ) -> None:
+        self._transactions = _Follower(transactions[1]) if transactions else None
+        self._transactions_path = transactions[0] if transactions else ""
+        self._transcript = _Follower(transcript[1]) if transcript else None
+        self._transcript_path = transcript[0] if transcript else ""
+        self._report = report
+
+    def of_hand(self, hand_number: int, betting: BettingState) -> tuple[tuple[Times, ...], tuple[PlayerComment, ...]]:
+        """The times of a hand's actions, none where they are not known for all of them, and its comments."""
+        times: tuple[Times, ...] = ()
+        comments: tuple[PlayerComment, ...] = ()
+        hand = self._transactions.find(hand_number) if self._transactions else None
+        if hand is not None:
+            times = self._checked(hand, betting, self._transactions_path)
+        hand = self._transcript.find(hand_number) if self._transcript else None
+        if hand is not None:
+            comments = tuple(hand.comments)
+            times = times or self._checked(hand, betting, self._transcript_path)
+        return times, comments
+
+    def _checked(self, hand: _HandTimes, betting: BettingState, path: str) -> tuple[Times, ...]:
+        """The times of a hand, if the file tells of the same actions."""
+        actions = [action for of_round in betting.rounds for _, action in of_round]
+        if len(hand.times) == len(actions) and hand.actions in (None, actions):
+            return tuple(hand.times)
+        problem = f"hand {hand.hand_number} has other actions here than in the log, so it stays without times"
+        self._report(LogProblem(path, hand.line_number, None, problem, ProblemKind.NOTED))
+        return ()
+
+
+class _Follower:
+    """Walks through the hands of a companion file as the log goes on."""
+
+    def __init__(self, hands: Iterator[_HandTimes]) -> None:
+        self._hands = hands
+        self._next = next(hands, None)
+
+    def find(self, hand_number: int) -> _HandTimes | None:
+        """The hand with this number, if it comes before one with a higher number."""
+        while self._next is not None and self._next.hand_number < hand_number:
+            self._next = next(self._hands, None)
+        found = self._next
+        if found is None or found.hand_number != hand_number:
+            return None
+        self._next = next(self._hands, None)
+        return found
+
+
+def companions(
+    log_path: str | None, transcript_path: str | os.PathLike[str] | None, report: _Report, *, is_limit: bool
+) -> HandNotes | None:
+    """The notes that go with a log; None when there are none.
+
+    Args:
+        log_path: the log whose transaction log is wanted, if one lies beside it.
+        transcript_path: the dealer's transcript.
+        report: is told of problems.
+        is_limit: whether raises have no size.
+
+    Raises:
+        OSError: the transcript cannot be read.
+    """
+    transactions = None
+    if log_path is not None:
+        path = f"{os.path.splitext(log_path)[0]}.tlog"
+        if os.path.isfile(path):
+            transactions = path, _transaction_hands(path, report, is_limit=is_limit)
+    transcript = None
+    if transcript_path is not None:
+        path = os.fspath(transcript_path)
+        with open(path, "rb"):
+            pass  # A path that is wrong is told before the first hand, not in the middle.
+        transcript = path, _transcript_hands(path)
+    return HandNotes(transactions, transcript, report) if transactions or transcript else None
+
+
+def _lines(path: str) -> Iterator[tuple[int, str]]:
+    """The lines of a file, numbered from 1; what a line has beyond a bound is dropped."""
+    # Latin-1: comments are kept byte by byte, as the dealer keeps them.
+    with open(path, encoding="latin-1", newline="\n") as file:
+        line_number = 0
+        while line := file.readline(_MOST_CHARACTERS):
+            line_number += 1
+            rest = line
+            while len(rest) == _MOST_CHARACTERS and not rest.endswith("\n"):
+                rest = file.readline(_MOST_CHARACTERS)
+            yield line_number, line
+
+
+def _transaction_hands(path: str, report: _Report, *, is_limit: bool) -> Iterator[_HandTimes]:
+    hand: _HandTimes | None = None
+    for line_number, line in _lines(path):
+        (transaction,) = parse_transactions([line], is_limit=is_limit)
+        if not transaction.is_readable or transaction.action is None:
+            kind = ProblemKind.SKIPPED if line.endswith("\n") else ProblemKind.HALF_WRITTEN
+            report(LogProblem(path, line_number, None, f"{line.rstrip()[:60]!r} is no transaction", kind))
+            continue
+        if hand is None or hand.hand_number != transaction.hand_number:
+            if hand is not None:
+                yield hand
+            hand = _HandTimes(line_number, transaction.hand_number, [], [], [])
+        if hand.actions is not None:
+            hand.actions.append(transaction.action)
+        hand.times.append(transaction.times)
+    if hand is not None:
+        yield hand
+
+
+def _transcript_hands(path: str) -> Iterator[_HandTimes]:
+    """The hands of a transcript: who was told what when, and what he answered."""
+    hand: _HandTimes | None = None
+    asked: dict[int, tuple[int, int]] = {}
+    """By seat, when he was told the present state, and how many actions it had."""
+    reply: Times | None = None
+    """The last reply, until the next line shows whether the dealer took it."""
+    for line_number, line in _lines(path):
+        if reply is not None and hand is not None and not line.startswith(_NOT_ACCEPTED):
+            hand.times.append(reply)
+        reply = None
+        words = line.split(" ", 4)
+        if len(words) < 5 or words[0] not in ("TO", "FROM") or words[2] != "at" or not words[1].isdecimal():
+            continue
+        seat, at_us, text = int(words[1]) - 1, _time_us(words[3]), words[4]
+        if at_us is None:
+            continue
+        if words[0] == "TO":
+            fields = text.split(":")
+            if not text.startswith(HEADER) or len(fields) < 4 or not fields[2].isdecimal():
+                continue
+            if hand is None or hand.hand_number != int(fields[2]):
+                if hand is not None:
+                    yield hand
+                hand = _HandTimes(line_number, int(fields[2]), None, [], [])
+            asked[seat] = at_us, sum(map(fields[3].count, "fcr"))
+        elif hand is not None and seat in asked:
+            if text.startswith(("#", ";")):
+                hand.comments.append(PlayerComment(Seat(seat), asked[seat][1], text.rstrip("\r\n")))
+            else:
+                reply = Times(asked[seat][0], at_us)
+    if hand is not None:
+        if reply is not None:
+            hand.times.append(reply)
+        yield hand
+
+
+def _time_us(text: str) -> int | None:
+    """Seconds with six decimals as microseconds."""
+    seconds, _, fraction = text.partition(".")
+    if len(fraction) != 6 or not (text.isascii() and seconds.isdecimal() and fraction.isdecimal()):
+        return None
+    return int(seconds) * 1000000 + int(fraction)

@@ -1,0 +1,110 @@
+"""The header of an ACPC log, and the game it speaks of.
+
+    # name/game/hands/seed match /home/me/holdem.limit.2p.game 1000 42
+
+The header names the game only as somebody once called its definition file, on another machine perhaps. So the game is
+looked for in the order of trust: a definition that lies beside the log, then the games that come with the arena, by
+their full names.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from engine import Game
+from logs.errors import LogError
+from protocol import GameDefinitionError, find_game, shipped_games
+
+__all__ = ["LogHeader", "find_log_game", "parse_header", "read_log_header"]
+
+HEADER_START = "# name/game/hands/seed "
+_MOST_LINES = 1000
+"""How far `read_log_header` looks."""
+
+
+class LogHeader(NamedTuple):
+    """What the first line of a log says.
+
+    Attributes:
+        match_name: of the match.
+        game_name: the game, by its name or the path of its definition.
+        hands: how many were to be played.
+        seed: of the cards.
+    """
+
+    match_name: str
+    game_name: str
+    hands: int
+    seed: int
+
+
+def parse_header(line: str) -> LogHeader | None:
+    """Read a header line; None when it is none, or not whole."""
+    if not line.startswith(HEADER_START):
+        return None
+    words = line[len(HEADER_START) :].rstrip("\r\n").split(" ")
+    if len(words) < 4 or not all(word.isascii() and word.isdigit() and len(word) < 20 for word in words[-2:]):
+        return None
+    # A path may hold blanks; the name of a match rarely does.
+    return LogHeader(words[0], " ".join(words[1:-2]), int(words[-2]), int(words[-1]))
+
+
+def read_log_header(path: str | os.PathLike[str]) -> LogHeader | None:
+    """The first header of a log file; None when it has none.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with open(path, encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+        for _ in range(_MOST_LINES):
+            header = parse_header(file.readline(1 << 12))
+            if header is not None:
+                return header
+    return None
+
+
+def find_log_game(header: LogHeader | None, log_path: str | None) -> Game:
+    """The game of a log.
+
+    Args:
+        header: its header line, where it has one.
+        log_path: where the log lies; None for lines without a file.
+
+    Raises:
+        LogError: no definition is found, several are, or the one found cannot be played.
+    """
+    shown = "<lines>" if log_path is None else log_path
+    for path in _definitions_beside(header, log_path):
+        try:
+            return find_game(path)[1]
+        except GameDefinitionError as error:
+            raise LogError(shown, f"its game cannot be read: {error}") from None
+    if header is None:
+        raise LogError(shown, f"no line '{HEADER_START}...' says which game this is: give the game")
+    name = _base_name(header.game_name).removesuffix(".game")
+    if name in shipped_games():
+        return find_game(name)[1]
+    raise LogError(
+        shown,
+        f"its game {header.game_name!r} is none that comes with the arena, and no definition of it lies beside "
+        "the log: give the game",
+    )
+
+
+def _definitions_beside(header: LogHeader | None, log_path: str | None) -> list[str]:
+    """Definition files beside the log that can only be its own, the likeliest first."""
+    if log_path is None:
+        return []
+    folder, file_name = os.path.split(log_path)
+    names = [f"{os.path.splitext(file_name)[0]}.game"]
+    if header is not None:
+        base = _base_name(header.game_name)
+        names += [base if base.endswith(".game") else f"{base}.game", f"{header.match_name}.game"]
+    paths = [os.path.join(folder, name) for name in names if not {"/", "\\", "\0"} & set(name)]
+    return [path for path in paths if os.path.isfile(path)]
+
+
+def _base_name(path: str) -> str:
+    """The last part of a path of any system."""
+    return path.replace("\\", "/").rpartition("/")[2]

@@ -1,0 +1,383 @@
+"""Reading an ACPC log, hand by hand, from a file or from lines.
+
+    for record in read_log("runs/x/match.log", on_problem=print):
+        ...
+
+Rules it obeys:
+
+- A hand is believed only when its whole line agrees with the game (see `logs.acpc_log.state_lines`); its values are
+  those the rules give, to the last decimal.
+- A line that is damaged, or belongs to something else, is left out and reported; the rest is read. With `strict`, the
+  first problem ends the reading.
+- A last line without its end is what a killed match leaves: it is reported as such, and is no damage. It is read like
+  any other where nothing but the line end is missing.
+- Every header begins a match of its own: what ``-a`` appended, or another log. Hands may begin at any number.
+- Nothing is kept but what a few lines need: memory does not grow with the log.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Final, NamedTuple
+
+from engine import Game
+from logs.acpc_log.companions import HandNotes, companions
+from logs.acpc_log.header import HEADER_START, LogHeader, find_log_game, parse_header
+from logs.acpc_log.seating import Seating
+from logs.acpc_log.state_lines import NUMBER, StateLine, StateLines
+from logs.acpc_log.writer import format_value
+from logs.errors import DamagedLogError, LogError, LogProblem, ProblemKind
+from logs.record import HandRecord
+from protocol import FormatError
+
+__all__ = ["read_log"]
+
+_MOST_CHARACTERS: Final = 1 << 14
+"""Of a line: the betting of a hand has some 2,800 at most."""
+
+_MOST_FOREIGN_LINES: Final = 20
+"""So many unknown lines before the first known one, and it is no log."""
+
+_SCORE_TOLERANCE_CHIPS: Final = 1e-3
+
+OnProblem = Callable[[LogProblem], None]
+
+
+def read_log(
+    source: str | os.PathLike[str] | Iterable[str],
+    *,
+    game: Game | None = None,
+    strict: bool = False,
+    on_problem: OnProblem | None = None,
+    times: bool = False,
+    transcript: str | os.PathLike[str] | None = None,
+) -> Iterator[HandRecord]:
+    """The finished hands of a log, in its order, as they are read.
+
+    A record's deal holds the board only as far as the log shows it, and no cards for a position whose cards it does
+    not show.
+
+    Args:
+        source: the path of a log, or its lines, with or without their ends.
+        game: the game; else it is found from the header (see `logs.acpc_log.header`).
+        strict: stop at the first problem, but for a half-written last line.
+        on_problem: is told of every problem as it is met.
+        times: take the times of the actions from the transaction log beside the log (``match.tlog`` beside
+            ``match.log``), if there is one.
+        transcript: what the dealer wrote to standard error: comments are taken from it, and times where no
+            transaction log gives them.
+
+    Raises:
+        LogError: it is no log, or its game cannot be found.
+        DamagedLogError: reading strictly, a problem was met.
+        OSError: a file cannot be read.
+    """
+    if isinstance(source, str | os.PathLike):
+        path = os.fspath(source)
+        with open(path, encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+            reader = _LogReader(path, game, strict, on_problem, path if times else None, transcript)
+            yield from reader.read(iter(partial(file.readline, _MOST_CHARACTERS), ""))
+    else:
+        yield from _LogReader(None, game, strict, on_problem, None, transcript).read(iter(source))
+
+
+class _Waiting(NamedTuple):
+    """A hand whose seats are not decided yet."""
+
+    line_number: int
+    line: str
+    hand: StateLine
+
+
+class _Match:
+    """What is known of the match whose hands are being read."""
+
+    def __init__(self, num_players: int) -> None:
+        self.seating = Seating(num_players)
+        self.waiting: list[_Waiting] = []
+        self.totals = [0.0] * num_players
+        self.next_number: int | None = None
+        self.is_complete = True
+        """Whether no hand is known to be missing."""
+        self.lost_lines = 0
+        """Lines left out since the last hand: the hands that are missing there, perhaps."""
+
+
+class _LogReader:
+    """Reads one log."""
+
+    def __init__(
+        self,
+        path: str | None,
+        game: Game | None,
+        strict: bool,
+        on_problem: OnProblem | None,
+        tlog_of: str | None,
+        transcript: str | os.PathLike[str] | None,
+    ) -> None:
+        self._path = path
+        self._tlog_of = tlog_of
+        self._transcript = transcript
+        self._notes: HandNotes | None = None
+        self._shown_path = "<lines>" if path is None else path
+        self._given_game = game
+        self._strict = strict
+        self._on_problem = on_problem
+        self._match_name = "" if path is None else os.path.splitext(os.path.basename(path))[0]
+        self._header: LogHeader | None = None
+        self._read_line: Callable[[str], StateLine] | None = None
+        self._match: _Match | None = None
+        self._earlier: list[tuple[tuple[str, ...], list[float]]] = []
+        """Names and totals of the matches before in the same log."""
+        self._ready: list[HandRecord] = []
+        self._is_log = False
+        """Whether any line has shown that this is a log."""
+        self._foreign_lines = 0
+
+    def report(self, problem: LogProblem) -> None:
+        """Tell of a problem.
+
+        Raises:
+            DamagedLogError: reading strictly.
+        """
+        if self._on_problem is not None:
+            self._on_problem(problem)
+        if self._strict and problem.kind is not ProblemKind.HALF_WRITTEN:
+            raise DamagedLogError(problem)
+
+    def _tell(self, line_number: int, column: int | None, problem: str, kind: ProblemKind) -> None:
+        self.report(LogProblem(self._shown_path, line_number, column, problem, kind))
+
+    # ---- lines
+
+    def read(self, lines: Iterator[str]) -> Iterator[HandRecord]:
+        """The hands of the lines."""
+        has_ends = self._path is not None
+        line_number = 0
+        for line in lines:
+            line_number += 1
+            if line.endswith("\n"):
+                has_ends = True
+                if line.startswith("STATE:"):
+                    record = self._read_hand(line_number, line)
+                    if record is not None:
+                        yield record
+                else:
+                    self._read_other(line_number, line)
+            elif len(line) >= _MOST_CHARACTERS:
+                self._pass_long_line(line_number, lines)
+            elif has_ends:
+                self._read_unfinished(line_number, line)
+            else:
+                self._read_other(line_number, line)
+            if self._ready:
+                yield from self._ready
+                self._ready.clear()
+        self._end_match()
+        yield from self._ready
+        self._ready.clear()
+        if not line_number and self._path is not None:
+            self._tell(1, None, "the file is empty", ProblemKind.HALF_WRITTEN)
+        elif line_number and not self._is_log:
+            raise LogError(self._shown_path, "no ACPC log: there is neither a header nor a hand in it")
+
+    def _read_other(self, line_number: int, line: str) -> None:
+        """Read a line that is no hand in today's form."""
+        if line.startswith("#"):
+            header = parse_header(line)
+            if header is not None:
+                self._begin_log(header)
+        elif line.startswith("SCORE:"):
+            self._read_score(line_number, line)
+        elif not line.startswith(";") and line.strip():
+            record = self._read_hand(line_number, line)
+            if record is not None:
+                self._ready.append(record)
+
+    def _read_unfinished(self, line_number: int, line: str) -> None:
+        """Read a last line that lacks its end: it counts if it can be seen that nothing else is missing."""
+        self._is_log |= HEADER_START.startswith(line[: len(HEADER_START)])
+        is_whole = not line.strip()
+        if line.startswith("SCORE:"):
+            score = self._parse_score(line)
+            is_whole = score is not None and self._are_players(score[1])
+        elif self._read_line is not None and not line.startswith(("#", ";")):
+            with contextlib.suppress(FormatError):
+                is_whole |= self._are_players(self._read_line(line).names)
+        if is_whole:
+            self._read_other(line_number, line)
+        else:
+            self._tell(line_number, None, f"the last line has no end: {line[:60]!r}", ProblemKind.HALF_WRITTEN)
+
+    def _are_players(self, names: tuple[str, ...]) -> bool:
+        """Whether these are the players of the match, in any order: then the last name is whole."""
+        match = self._match
+        if match is None:
+            return False
+        known = match.seating.names or (match.waiting[0].hand.names if match.waiting else ())
+        return sorted(names) == sorted(known)
+
+    def _pass_long_line(self, line_number: int, lines: Iterator[str]) -> None:
+        """Leave out a line that is longer than any hand."""
+        for rest in lines:
+            if rest.endswith("\n") or len(rest) < _MOST_CHARACTERS:
+                break
+        self._leave_out(line_number, 1, f"the line has more than {_MOST_CHARACTERS} characters")
+
+    def _leave_out(self, line_number: int, column: int | None, problem: str) -> None:
+        """Skip a line that may have been a hand."""
+        if self._match is not None:
+            self._match.is_complete = False
+            self._match.lost_lines += 1
+        self._tell(line_number, column, problem, ProblemKind.SKIPPED)
+
+    # ---- matches
+
+    def _begin_log(self, header: LogHeader) -> None:
+        """A header: what follows is a match of its own."""
+        self._is_log = True
+        self._end_match()
+        if self._header is not None and header.game_name != self._header.game_name:
+            self._read_line = None
+        self._header = header
+        self._match_name = header.match_name
+
+    def _begin_hands(self, line_number: int, line: str) -> Callable[[str], StateLine] | None:
+        """Find the game; None for a line that is no hand before anything is known."""
+        looks_like_a_hand = line.startswith("STATE:") or line.count(":") == 4
+        if not self._is_log and not looks_like_a_hand:
+            self._foreign_lines += 1
+            if self._foreign_lines > _MOST_FOREIGN_LINES:
+                raise LogError(self._shown_path, f"no ACPC log: the first {line_number} lines are nothing it holds")
+            return None
+        self._is_log = True
+        game = self._given_game or find_log_game(self._header, self._path)
+        if self._notes is None:
+            self._notes = companions(self._tlog_of, self._transcript, self.report, is_limit=game.is_limit)
+        self._read_line = StateLines(game).read
+        return self._read_line
+
+    def _end_match(self, score_names: tuple[str, ...] = ()) -> None:
+        """No more hands of this match: whoever waits for his seat gets it now."""
+        match = self._match
+        if match is None:
+            return
+        match.seating.conclude(score_names)
+        self._seat_waiting(match)
+        if not score_names:
+            self._earlier.append((match.seating.names, match.totals))
+            self._match = None
+
+    # ---- hands
+
+    def _read_hand(self, line_number: int, line: str) -> HandRecord | None:
+        """Read a hand; None if it is left out, or has to wait for its seats."""
+        read = self._read_line or self._begin_hands(line_number, line)
+        try:
+            if read is None:
+                raise FormatError(line, 0, "the line is nothing that a log holds")
+            hand = read(line)
+        except FormatError as error:
+            self._leave_out(line_number, error.column + 1, error.problem)
+            return None
+        match = self._match
+        if match is None:
+            match = self._match = _Match(len(hand.names))
+        if match.seating.names:
+            return self._record(match, line_number, line, hand)
+        match.waiting.append(_Waiting(line_number, line, hand))
+        if match.seating.collect(hand.hand_number, hand.names):
+            self._seat_waiting(match)
+        return None
+
+    def _seat_waiting(self, match: _Match) -> None:
+        for line_number, line, hand in match.waiting:
+            record = self._record(match, line_number, line, hand)
+            if record is not None:
+                self._ready.append(record)
+        match.waiting.clear()
+
+    def _record(self, match: _Match, line_number: int, line: str, hand: StateLine) -> HandRecord | None:
+        """The record of a hand; None if its players are not those of the match."""
+        hand_number, betting, deal, values, names = hand
+        try:
+            seats = match.seating.seats(hand_number, names)
+        except ValueError as error:
+            self._leave_out(line_number, line.rfind(":") + 2, str(error))
+            return None
+        if hand_number != match.next_number:
+            self._check_number(match, line_number, hand_number)
+        match.next_number = hand_number + 1
+        match.lost_lines = 0
+        totals = match.totals
+        for seat, value in zip(seats, values, strict=True):
+            totals[seat] += value
+        times, comments = ((), ()) if self._notes is None else self._notes.of_hand(hand_number, betting)
+        return HandRecord(
+            betting.game,
+            self._match_name,
+            hand_number,
+            match.seating.names,
+            seats,
+            deal,
+            betting,
+            values,
+            times,
+            comments,
+        )
+
+    def _check_number(self, match: _Match, line_number: int, hand_number: int) -> None:
+        """Hands follow each other without a gap, but for the lines that were left out."""
+        expected = match.next_number
+        if expected is None or expected < hand_number <= expected + match.lost_lines:
+            return
+        match.is_complete = False
+        if hand_number < expected:
+            problem = f"hand {hand_number} comes after hand {expected - 1}"
+        else:
+            problem = f"hands {expected} to {hand_number - 1} are missing before this one"
+        self._tell(line_number, None, problem, ProblemKind.NOTED)
+
+    # ---- the score
+
+    def _read_score(self, line_number: int, line: str) -> None:
+        """Compare a score with the hands."""
+        self._is_log = True
+        score = self._parse_score(line)
+        if score is None:
+            self._tell(line_number, None, "the score cannot be read", ProblemKind.SKIPPED)
+            return
+        totals, names = score
+        match = self._match
+        if match is None:
+            return
+        self._end_match(names)
+        if names != match.seating.names:
+            problem = f"the score names {' and '.join(names)}, by the hands it is {' and '.join(match.seating.names)}"
+            self._tell(line_number, None, problem, ProblemKind.NOTED)
+        elif match.is_complete and not self._is_sum(totals, match):
+            shown = "|".join(map(format_value, match.totals))
+            problem = f"the score is not the sum of the hands, {shown}: hands are missing, or some were added"
+            self._tell(line_number, None, problem, ProblemKind.NOTED)
+
+    def _parse_score(self, line: str) -> tuple[tuple[float, ...], tuple[str, ...]] | None:
+        """Totals and names by seat."""
+        values_text, _, names_text = line.rstrip("\r\n")[len("SCORE:") :].partition(":")
+        texts, names = values_text.split("|"), tuple(names_text.split("|"))
+        if len(texts) != len(names) or not all(map(NUMBER.fullmatch, texts)):
+            return None
+        if self._match is not None and len(names) != len(self._match.totals):
+            return None
+        return tuple(map(float, texts)), names
+
+    def _is_sum(self, totals: tuple[float, ...], match: _Match) -> bool:
+        """Whether totals are those of the match, alone or with what the same players played before in the log."""
+        before = [earlier for names, earlier in self._earlier if names == match.seating.names]
+        sums = match.totals, [sum(of_seat) for of_seat in zip(match.totals, *before, strict=True)]
+        return any(
+            all(abs(one - other) <= _SCORE_TOLERANCE_CHIPS for one, other in zip(totals, of_match, strict=True))
+            for of_match in sums
+        )

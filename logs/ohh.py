@@ -1,0 +1,256 @@
+"""Writing Open Hand History, the JSON format that trackers read.
+
+Version 1.4.7 of hh-specs.handhistory.org: one object a hand, ``{"ohh": {...}}``, a blank line between two. Rules that
+are easily got wrong:
+
+- The amount of an action is what it adds to the pot, of a raise too; there is no bet before the flop, only raises.
+- The pots hold what was called: a bet that nobody called is in the actions and not in the pots, and there is no
+  action that returns it.
+- A pot's amount is before rake; what its winners get is after, and sums to the rest to the last coin. Shares are whole
+  coins: who sits left of the button gets what cannot be split.
+- With a hero, only his cards are dealt face up, the others' appear at the showdown. Without one the hand is observed,
+  and every hole card is shown that is known.
+- `game_number` identifies a hand for ever: it is made of the hand itself (match, players, number, cards, betting), so a
+  hand exported twice is known by the tracker, and hands of different matches never collide.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from hashlib import blake2b
+from typing import Any, Final
+
+from engine import CARD_TEXTS, ActionKind, Card, Position
+from logs.acpc_log.writer import format_state_line
+from logs.errors import LogsError
+from logs.holdem import Blinds, usual_blinds
+from logs.money import Scale, shares, split
+from logs.record import HandRecord
+from logs.street_actions import (
+    Pot,
+    StreetAction,
+    check_values,
+    hand_ranks,
+    pots,
+    showdown_order,
+    street_actions,
+)
+from logs.text import clean
+
+__all__ = ["FORMAT_NAME", "OhhOptions", "format_ohh", "format_ohh_file"]
+
+FORMAT_NAME: Final = "Open Hand History"
+_SPEC_VERSION: Final = "1.4.7"
+_WRITER_VERSION: Final = "1.0.0"
+_SITE: Final = "acpc-arena"
+_PLAY_MONEY: Final = "XPM"
+_STREETS: Final = ("Preflop", "Flop", "Turn", "River")
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_SECOND_US: Final = 1_000_000
+
+Rake = Callable[[int, bool], float]
+"""What the house takes of a pot: from its chips, and whether a flop was dealt, to chips."""
+
+
+@dataclass(frozen=True, slots=True)
+class OhhOptions:
+    """How hands are written.
+
+    Attributes:
+        hero: a player's name; None writes observed hands with all cards.
+        chip_value: what a chip is worth in money.
+        currency: the code of the money, such as USD; None is play money.
+        rake: what the house takes; None takes nothing.
+        table: name of the table; None is the name of the match.
+        site: name of the site and the network.
+        started_us: when the match began, microseconds of Unix time: hands whose times are not known are taken to
+            follow each other by one second from then on.
+    """
+
+    hero: str | None = None
+    chip_value: Decimal | float = 1
+    currency: str | None = None
+    rake: Rake | None = None
+    table: str | None = None
+    site: str = _SITE
+    started_us: int = 946_684_800 * _SECOND_US  # The first second of the year 2000.
+
+
+_DEFAULT_OPTIONS: Final = OhhOptions()
+
+
+def format_ohh(record: HandRecord, options: OhhOptions = _DEFAULT_OPTIONS) -> str:
+    """A hand as one object in one line, with its line end.
+
+    Raises:
+        UnsupportedGameError: it is no hold'em, or its blinds are not the usual two.
+        LogsError: the format cannot tell what happened in it, or the hero is not at the table.
+    """
+    return json.dumps({"ohh": _hand(record, options)}, separators=(",", ":")) + "\n"
+
+
+def format_ohh_file(records: Iterable[HandRecord], options: OhhOptions = _DEFAULT_OPTIONS) -> Iterator[str]:
+    """Hands as the pieces of an ``.ohh`` file, one per hand.
+
+    Raises:
+        UnsupportedGameError: a hand is no hold'em, or its blinds are not the usual two.
+        LogsError: the format cannot tell what happened in a hand, or the hero is not at the table.
+    """
+    separator = ""
+    for record in records:
+        yield separator + format_ohh(record, options)
+        separator = "\n"
+
+
+def _hand(record: HandRecord, options: OhhOptions) -> dict[str, Any]:
+    """The fields of a hand, in the order of the specification."""
+    game = record.game
+    blinds = usual_blinds(game, FORMAT_NAME)
+    scale = Scale(options.chip_value)
+    hero = _hero_id(record, options)
+    actions = street_actions(record.betting)
+    seats = sorted(range(game.num_players), key=lambda position: record.seats[position])
+    return {
+        "spec_version": _SPEC_VERSION,
+        "site_name": clean(options.site),
+        "network_name": clean(options.site),
+        "internal_version": _WRITER_VERSION,
+        "tournament": False,
+        "game_number": _game_number(record),
+        "start_date_utc": _start_date(record, options),
+        "table_name": clean(record.match_name if options.table is None else options.table),
+        "game_type": "Holdem",
+        "bet_limit": {"bet_type": "FL" if game.is_limit else "NL", "bet_cap": 0},
+        "table_size": game.num_players,
+        "currency": options.currency or _PLAY_MONEY,
+        "dealer_seat": record.seats[blinds.button] + 1,
+        "small_blind_amount": scale.amount(game.blinds[blinds.small]),
+        "big_blind_amount": scale.amount(game.blinds[blinds.big]),
+        "ante_amount": 0,
+        "hero_player_id": hero,
+        "flags": ["Observed"] if hero is None else [],
+        "players": [
+            {
+                "id": record.seats[position],
+                "seat": record.seats[position] + 1,
+                "name": clean(record.name_at(Position(position))),
+                "starting_stack": scale.amount(game.stacks[position]),
+            }
+            for position in seats
+        ],
+        "rounds": _rounds(record, actions, blinds, hero, scale),
+        "pots": _pots(record, options, scale),
+    }
+
+
+def _hero_id(record: HandRecord, options: OhhOptions) -> int | None:
+    if options.hero is None:
+        return None
+    if options.hero not in record.names:
+        raise LogsError(f"no player of hand {record.hand_number} is called {options.hero!r}")
+    return record.names.index(options.hero)
+
+
+def _game_number(record: HandRecord) -> str:
+    """Number of the hand behind a digest of everything that makes it this hand; times are not part of it."""
+    line = f"{record.match_name}\0{format_state_line(record)}"
+    digest = blake2b(line.encode("utf-8", "surrogateescape"), digest_size=6).digest()
+    return f"{int.from_bytes(digest):015}-{record.hand_number}"
+
+
+def _start_date(record: HandRecord, options: OhhOptions) -> str:
+    at_us = record.times[0].sent_us if record.times else options.started_us + record.hand_number * _SECOND_US
+    try:
+        at = _EPOCH + timedelta(microseconds=at_us)
+    except OverflowError:
+        raise LogsError(f"hand {record.hand_number} was played at an impossible time: {at_us} us") from None
+    return f"{at:%Y-%m-%dT%H:%M:%S}Z"
+
+
+def _rounds(
+    record: HandRecord, actions: Sequence[StreetAction], blinds: Blinds, hero: int | None, scale: Scale
+) -> list[dict[str, Any]]:
+    """The betting rounds reached, and the showdown if there was one."""
+    game, holes = record.game, record.deal.hole_cards
+    entries: list[list[dict[str, Any]]] = [[] for _ in record.board_by_round]
+    for name, position in (("Post SB", blinds.small), ("Post BB", blinds.big)):
+        blind = game.blinds[position]
+        entries[0].append(_entry(record, position, name, scale.amount(blind), blind == game.stacks[position]))
+    for seat_position, hole in enumerate(holes):
+        if hole and hero in (None, record.seats[seat_position]):
+            entries[0].append(_entry(record, Position(seat_position), "Dealt Cards", 0, False, hole))
+    for action in actions:
+        amount = scale.amount(action.added)
+        entries[action.round].append(_entry(record, action.position, _name(action), amount, action.is_all_in))
+    rounds = [
+        {"id": round_, "street": _STREETS[round_], "cards": _texts(board), "actions": _numbered(entries[round_])}
+        for round_, board in enumerate(record.board_by_round)
+    ]
+    showing = [
+        _entry(record, position, "Shows Cards", 0, False, holes[position])
+        for position in showdown_order(record, actions)
+        if holes[position]
+    ]
+    if showing:
+        rounds.append({"id": len(rounds), "street": "Showdown", "cards": [], "actions": _numbered(showing)})
+    return rounds
+
+
+def _name(action: StreetAction) -> str:
+    """What the format calls an action."""
+    if action.kind == ActionKind.FOLD:
+        return "Fold"
+    if action.kind == ActionKind.CALL:
+        return "Call" if action.to_call else "Check"
+    return "Bet" if action.round and not action.to_call else "Raise"
+
+
+def _entry(
+    record: HandRecord, position: Position, name: str, amount: float, is_all_in: bool, cards: tuple[Card, ...] = ()
+) -> dict[str, Any]:
+    """An action of a round, not numbered yet."""
+    entry = {"player_id": record.seats[position], "action": name, "amount": amount, "is_allin": is_all_in}
+    return entry | {"cards": _texts(cards)} if cards else entry
+
+
+def _numbered(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{"action_number": number} | entry for number, entry in enumerate(entries, 1)]
+
+
+def _texts(cards: tuple[Card, ...]) -> list[str]:
+    return [CARD_TEXTS[card] for card in cards]
+
+
+def _pots(record: HandRecord, options: OhhOptions, scale: Scale) -> list[dict[str, Any]]:
+    """The pots, and what the winners get of them."""
+    found = pots(record.betting.spent, hand_ranks(record))
+    check_values(record, found)
+    total = sum(pot.amount for pot in found)
+    rake = 0
+    if options.rake is not None:
+        rake = scale.rounded_units(options.rake(total, record.betting.round > 0))
+        if not 0 <= rake <= scale.units(total):
+            raise LogsError(
+                f"hand {record.hand_number}: a rake of {scale.number(rake)} from a pot of {scale.amount(total)}"
+            )
+    rakes = split(rake, [pot.amount for pot in found])
+    return [
+        _pot(record, number, pot, of_pot, scale) for number, (pot, of_pot) in enumerate(zip(found, rakes, strict=True))
+    ]
+
+
+def _pot(record: HandRecord, number: int, pot: Pot, rake: int, scale: Scale) -> dict[str, Any]:
+    won = shares(scale.units(pot.amount) - rake, len(pot.winners))
+    return {
+        "number": number,
+        "amount": scale.amount(pot.amount),
+        "rake": scale.number(rake),
+        "player_wins": [
+            {"player_id": record.seats[position], "win_amount": scale.number(units)}
+            for position, units in zip(pot.winners, won, strict=True)
+        ],
+    }

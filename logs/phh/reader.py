@@ -1,0 +1,134 @@
+"""Reading PHH: ``.phh`` files of one hand and ``.phhs`` files of many.
+
+A file is cut at its table headers, ``[1]`` alone in a line, and read hand by hand: it may be larger than memory, and
+what is wrong with one hand does not touch the others. Every hand is played again by the rules, so what a record holds
+is legal and its values are those the cards give. What PHH leaves open is filled in: a hand without a number counts as
+its place in the file, players without seats sit in the order of the positions.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Iterator
+from decimal import Decimal
+from functools import partial
+from typing import Any, Final
+
+from logs.errors import DamagedLogError, LogError, LogProblem, ProblemKind
+from logs.money import Scale
+from logs.phh.fields import PhhError
+from logs.phh.hand import read_hand
+from logs.record import HandRecord
+
+__all__ = ["read_phh"]
+
+_TABLE: Final = re.compile(r"\[[^\[\]]+\][ \t]*(#.*)?")
+_MOST_CHARACTERS: Final = 1 << 20
+"""Of one hand."""
+
+
+def read_phh(
+    source: str | os.PathLike[str] | Iterable[str],
+    *,
+    strict: bool = False,
+    on_problem: Callable[[LogProblem], None] | None = None,
+    chip_value: Decimal | float = 1,
+) -> Iterator[HandRecord]:
+    """The hands of a PHH file, in its order, as they are read.
+
+    A record's deal holds no cards for who never showed them, and the board only as far as the hand went.
+
+    Args:
+        source: the path of a file, or its lines with their ends.
+        strict: stop at the first problem, but for a half-written last hand.
+        on_problem: is told of every problem as it is met.
+        chip_value: what a chip is worth in the file's money: 0.01 reads a file in dollars as one of cents.
+
+    Raises:
+        LogError: there is no hand in the file.
+        DamagedLogError: reading strictly, a problem was met.
+        OSError: the file cannot be read.
+    """
+    scale = Scale(chip_value)
+    if isinstance(source, str | os.PathLike):
+        path = os.fspath(source)
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            lines = iter(partial(file.readline, _MOST_CHARACTERS), "")
+            yield from _read(lines, path, scale, strict, on_problem)
+    else:
+        yield from _read(iter(source), "<lines>", scale, strict, on_problem)
+
+
+def _read(
+    lines: Iterator[str], path: str, scale: Scale, strict: bool, on_problem: Callable[[LogProblem], None] | None
+) -> Iterator[HandRecord]:
+    match_name = os.path.splitext(os.path.basename(path))[0]
+    count = 0
+    for start, text in _hands(lines):
+        count += 1
+        problem: LogProblem | None = None
+        try:
+            record, doubt = read_hand(_parse(text), scale, match_name=match_name, place=count - 1)
+            if doubt:
+                problem = LogProblem(path, start, None, doubt, ProblemKind.NOTED)
+        except _TomlError as error:
+            # Only the last hand of a file can lack the end of its last line.
+            kind = ProblemKind.SKIPPED if text.endswith("\n") else ProblemKind.HALF_WRITTEN
+            problem = LogProblem(path, start + error.line - 1, error.column, error.problem, kind)
+        except PhhError as error:
+            problem = LogProblem(path, start, None, str(error), ProblemKind.SKIPPED)
+        if problem is not None:
+            if on_problem is not None:
+                on_problem(problem)
+            if strict and problem.kind is not ProblemKind.HALF_WRITTEN:
+                raise DamagedLogError(problem)
+            if problem.kind is not ProblemKind.NOTED:
+                continue
+        yield record
+    if not count:
+        raise LogError(path, "there is no hand in it")
+
+
+def _hands(lines: Iterator[str]) -> Iterator[tuple[int, str]]:
+    """The text of each hand, without its table header, and the number of the line where it begins."""
+    start, held, size = 1, list[str](), 0
+    for line_number, line in enumerate(lines, 1):
+        if _TABLE.fullmatch(line.rstrip("\r\n")):
+            if any(map(_says_something, held)):
+                yield start, "".join(held)
+            start, held, size = line_number + 1, [], 0
+        elif size <= _MOST_CHARACTERS:
+            # A hand beyond the bound is cut there, and then no longer TOML.
+            held.append(line)
+            size += len(line)
+    if any(map(_says_something, held)):
+        yield start, "".join(held)
+
+
+def _says_something(line: str) -> bool:
+    line = line.strip()
+    return bool(line) and not line.startswith("#")
+
+
+class _TomlError(ValueError):
+    """A text is no TOML; `line` and `column` count from 1 within it."""
+
+    def __init__(self, message: str) -> None:
+        where = re.search(r" \(at (?:line ([0-9]+), column ([0-9]+)|end of document)\)$", message)
+        self.line = int(where.group(1) or 1) if where else 1
+        self.column = int(where.group(2)) if where and where.group(2) else None
+        at_end = " at the end of the hand" if where and not where.group(1) else ""
+        plain = message[: where.start()] if where else message
+        self.problem = f"this is no TOML: {plain[:1].lower()}{plain[1:]}{at_end}"
+        super().__init__(message)
+
+
+def _parse(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text, parse_float=Decimal)
+    except (ValueError, ArithmeticError) as error:
+        raise _TomlError(str(error)) from None
+    except RecursionError:
+        raise _TomlError("it is nested too deeply") from None

@@ -1,0 +1,310 @@
+"""Times and comments: from the transaction log, from the transcript, and none where they do not fit."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from dealer.faults import MatchFailure
+from dealer.observer import MatchObserver
+from engine import Action, Seat
+from logs import HandRecord, PlayerComment, Times, format_transaction
+from logs.acpc_log.reader import read_log
+from logs.errors import DamagedLogError, LogProblem, ProblemKind
+from logs.transaction_log import format_time
+from tests.dealer.helpers import Board, drawn_by_state, setup_of, speaker
+from tests.logs.hands import (
+    RECORDED,
+    as_seen,
+    log_lines,
+    log_of_2012,
+    random_hands,
+    recorded_file,
+    recorded_game,
+    same,
+)
+
+
+class Files(MatchObserver):
+    """Writes the three files of a match as they look on disk."""
+
+    wants_lines = True
+    wants_actions = True
+
+    def __init__(self) -> None:
+        self.tlog = ""
+        self.transcript = b"# name/game/hands/seed test kuhn.limit.2p 1 1\nSTARTED at 1.000001\n"
+
+    def line_sent(self, seat: Seat, at_us: int, line: bytes) -> None:
+        self.transcript += b"TO %d at %s %s" % (seat + 1, format_time(at_us).encode(), line)
+
+    def line_received(self, seat: Seat, at_us: int, line: bytes) -> None:
+        self.transcript += b"FROM %d at %s %s" % (seat + 1, format_time(at_us).encode(), line.split(b"\0")[0])
+
+    def warning(self, sentence: str) -> None:
+        self.transcript += sentence.encode() + b"\n"
+
+    def action_played(self, action: Action, hand_number: int, sent_us: int, received_us: int) -> None:
+        self.tlog += format_transaction(action, hand_number, sent_us, received_us)
+
+    def match_finished(self, last_asked_us: int, totals: Sequence[float]) -> None:
+        self.transcript += b"FINISHED at " + format_time(last_asked_us).encode() + b"\nSCORE:...\n"
+
+    def match_failed(self, failure: MatchFailure, waited_us: int) -> None:
+        self.transcript += failure.printed.encode()
+
+
+def played(folder: Path, hands: int = 40) -> list[HandRecord]:
+    """A match of three players who talk, answer wrongly and out of turn; its files are in the folder."""
+    files = Files()
+    board = Board(setup_of(random_hands("limit3", 1)[0].game, hands), observers=[files])
+    asked = itertools.count()
+    plain = speaker(drawn_by_state())
+
+    def talker(question: object) -> bytes | None:
+        said = plain(question)  # type: ignore[arg-type]
+        assert said is not None
+        number = next(asked)
+        return {
+            0: b"# thinking\xff:|\r\n" + said,
+            1: b"; once\r\n# twice \r\nnonsense\r\n" + said,
+            2: b"MATCHSTATE:0:99::AsKs||:c\r\n" + said,
+            3: said.replace(b"\r\n", b" and more\r\n"),
+            4: said[: said.rindex(b":")] + b":x\r\n",
+        }.get(number % 7, said)
+
+    board.connect_all().talk([talker] * 3)
+    (folder / "x.log").write_text(
+        "".join([*log_lines(board.seen.records[:1], "holdem.limit.3p", score=False)[:4], *board.log])
+    )
+    (folder / "x.tlog").write_text(files.tlog)
+    (folder / "x.err").write_bytes(files.transcript)
+    assert len(board.seen.records) == hands
+    assert sum(len(record.comments) for record in board.seen.records) > 20
+    return board.seen.records
+
+
+def test_a_match_comes_back_with_times_and_comments(tmp_path: Path) -> None:
+    records = played(tmp_path)
+    hands = list(read_log(tmp_path / "x.log", strict=True, times=True, transcript=tmp_path / "x.err"))
+    assert [hand.times for hand in hands] == [record.times for record in records]
+    assert [hand.comments for hand in hands] == [record.comments for record in records]
+    assert all(hand.times for hand in hands)
+
+
+def test_the_transcript_alone_has_the_times_of_who_was_told_when(tmp_path: Path) -> None:
+    """Its times are those of the lines; the transaction log has those of the clock, which starts a little later."""
+    records = played(tmp_path)
+    (tmp_path / "x.tlog").unlink()
+    hands = list(read_log(tmp_path / "x.log", strict=True, times=True, transcript=tmp_path / "x.err"))
+    for hand, record in zip(hands, records, strict=True):
+        assert len(hand.times) == len(record.times)
+        for one, other in zip(hand.times, record.times, strict=True):
+            assert one.sent_us <= other.sent_us <= other.received_us
+            assert one.sent_us <= one.received_us
+        assert hand.comments == record.comments
+
+
+def test_nothing_is_read_unasked(tmp_path: Path) -> None:
+    played(tmp_path)
+    assert all(hand.times == () and hand.comments == () for hand in read_log(tmp_path / "x.log", strict=True))
+    hands = list(read_log(tmp_path / "x.log", strict=True, times=True))
+    assert all(hand.times and not hand.comments for hand in hands)
+
+
+def test_a_log_without_a_transaction_log_has_no_times(tmp_path: Path) -> None:
+    played(tmp_path)
+    (tmp_path / "x.tlog").unlink()
+    assert all(hand.times == () for hand in read_log(tmp_path / "x.log", strict=True, times=True))
+
+
+def test_a_transcript_that_is_not_there(tmp_path: Path) -> None:
+    played(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        list(read_log(tmp_path / "x.log", transcript=tmp_path / "y.err"))
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_the_recorded_matches(name: str, tmp_path: Path) -> None:
+    """Their files, wild ones too, with times put where they were masked."""
+    count = itertools.count(1_000_000_000_000_000)
+    for ending in ("log", "tlog", "err"):
+        text = recorded_file(name, ending)
+        if ending != "log":
+            text = re.sub(r"(?<=at )T|(?<= )T\b", lambda _: format_time(next(count)), text)
+        (tmp_path / f"x.{ending}").write_bytes(text.encode("utf-8", "surrogateescape"))
+    heard: list[LogProblem] = []
+    hands = list(
+        read_log(
+            tmp_path / "x.log",
+            game=recorded_game(name),
+            times=True,
+            transcript=tmp_path / "x.err",
+            on_problem=heard.append,
+        )
+    )
+    assert heard == []
+    for hand in hands:
+        assert len(hand.times) == sum(map(len, hand.betting.rounds))
+        assert list(hand.times) == sorted(hand.times)
+    times = [hand.times for hand in hands]
+    (tmp_path / "x.tlog").unlink()
+    hands = list(
+        read_log(tmp_path / "x.log", game=recorded_game(name), transcript=tmp_path / "x.err", on_problem=heard.append)
+    )
+    assert heard == []
+    is_quiet = "TO 1 at" not in recorded_file(name, "err")
+    assert [len(hand.times) for hand in hands] == [0 if is_quiet else len(of_hand) for of_hand in times]
+
+
+# ---- what does not fit
+
+
+def logged(folder: Path, hands: int = 6) -> tuple[list[HandRecord], list[str]]:
+    """A log with its transaction log: the hands, and the lines of the latter."""
+    records = random_hands("kuhn", hands, with_notes=True)
+    (folder / "x.log").write_text("".join(log_lines(records, "kuhn.limit.2p")))
+    lines = [
+        format_transaction(action, record.hand_number, *times)
+        for record in records
+        for (_, action), times in zip(
+            [pair for of_round in record.betting.rounds for pair in of_round], record.times, strict=True
+        )
+    ]
+    return records, lines
+
+
+def read(folder: Path, tlog: str) -> tuple[list[HandRecord], list[str]]:
+    (folder / "x.tlog").write_bytes(tlog.encode("utf-8", "surrogateescape"))
+    heard: list[LogProblem] = []
+    hands = list(read_log(folder / "x.log", times=True, on_problem=heard.append))
+    assert all(problem.path == str(folder / "x.tlog") for problem in heard)
+    return hands, [f"{problem.line_number}: {problem.problem} ({problem.kind.name})" for problem in heard]
+
+
+def test_a_transaction_log_alone_gives_times(tmp_path: Path) -> None:
+    records, lines = logged(tmp_path)
+    hands, problems = read(tmp_path, "".join(lines))
+    assert problems == []
+    assert [hand.times for hand in hands] == [record.times for record in records]
+    assert all(
+        same(hand, HandRecord(**{**_fields(as_seen(record)), "times": record.times}))
+        for hand, record in zip(hands, records, strict=True)
+    )
+
+
+def _fields(record: HandRecord) -> dict[str, object]:
+    return {name: getattr(record, name) for name in HandRecord.__slots__}
+
+
+def test_a_hand_that_was_never_finished_has_transactions_for_nothing(tmp_path: Path) -> None:
+    records, lines = logged(tmp_path)
+    hands, problems = read(tmp_path, "".join(lines) + "r 6 1795227485.694648 1795227485.694758\nc 6 17")
+    assert problems == [f"{len(lines) + 2}: 'c 6 17' is no transaction (HALF_WRITTEN)"]
+    assert [hand.times for hand in hands] == [record.times for record in records]
+
+
+def test_other_actions_leave_the_hand_without_times(tmp_path: Path) -> None:
+    records, lines = logged(tmp_path)
+    changed = {"c": "f", "f": "c", "r": "c"}[lines[0][0]] + lines[0][1:]
+    hands, problems = read(tmp_path, changed + "".join(lines[1:]))
+    assert problems == ["1: hand 0 has other actions here than in the log, so it stays without times (NOTED)"]
+    assert [hand.times for hand in hands] == [(), *[record.times for record in records[1:]]]
+
+
+def test_missing_transactions_leave_the_hand_without_times(tmp_path: Path) -> None:
+    records, lines = logged(tmp_path)
+    of_hand_0 = len(records[0].times)
+    hands, problems = read(tmp_path, "".join(lines[of_hand_0:]))
+    assert problems == []
+    assert [hand.times for hand in hands] == [(), *[record.times for record in records[1:]]]
+    hands, problems = read(tmp_path, "".join(lines[:-1]))
+    assert len(problems) == (len(records[-1].times) > 1)
+    assert [hand.times for hand in hands] == [*[record.times for record in records[:-1]], ()]
+    assert read(tmp_path, "")[1] == []
+
+
+def test_damaged_transactions_are_told(tmp_path: Path) -> None:
+    records, lines = logged(tmp_path)
+    hands, problems = read(tmp_path, "x" + lines[0] + "".join(lines[1:]) + "\udcff" * 50_000 + "\n")
+    assert problems[0].startswith("1: 'x")
+    assert problems[0].endswith("is no transaction (SKIPPED)")
+    assert len(problems) == 3 - (len(records[0].times) == 1)
+    assert [hand.times for hand in hands] == [(), *[record.times for record in records[1:]]]
+    with pytest.raises(DamagedLogError, match=r"x\.tlog, line 1: 'x.* is no transaction"):
+        list(read_log(tmp_path / "x.log", times=True, strict=True))
+
+
+def test_a_log_that_lacks_hands_finds_its_times_again(tmp_path: Path) -> None:
+    records, lines = logged(tmp_path, 9)
+    log = log_lines(records, "kuhn.limit.2p")
+    (tmp_path / "x.log").write_text("".join(log[:6] + log[9:]))
+    (tmp_path / "x.tlog").write_text("".join(lines))
+    heard: list[LogProblem] = []
+    hands = list(read_log(tmp_path / "x.log", times=True, on_problem=heard.append))
+    assert [hand.times for hand in hands] == [record.times for record in records[:2] + records[5:]]
+    assert [problem.kind for problem in heard] == [ProblemKind.NOTED]
+
+
+TRANSCRIPT = """\
+# name/game/hands/seed m kuhn.limit.2p 2 1
+STARTED at 10.000000
+TO 1 at 10.000001 MATCHSTATE:0:0::As|
+TO 2 at 10.000002 MATCHSTATE:1:0::|Ks
+FROM 1 at 10.000003 # hello
+FROM 1 at 10.000004 MATCHSTATE:0:0::As|:q
+WARNING: invalid action, changed to call
+TO 1 at 10.000005 MATCHSTATE:0:0:c:As|
+TO 2 at 10.000006 MATCHSTATE:1:0:c:|Ks
+FROM 2 at 10.000007 ; well
+FROM 2 at 10.000008 MATCHSTATE:1:0:|Ks:c
+WARNING: bad state format in response
+FROM 2 at 10.000009 MATCHSTATE:1:0::|Ks:c
+WARNING: ignoring un-requested response
+FROM 2 at 10.000010 MATCHSTATE:1:0:c:|Ks:c
+TO 1 at 10.000011 MATCHSTATE:0:0:cc:As|Ks
+TO 2 at 10.000012 MATCHSTATE:1:0:cc:As|Ks
+Seconds cumulatively spent in match for seat 0: 0
+TO 2 at 10.000014 MATCHSTATE:0:1::Ks|
+TO 1 at 10.000013 MATCHSTATE:1:1::|Qs
+FROM 2 at 10.000015 MATCHSTATE:0:1::Ks|:c
+TO 2 at 10.000016 MATCHSTATE:0:1:c:Ks|
+TO 1 at 10.000017 MATCHSTATE:1:1:c:|Qs
+FROM 1 at 10.000018 MATCHSTATE:1:1:c:|Qs:c
+"""
+
+
+def test_a_transcript_line_by_line(tmp_path: Path) -> None:
+    (tmp_path / "x.log").write_text(
+        "# name/game/hands/seed m kuhn.limit.2p 2 1\nSTATE:0:cc:As|Ks:1|-1:A|B\nSTATE:1:cc:Ks|Qs:1|-1:B|A\n"
+    )
+    path = tmp_path / "x.err"
+    path.write_text(TRANSCRIPT)
+    first, second = read_log(tmp_path / "x.log", strict=True, transcript=path)
+    assert first.times == (Times(10_000001, 10_000004), Times(10_000006, 10_000010))
+    assert first.comments == (PlayerComment(Seat(0), 0, "# hello"), PlayerComment(Seat(1), 1, "; well"))
+    assert second.times == (Times(10_000014, 10_000015), Times(10_000017, 10_000018))
+    assert second.comments == ()
+
+
+@pytest.mark.parametrize("size", range(0, len(TRANSCRIPT), 7))
+def test_a_transcript_cut_off_anywhere(tmp_path: Path, size: int) -> None:
+    (tmp_path / "x.log").write_text(
+        "# name/game/hands/seed m kuhn.limit.2p 2 1\nSTATE:0:cc:As|Ks:1|-1:A|B\nSTATE:1:cc:Ks|Qs:1|-1:B|A\n"
+    )
+    path = tmp_path / "x.err"
+    path.write_text(TRANSCRIPT[:size])
+    heard: list[LogProblem] = []
+    hands = list(read_log(tmp_path / "x.log", transcript=path, on_problem=heard.append))
+    assert len(hands) == 2
+    assert all(len(hand.times) in (0, 2) for hand in hands)
+    assert all(problem.kind is ProblemKind.NOTED for problem in heard)
+
+
+def test_a_log_of_2012_has_no_companions(tmp_path: Path) -> None:
+    (tmp_path / "x.log").write_text(log_of_2012("2p.limit.h1000.r0"))
+    assert sum(1 for _ in read_log(tmp_path / "x.log", strict=True, times=True)) == 1000

@@ -1,0 +1,497 @@
+"""Reading logs: everything that was written comes back, and of everything else it is said where and what it is."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine import Game, Position
+from logs import HandRecord, format_score_line, format_state_line
+from logs.acpc_log.reader import read_log
+from logs.errors import DamagedLogError, LogError, LogProblem, ProblemKind
+from protocol import find_game, format_game_definition, shipped_games
+from tests.engine.strategies import SEEDS, playable_games
+from tests.logs.hands import (
+    NAMES,
+    OF_2012,
+    RECORDED,
+    as_seen,
+    log_lines,
+    log_of_2012,
+    random_hands,
+    recorded_file,
+    recorded_game,
+    same,
+    totals_of,
+)
+
+KUHN = find_game("kuhn")[1]
+
+
+def read(lines: list[str], game: Game | None = None) -> tuple[list[HandRecord], list[str]]:
+    """The hands, and the problems as sentences."""
+    problems: list[LogProblem] = []
+    hands = list(read_log(lines, game=game, on_problem=problems.append))
+    return hands, [str(problem) for problem in problems]
+
+
+def assert_same(hands: list[HandRecord], written: list[HandRecord]) -> None:
+    assert len(hands) == len(written)
+    for hand, record in zip(hands, written, strict=True):
+        assert same(hand, as_seen(record)), f"hand {record.hand_number}"
+
+
+# ---- what was written comes back
+
+
+@pytest.mark.parametrize("name", shipped_games())
+def test_every_shipped_game_comes_back(name: str) -> None:
+    written = random_hands(name, 120)
+    hands, problems = read(log_lines(written, f"{name}.game"))
+    assert problems == []
+    assert_same(hands, written)
+
+
+@given(playable_games(), SEEDS, st.integers(0, 2**32 - 20), st.booleans())
+@settings(max_examples=60)
+def test_any_game_comes_back(game: Game, seed: int, first_hand: int, fixed_seats: bool) -> None:
+    written = random_hands(game, 4, seed, first_hand=first_hand % 50, fixed_seats=fixed_seats)
+    hands, problems = read(log_lines(written), game)
+    assert problems == []
+    assert_same(hands, written)
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_the_recorded_matches_come_back_byte_by_byte(name: str) -> None:
+    text = recorded_file(name, "log")
+    lines = text.splitlines(keepends=True)
+    hands, problems = read(lines, recorded_game(name))
+    assert problems == []
+    assert "".join(map(format_state_line, hands)) == "".join(line for line in lines if line.startswith("STATE:"))
+    assert format_score_line(totals_of(hands), hands[0].names) == lines[-1]
+
+
+@pytest.mark.parametrize("name", OF_2012)
+def test_the_logs_of_2012_come_back_byte_by_byte(name: str) -> None:
+    lines = log_of_2012(name).splitlines(keepends=True)
+    hands, problems = read(lines)
+    assert problems == []
+    assert len(hands) == 1000
+    assert hands[0].match_name == name
+    assert hands[0].names == ("p1", "p2", "p3")[: int(name[0])]
+    assert "".join(map(format_state_line, hands)) == "".join(line for line in lines if line.startswith("STATE:"))
+
+
+def test_a_file_is_read_as_its_lines_are(tmp_path: Path) -> None:
+    written = random_hands("leduc", 30)
+    path = tmp_path / "x.log"
+    for end in ("\n", "\r\n"):
+        text = "".join(log_lines(written, "leduc.limit.2p")).replace("\n", end)
+        path.write_bytes(text.encode())
+        assert_same(list(read_log(path, strict=True)), written)
+        assert_same(list(read_log(str(path), strict=True)), written)
+
+
+def test_lines_may_come_without_their_ends() -> None:
+    written = random_hands("leduc", 30)
+    hands, problems = read([line.rstrip("\n") for line in log_lines(written, "leduc.limit.2p")])
+    assert problems == []
+    assert_same(hands, written)
+
+
+def test_names_that_are_no_text_come_back_as_they_were(tmp_path: Path) -> None:
+    written = random_hands("kuhn", 6, names=(b"\xff\xfe".decode("utf-8", "surrogateescape"), "Zoë # 7"))
+    path = tmp_path / "x.log"
+    path.write_bytes("".join(log_lines(written, "kuhn.limit.2p")).encode("utf-8", "surrogateescape"))
+    assert_same(list(read_log(path, strict=True)), written)
+
+
+def test_a_slice_begins_at_any_hand() -> None:
+    for first in (1, 2, 7, 4_294_967_290):
+        written = random_hands("limit3", 5, first_hand=first % 1000)
+        hands, problems = read(log_lines(written, "holdem.limit.3p"))
+        assert problems == []
+        assert_same(hands, written)
+
+
+def test_times_and_comments_are_empty_where_there_are_none() -> None:
+    (hand, *_) = read(log_lines(random_hands("kuhn", 3), "kuhn.limit.2p"))[0]
+    assert hand.times == ()
+    assert hand.comments == ()
+
+
+def test_hands_come_as_soon_as_their_seats_are_known() -> None:
+    lines = log_lines(random_hands("kuhn", 50), "kuhn.limit.2p", score=False)
+    taken = 0
+
+    def feed() -> Iterator[str]:
+        nonlocal taken
+        for line in lines:
+            taken += 1
+            yield line
+
+    hands = read_log(feed())
+    for number in range(50):
+        assert next(hands).hand_number == number
+        # Four lines of header, and at first one hand more: only then it shows how the button moves.
+        assert taken == 4 + max(2, number + 1)
+
+
+def test_a_hand_that_never_ends_is_a_problem_of_its_line_only() -> None:
+    lines = ["STATE:0:c:As|Ks:1|-1:A|B\n"] * 3
+    hands, problems = read(lines, KUHN)
+    assert hands == []
+    assert problems[0] == "<lines>, line 1, byte 10: the betting stops before the hand is over (skipped)"
+    assert len(problems) == 3
+
+
+# ---- seats
+
+
+def test_fixed_seats_are_seen_from_the_second_hand_on() -> None:
+    written = random_hands("nolimit3", 7, fixed_seats=True, first_hand=4)
+    hands, problems = read(log_lines(written, "holdem.nolimit.3p", score=False))
+    assert problems == []
+    assert_same(hands, written)
+
+
+@pytest.mark.parametrize("fixed_seats", [False, True])
+def test_the_score_seats_a_single_hand(fixed_seats: bool) -> None:
+    written = random_hands("nolimit3", 1, first_hand=4, fixed_seats=fixed_seats)
+    hands, problems = read(log_lines(written, "holdem.nolimit.3p"))
+    assert problems == []
+    assert_same(hands, written)
+
+
+def test_a_single_hand_without_a_score_is_seated_as_the_button_moves() -> None:
+    written = random_hands("nolimit3", 1, first_hand=4)
+    assert_same(read(log_lines(written, "holdem.nolimit.3p", score=False))[0], written)
+
+
+@pytest.mark.parametrize(
+    ("names", "fixed_seats"),
+    [
+        # Where all have one name nothing can tell that the button does not move.
+        (("x", "x", "x"), False),
+        (("x", "y", "x"), False),
+        (("x", "y", "x"), True),
+        (("y", "x", "x"), False),
+        (("y", "x", "x"), True),
+    ],
+)
+def test_players_of_one_name_are_told_apart_by_the_hand_number(names: tuple[str, ...], fixed_seats: bool) -> None:
+    written = random_hands("limit3", 9, names=names, fixed_seats=fixed_seats, first_hand=1)
+    hands, problems = read(log_lines(written, "holdem.limit.3p"))
+    assert problems == []
+    assert_same(hands, written)
+
+
+def test_a_damaged_name_in_the_first_hand_is_outvoted() -> None:
+    written = random_hands("kuhn", 8)
+    lines = log_lines(written, "kuhn.limit.2p")
+    lines[4] = lines[4].replace("Ann", "Anm")
+    hands, problems = read(lines)
+    column = lines[4].rindex(":") + 2
+    assert problems == [
+        f"<lines>, line 5, byte {column}: the players are Anm and Bob, those of the match Ann and Bob (skipped)"
+    ]
+    assert_same(hands, written[1:])
+
+
+def test_other_players_are_no_hands_of_this_match() -> None:
+    written = random_hands("kuhn", 6)
+    foreign = random_hands("kuhn", 1, first_hand=6, names=("Eve", "Fay"))
+    lines = [*log_lines(written, "kuhn.limit.2p", score=False), format_state_line(foreign[0])]
+    hands, problems = read(lines)
+    assert_same(hands, written)
+    assert len(problems) == 1
+    assert "the players are Eve and Fay, those of the match Ann and Bob (skipped)" in problems[0]
+
+
+# ---- several matches in one log
+
+
+def test_every_header_begins_a_match() -> None:
+    first, second = random_hands("kuhn", 5), random_hands("leduc", 5, names=("Eve", "Fay"), first_hand=3)
+    lines = log_lines(first, "kuhn.limit.2p") + log_lines(second, "leduc.limit.2p")
+    hands, problems = read(lines)
+    assert problems == []
+    assert_same(hands, first + second)
+
+
+def test_a_log_that_was_appended_to_after_a_stop() -> None:
+    written = random_hands("kuhn", 20)
+    first = log_lines(written[:7], "kuhn.limit.2p", score=False)
+    second = [*log_lines(written[7:], "kuhn.limit.2p", score=False), format_score_line(totals_of(written), NAMES[:2])]
+    hands, problems = read(first + second)
+    assert problems == []
+    assert_same(hands, written)
+
+
+def test_a_log_to_which_the_same_match_was_appended_from_the_start() -> None:
+    written = random_hands("kuhn", 20)
+    hands, problems = read(log_lines(written[:7], "kuhn.limit.2p", score=False) + log_lines(written, "kuhn.limit.2p"))
+    assert problems == []
+    assert_same(hands, written[:7] + written)
+
+
+# ---- what is missing, and the score
+
+
+def damaged(change: Callable[[list[str]], None], hands: int = 12) -> tuple[list[HandRecord], list[str]]:
+    """What is read of a log of Kuhn's game after a change."""
+    lines = log_lines(random_hands("kuhn", hands), "kuhn.limit.2p")
+    change(lines)
+    return read(lines)
+
+
+def test_missing_hands_are_noticed() -> None:
+    hands, problems = damaged(lambda lines: lines.__delitem__(slice(7, 9)))
+    assert len(hands) == 10
+    assert problems == ["<lines>, line 8: hands 3 to 4 are missing before this one (read all the same)"]
+
+
+def test_a_hand_that_comes_again_is_noticed() -> None:
+    hands, problems = damaged(lambda lines: lines.insert(8, lines[5]))
+    assert len(hands) == 13
+    assert problems == [
+        "<lines>, line 9: hand 1 comes after hand 3 (read all the same)",
+        "<lines>, line 10: hands 2 to 3 are missing before this one (read all the same)",
+    ]
+
+
+def test_a_damaged_line_does_not_make_its_hand_missing_too() -> None:
+    hands, problems = damaged(lambda lines: lines.__setitem__(8, "STATE:" + "x" * 40 + "\n"))
+    assert len(hands) == 11
+    assert problems == ["<lines>, line 9, byte 47: the line ends after 2 of its 6 fields (skipped)"]
+
+
+def test_a_score_that_is_not_the_sum_is_noticed() -> None:
+    def change(lines: list[str]) -> None:
+        lines[-1] = "SCORE:77|-77:Ann|Bob\n"
+
+    shown = "|".join(f"{total:g}" for total in totals_of(random_hands("kuhn", 12)))
+    assert damaged(change)[1] == [
+        f"<lines>, line 17: the score is not the sum of the hands, {shown}: hands are missing, or some were added "
+        "(read all the same)"
+    ]
+
+
+def test_a_score_that_seats_the_players_otherwise_is_noticed() -> None:
+    def change(lines: list[str]) -> None:
+        lines[-1] = "SCORE:0|0:Bob|Ann\n"
+
+    assert damaged(change)[1] == [
+        "<lines>, line 17: the score names Bob and Ann, by the hands it is Ann and Bob (read all the same)"
+    ]
+
+
+@pytest.mark.parametrize("score", ["SCORE:1:Ann|Bob", "SCORE:a|b:Ann|Bob", "SCORE:", "SCORE:1|2|3:a|b|c", "SCORE:1|-1"])
+def test_a_score_that_cannot_be_read(score: str) -> None:
+    assert damaged(lambda lines: lines.__setitem__(-1, score + "\n"))[1] == [
+        "<lines>, line 17: the score cannot be read (skipped)"
+    ]
+
+
+# ---- strict reading
+
+
+def test_strict_reading_stops_at_the_first_problem() -> None:
+    lines = log_lines(random_hands("kuhn", 12), "kuhn.limit.2p")
+    lines[9] = lines[9].replace("STATE:5", "STATE:x")
+    heard: list[LogProblem] = []
+    hands = read_log(lines, strict=True, on_problem=heard.append)
+    assert [next(hands).hand_number for _ in range(5)] == [0, 1, 2, 3, 4]
+    with pytest.raises(DamagedLogError) as caught:
+        next(hands)
+    assert str(caught.value) == "<lines>, line 10, byte 7: 'x' is no hand number"
+    assert [caught.value.found] == heard
+    assert (caught.value.path, caught.value.problem) == ("<lines>", "'x' is no hand number")
+
+
+def test_strict_reading_stops_at_what_is_only_noted_too() -> None:
+    lines = log_lines(random_hands("kuhn", 12), "kuhn.limit.2p")
+    del lines[8]
+    with pytest.raises(DamagedLogError, match=r"hands 4 to 4 are missing"):
+        list(read_log(lines, strict=True))
+
+
+def test_strict_reading_takes_a_half_written_last_line_for_normal(tmp_path: Path) -> None:
+    path = tmp_path / "x.log"
+    written = random_hands("kuhn", 12)
+    path.write_bytes("".join(log_lines(written, "kuhn.limit.2p", score=False)).encode()[:-10])
+    heard: list[LogProblem] = []
+    assert_same(list(read_log(path, strict=True, on_problem=heard.append)), written[:-1])
+    assert [problem.kind for problem in heard] == [ProblemKind.HALF_WRITTEN]
+
+
+# ---- which game it is
+
+
+def test_the_game_may_be_given() -> None:
+    written = random_hands("kuhn", 5)
+    assert_same(read(log_lines(written, "nobody knows this.game"), KUHN)[0], written)
+    assert_same(read(log_lines(written)[4:], KUHN)[0], [_renamed(hand) for hand in written])
+
+
+def _renamed(hand: HandRecord) -> HandRecord:
+    """The hand of a match that nothing names."""
+    return HandRecord(hand.game, "", hand.hand_number, hand.names, hand.seats, hand.deal, hand.betting, hand.values)
+
+
+def test_a_game_that_cannot_be_found() -> None:
+    with pytest.raises(LogError) as caught:
+        read(log_lines(random_hands("kuhn", 5), "/home/me/my.game"))
+    assert str(caught.value) == (
+        "<lines>: its game '/home/me/my.game' is none that comes with the arena, and no definition of it lies beside "
+        "the log: give the game"
+    )
+
+
+def test_a_log_without_a_header_needs_its_game_given() -> None:
+    with pytest.raises(LogError) as caught:
+        read(log_lines(random_hands("kuhn", 5))[4:])
+    assert str(caught.value) == ("<lines>: no line '# name/game/hands/seed ...' says which game this is: give the game")
+
+
+def test_a_definition_beside_the_log_comes_before_a_shipped_game(tmp_path: Path) -> None:
+    game = random_hands("leduc", 1)[0].game
+    written = random_hands("leduc", 5)
+    (tmp_path / "x.game").write_text(format_game_definition(game))
+    (tmp_path / "x.log").write_text("".join(log_lines(written, "kuhn.limit.2p")))
+    assert_same(list(read_log(tmp_path / "x.log", strict=True)), written)
+
+
+# ---- no log at all
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"hello\n",
+        b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(256)) * 40,
+        b"c 0 1795227485.694648 1795227485.694758\n" * 100,
+        b"\n" * 50 + b"[1]\nvariant = 'NT'\n",
+        b"\0" * 5000 + b"\n",
+        b"SCORE" + b"x" * 100_000 + b"\n",
+    ],
+)
+def test_other_files_are_no_logs(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "x.log"
+    path.write_bytes(content)
+    with pytest.raises(LogError, match="no ACPC log: "):
+        list(read_log(path))
+
+
+def test_an_empty_file_is_what_a_match_leaves_that_was_stopped_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "x.log"
+    path.write_bytes(b"")
+    heard: list[LogProblem] = []
+    assert list(read_log(path, strict=True, on_problem=heard.append)) == []
+    assert [str(problem) for problem in heard] == [
+        f"{path}, line 1: the file is empty (left out, as is normal when a match was stopped while writing)"
+    ]
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        list(read_log(tmp_path / "x.log"))
+
+
+def test_a_line_without_an_end_in_sight_is_passed_over_in_pieces(tmp_path: Path) -> None:
+    written = random_hands("kuhn", 8)
+    lines = log_lines(written, "kuhn.limit.2p")
+    lines.insert(8, "STATE:" + "x" * 100_000 + "\n")
+    path = tmp_path / "x.log"
+    path.write_text("".join(lines))
+    heard: list[LogProblem] = []
+    assert_same(list(read_log(path, on_problem=heard.append)), written)
+    assert [str(problem) for problem in heard] == [
+        f"{path}, line 9, byte 1: the line has more than 16384 characters (skipped)"
+    ]
+
+
+# ---- accidents
+
+
+def numbers(hands: list[HandRecord]) -> list[int]:
+    return [hand.hand_number for hand in hands]
+
+
+def test_a_log_cut_off_anywhere(tmp_path: Path) -> None:
+    """After a kill: whole lines count, the last one is reported as half-written, and nothing else is."""
+    path = tmp_path / "x.log"
+    text = "".join(log_lines(random_hands("leduc", 9), "leduc.limit.2p")).encode()
+    for size in range(len(text) + 1):
+        path.write_bytes(text[:size])
+        heard: list[LogProblem] = []
+        hands = list(read_log(path, strict=True, on_problem=heard.append))
+        whole = text[:size].count(b"\n")
+        ends_at_line_end = size == 0 or text[size - 1 : size] == b"\n"
+        # A line of which only the end is missing is a hand as well.
+        is_known = not ends_at_line_end and text[size : size + 1] == b"\n" and whole > 4
+        lines = whole + is_known
+        assert numbers(hands) == list(range(max(0, min(lines - 4, 9))))
+        if size and (ends_at_line_end or is_known):
+            assert heard == []
+        else:
+            assert [(problem.kind, problem.line_number) for problem in heard] == [(ProblemKind.HALF_WRITTEN, whole + 1)]
+
+
+def test_any_byte_changed_is_never_a_traceback(tmp_path: Path) -> None:
+    path = tmp_path / "x.log"
+    written = random_hands("leduc", 6)
+    text = "".join(log_lines(written, "leduc.limit.2p")).encode()
+    lines = {format_state_line(record) for record in written}
+    chance = random.Random(5)
+    for at in range(len(text)):
+        changed = bytearray(text)
+        changed[at] = chance.choice([0, 10, 13, 32, 45, 58, 124, 255, changed[at] ^ 1, chance.randrange(256)])
+        path.write_bytes(changed)
+        heard: list[LogProblem] = []
+        try:
+            hands = list(read_log(path, on_problem=heard.append))
+        except LogError:
+            assert text.index(b"\n") >= at, "only the header makes a log unreadable"
+            continue
+        for problem in heard:
+            assert 1 <= problem.line_number <= changed.count(b"\n") + 1
+            assert problem.column is None or 1 <= problem.column <= 200
+        # A changed digit may make another hand of the line; all others are as they were.
+        assert sum(format_state_line(hand) not in lines for hand in hands) <= 2
+        assert len(hands) >= 4
+
+
+@given(st.lists(st.sampled_from(["STATE:", ":", "|", "/", "c", "f", "r", "0", "As", "Ks", "1", "-", "\0", "é", "\n"])))
+@settings(max_examples=300)
+def test_anything_that_looks_a_little_like_a_hand(parts: list[str]) -> None:
+    line = "STATE:" + "".join(parts)
+    lines = [*log_lines(random_hands("kuhn", 4), "kuhn.limit.2p", score=False), *line.splitlines(keepends=True)]
+    hands, problems = read(lines)
+    assert numbers(hands[:4]) == [0, 1, 2, 3]
+    assert len(hands) + len(problems) >= 4
+
+
+def test_values_are_those_of_the_rules_to_the_last_decimal() -> None:
+    written = [hand for hand in random_hands("limit10", 300, fold=0.02) if any(v % 1 for v in hand.values)]
+    assert written
+    hands = read([format_state_line(hand) for hand in written], written[0].game)[0]
+    assert [hand.values for hand in hands] == [hand.values for hand in written]
+    assert all(hand.name_at(Position(0)) == hand.names[hand.seats[0]] for hand in hands)
+
+
+def test_a_match_of_many_hands_is_read_in_order() -> None:
+    lines = itertools.chain(
+        log_lines(random_hands("kuhn", 2), "kuhn.limit.2p", score=False),
+        (
+            f"STATE:{n}:cc:{'As|Ks' if n % 2 else 'Ks|Qs'}:1|-1:{'Ann|Bob' if n % 2 == 0 else 'Bob|Ann'}\n"
+            for n in range(2, 5000)
+        ),
+    )
+    assert sum(1 for _ in read_log(lines, strict=True)) == 5000

@@ -1,0 +1,177 @@
+"""Lines of hands: what is believed, and what is said about the rest."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine import Deal, format_cards, parse_cards
+from logs.acpc_log import state_lines
+from logs.acpc_log.state_lines import StateLines
+from logs.acpc_log.writer import format_state_line
+from protocol import FormatError, find_game, parse_game_definition
+from protocol.match_state import betting_after
+from tests.dealer.helpers import FIRST_ROUND_BOARD
+from tests.logs.hands import random_hands
+
+LIMIT = "STATE:0:crc/cc/cc/cc:5d5c|9hQd/8dAs8s/4h/6d:20|-20:Ann|Bob"
+NO_LIMIT = "STATE:7:r300c/cr900c/cc/r2700f:5d5c|9hQd/8dAs8s/4h/6d:900|-900:Ann|Bob"
+THREE = "STATE:2:r247cc/r347ff:Ks6h|Qs5d|Tc4d/Ah3dTd:494|-247|-247:Ann|Bob|Cat"
+LEDUC = "STATE:0:crrc/crc:Qh|Ah/As:-9|9:Ann|Bob"
+
+
+def lines_of(name: str) -> StateLines:
+    return StateLines(find_game(name)[1])
+
+
+def test_a_line() -> None:
+    game = find_game("limit")[1]
+    hand_number, betting, deal, values, names = StateLines(game).read(LIMIT + "\n")
+    assert hand_number == 0
+    assert betting is betting_after(game, "crc/cc/cc/cc")
+    assert deal == Deal((parse_cards("5d5c"), parse_cards("9hQd")), parse_cards("8dAs8s4h6d"))
+    assert values == (20.0, -20.0)
+    assert names == ("Ann", "Bob")
+
+
+def test_a_hand_without_a_showdown_shows_the_board_as_far_as_it_went() -> None:
+    line = lines_of("nolimit3").read(THREE)
+    assert format_cards(line.deal.board) == "Ah3dTd"
+    assert line.values == (494.0, -247.0, -247.0)
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
+def test_line_ends_are_no_part_of_the_last_name(end: str) -> None:
+    assert lines_of("leduc").read(LEDUC + end).names == ("Ann", "Bob")
+
+
+def test_more_texts_than_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(state_lines, "_MOST_TEXTS", 3)
+    monkeypatch.setattr(state_lines, "_MOST_ACTIONS", 5)
+    written = random_hands("nolimit3", 200)
+    reader = StateLines(written[0].game)
+    for record in written:
+        line = reader.read(format_state_line(record))
+        assert (line.betting.rounds, line.values) == (record.betting.rounds, record.values)
+
+
+# ---- other dialects
+
+
+@pytest.mark.parametrize(
+    ("game", "line", "today"),
+    [
+        ("nolimit", NO_LIMIT.replace("r300c/cr900c/cc/", "b50b100r300c300/c300r900c900/c900c900/"), NO_LIMIT),
+        ("limit", "STATE:0:b5b10c10r20c20/c20c20/c20c20/c20c20:5d5c|9hQd/8dAs8s/4h/6d:20|-20:Ann|Bob", LIMIT),
+        ("nolimit3", "STATE:2:b50b100r247c247c247/r347ff:Ks6h|Qs5d|Tc4d/Ah3dTd:494|-247|-247:Ann|Bob|Cat", THREE),
+        ("limit", "Ann|Bob:0:crc/cc/cc/cc:5d5c|9hQd/8dAs8s/4h/6d:20|-20\r\n", LIMIT),
+        ("limit", "Ann|Bob:0:b5b10c10r20c20/c20c20/c20c20/c20c20:5d5c|9hQd/8dAs8s/4h/6d:20|-20", LIMIT),
+        ("leduc", LEDUC + " # 1479132064.35509\n", LEDUC),
+    ],
+    ids=["blinds and amounts", "in limit games too", "three players", "names first", "names first and blinds", "time"],
+)  # fmt: skip
+def test_older_lines_mean_the_same_as_todays(game: str, line: str, today: str) -> None:
+    reader = lines_of(game)
+    assert reader.read(line) == reader.read(today)
+
+
+def test_a_position_that_never_shows_may_lack_its_cards() -> None:
+    line = lines_of("nolimit3").read(THREE.replace("Qs5d", ""))
+    assert line.deal.hole_cards == (parse_cards("Ks6h"), (), parse_cards("Tc4d"))
+    line = lines_of("limit").read("STATE:0:f:|:5|-5:Ann|Bob")
+    assert line.deal == Deal(((), ()), ())
+
+
+def test_board_cards_of_the_first_round_follow_the_last_hole_cards() -> None:
+    game = parse_game_definition(FIRST_ROUND_BOARD)
+    for record in random_hands(game, 30):
+        line = StateLines(game).read(format_state_line(record))
+        assert line.values == record.values
+        assert line.deal.board == tuple(card for cards in record.board_by_round for card in cards)
+    with pytest.raises(FormatError) as caught:
+        StateLines(game).read("STATE:0:f:As|KsQsJsTs:1|-1:A|B")
+    assert (caught.value.column, caught.value.problem) == (13, "'KsQsJsTs' are not 3 hole and board cards")
+
+
+# ---- what is wrong
+
+
+@pytest.mark.parametrize(
+    ("game", "line", "column", "problem"),
+    [
+        ("leduc", "", 0, "the line is neither a hand ('STATE:'), a score ('SCORE:') nor a remark ('#')"),
+        ("leduc", "STATES" + LEDUC[5:], 0, "the line is neither a hand"),
+        ("leduc", "STATE:0:crrc/crc:Qh|Ah/As:-9|9", 30, "the line ends after 5 of its 6 fields"),
+        ("leduc", LEDUC + ":x", 31, "a name holds ':', so that the names cannot be told apart"),
+        ("leduc", LEDUC.replace(":0:", ":-1:"), 6, "'-1' is no hand number"),
+        ("leduc", LEDUC.replace(":0:", "::"), 6, "'' is no hand number"),
+        ("leduc", LEDUC.replace(":0:", ":²:"), 6, "'²' is no hand number"),
+        ("leduc", LEDUC.replace(":0:", ":4294967296:"), 6, "'4294967296' is no hand number"),
+        ("leduc", LEDUC.replace("crrc", "crxc"), 10, "'x' is no action: f, c or r"),
+        ("leduc", LEDUC.replace("crrc", "crrrc"), 11, "the round has had all the raises the game allows"),
+        ("leduc", LEDUC.replace("/crc", "crc"), 12, "the round is over here: '/' must follow"),
+        ("leduc", LEDUC.replace("crrc/", "crr/c"), 11, "'/' is no action: f, c or r"),
+        ("leduc", LEDUC.replace("/crc", "//crc"), 13, "'/' is no action: f, c or r"),
+        ("leduc", LEDUC.replace("/crc:", "/crcc:"), 16, "the hand is over, nobody may act"),
+        ("leduc", LEDUC.replace("/crc:", "/crc/:"), 16, "'/' is no action: f, c or r"),
+        ("leduc", LEDUC.replace("/crc:", "/cr:"), 15, "the betting stops before the hand is over"),
+        ("leduc", LEDUC.replace("/crc:", "/:"), 13, "the betting stops before the hand is over"),
+        ("leduc", LEDUC.replace("crrc/crc", ""), 8, "the betting stops before the hand is over"),
+        ("leduc", LEDUC.replace("crrc", "f"), 8, "there is no bet to fold to: check instead"),
+        ("nolimit", NO_LIMIT.replace("r300", "r"), 9, "a no-limit raise needs its size, a plain number"),
+        ("nolimit", NO_LIMIT.replace("r300", "r0300"), 9, "a no-limit raise needs its size, a plain number"),
+        ("nolimit", NO_LIMIT.replace("r300", "r150"), 8, "the raise is below the smallest legal size (150, "),
+        ("nolimit", NO_LIMIT.replace("r300", "r99999"), 8, "the raise is above the player's stack (99999, "),
+        ("nolimit", NO_LIMIT.replace("r300", "r3000000000000"), 9, "a no-limit raise needs its size, a plain number"),
+        ("nolimit", NO_LIMIT.replace("r300c", "r300c300"), 13, "the round is over here: '/' must follow"),
+        ("nolimit", "STATE:7:r20000c//:5d5c|9hQd/8dAs8s/4h/6d:1|1:A|B", 15, "the round is over here: '/' must follow"),
+        ("nolimit", NO_LIMIT.replace("r300c/", "b25b50r300c/"), 8, "the blinds are (25, 50), those of"),
+        ("nolimit", NO_LIMIT.replace("r300c/", "b50b100r300x/"), 19, "'x' is no action: b, c, r or f"),
+        ("nolimit", NO_LIMIT.replace("r300c/", "b50b100r300/c"), 8, "round 2 has actions, but it is not reached"),
+        ("nolimit", NO_LIMIT.replace("r300c/", "b50b100r150c/"), 8, "the raise is below the smallest legal size"),
+        ("nolimit", "STATE:7:b50b100f:5d5c|9hQd:50|-50:A|B", None, ""),
+        ("nolimit", "STATE:7:b50b100f/:5d5c|9hQd:50|-50:A|B", 8, "2 rounds of betting where there are 1"),
+        ("leduc", LEDUC.replace("Qh|Ah", "QhAh"), 17, "hole cards of 1 players in a game of 2"),
+        ("leduc", LEDUC.replace("Qh|", "Qh|Kh|"), 17, "hole cards of 3 players in a game of 2"),
+        ("leduc", LEDUC.replace("Ah/", "/"), 20, "position 1 has no hole cards, but came to the showdown"),
+        ("leduc", LEDUC.replace("Ah/", "AhKh/"), 20, "'AhKh' are not 1 hole cards"),
+        ("leduc", LEDUC.replace("Ah/", "A/"), 20, "'A' are not 1 hole cards"),
+        ("leduc", LEDUC.replace("Ah/", "Ax/"), 20, "'Ax' is no card"),
+        ("leduc", LEDUC.replace("Ah/", "2h/"), 20, "2h is not in the game's deck"),
+        ("leduc", LEDUC.replace("Ah/", "As/"), 23, "As stands there twice"),
+        ("leduc", LEDUC.replace("/As", ""), 22, "board cards of 0 rounds after 1 rounds of betting"),
+        ("leduc", LEDUC.replace("/As", "/As/Kh"), 28, "board cards of 2 rounds after 1 rounds of betting"),
+        ("leduc", LEDUC.replace("/As", "/"), 23, "'' are not 1 board cards"),
+        ("leduc", LEDUC.replace("/As", "/AsKh"), 23, "'AsKh' are not 1 board cards"),
+        ("limit", LIMIT.replace("/4h", "/5d"), 38, "5d stands there twice"),
+        ("leduc", LEDUC.replace("-9|9", "-9"), 26, "1 values in a game of 2 players"),
+        ("leduc", LEDUC.replace("-9|9", "-9|x"), 29, "'x' is no number of chips"),
+        ("leduc", LEDUC.replace("-9|9", "nan|9"), 26, "'nan' is no number of chips"),
+        ("leduc", LEDUC.replace("-9|9", "-9|1e1"), 29, "'1e1' is no number of chips"),
+        ("leduc", LEDUC.replace("-9|9", "-9|٩"), 29, "'٩' is no number of chips"),
+        ("leduc", LEDUC.replace("-9|9", "9|-9"), 26, "position 0 has won 9 here, by the rules -9"),
+        ("leduc", LEDUC.replace("-9|9", "-9|9.5"), 29, "position 1 has won 9.5 here, by the rules 9"),
+        ("limit", "STATE:0:f:5d5c|9hQd:10|-10:A|B", 20, "position 0 has won 10 here, by the rules 5"),
+        ("leduc", LEDUC.replace("Ann|Bob", "Ann"), 31, "1 names in a game of 2 players"),
+        ("leduc", LEDUC.replace("Ann|Bob", "A|n|Bob"), 31, "3 names in a game of 2 players"),
+        ("limit", "Ann|Bob:0:crc/cc/cx/cc:5d5c|9hQd/8dAs8s/4h/6d:20|-20", 18, "'x' is no action: f, c or r"),
+        ("limit", "Ann|Bob:0:crc/cc/cc/cc:5d5c|9hQd/8dAs8s/4h/6d:20|20", 49, "position 1 has won 20 here, by"),
+        ("limit", "Ann|Bob|Cat:0:crc:5d5c|9hQd:20|-20", 0, "the line is neither a hand"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_with_its_place(game: str, line: str, column: int | None, problem: str) -> None:
+    reader = lines_of(game)
+    if column is None:
+        reader.read(line)
+        return
+    for text in (line, line + "\n"):
+        with pytest.raises(FormatError) as caught:
+            reader.read(text)
+        assert (caught.value.column, caught.value.problem[: len(problem)]) == (column, problem)
+
+
+def test_values_may_lack_the_decimals_that_are_not_printed() -> None:
+    written = [hand for hand in random_hands("limit10", 300, fold=0.02) if any(v % 1 for v in hand.values)]
+    reader = StateLines(written[0].game)
+    assert written
+    for hand in written:
+        assert reader.read(format_state_line(hand)).values == hand.values

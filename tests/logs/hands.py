@@ -1,0 +1,121 @@
+"""Hands to write and to read: random play of any game, and the logs that were recorded."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import lzma
+import random
+import tarfile
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from engine import Deal, Game, Seat, betting_start, deals, hand_values
+from logs import HandRecord, PlayerComment, Times, format_header, format_score_line, format_state_line
+from protocol import find_game, parse_game_definition
+from tests.engine.strategies import random_action
+
+DATA = Path(__file__).resolve().parents[1] / "conformance" / "data"
+RECORDED = [match["name"] for match in json.loads((DATA / "manifest.json").read_text())]
+OF_2012 = sorted(path.name.removesuffix(".log.xz") for path in (DATA / "dealer2012").glob("*.log.xz"))
+NAMES = ("Ann", "Bob", "Cat", "Dan", "Eve", "Fay", "Gus", "Hal", "Ivy", "Jim")
+HOLDEM = ("limit", "nolimit", "limit3", "nolimit3", "limit6", "nolimit6", "limit10", "nolimit10")
+TOYS = ("kuhn", "kuhn3", "leduc", "leduc-nolimit")
+T0 = 1_795_227_485_694_648
+
+
+def random_hands(
+    game: Game | str,
+    hands: int,
+    seed: int = 1,
+    *,
+    first_hand: int = 0,
+    names: tuple[str, ...] = NAMES,
+    fixed_seats: bool = False,
+    with_notes: bool = False,
+    fold: float = 0.15,
+) -> list[HandRecord]:
+    """A match between players who do anything that is legal."""
+    game = find_game(game)[1] if isinstance(game, str) else game
+    chance = random.Random(seed)
+    players = game.num_players
+    records = []
+    for number, deal in zip(range(first_hand, first_hand + hands), deals(game, seed, first_hand), strict=False):
+        betting = betting_start(game)
+        count = 0
+        while not betting.finished:
+            betting = betting.after(random_action(betting, chance, fold))
+            count += 1
+        times = tuple(Times(T0 + 1000 * (64 * number + i), T0 + 1000 * (64 * number + i) + 37) for i in range(count))
+        remark = PlayerComment(Seat(number % players), count - 1, f'# hand {number}: "50/50", \t\\ x')
+        records.append(
+            HandRecord(
+                game=game,
+                match_name="match",
+                hand_number=number,
+                names=names[:players],
+                seats=tuple(Seat((p + (0 if fixed_seats else number)) % players) for p in range(players)),
+                deal=deal,
+                betting=betting,
+                values=tuple(hand_values(betting, deal)),
+                times=times if with_notes else (),
+                comments=(remark,) if with_notes and number % 3 == 0 else (),
+            )
+        )
+    return records
+
+
+def log_lines(records: list[HandRecord], game_name: str = "none.game", *, score: bool = True) -> list[str]:
+    """The log of a match."""
+    header = format_header(
+        "match", game_name, len(records), 1, t_response_ms=600000, t_hand_ms=600000, t_per_hand_ms=7000
+    )
+    lines = [*header.splitlines(keepends=True), *map(format_state_line, records)]
+    return [*lines, format_score_line(totals_of(records), records[0].names)] if score else lines
+
+
+def totals_of(records: Iterable[HandRecord]) -> list[float]:
+    """Net chips by seat."""
+    totals: dict[Seat, float] = {}
+    for record in records:
+        for seat, value in zip(record.seats, record.values, strict=True):
+            totals[seat] = totals.get(seat, 0.0) + value
+    return [totals[seat] for seat in sorted(totals)]
+
+
+def as_seen(record: HandRecord) -> HandRecord:
+    """What a log keeps of a hand: the board as far as it was seen, neither times nor comments."""
+    board = tuple(card for cards in record.board_by_round for card in cards)
+    return dataclasses.replace(record, deal=Deal(record.deal.hole_cards, board), times=(), comments=())
+
+
+def same(one: HandRecord, other: HandRecord) -> bool:
+    """Whether two records tell the same; betting states of different trees are compared by their actions."""
+    fields = [field.name for field in dataclasses.fields(HandRecord) if field.name != "betting"]
+    return one.betting.rounds == other.betting.rounds and all(
+        getattr(one, name) == getattr(other, name) for name in fields
+    )
+
+
+@cache
+def recorded_file(name: str, ending: str) -> str:
+    """A file of a recorded match."""
+    raw = lzma.decompress((DATA / "matches" / f"{name}.tar.xz").read_bytes())
+    with tarfile.open(fileobj=io.BytesIO(raw)) as tar:
+        member = tar.extractfile(f"{name}.{ending}")
+        assert member is not None
+        return member.read().decode("utf-8", "surrogateescape")
+
+
+def recorded_game(name: str) -> Game:
+    """The game of a recorded match."""
+    by_name = {match["name"]: match["game"] for match in json.loads((DATA / "manifest.json").read_text())}
+    return parse_game_definition((DATA / "games" / by_name[name]).read_text("ascii"))
+
+
+@cache
+def log_of_2012(name: str) -> str:
+    """A log that the reference dealer wrote in 2012."""
+    return lzma.decompress((DATA / "dealer2012" / f"{name}.log.xz").read_bytes()).decode()

@@ -1,0 +1,148 @@
+"""PokerKit plays the hands again from their PHH and comes to the same stacks: software that is not ours."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from fractions import Fraction
+
+import pytest
+
+from logs import HandRecord
+from logs.acpc_log.reader import read_log
+from logs.errors import UnsupportedGameError
+from logs.phh import PhhOptions, format_phh, format_phhs, read_phh
+from protocol import find_game
+from tests.logs.hands import (
+    HOLDEM,
+    OF_2012,
+    RECORDED,
+    as_seen,
+    log_of_2012,
+    random_hands,
+    recorded_file,
+    recorded_game,
+    same,
+)
+
+pokerkit = pytest.importorskip("pokerkit")
+
+
+def replay(hand: HandRecord, options: PhhOptions = PhhOptions()) -> list[float]:  # noqa: B008
+    """The stacks PokerKit comes to, with pots split exactly.
+
+    Raises:
+        ValueError: it does not accept the hand.
+    """
+    history = pokerkit.HandHistory.loads(format_phh(hand, options), divmod=lambda a, b: (Fraction(a) / b, 0))
+    *_, state = history
+    assert not state.status, "the hand is not over"
+    return [float(stack) for stack in state.stacks]
+
+
+def assert_replayed(hands: list[HandRecord]) -> None:
+    for hand in hands:
+        wanted = [stack + value for stack, value in zip(hand.game.stacks, hand.values, strict=True)]
+        assert replay(hand) == pytest.approx(wanted, abs=1e-5, rel=0), format_phh(hand)
+
+
+@pytest.mark.parametrize("name", HOLDEM)
+def test_random_hands_of_every_shipped_game(name: str) -> None:
+    assert_replayed(random_hands(name, 60, seed=3))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fold", [0.0, 0.1, 0.4])
+@pytest.mark.parametrize("name", HOLDEM)
+def test_many_random_hands_of_every_shipped_game(name: str, fold: float) -> None:
+    assert_replayed(random_hands(name, 1000, seed=7, fold=fold))
+
+
+@pytest.mark.parametrize("name", [name for name in RECORDED if name.startswith("holdem")])
+def test_the_recorded_matches(name: str) -> None:
+    lines = recorded_file(name, "log").splitlines(keepends=True)
+    hands = list(read_log(lines, game=recorded_game(name), strict=True))
+    assert_replayed(hands[:20] if "10p" in name else hands[:60])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in RECORDED if name.startswith("holdem")])
+def test_the_recorded_matches_to_the_last_hand(name: str) -> None:
+    lines = recorded_file(name, "log").splitlines(keepends=True)
+    assert_replayed(list(read_log(lines, game=recorded_game(name), strict=True)))
+
+
+@pytest.mark.parametrize("name", [name for name in RECORDED if name.startswith(("kuhn", "leduc"))])
+def test_the_recorded_matches_of_other_games_are_refused(name: str) -> None:
+    lines = recorded_file(name, "log").splitlines(keepends=True)
+    for hand in read_log(lines, game=recorded_game(name), strict=True):
+        with pytest.raises(UnsupportedGameError):
+            format_phh(hand)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OF_2012)
+def test_the_logs_of_2012(name: str) -> None:
+    assert_replayed(list(read_log(log_of_2012(name).splitlines(keepends=True), strict=True)))
+
+
+@pytest.mark.parametrize("name", [name for name in RECORDED if name.startswith("sidepots")])
+def test_side_pots(name: str) -> None:
+    """Stacks of 101, 350 and 777: every hand that PokerKit accepts comes out, and it refuses only raises."""
+    lines = recorded_file(name, "log").splitlines(keepends=True)
+    outcomes: Counter[str] = Counter()
+    for hand in read_log(lines, game=recorded_game(name), strict=True):
+        wanted = [stack + value for stack, value in zip(hand.game.stacks, hand.values, strict=True)]
+        try:
+            stacks = replay(hand)
+        except ValueError as error:
+            outcomes[str(error)] += 1
+            continue
+        outcomes["same" if stacks == pytest.approx(wanted, abs=1e-5, rel=0) else "other"] += 1
+    # The others hold raises that the ACPC allows and card rooms do not: after a short all-in, or beyond what anybody
+    # else has left.
+    assert set(outcomes) <= {"same", "Unable to repair the hand history"}
+    assert outcomes["same"] >= 54
+
+
+def test_a_heros_view_is_replayed_too() -> None:
+    for hand in random_hands("nolimit3", 60, fold=0.1):
+        wanted = [stack + value for stack, value in zip(hand.game.stacks, hand.values, strict=True)]
+        assert replay(hand, PhhOptions(hero="Bob")) == pytest.approx(wanted, abs=1e-5, rel=0)
+
+
+def test_fields_of_our_own_are_kept_apart() -> None:
+    (hand,) = random_hands("limit", 1, with_notes=True)
+    history = pokerkit.HandHistory.loads(format_phh(hand, PhhOptions(seed=5)))
+    assert set(history.user_defined_fields) == {"_max_raises", "_seed", "_times", "_comments"}
+    assert (history.hand, history.players, history.seats) == (0, ["Ann", "Bob"], [1, 2])
+
+
+@pytest.mark.parametrize("name", ["limit", "nolimit", "limit6", "nolimit6"])
+def test_what_pokerkit_writes_is_read(name: str) -> None:
+    """It reads our hands and writes them anew: in other quotes, without what it leaves out, and they are the same."""
+    hands = random_hands(name, 25, with_notes=True)
+    histories = list(pokerkit.HandHistory.loads_all("".join(format_phhs(hands))))
+    text = pokerkit.HandHistory.dumps_all(histories)
+    back = list(read_phh(text.splitlines(keepends=True), strict=True))
+    for hand, other in zip(hands, back, strict=True):
+        assert same(other, dataclasses.replace(as_seen(hand), times=hand.times, comments=hand.comments))
+
+
+def test_hands_that_pokerkit_plays_are_read() -> None:
+    """Its own game, its own notation, no field of ours."""
+    game = pokerkit.NoLimitTexasHoldem(
+        tuple(pokerkit.Automation), True, 0, (50, 100), 100, mode=pokerkit.Mode.CASH_GAME
+    )
+    state = game(20000, 6)
+    for turn in range(100):
+        if state.actor_indices and turn % 4 == 1 and turn < 12:
+            state.complete_bet_or_raise_to()
+        elif state.actor_indices:
+            state.check_or_call()
+    history = pokerkit.HandHistory.from_game_state(game, state)
+    (hand,) = read_phh(history.dumps().splitlines(keepends=True), strict=True)
+    assert hand.game == dataclasses.replace(find_game("nolimit6")[1])
+    assert hand.names == ("p1", "p2", "p3", "p4", "p5", "p6")
+    assert sum(hand.values) == pytest.approx(0)
+    assert [stack - 20000 for stack in state.stacks] == pytest.approx(hand.values, abs=1)

@@ -1,0 +1,47 @@
+"""How problems and errors read."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from logs.errors import DamagedLogError, LogError, LogProblem, LogsError, ProblemKind, UnsupportedGameError
+
+
+@pytest.mark.parametrize(
+    ("column", "kind", "sentence"),
+    [
+        (12, ProblemKind.SKIPPED, "x.log, line 7, byte 12: 'Xx' is no card (skipped)"),
+        (None, ProblemKind.NOTED, "x.log, line 7: 'Xx' is no card (read all the same)"),
+        (
+            None,
+            ProblemKind.HALF_WRITTEN,
+            "x.log, line 7: 'Xx' is no card (left out, as is normal when a match was stopped while writing)",
+        ),
+    ],
+)
+def test_a_problem_says_where_what_and_what_was_done(column: int | None, kind: ProblemKind, sentence: str) -> None:
+    assert str(LogProblem("x.log", 7, column, "'Xx' is no card", kind)) == sentence
+
+
+def test_the_error_of_strict_reading_carries_the_problem() -> None:
+    problem = LogProblem("x.log", 7, 12, "'Xx' is no card", ProblemKind.SKIPPED)
+    error = DamagedLogError(problem)
+    assert str(error) == "x.log, line 7, byte 12: 'Xx' is no card"
+    assert (error.path, error.problem, error.found) == ("x.log", "'Xx' is no card", problem)
+    assert str(DamagedLogError(LogProblem("x", 1, None, "bad", ProblemKind.NOTED))) == "x, line 1: bad"
+
+
+def test_the_tree() -> None:
+    assert issubclass(DamagedLogError, LogError)
+    assert issubclass(LogError, LogsError)
+    assert issubclass(UnsupportedGameError, LogsError)
+    assert issubclass(LogError, ValueError)
+    assert str(LogError("x.log", "no log")) == "x.log: no log"
+    assert str(UnsupportedGameError("PHH", "PHH has no such game")) == "PHH has no such game"
+
+
+def test_problems_travel_between_processes() -> None:
+    problem = LogProblem("x.log", 7, 12, "bad", ProblemKind.SKIPPED)
+    assert pickle.loads(pickle.dumps(problem)) == problem

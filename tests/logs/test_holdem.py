@@ -1,0 +1,39 @@
+"""What is hold'em, and who posts what in it. What is said of other games is tested with the formats."""
+
+from __future__ import annotations
+
+import pytest
+
+from logs.errors import UnsupportedGameError
+from logs.holdem import check_holdem, opening_position, usual_blinds
+from protocol import find_game, parse_game_definition
+from tests.logs.hands import DATA, HOLDEM, TOYS
+
+
+@pytest.mark.parametrize("name", HOLDEM)
+def test_the_shipped_games_of_holdem(name: str) -> None:
+    game = find_game(name)[1]
+    check_holdem(game, "X")
+    blinds = usual_blinds(game, "X")
+    assert game.blinds[blinds.small] * 2 == game.blinds[blinds.big] == game.big_blind
+    assert blinds == ((1, 1, 0) if game.num_players == 2 else (game.num_players - 1, 0, 1))
+
+
+@pytest.mark.parametrize("name", TOYS)
+def test_the_shipped_games_of_other_kinds(name: str) -> None:
+    for check in (check_holdem, usual_blinds):
+        with pytest.raises(UnsupportedGameError, match="X holds hold'em only, and this game has a deck of"):
+            check(find_game(name)[1], "X")
+
+
+def test_uneven_stacks_are_holdem_too() -> None:
+    text = (DATA / "games" / "sidepots.nolimit.3p.game").read_text("ascii")
+    assert usual_blinds(parse_game_definition(text), "X") == (2, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("blinds", "opening"),
+    [((5, 10, 0), 2), ((10, 5), 1), ((5, 10), 0), ((5, 10, 20, 0), 3), ((10, 10, 0), 2), ((0, 0, 10), 0), ((0, 0), 0)],
+)
+def test_who_opens(blinds: tuple[int, ...], opening: int) -> None:
+    assert opening_position(blinds) == opening

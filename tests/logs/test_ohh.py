@@ -1,0 +1,543 @@
+"""Open Hand History: held against the published fields, and the money counted again from the text alone."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from engine import CARD_TEXTS, Game
+from logs import HandRecord, Times
+from logs.acpc_log.reader import read_log
+from logs.errors import LogsError, UnsupportedGameError
+from logs.ohh import OhhOptions, format_ohh, format_ohh_file
+from logs.phh import PhhOptions, format_phh, format_phhs, read_phh
+from protocol import find_game
+from tests.logs.acpc_log.test_writer import record
+from tests.logs.hands import HOLDEM, T0, TOYS, random_hands, recorded_file, recorded_game
+
+# ---- the fields, as hh-specs.handhistory.org has them (1.4.7)
+
+Check = Callable[[Any], bool]
+
+
+def is_integer(value: Any) -> bool:
+    return type(value) is int
+
+
+def is_decimal(value: Any) -> bool:
+    return type(value) in (int, float) and abs(value) < 1e12
+
+
+def is_text(value: Any) -> bool:
+    return type(value) is str
+
+
+def is_flag(value: Any) -> bool:
+    return type(value) is bool
+
+
+def one_of(*choices: str) -> Check:
+    return lambda value: value in choices
+
+
+def list_of(check: Check) -> Check:
+    return lambda value: type(value) is list and all(map(check, value))
+
+
+def table(required: dict[str, Check], optional: dict[str, Check] | None = None) -> Check:
+    """An object with these fields and no others."""
+    known = required | (optional or {})
+
+    def check(value: Any) -> bool:
+        assert type(value) is dict
+        assert set(required) <= set(value) <= set(known), set(value) ^ set(required)
+        for key, field in value.items():
+            assert known[key](field), (key, field)
+        return True
+
+    return check
+
+
+def matches(pattern: str) -> Check:
+    return lambda value: type(value) is str and re.fullmatch(pattern, value) is not None
+
+
+CARDS = list_of(lambda card: card in CARD_TEXTS)
+ACTION = table(
+    {
+        "action_number": is_integer,
+        "player_id": is_integer,
+        "action": one_of("Dealt Cards", "Shows Cards", "Post SB", "Post BB", "Fold", "Check", "Bet", "Raise", "Call"),
+        "amount": is_decimal,
+        "is_allin": is_flag,
+    },
+    {"cards": CARDS},
+)
+HAND = table(
+    {
+        "spec_version": one_of("1.4.7"),
+        "site_name": is_text,
+        "network_name": is_text,
+        "internal_version": matches(r"[0-9]+\.[0-9]+\.[0-9]+"),
+        "tournament": is_flag,
+        "game_number": is_text,
+        "start_date_utc": matches(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"),
+        "table_name": is_text,
+        "game_type": one_of("Holdem"),
+        "bet_limit": table({"bet_type": one_of("NL", "FL"), "bet_cap": is_decimal}),
+        "table_size": is_integer,
+        "currency": matches("[A-Z]{3}"),
+        "dealer_seat": is_integer,
+        "small_blind_amount": is_decimal,
+        "big_blind_amount": is_decimal,
+        "ante_amount": is_decimal,
+        "hero_player_id": lambda value: value is None or is_integer(value),
+        "flags": list_of(one_of("Observed")),
+        "players": list_of(
+            table({"id": is_integer, "seat": is_integer, "name": is_text, "starting_stack": is_decimal})
+        ),
+        "rounds": list_of(
+            table(
+                {
+                    "id": is_integer,
+                    "street": one_of("Preflop", "Flop", "Turn", "River", "Showdown"),
+                    "cards": CARDS,
+                    "actions": list_of(ACTION),
+                }
+            )
+        ),
+        "pots": list_of(
+            table(
+                {
+                    "number": is_integer,
+                    "amount": is_decimal,
+                    "rake": is_decimal,
+                    "player_wins": list_of(table({"player_id": is_integer, "win_amount": is_decimal})),
+                }
+            )
+        ),
+    }
+)
+
+
+def parsed(text: str) -> dict[str, Any]:
+    """A hand, its numbers exact."""
+    assert text.endswith("\n")
+    assert text.count("\n") == 1
+    assert text.isascii()
+    assert table({"ohh": HAND})(json.loads(text))
+    hand = json.loads(text, parse_float=Decimal)["ohh"]
+    assert isinstance(hand, dict)
+    return hand
+
+
+def hand_of(hand: HandRecord, **options: Any) -> dict[str, Any]:
+    return parsed(format_ohh(hand, OhhOptions(**options)))
+
+
+# ---- the money, counted from the text alone
+
+
+def results(hand: dict[str, Any]) -> dict[int, Decimal]:
+    """What each player has won or lost, by id; every rule of the betting is checked on the way."""
+    stacks = {player["id"]: Decimal(player["starting_stack"]) for player in hand["players"]}
+    seats = {player["seat"]: player["id"] for player in hand["players"]}
+    size = len(seats)
+    order = [seats[(hand["dealer_seat"] + i) % size + 1] for i in range(size)]
+    put_in = dict.fromkeys(stacks, Decimal(0))
+    folded: set[int] = set()
+    dealt: dict[int, list[str]] = {}
+    for of_round in hand["rounds"]:
+        street = dict.fromkeys(stacks, Decimal(0))
+        assert [action["action_number"] for action in of_round["actions"]] == list(
+            range(1, len(of_round["actions"]) + 1)
+        )
+        last = order[-1]
+        for action in of_round["actions"]:
+            player, name, amount = action["player_id"], action["action"], Decimal(action["amount"])
+            highest = max(street.values())
+            if name in ("Dealt Cards", "Shows Cards"):
+                assert dealt.setdefault(player, action["cards"]) == action["cards"]
+                assert player not in folded
+                continue
+            if name.startswith("Post"):
+                assert of_round["street"] == "Preflop"
+                assert amount == hand["small_blind_amount" if name == "Post SB" else "big_blind_amount"]
+            else:
+                # Nobody who could act is passed over.
+                waiting = order[order.index(last) + 1 :] + order[: order.index(last) + 1]
+                assert player == next(p for p in waiting if p not in folded and put_in[p] < stacks[p])
+            last = player
+            owed = min(highest - street[player], stacks[player] - put_in[player])
+            if name == "Fold":
+                assert owed > 0
+                assert amount == 0
+                folded.add(player)
+            elif name == "Check":
+                assert (owed, amount) == (0, 0)
+            elif name == "Call":
+                assert owed == amount > 0
+            elif name == "Bet":
+                assert of_round["street"] != "Preflop"
+                assert highest == 0 < amount
+            elif name == "Raise":
+                assert street[player] + amount > highest
+            street[player] += amount
+            put_in[player] += amount
+            assert put_in[player] <= stacks[player]
+            assert action["is_allin"] == (put_in[player] == stacks[player] and amount > 0)
+    assert len(folded) < size
+    most = sorted(put_in.values())
+    uncalled = most[-1] - most[-2]
+    total = sum(put_in.values()) - uncalled
+    won = {player: -chips for player, chips in put_in.items()}
+    won[max(put_in, key=lambda player: put_in[player])] += uncalled
+    assert [pot["number"] for pot in hand["pots"]] == list(range(len(hand["pots"])))
+    assert sum(Decimal(pot["amount"]) for pot in hand["pots"]) == total
+    for pot in hand["pots"]:
+        wins = [Decimal(win["win_amount"]) for win in pot["player_wins"]]
+        assert wins
+        assert sum(wins) + Decimal(pot["rake"]) == Decimal(pot["amount"]) > 0
+        assert max(wins) - min(wins) <= Decimal("0.01")
+        for win in pot["player_wins"]:
+            assert win["player_id"] not in folded
+            won[win["player_id"]] += Decimal(win["win_amount"])
+    showdown = [of_round for of_round in hand["rounds"] if of_round["street"] == "Showdown"]
+    shown = {action["player_id"] for of_round in showdown for action in of_round["actions"]}
+    assert shown in (set(), set(stacks) - folded)
+    cards = [card for of_round in hand["rounds"] for card in of_round["cards"]]
+    cards += [card for of_player in dealt.values() for card in of_player]
+    assert len(set(cards)) == len(cards)
+    return won
+
+
+def assert_counts(hand: HandRecord, **options: Any) -> None:
+    """The text tells the record's results to the cent."""
+    chip_value = Decimal(str(options.get("chip_value", 1)))
+    won = results(hand_of(hand, **options))
+    assert sum(won.values()) == 0
+    for seat, value in zip(hand.seats, hand.values, strict=True):
+        assert abs(won[seat] - Decimal(value) * chip_value) <= Decimal("0.0101") * len(hand.seats)
+
+
+@pytest.mark.parametrize("name", HOLDEM)
+def test_random_hands_of_every_shipped_game(name: str) -> None:
+    for hand in random_hands(name, 150, seed=2, with_notes=True):
+        assert_counts(hand)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fold", [0.0, 0.1, 0.4])
+@pytest.mark.parametrize("name", HOLDEM)
+def test_many_random_hands_of_every_shipped_game(name: str, fold: float) -> None:
+    for hand in random_hands(name, 2000, seed=5, fold=fold):
+        assert_counts(hand)
+
+
+@pytest.mark.parametrize("name", ["holdem.limit.3p.wild", "holdem.nolimit.6p.wild", "holdem.limit.10p.s0"])
+def test_recorded_matches(name: str) -> None:
+    lines = recorded_file(name, "log").splitlines(keepends=True)
+    for hand in read_log(lines, game=recorded_game(name), strict=True):
+        assert_counts(hand)
+
+
+@pytest.mark.parametrize("name", ["sidepots.nolimit.3p.s0", "sidepots.nolimit.3p.s42", "sidepots.nolimit.3p.wild"])
+def test_side_pots(name: str) -> None:
+    pots = 0
+    for hand in read_log(recorded_file(name, "log").splitlines(keepends=True), game=recorded_game(name), strict=True):
+        assert_counts(hand)
+        pots = max(pots, len(hand_of(hand)["pots"]))
+    assert pots == 2
+
+
+@pytest.mark.parametrize("chip_value", [1, 0.01, "0.5", "0.001", 7])
+def test_chips_as_money(chip_value: Any) -> None:
+    for hand in random_hands("nolimit3", 40):
+        assert_counts(hand, chip_value=chip_value, currency="EUR")
+
+
+def test_cents_of_a_split_pot_add_up() -> None:
+    hands = [hand for hand in random_hands("limit10", 300, fold=0.02) if any(value % 1 for value in hand.values)]
+    assert hands
+    for hand in hands:
+        assert_counts(hand)
+        assert_counts(hand, chip_value=0.01)
+        shared = next(pot for pot in hand_of(hand)["pots"] if len(pot["player_wins"]) > 1)
+        wins = [win["win_amount"] for win in shared["player_wins"]]
+        assert wins == sorted(wins, reverse=True), "who sits left of the button gets the odd cent"
+
+
+# ---- one hand whole
+
+
+def test_a_hand() -> None:
+    hand = record("nolimit", 0, 7, "r300c/cr900c/cc/r2700f", ("Ann", "Bob"), 1)
+    hand = dataclasses.replace(hand, times=(Times(T0, T0 + 5),) * 9)
+    assert json.loads(format_ohh(hand, OhhOptions(hero="Ann", chip_value=0.01, currency="USD"))) == {
+        "ohh": {
+            "spec_version": "1.4.7",
+            "site_name": "acpc-arena",
+            "network_name": "acpc-arena",
+            "internal_version": "1.0.0",
+            "tournament": False,
+            "game_number": "046528647835505-7",
+            "start_date_utc": "2026-11-21T02:18:05Z",
+            "table_name": "match",
+            "game_type": "Holdem",
+            "bet_limit": {"bet_type": "NL", "bet_cap": 0},
+            "table_size": 2,
+            "currency": "USD",
+            "dealer_seat": 1,
+            "small_blind_amount": 0.5,
+            "big_blind_amount": 1,
+            "ante_amount": 0,
+            "hero_player_id": 0,
+            "flags": [],
+            "players": [
+                {"id": 0, "seat": 1, "name": "Ann", "starting_stack": 200},
+                {"id": 1, "seat": 2, "name": "Bob", "starting_stack": 200},
+            ],
+            "rounds": [
+                {
+                    "id": 0,
+                    "street": "Preflop",
+                    "cards": [],
+                    "actions": [
+                        act(1, 0, "Post SB", 0.5),
+                        act(2, 1, "Post BB", 1),
+                        act(3, 0, "Dealt Cards", 0) | {"cards": ["2c", "3d"]},
+                        act(4, 0, "Raise", 2.5),
+                        act(5, 1, "Call", 2),
+                    ],
+                },
+                {
+                    "id": 1,
+                    "street": "Flop",
+                    "cards": ["5d", "6h", "Tc"],
+                    "actions": [act(1, 1, "Check", 0), act(2, 0, "Bet", 6), act(3, 1, "Call", 6)],
+                },
+                {
+                    "id": 2,
+                    "street": "Turn",
+                    "cards": ["6d"],
+                    "actions": [act(1, 1, "Check", 0), act(2, 0, "Check", 0)],
+                },
+                {
+                    "id": 3,
+                    "street": "River",
+                    "cards": ["Td"],
+                    "actions": [act(1, 1, "Bet", 18), act(2, 0, "Fold", 0)],
+                },
+            ],
+            "pots": [{"number": 0, "amount": 18, "rake": 0, "player_wins": [{"player_id": 1, "win_amount": 18}]}],
+        }
+    }
+
+
+def act(number: int, player: int, name: str, amount: float) -> dict[str, Any]:
+    return {"action_number": number, "player_id": player, "action": name, "amount": amount, "is_allin": False}
+
+
+def entries(hand: dict[str, Any], name: str) -> Iterator[dict[str, Any]]:
+    """The actions of a name."""
+    return (action for of_round in hand["rounds"] for action in of_round["actions"] if action["action"] == name)
+
+
+# ---- who sees what
+
+
+def test_a_hero_is_dealt_face_up_and_the_others_at_the_showdown() -> None:
+    hand = record("nolimit", 0, 7, "cc/cc/cc/cr300c", ("Ann", "Bob"), 1)
+    seen = hand_of(hand, hero="Bob")
+    assert seen["hero_player_id"] == 1
+    assert seen["flags"] == []
+    assert [(entry["player_id"], entry["cards"]) for entry in entries(seen, "Dealt Cards")] == [(1, ["Ah", "6c"])]
+    assert [(entry["player_id"], entry["cards"]) for entry in entries(seen, "Shows Cards")] == [
+        (0, ["2c", "3d"]),
+        (1, ["Ah", "6c"]),
+    ]
+    with pytest.raises(LogsError, match="no player of hand 7 is called 'Eve'"):
+        hand_of(hand, hero="Eve")
+
+
+def test_without_a_hero_the_hand_is_observed_with_all_cards() -> None:
+    seen = hand_of(record("nolimit3", 0, 1, "r247cc/r347ff", ("Ann", "Bob", "Cat"), 1))
+    assert (seen["hero_player_id"], seen["flags"]) == (None, ["Observed"])
+    assert [entry["player_id"] for entry in entries(seen, "Dealt Cards")] == [1, 2, 0]
+    assert [of_round["street"] for of_round in seen["rounds"]] == ["Preflop", "Flop"]
+
+
+def test_the_rest_of_the_board_comes_without_actions() -> None:
+    seen = hand_of(record("nolimit", 0, 7, "r300c/r20000c//", ("Ann", "Bob"), 1))
+    assert [(of_round["street"], len(of_round["actions"])) for of_round in seen["rounds"]] == [
+        ("Preflop", 6), ("Flop", 2), ("Turn", 0), ("River", 0), ("Showdown", 2),
+    ]  # fmt: skip
+    assert [entry["is_allin"] for entry in seen["rounds"][1]["actions"]] == [True, True]
+
+
+def test_the_button_is_the_small_blind_heads_up_and_the_last_position_otherwise() -> None:
+    assert hand_of(record("limit", 0, 0, "f", ("Ann", "Bob"), 0))["dealer_seat"] == 2
+    assert hand_of(record("limit3", 0, 0, "ff", ("Ann", "Bob", "Cat"), 0))["dealer_seat"] == 3
+    assert hand_of(record("limit3", 0, 1, "ff", ("Ann", "Bob", "Cat"), 1))["dealer_seat"] == 1
+
+
+def test_a_walk_gives_the_big_blind_what_was_called() -> None:
+    seen = hand_of(record("limit", 0, 0, "f", ("Ann", "Bob"), 0))
+    assert seen["pots"] == [{"number": 0, "amount": 10, "rake": 0, "player_wins": [{"player_id": 0, "win_amount": 10}]}]
+
+
+# ---- names, numbers, times
+
+
+def test_a_game_number_never_changes_and_never_comes_twice() -> None:
+    """It is the same for a live hand, for the same from its log and from its PHH, with times and without."""
+    hands = random_hands("nolimit3", 100, with_notes=True)
+    numbers = [hand_of(hand)["game_number"] for hand in hands]
+    assert len(set(numbers)) == 100
+    assert all(re.fullmatch(rf"[0-9]{{15}}-{hand.hand_number}", n) for n, hand in zip(numbers, hands, strict=True))
+    assert numbers == [hand_of(dataclasses.replace(hand, times=(), comments=()))["game_number"] for hand in hands]
+    back = read_phh("".join(format_phhs(hands)).splitlines(keepends=True), strict=True)
+    assert numbers == [hand_of(hand)["game_number"] for hand in back]
+    others = [hand_of(dataclasses.replace(hand, match_name="other"))["game_number"] for hand in hands]
+    others += [hand_of(dataclasses.replace(hand, names=("Ann", "Bob", "Dan")))["game_number"] for hand in hands]
+    assert not set(numbers) & set(others)
+    assert hand_of(hands[0], chip_value=0.01, hero="Ann")["game_number"] == numbers[0]
+
+
+def test_hands_without_times_follow_each_other_by_a_second() -> None:
+    hands = random_hands("nolimit3", 3)
+    assert [hand_of(hand)["start_date_utc"] for hand in hands] == [
+        "2000-01-01T00:00:00Z", "2000-01-01T00:00:01Z", "2000-01-01T00:00:02Z",
+    ]  # fmt: skip
+    assert hand_of(hands[2], started_us=T0)["start_date_utc"] == "2026-11-21T02:18:07Z"
+    with pytest.raises(LogsError, match="hand 0 was played at an impossible time"):
+        hand_of(dataclasses.replace(hands[0], times=(Times(10**18, 10**18),)))
+
+
+def test_texts_are_given_or_taken_from_the_match() -> None:
+    (hand,) = random_hands("nolimit", 1, names=('Zoë "Z"', "\udcff"))
+    seen = hand_of(hand)
+    assert [player["name"] for player in seen["players"]] == ['Zoë "Z"', "�"]
+    assert (seen["table_name"], seen["site_name"], seen["currency"]) == ("match", "acpc-arena", "XPM")
+    seen = hand_of(hand, table="T 1", site="S", currency="USD")
+    assert (seen["table_name"], seen["site_name"], seen["network_name"], seen["currency"]) == ("T 1", "S", "S", "USD")
+
+
+def test_a_file_has_one_blank_line_between_hands() -> None:
+    hands = random_hands("nolimit", 4)
+    text = "".join(format_ohh_file(hands))
+    assert text == "\n".join(format_ohh(hand) for hand in hands)
+    assert [json.loads(part)["ohh"]["game_number"][-1] for part in text.split("\n\n")] == ["0", "1", "2", "3"]
+    assert "".join(format_ohh_file([])) == ""
+    assert "".join(format_ohh_file(hands[:1])) == format_ohh(hands[0])
+
+
+# ---- rake
+
+
+def test_rake_is_taken_from_the_pots() -> None:
+    asked: list[tuple[int, bool]] = []
+
+    def rake(pot_chips: int, saw_flop: bool) -> float:
+        asked.append((pot_chips, saw_flop))
+        return min(0.05 * pot_chips, 300) if saw_flop else 0
+
+    hands = random_hands("nolimit3", 60)
+    for hand in hands:
+        text = hand_of(hand, rake=rake, chip_value=0.01)
+        won = results(text)
+        total, taken = (
+            sum(Decimal(pot["amount"]) for pot in text["pots"]),
+            sum(Decimal(p["rake"]) for p in text["pots"]),
+        )
+        assert asked[-1] == (total * 100, len(hand.betting.rounds) > 1)
+        wanted = min(total / 20, Decimal(3)) if len(hand.betting.rounds) > 1 else 0
+        assert abs(taken - wanted) <= Decimal("0.005")
+        assert sum(won.values()) == -taken
+    assert {saw_flop for _, saw_flop in asked} == {True, False}
+
+
+def test_rake_of_side_pots_is_shared_out() -> None:
+    lines = recorded_file("sidepots.nolimit.3p.s0", "log").splitlines(keepends=True)
+    for hand in read_log(lines, game=recorded_game("sidepots.nolimit.3p.s0"), strict=True):
+        text = hand_of(hand, rake=lambda pot_chips, _: pot_chips / 7)
+        total = sum(Decimal(pot["amount"]) for pot in text["pots"])
+        assert sum(results(text).values()) == -sum(Decimal(pot["rake"]) for pot in text["pots"])
+        for pot in text["pots"]:
+            assert abs(Decimal(pot["rake"]) - Decimal(pot["amount"]) / 7) <= Decimal("0.02")
+        assert total > 0
+
+
+@pytest.mark.parametrize("rake", [-1, 1_000_000])
+def test_rake_that_makes_no_sense_is_refused(rake: int) -> None:
+    with pytest.raises(LogsError, match=f"hand 0: a rake of {rake} from a pot of"):
+        hand_of(random_hands("nolimit", 1)[0], rake=lambda *_: rake)
+
+
+# ---- what is refused
+
+
+@pytest.mark.parametrize("name", TOYS)
+def test_other_games_are_refused_in_one_sentence(name: str) -> None:
+    with pytest.raises(UnsupportedGameError) as caught:
+        format_ohh(random_hands(name, 1)[0])
+    cards = caught.value.args[0].split("a deck of ")[1].split(" ")[0]
+    assert str(caught.value) == (
+        f"Open Hand History holds hold'em only, and this game has a deck of {cards} cards; an ACPC log holds it"
+    )
+
+
+@pytest.mark.parametrize(
+    ("blinds", "first"),
+    [((50, 100, 200), 0), ((100, 50, 0), 1), ((0, 100, 0), 2), ((100, 0, 50), 1), ((0, 50, 100), 0)],
+)
+def test_other_blinds_are_refused_and_phh_holds_them(blinds: tuple[int, ...], first: int) -> None:
+    game = dataclasses.replace(find_game("nolimit3")[1], blinds=blinds, first_players=(first, 0, 0, 0))
+    (hand,) = random_hands(game, 1)
+    with pytest.raises(UnsupportedGameError) as caught:
+        format_ohh(hand)
+    assert str(caught.value) == (
+        "Open Hand History wants one small and one big blind, and the blinds by position are "
+        f"{', '.join(map(str, blinds))}; PHH and an ACPC log hold the game"
+    )
+    assert format_phh(hand)
+
+
+def test_values_of_another_hand_are_refused() -> None:
+    hands = random_hands("nolimit", 20, fold=0.0)
+    hand = next(hand for hand in hands if hand.values[0])
+    with pytest.raises(LogsError, match="its values are not those of its cards and its betting"):
+        format_ohh(dataclasses.replace(hand, values=hand.values[::-1]))
+
+
+# ---- cards that are not known
+
+
+def test_who_won_unseen_is_told_by_the_values() -> None:
+    for hand in random_hands("nolimit3", 80, fold=0.05):
+        if hand.betting.folded.bit_count() == 1:
+            hidden = read_phh(format_phh(hand, PhhOptions(hero="Bob")).splitlines(keepends=True), strict=True)
+            assert results(hand_of(next(hidden))) == results(hand_of(hand))
+            bare = dataclasses.replace(hand, deal=hand.deal._replace(hole_cards=((), (), ())))
+            text = hand_of(bare)
+            assert results(text) == results(hand_of(hand))
+            assert not list(entries(text, "Dealt Cards"))
+            assert not list(entries(text, "Shows Cards"))
+
+
+def test_side_pots_need_the_cards() -> None:
+    game: Game = dataclasses.replace(find_game("nolimit3")[1], stacks=(500, 1000, 2000))
+    hand = next(
+        hand
+        for hand in random_hands(game, 200, fold=0.0)
+        if not hand.betting.folded and len(set(hand.betting.spent)) == 3
+    )
+    assert len(hand_of(hand)["pots"]) == 2
+    with pytest.raises(LogsError, match="hole cards are missing that decided its side pots"):
+        format_ohh(dataclasses.replace(hand, deal=hand.deal._replace(hole_cards=((), (), ()))))
