@@ -1,8 +1,9 @@
-"""The files of one match: its game, its ACPC log, its transaction log, its faults.
+"""The files of one match: its game, its ACPC log, its transaction log, and what players said and did wrong.
 
     match.game      the definition of the game
     match.log       a line per hand
     match.tlog      a line per action
+    match.comments  a line per comment; only where there was one
     match.faults    a line per fault; only where there was one
 
 A match that is picked up goes on in the same files.
@@ -15,7 +16,7 @@ from pathlib import Path
 
 from dealer.match import MatchSetup
 from dealer.observer import MatchObserver
-from dealer.writers import FaultWriter, LogWriter, TransactionWriter
+from dealer.writers import CommentWriter, FaultWriter, LogWriter, TransactionWriter
 from logs import format_header, format_score_line
 from logs.line_file import LineFile
 from protocol import format_game_definition
@@ -41,9 +42,11 @@ class MatchFiles:
         self._log = LineFile(folder / f"{setup.name}.log", append=is_resumed)
         self._transactions: LineFile | None = None
         self._faults = FaultWriter(folder / f"{setup.name}.faults")
+        self._comments = CommentWriter(folder / f"{setup.name}.comments")
         try:
             if not is_resumed:
                 (folder / f"{setup.name}.faults").unlink(missing_ok=True)
+                (folder / f"{setup.name}.comments").unlink(missing_ok=True)
                 limits = setup.limits
                 self._log.write(
                     format_header(
@@ -61,6 +64,7 @@ class MatchFiles:
             self.close()
             raise
         self.observers: tuple[MatchObserver, ...] = (
+            self._comments,
             LogWriter(self._log, setup.names),
             TransactionWriter(self._transactions),
             self._faults,
@@ -76,4 +80,5 @@ class MatchFiles:
         self._log.close()
         if self._transactions is not None:
             self._transactions.close()
+        self._comments.close()
         self._faults.close()

@@ -27,6 +27,7 @@ from dealer.run_folder import write_whole
 from dealer.writers import parse_fault
 from engine import Deal, Game, Seat, betting_start, deals
 from engine.hand import hand_values
+from logs.comments import parse_comment
 from logs.transaction_log import parse_own_line
 from protocol.errors import FormatError
 from protocol.hand_lines import note_of
@@ -94,6 +95,7 @@ def pick_up(folder: Path, setup: MatchSetup, game_name: str) -> PickedUp | None:
         _cut(log, of_log.ends[hands])
         _cut(transactions, transaction_ends[hands])
     values = of_log.values[: hands * players]
+    _cut_comments(folder / f"{setup.name}.comments", setup.first_hand + hands)
     standing = _keep_standing(faults_path, faults, setup.first_hand, hands + of_log.is_closed)
     progress = Progress(
         hands,
@@ -279,6 +281,19 @@ def _keep_standing(path: Path, faults: Sequence[tuple[Fault, str]], first_hand: 
     elif path.stat().st_size != len(text.encode("utf-8")):
         write_whole(path, text)
     return [fault for fault, _ in standing]
+
+
+def _cut_comments(path: Path, end_hand: int) -> None:
+    """Take the comments of hands to be played again out of their file."""
+    at = 0
+    for line in _whole_lines(path):
+        try:
+            if parse_comment(line.decode("ascii"))[0] >= end_hand:
+                break
+        except ValueError:
+            break
+        at += len(line)
+    _cut(path, at)
 
 
 def _cut(path: Path, size: int) -> None:

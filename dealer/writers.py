@@ -1,4 +1,4 @@
-"""Observers that keep a match on disk: the ACPC log, the transaction log, the faults, line by line as things happen."""
+"""Observers that keep a match on disk line by line: the ACPC log, the transaction log, comments, faults."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from dealer.faults import QUOTED_BYTES, Fault, FaultKind, MatchFailure
 from dealer.observer import MatchObserver
 from engine import Action, Seat
 from logs import HandRecord, format_score_line, format_state_line, format_transaction
+from logs.comments import format_comment
 from logs.line_file import LineFile
 
-__all__ = ["FaultWriter", "LogWriter", "TransactionWriter", "format_fault", "parse_fault"]
+__all__ = ["CommentWriter", "FaultWriter", "LogWriter", "TransactionWriter", "format_fault", "parse_fault"]
 
 
 class LogWriter(MatchObserver):
@@ -55,6 +56,29 @@ class TransactionWriter(MatchObserver):
     def match_failed(self, failure: MatchFailure, waited_us: int) -> None:
         """Keep what is written."""
         self._file.close()
+
+
+class CommentWriter(MatchObserver):
+    """Keeps what players remarked; the file appears with the first remark.
+
+    It comes before the log writer: no hand is in the log whose comments are not on disk.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: LineFile | None = None
+
+    def hand_finished(self, record: HandRecord) -> None:
+        """Write the comments of the hand."""
+        if record.comments:
+            if self._file is None:
+                self._file = LineFile(self._path, append=True)
+            self._file.write("".join(format_comment(record.hand_number, comment) for comment in record.comments))
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
 
 
 class FaultWriter(MatchObserver):

@@ -1,11 +1,12 @@
-"""What stands beside a log: times from a transaction log, comments and times from the dealer's transcript.
+"""What stands beside a log: times from a transaction log, comments from a file of comments or the dealer's transcript.
 
     c 0 1795227485.694648 1795227485.694758                        match.tlog
+    {"hand_number": 0, "seat": 1, "action_index": 0, "text": ...}  match.comments
     TO 2 at 1795227485.694648 MATCHSTATE:1:0::|9hQd                the dealer's standard error, without -q
     FROM 2 at 1795227485.694700 # I have queen high
     FROM 2 at 1795227485.694758 MATCHSTATE:1:0::|9hQd:c
 
-Both are read alongside the log, hand by hand. They add to the hands and never stop them: where they are damaged or
+All are read alongside the log, hand by hand. They add to the hands and never stop them: where they are damaged or
 tell of another hand, the hand stays without times, and the reader is told.
 """
 
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from engine import Action, BettingState, Seat
+from logs.comments import parse_comment
 from logs.errors import LogProblem, ProblemKind
 from logs.record import PlayerComment, Times
 from logs.transaction_log import parse_transactions
@@ -54,11 +56,13 @@ class HandNotes:
     def __init__(
         self,
         transactions: tuple[str, Iterator[_HandTimes]] | None,
+        comments: Iterator[_HandTimes] | None,
         transcript: tuple[str, Iterator[_HandTimes]] | None,
         report: _Report,
     ) -> None:
         self._transactions = _Follower(transactions[1]) if transactions else None
         self._transactions_path = transactions[0] if transactions else ""
+        self._comments = _Follower(comments) if comments else None
         self._transcript = _Follower(transcript[1]) if transcript else None
         self._transcript_path = transcript[0] if transcript else ""
         self._report = report
@@ -70,9 +74,12 @@ class HandNotes:
         hand = self._transactions.find(hand_number) if self._transactions else None
         if hand is not None:
             times = self._checked(hand, betting, self._transactions_path)
-        hand = self._transcript.find(hand_number) if self._transcript else None
+        hand = self._comments.find(hand_number) if self._comments else None
         if hand is not None:
             comments = tuple(hand.comments)
+        hand = self._transcript.find(hand_number) if self._transcript else None
+        if hand is not None:
+            comments = comments or tuple(hand.comments)
             times = times or self._checked(hand, betting, self._transcript_path)
         return times, comments
 
@@ -110,7 +117,7 @@ def companions(
     """The notes that go with a log; None when there are none.
 
     Args:
-        log_path: the log whose transaction log is wanted, if one lies beside it.
+        log_path: the log whose transaction log and comments are wanted, where they lie beside it.
         transcript_path: the dealer's transcript.
         report: is told of problems.
         is_limit: whether raises have no size.
@@ -118,18 +125,23 @@ def companions(
     Raises:
         OSError: the transcript cannot be read.
     """
-    transactions = None
+    transactions = comments = None
     if log_path is not None:
         path = f"{os.path.splitext(log_path)[0]}.tlog"
         if os.path.isfile(path):
             transactions = path, _transaction_hands(path, report, is_limit=is_limit)
+        path = f"{os.path.splitext(log_path)[0]}.comments"
+        if os.path.isfile(path):
+            comments = _commented_hands(path, report)
     transcript = None
     if transcript_path is not None:
         path = os.fspath(transcript_path)
         with open(path, "rb"):
             pass  # A path that is wrong is told before the first hand, not in the middle.
         transcript = path, _transcript_hands(path)
-    return HandNotes(transactions, transcript, report) if transactions or transcript else None
+    if not (transactions or comments or transcript):
+        return None
+    return HandNotes(transactions, comments, transcript, report)
 
 
 def _lines(path: str) -> Iterator[tuple[int, str]]:
@@ -160,6 +172,24 @@ def _transaction_hands(path: str, report: _Report, *, is_limit: bool) -> Iterato
         if hand.actions is not None:
             hand.actions.append(transaction.action)
         hand.times.append(transaction.times)
+    if hand is not None:
+        yield hand
+
+
+def _commented_hands(path: str, report: _Report) -> Iterator[_HandTimes]:
+    hand: _HandTimes | None = None
+    for line_number, line in _lines(path):
+        try:
+            hand_number, comment = parse_comment(line)
+        except ValueError:
+            kind = ProblemKind.SKIPPED if line.endswith("\n") else ProblemKind.HALF_WRITTEN
+            report(LogProblem(path, line_number, None, f"{line.rstrip()[:60]!r} is no comment", kind))
+            continue
+        if hand is None or hand.hand_number != hand_number:
+            if hand is not None:
+                yield hand
+            hand = _HandTimes(line_number, hand_number, None, [], [])
+        hand.comments.append(comment)
     if hand is not None:
         yield hand
 

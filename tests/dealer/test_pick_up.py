@@ -19,6 +19,8 @@ from dealer.players import parse_player
 from dealer.run import MatchPlan
 from dealer.writers import format_fault
 from engine import Seat
+from logs import PlayerComment
+from logs.comments import format_comment
 from protocol import parse_game_definition
 from tests.dealer.helpers import ALL_IN_BLINDS, game
 
@@ -213,6 +215,17 @@ def test_who_was_given_up_stays_so_and_his_folds_are_no_answers(tmp_path: Path) 
     assert picked_up.progress.forfeited == frozenset({Seat(1)})
     assert picked_up.times[0].count == everything.times[0].count
     assert 0 < picked_up.times[1].count < everything.times[1].count
+
+
+def test_comments_of_hands_to_be_played_again_are_forgotten(tmp_path: Path) -> None:
+    plan, log, _ = _whole(tmp_path, "kuhn")
+    said = [format_comment(hand, PlayerComment(Seat(0), 0, "# so")) for hand in (0, 3, 4, 4, 5, 9)]
+    path = tmp_path / "match.comments"
+    for tail in ("", '{"hand', "junk\n"):
+        (tmp_path / "match.log").write_bytes(log[: log.index(b"STATE:5:")])
+        path.write_text("".join(said) + tail, "ascii")
+        pick_up(tmp_path, plan.setup, plan.game_name)
+        assert path.read_text("ascii") == "".join(said[:4])
 
 
 # ---- files that cannot be continued: nothing is touched

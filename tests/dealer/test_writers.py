@@ -9,9 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dealer.faults import FORFEITED, QUOTED_BYTES, Fault, FaultKind
-from dealer.writers import FaultWriter, LogWriter, TransactionWriter, format_fault, parse_fault
+from dealer.writers import CommentWriter, FaultWriter, LogWriter, TransactionWriter, format_fault, parse_fault
 from engine import Seat
+from logs import format_header
+from logs.acpc_log.reader import read_log
 from logs.line_file import LineFile
+from protocol import format_game_definition
 from tests.dealer.helpers import Board, drawn_by_state, game, setup_of
 
 FAULTS = st.builds(
@@ -71,3 +74,19 @@ def test_the_logs_of_a_match(tmp_path: Path) -> None:
     lines = (tmp_path / "m.tlog").read_text().splitlines()
     assert len(lines) == len(board.seen.actions)
     assert [int(line.split()[1]) for line in lines] == [hand for _, hand, _, _ in board.seen.actions]
+
+
+def test_comments_are_kept_and_read_with_the_log(tmp_path: Path) -> None:
+    rules = game("leduc")
+    (tmp_path / "m.game").write_text(format_game_definition(rules), "ascii")
+    log = LineFile(tmp_path / "m.log")
+    log.write(format_header("m", "leduc", 2, 1, t_response_ms=1, t_hand_ms=1, t_per_hand_ms=1))
+    writer = CommentWriter(tmp_path / "m.comments")
+    board = Board(setup_of(rules, 2), observers=[writer, LogWriter(log, ("A", "B"))]).connect_all()
+    board.play([drawn_by_state(seat) for seat in range(2)], hands=1)
+    board.send(board.asked, b"# \xff now then\r\n")
+    board.play([drawn_by_state(seat) for seat in range(2)])
+    read = list(read_log(tmp_path / "m.log", times=True))
+    assert [record.comments for record in read] == [record.comments for record in board.seen.records]
+    assert read[0].comments == ()
+    assert [comment.text for comment in read[1].comments] == ["# \xff now then"]

@@ -1,0 +1,44 @@
+"""The lines of players' comments."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine import Seat
+from logs.comments import format_comment, parse_comment
+from logs.record import PlayerComment
+
+TEXTS = st.binary(max_size=50).map(lambda data: data.decode("latin-1"))
+
+
+@given(st.integers(0, 2**40), st.integers(0, 9), st.integers(0, 99), TEXTS)
+def test_a_comment_is_one_line_and_read_as_it_was(hand_number: int, seat: int, action_index: int, text: str) -> None:
+    comment = PlayerComment(Seat(seat), action_index, text)
+    line = format_comment(hand_number, comment)
+    assert line.isascii()
+    assert line.endswith("\n")
+    assert line.count("\n") == 1
+    assert parse_comment(line) == (hand_number, comment)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",
+        "junk",
+        "[]",
+        "{}",
+        "1",
+        '{"hand_number": 1, "seat": 0, "action_index": 0}',
+        '{"hand_number": 1, "seat": 0, "action_index": 0, "text": 5}',
+        '{"hand_number": -1, "seat": 0, "action_index": 0, "text": ""}',
+        '{"hand_number": 1.5, "seat": 0, "action_index": 0, "text": ""}',
+        '{"hand_number": true, "seat": 0, "action_index": 0, "text": ""}',
+        "[" * 100_000,
+    ],
+)
+def test_what_is_no_comment(line: str) -> None:
+    with pytest.raises(ValueError):
+        parse_comment(line)
