@@ -25,6 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from dealer.clock import TimeLimits
 from dealer.statistics import StopRuleError, parse_stop_rule
+from logs.export import ExportFormat, parse_formats
 from protocol import GameDefinitionError, find_game
 
 __all__ = ["ConfigError", "RunConfig", "read_config", "validated"]
@@ -62,6 +63,7 @@ class RunConfig(BaseModel):
     t_per_hand_s: float = Field(default=7.0, ge=0.001, le=1e9)
     start_timeout_s: float = Field(default=30.0, le=1e9)
     coalesce_ms: float | None = Field(default=None, ge=0, le=1000)
+    export: list[ExportFormat] | None = None
     directory: str | None = None
 
     @model_validator(mode="before")
@@ -74,6 +76,15 @@ class RunConfig(BaseModel):
             data = {**data, "games": [data["game"]]}
             del data["game"]
         return data
+
+    @field_validator("export", mode="before")
+    @classmethod
+    def _are_formats(cls, formats: Any) -> Any:
+        """A list of formats, or a text with commas."""
+        words = formats if isinstance(formats, list) else [formats]
+        if formats is None or not all(isinstance(word, str) for word in words):
+            return formats
+        return list(parse_formats(",".join(words)))
 
     @field_validator("ports")
     @classmethod
@@ -105,7 +116,7 @@ class RunConfig(BaseModel):
 
     def to_toml(self) -> str:
         """The file that repeats this run: all settings, also those left at their defaults."""
-        data = self.model_dump(exclude_none=True)
+        data = self.model_dump(exclude_none=True, mode="json")
         if self.command == "play":
             data["game"] = data.pop("games")[0]
             data.pop("format")

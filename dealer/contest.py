@@ -31,6 +31,7 @@ from dealer.scores import Scores
 from dealer.statistics import Better, FixedHands, Monitor, StopRule, score_bounds
 from dealer.tally import Tally
 from engine import Game, Seat
+from logs.export import ExportFormat
 
 __all__ = ["Contest", "ContestPlan", "Ending"]
 
@@ -63,6 +64,7 @@ class ContestPlan:
         host: the address to listen on.
         ports: of the seats, for the only match of a contest.
         coalesce_s: see `dealer.network.Table`.
+        exports: the formats of hand histories that are written.
     """
 
     game_name: str
@@ -82,6 +84,7 @@ class ContestPlan:
     host: str = "127.0.0.1"
     ports: tuple[int, ...] = ()
     coalesce_s: float | None = None
+    exports: tuple[ExportFormat, ...] = ()
 
     @property
     def slots(self) -> list[Slot]:
@@ -116,6 +119,7 @@ class Run(Protocol):
     @property
     def start_time_left_s(self) -> float | None: ...
     def waiting_for(self) -> list[tuple[str, str]]: ...
+    def not_exported(self) -> list[str]: ...
     async def play_until(self, hands: int) -> None: ...
     async def finish(self) -> None: ...
     async def close(self) -> None: ...
@@ -255,6 +259,8 @@ class Contest:
             plan.host,
             plan.ports,
             plan.coalesce_s,
+            plan.exports,
+            plan.names[0],
         )
 
     async def _play(self) -> Ending:

@@ -55,6 +55,10 @@ class LocalRun:
         self._observers: MatchObserver = MatchObserver()
         self._match: InProcessMatch | None = None
 
+    def not_exported(self) -> list[str]:
+        """What of the match is in no hand history, in sentences."""
+        return [] if self._files is None else self._files.not_exported()
+
     def waiting_for(self) -> list[tuple[str, str]]:
         """Nobody is ever awaited."""
         return []
@@ -93,7 +97,14 @@ class LocalRun:
     def _open_files(self) -> MatchFiles:
         plan = self.plan
         try:
-            self._files = MatchFiles(plan.folder, plan.setup, plan.game_name, is_resumed=self._is_resumed)
+            self._files = MatchFiles(
+                plan.folder,
+                plan.setup,
+                plan.game_name,
+                is_resumed=self._is_resumed,
+                exports=plan.exports,
+                hero=plan.hero,
+            )
         except OSError as error:
             raise LaunchError(f"cannot write to {plan.folder}: {error.strerror}") from None
         return self._files

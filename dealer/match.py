@@ -209,6 +209,8 @@ class Match:
         self._hear(seat)
 
     def _hear(self, seat: Seat) -> None:
+        if self.phase in (Phase.FINISHED, Phase.FAILED):
+            return
         if seat in self._away:
             self._guarded(lambda: self._greet_again(seat))
         elif self.phase is Phase.PLAYING:

@@ -5,6 +5,7 @@
     match.tlog      a line per action
     match.comments  a line per comment; only where there was one
     match.faults    a line per fault; only where there was one
+    pokerstars/     hand histories, a folder per format (`logs.export`)
 
 A match that is picked up goes on in the same files.
 """
@@ -16,8 +17,10 @@ from pathlib import Path
 
 from dealer.match import MatchSetup
 from dealer.observer import MatchObserver
-from dealer.writers import CommentWriter, FaultWriter, LogWriter, TransactionWriter
+from dealer.writers import CommentWriter, FaultWriter, HandHistoryWriter, LogWriter, TransactionWriter
 from logs import format_header, format_score_line
+from logs.acpc_log.reader import read_log
+from logs.export import Exporter, ExportFormat, ExportOptions
 from logs.line_file import LineFile
 from protocol import format_game_definition
 
@@ -31,8 +34,25 @@ class MatchFiles:
         observers: who writes them.
     """
 
-    def __init__(self, folder: Path, setup: MatchSetup, game_name: str, *, is_resumed: bool = False) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        setup: MatchSetup,
+        game_name: str,
+        *,
+        is_resumed: bool = False,
+        exports: Sequence[ExportFormat] = (),
+        hero: str | None = None,
+    ) -> None:
         """Open the files; those of a match that is not picked up begin anew.
+
+        Args:
+            folder: where they are.
+            setup: what is played.
+            game_name: as logged.
+            is_resumed: go on in files that are there.
+            exports: the formats of hand histories.
+            hero: whose cards they show from the start.
 
         Raises:
             OSError: they cannot be written.
@@ -43,6 +63,8 @@ class MatchFiles:
         self._transactions: LineFile | None = None
         self._faults = FaultWriter(folder / f"{setup.name}.faults")
         self._comments = CommentWriter(folder / f"{setup.name}.comments")
+        options = ExportOptions(hero=hero, seed=setup.seed)
+        self._exporters = [Exporter(format_, folder / format_.value, options, force=True) for format_ in exports]
         try:
             if not is_resumed:
                 (folder / f"{setup.name}.faults").unlink(missing_ok=True)
@@ -60,6 +82,8 @@ class MatchFiles:
                     )
                 )
             self._transactions = LineFile(folder / f"{setup.name}.tlog", append=is_resumed)
+            if is_resumed:
+                self._export_again(folder / f"{setup.name}.log")
         except OSError:
             self.close()
             raise
@@ -68,7 +92,19 @@ class MatchFiles:
             LogWriter(self._log, setup.names),
             TransactionWriter(self._transactions),
             self._faults,
+            *map(HandHistoryWriter, self._exporters),
         )
+
+    def _export_again(self, log: Path) -> None:
+        """Hand histories are made again of the hands that stand: whatever an interruption has left is gone."""
+        if self._exporters:
+            for record in read_log(log, times=True):
+                for exporter in self._exporters:
+                    exporter.write(record)
+
+    def not_exported(self) -> list[str]:
+        """What is in no hand history, in sentences."""
+        return [exporter.not_written() for exporter in self._exporters if exporter.skipped]
 
     def close_with_score(self, totals: Sequence[float]) -> None:
         """Write the score under a match that ends without being played on."""
@@ -82,3 +118,5 @@ class MatchFiles:
             self._transactions.close()
         self._comments.close()
         self._faults.close()
+        for exporter in self._exporters:
+            exporter.close()

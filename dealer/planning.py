@@ -15,6 +15,8 @@ from dealer.players import Player, PlayerError, PlayerKind, parse_player, unique
 from dealer.schedule import Format, Seating, number_of_seatings, pairings
 from dealer.statistics import FixedHands, StopRule, parse_stop_rule
 from engine import Game
+from logs.errors import UnsupportedGameError
+from logs.export import ExportFormat
 from protocol import GameDefinitionError, find_game, format_game_definition, shipped_games
 
 __all__ = ["Entrants", "RunPlan", "find_entrants", "keep_games", "plan_run", "settled"]
@@ -132,6 +134,12 @@ def settled(config: RunConfig, entrants: Entrants, seed: int) -> RunConfig:
         raise ConfigError("bots that play in process play one match after the other: --workers 1 only")
     if config.ports and (count > 1 or workers > 1):
         raise ConfigError("ports can be given for one match only: play a single seating with one worker")
+    for name, game in entrants.games:
+        for format_ in config.export or ():
+            try:
+                format_.check(game)
+            except UnsupportedGameError as error:
+                raise ConfigError(f"{name}: {error}") from None
     return config.model_copy(
         update={
             "games": [_portable(name) for name, _ in entrants.games],
@@ -207,9 +215,21 @@ def plan_run(config: RunConfig, entrants: Entrants, folder: Path) -> RunPlan:
                 config.host,
                 tuple(config.ports),
                 None if config.coalesce_ms is None else config.coalesce_ms / 1000,
+                _exports(config, game),
             )
         )
     return RunPlan(config, folder, entrants.names, tuple(contests), tuple(bots for _, bots in tables), config.workers)
+
+
+def _exports(config: RunConfig, game: Game) -> tuple[ExportFormat, ...]:
+    """The formats of hand histories: those asked for, or the one that every tracker reads where it has the game."""
+    if config.export is not None:
+        return tuple(config.export)
+    try:
+        ExportFormat.POKERSTARS.check(game)
+    except UnsupportedGameError:
+        return ()
+    return (ExportFormat.POKERSTARS,)
 
 
 def _stop_rule(config: RunConfig) -> StopRule | None:

@@ -30,6 +30,7 @@ from dealer.pick_up import PickedUp
 from dealer.players import Player, PlayerKind
 from dealer.tally import Tally
 from engine import Seat
+from logs.export import ExportFormat
 
 __all__ = ["MatchPlan", "MatchRun"]
 
@@ -52,6 +53,8 @@ class MatchPlan:
         host: the address to listen on.
         ports: of the seats; missing ones and 0 mean any free port.
         coalesce_s: see `dealer.network.Table`.
+        exports: the formats of hand histories that are written.
+        hero: whose cards they show from the start.
     """
 
     setup: MatchSetup
@@ -62,6 +65,8 @@ class MatchPlan:
     host: str = "127.0.0.1"
     ports: tuple[int, ...] = ()
     coalesce_s: float | None = None
+    exports: tuple[ExportFormat, ...] = ()
+    hero: str | None = None
 
 
 class MatchRun:
@@ -137,6 +142,10 @@ class MatchRun:
         """The dealer's own time between answers and the questions that followed."""
         return 0 if self._match is None else self._match.overhead_ns
 
+    def not_exported(self) -> list[str]:
+        """What of the match is in no hand history, in sentences."""
+        return [] if self._files is None else self._files.not_exported()
+
     def waiting_for(self) -> list[tuple[str, str]]:
         """Who is not connected: names, and the address where each seat is awaited."""
         if self._table is None or self._match is None or self._match.phase in (Phase.FINISHED, Phase.FAILED):
@@ -210,7 +219,14 @@ class MatchRun:
     def _open_files(self) -> MatchFiles:
         plan = self.plan
         try:
-            self._files = MatchFiles(plan.folder, plan.setup, plan.game_name, is_resumed=self._is_resumed)
+            self._files = MatchFiles(
+                plan.folder,
+                plan.setup,
+                plan.game_name,
+                is_resumed=self._is_resumed,
+                exports=plan.exports,
+                hero=plan.hero,
+            )
         except OSError as error:
             raise LaunchError(f"cannot write to {plan.folder}: {error.strerror}") from None
         return self._files

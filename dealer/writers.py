@@ -11,9 +11,18 @@ from dealer.observer import MatchObserver
 from engine import Action, Seat
 from logs import HandRecord, format_score_line, format_state_line, format_transaction
 from logs.comments import format_comment
+from logs.export import Exporter
 from logs.line_file import LineFile
 
-__all__ = ["CommentWriter", "FaultWriter", "LogWriter", "TransactionWriter", "format_fault", "parse_fault"]
+__all__ = [
+    "CommentWriter",
+    "FaultWriter",
+    "HandHistoryWriter",
+    "LogWriter",
+    "TransactionWriter",
+    "format_fault",
+    "parse_fault",
+]
 
 
 class LogWriter(MatchObserver):
@@ -79,6 +88,17 @@ class CommentWriter(MatchObserver):
         """Close the file."""
         if self._file is not None:
             self._file.close()
+
+
+class HandHistoryWriter(MatchObserver):
+    """Writes every hand in a format of other programs, as soon as it is in the log."""
+
+    def __init__(self, exporter: Exporter) -> None:
+        self._exporter = exporter
+
+    def hand_finished(self, record: HandRecord) -> None:
+        """Write the hand."""
+        self._exporter.write(record)
 
 
 class FaultWriter(MatchObserver):

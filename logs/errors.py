@@ -3,7 +3,8 @@
     LogsError
     ├── LogError               a file cannot be read as what it should be: no log, an unknown game, no TOML
     │   └── DamagedLogError    strict reading met a problem; `found` is that `LogProblem`
-    └── UnsupportedGameError   a format has no such game
+    ├── UnsupportedGameError   a format has no such game
+    └── ExportError            a file that would be written is there already
 
 A `LogProblem` is no error: reading goes on, and whoever reads is told where the problem is, what is wrong there and
 what was done about it.
@@ -14,7 +15,15 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-__all__ = ["DamagedLogError", "LogError", "LogProblem", "LogsError", "ProblemKind", "UnsupportedGameError"]
+__all__ = [
+    "DamagedLogError",
+    "ExportError",
+    "LogError",
+    "LogProblem",
+    "LogsError",
+    "ProblemKind",
+    "UnsupportedGameError",
+]
 
 
 class ProblemKind(enum.Enum):
@@ -95,3 +104,15 @@ class UnsupportedGameError(LogsError, ValueError):
     def __init__(self, format_name: str, problem: str) -> None:
         self.format_name = format_name
         super().__init__(problem)
+
+
+class ExportError(LogsError):
+    """A file that would be written is there already.
+
+    Attributes:
+        path: the file.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        super().__init__(f"{path} is there already: --force writes over it, --out takes another folder")

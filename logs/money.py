@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
+from itertools import accumulate
 
 __all__ = ["Scale"]
 
@@ -68,8 +69,10 @@ def shares(units: int, count: int) -> list[int]:
 
 
 def split(units: int, weights: Sequence[int]) -> list[int]:
-    """An amount in units split in proportion to weights, downwards; the last weight above 0 gets the rest."""
+    """An amount in units split in proportion to weights; no part is more than its weight if all is not.
+
+    What the first parts get is rounded down together, so that the roundings do not add up in any single part.
+    """
     total = sum(weights)
-    parts = [units * weight // total for weight in weights]
-    parts[-1] += units - sum(parts)
-    return parts
+    ends = [units * part // total for part in accumulate(weights)]
+    return [end - start for start, end in zip([0, *ends], ends, strict=False)]

@@ -5,7 +5,7 @@
 
 In a folder the ACPC logs count; only where there are none, PHH files do: those beside logs are copies of the same
 hands. Files are told apart by their names, ``.phh`` and ``.phhs`` from everything else; in folders a ``.log`` must also
-look like one, for programs write all kinds of logs.
+look like one, for programs write all kinds of logs. Any of them may be compressed (``.xz``, ``.gz``, ``.bz2``).
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ from engine import Game
 from logs.acpc_log.header import HEADER_START
 from logs.acpc_log.reader import read_log
 from logs.errors import LogError, LogProblem, ProblemKind
+from logs.files import opened, without_compression
 from logs.phh.reader import read_phh
 from logs.record import HandRecord
 
-__all__ = ["HandFile", "HandFormat", "find_hand_files", "read_hands"]
+__all__ = ["HandFile", "HandFormat", "find_hand_files", "read_file", "read_hands"]
 
 _SNIFFED_CHARACTERS: Final = 4096
 _PHH_ENDINGS: Final = (".phh", ".phhs")
@@ -63,7 +64,7 @@ def find_hand_files(paths: Iterable[str | os.PathLike[str]]) -> list[HandFile]:
         if os.path.isdir(path):
             found += _files_in(path)
         elif os.path.exists(path):
-            is_phh = path.lower().endswith(_PHH_ENDINGS)
+            is_phh = without_compression(path).lower().endswith(_PHH_ENDINGS)
             found.append(HandFile(path, HandFormat.PHH if is_phh else HandFormat.ACPC_LOG))
         else:
             raise LogError(path, "there is no such file or folder")
@@ -102,16 +103,35 @@ def read_hands(
     files = find_hand_files(paths)
     for file in files:
         try:
-            if file.format is HandFormat.PHH:
-                yield from read_phh(file.path, strict=strict, on_problem=on_problem, chip_value=chip_value)
-            else:
-                yield from read_log(
-                    file.path, game=game, strict=strict, on_problem=on_problem, times=times, transcript=transcript
-                )
+            yield from read_file(
+                file,
+                game=game,
+                strict=strict,
+                on_problem=on_problem,
+                times=times,
+                transcript=transcript,
+                chip_value=chip_value,
+            )
         except LogError as error:
             if strict or on_problem is None or len(files) == 1:
                 raise
             on_problem(LogProblem(file.path, 1, None, error.problem, ProblemKind.SKIPPED))
+
+
+def read_file(
+    file: HandFile,
+    *,
+    game: Game | None = None,
+    strict: bool = False,
+    on_problem: Callable[[LogProblem], None] | None = None,
+    times: bool = False,
+    transcript: str | os.PathLike[str] | None = None,
+    chip_value: Decimal | float = 1,
+) -> Iterator[HandRecord]:
+    """The hands of one file; see `read_hands`."""
+    if file.format is HandFormat.PHH:
+        return read_phh(file.path, strict=strict, on_problem=on_problem, chip_value=chip_value)
+    return read_log(file.path, game=game, strict=strict, on_problem=on_problem, times=times, transcript=transcript)
 
 
 def _files_in(folder: str) -> list[HandFile]:
@@ -122,9 +142,10 @@ def _files_in(folder: str) -> list[HandFile]:
         folders.sort(key=_natural)
         for name in sorted(names, key=_natural):
             path = os.path.join(place, name)
-            if name.lower().endswith(_PHH_ENDINGS):
+            plain = without_compression(name).lower()
+            if plain.endswith(_PHH_ENDINGS):
                 copies.append(HandFile(path, HandFormat.PHH))
-            elif name.lower().endswith(".log") and _looks_like_a_log(path):
+            elif plain.endswith(".log") and _looks_like_a_log(path):
                 logs.append(HandFile(path, HandFormat.ACPC_LOG))
     if not logs and not copies:
         raise LogError(folder, "there is neither an ACPC log nor a PHH file in this folder")
@@ -140,9 +161,9 @@ def _natural(name: str) -> list[tuple[int, str]]:
 def _looks_like_a_log(path: str) -> bool:
     """Whether an ACPC log begins in a file; an empty one is what a match leaves that was stopped at once."""
     try:
-        with open(path, encoding="utf-8", errors="replace", newline="\n") as file:
+        with opened(path, errors="replace") as file:
             start = file.read(_SNIFFED_CHARACTERS)
-    except OSError:
+    except (LogError, OSError):
         return False
     is_header = HEADER_START.startswith(start)
     return is_header or any(line.startswith((HEADER_START, "STATE:")) for line in start.split("\n"))

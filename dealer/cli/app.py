@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dealer.cli import bench, bot, bots, deal, doctor, games, gate, play, resume, tournament
+from dealer.cli import bench, bot, bots, deal, doctor, export, games, gate, play, resume, tournament
 from dealer.cli.console import out
 
 __all__ = ["app"]
@@ -41,6 +41,7 @@ app.command("play")(play.play)
 app.command("tournament")(tournament.tournament)
 app.command("resume")(resume.resume)
 app.command("gate")(gate.gate)
+app.command("export")(export.export)
 app.command("doctor")(doctor.doctor)
 app.command("deal")(deal.deal)
 app.command("bot")(bot.bot)

@@ -195,6 +195,16 @@ class RunOptions:
             rich_help_panel=_OUTPUT,
         ),
     ] = None
+    export: Annotated[
+        str | None,
+        typer.Option(
+            "--export",
+            metavar="FORMATS",
+            help="Write hand histories as the hands end: pokerstars, phh, ohh, several with commas, or none.",
+            show_default="pokerstars, in games that it has",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None
     quiet: Quiet = False
     as_json: JsonOutput = False
     junit: Junit = None
@@ -216,6 +226,7 @@ class RunOptions:
             "t_per_hand_s": self.t_per_hand,
             "start_timeout_s": self.start_timeout,
             "coalesce_ms": self.coalesce,
+            "export": self.export,
         }
         return {name: value for name, value in given.items() if value is not None}
 

@@ -142,6 +142,9 @@ def _run(
             write_whole(junit, junit_report(result))
         except OSError as error:
             say(f"cannot write {junit}: {error.strerror}")
+    for contest in tournament.contests:
+        for sentence in dict.fromkeys(sentence for run in contest.runs for sentence in run.not_exported()):
+            say(sentence)
     if as_json:
         out.print(text, markup=False, soft_wrap=True)
     elif isinstance(result, ContestResult):

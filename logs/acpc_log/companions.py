@@ -19,6 +19,7 @@ from typing import Final, NamedTuple
 from engine import Action, BettingState, Seat
 from logs.comments import parse_comment
 from logs.errors import LogProblem, ProblemKind
+from logs.files import opened, stem
 from logs.record import PlayerComment, Times
 from logs.transaction_log import parse_transactions
 from protocol.match_state import HEADER
@@ -127,10 +128,10 @@ def companions(
     """
     transactions = comments = None
     if log_path is not None:
-        path = f"{os.path.splitext(log_path)[0]}.tlog"
+        path = f"{stem(log_path)}.tlog"
         if os.path.isfile(path):
             transactions = path, _transaction_hands(path, report, is_limit=is_limit)
-        path = f"{os.path.splitext(log_path)[0]}.comments"
+        path = f"{stem(log_path)}.comments"
         if os.path.isfile(path):
             comments = _commented_hands(path, report)
     transcript = None
@@ -147,7 +148,7 @@ def companions(
 def _lines(path: str) -> Iterator[tuple[int, str]]:
     """The lines of a file, numbered from 1; what a line has beyond a bound is dropped."""
     # Latin-1: comments are kept byte by byte, as the dealer keeps them.
-    with open(path, encoding="latin-1", newline="\n") as file:
+    with opened(path, encoding="latin-1") as file:
         line_number = 0
         while line := file.readline(_MOST_CHARACTERS):
             line_number += 1

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from engine import Game
 from logs.errors import LogError
+from logs.files import opened, stem
 from protocol import GameDefinitionError, find_game, shipped_games
 
 __all__ = ["LogHeader", "find_log_game", "parse_header", "read_log_header"]
@@ -54,9 +55,10 @@ def read_log_header(path: str | os.PathLike[str]) -> LogHeader | None:
     """The first header of a log file; None when it has none.
 
     Raises:
+        LogError: its compression is damaged.
         OSError: the file cannot be read.
     """
-    with open(path, encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+    with opened(os.fspath(path)) as file:
         for _ in range(_MOST_LINES):
             header = parse_header(file.readline(1 << 12))
             if header is not None:
@@ -97,7 +99,7 @@ def _definitions_beside(header: LogHeader | None, log_path: str | None) -> list[
     if log_path is None:
         return []
     folder, file_name = os.path.split(log_path)
-    names = [f"{os.path.splitext(file_name)[0]}.game"]
+    names = [f"{stem(file_name)}.game"]
     if header is not None:
         base = _base_name(header.game_name)
         names += [base if base.endswith(".game") else f"{base}.game", f"{header.match_name}.game"]

@@ -30,6 +30,7 @@ from logs.acpc_log.seating import Seating
 from logs.acpc_log.state_lines import NUMBER, StateLine, StateLines
 from logs.acpc_log.writer import format_value
 from logs.errors import DamagedLogError, LogError, LogProblem, ProblemKind
+from logs.files import opened, stem
 from logs.record import HandRecord
 from protocol import FormatError
 
@@ -77,7 +78,7 @@ def read_log(
     """
     if isinstance(source, str | os.PathLike):
         path = os.fspath(source)
-        with open(path, encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+        with opened(path) as file:
             reader = _LogReader(path, game, strict, on_problem, path if times else None, transcript)
             yield from reader.read(iter(partial(file.readline, _MOST_CHARACTERS), ""))
     else:
@@ -126,7 +127,7 @@ class _LogReader:
         self._given_game = game
         self._strict = strict
         self._on_problem = on_problem
-        self._match_name = "" if path is None else os.path.splitext(os.path.basename(path))[0]
+        self._match_name = "" if path is None else os.path.basename(stem(path))
         self._header: LogHeader | None = None
         self._read_line: Callable[[str], StateLine] | None = None
         self._match: _Match | None = None

@@ -17,6 +17,7 @@ from functools import partial
 from typing import Any, Final
 
 from logs.errors import DamagedLogError, LogError, LogProblem, ProblemKind
+from logs.files import opened, stem
 from logs.money import Scale
 from logs.phh.fields import PhhError
 from logs.phh.hand import read_hand
@@ -54,7 +55,7 @@ def read_phh(
     scale = Scale(chip_value)
     if isinstance(source, str | os.PathLike):
         path = os.fspath(source)
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+        with opened(path, newline=None) as file:
             lines = iter(partial(file.readline, _MOST_CHARACTERS), "")
             yield from _read(lines, path, scale, strict, on_problem)
     else:
@@ -64,7 +65,7 @@ def read_phh(
 def _read(
     lines: Iterator[str], path: str, scale: Scale, strict: bool, on_problem: Callable[[LogProblem], None] | None
 ) -> Iterator[HandRecord]:
-    match_name = os.path.splitext(os.path.basename(path))[0]
+    match_name = os.path.basename(stem(path))
     count = 0
     for start, text in _hands(lines):
         count += 1

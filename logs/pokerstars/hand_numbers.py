@@ -1,0 +1,67 @@
+"""The numbers of hands: twelve digits that say which hand of which match it is, for ever.
+
+Trackers know a hand by its number and drop every other hand of the same number, in a database that holds all matches.
+So a number must come again when the hand is exported again, and must not come for any other hand of any match. It is
+
+    a digest of the match * 1000 + the hand's own number, within 400000000000 to 999999999999
+
+Why twelve digits: genuine numbers have them, and one importer reads other lengths as tournaments. Why from 4 on: the
+genuine numbers begin with 1 or 2 today, so that own hands and those of an account lie side by side in one database.
+
+Why a digest of the match rather than of each hand: within a match no two numbers are then ever the same, while a
+million digests of that size would collide somewhere with a chance of four in seven. Why only three digits are kept free
+for the hand's number: matches of one size overlap the less, the more digits tell them apart. A longer match
+just runs on into the thousands behind its own, which is no worse than having reserved them. With n matches of h hands
+some two of them overlap with a chance of about n * n * max(1, 2 * h / 1000 - 1) / 1.2e9: 1 in 1,200 for a thousand
+matches of a thousand hands, 1 in 60 for a hundred matches of a million. Five digits for the match and seven for the
+hand would make that all but certain, and 1 in 12.
+
+What a match is told by: its name, its players by seat, its game, and its first hand that is written (number, cards,
+betting, results): all that a dealer and a log both know. Two matches that are called the same differ in their first
+hand; who writes a match from a later hand on gives `match_id` himself, once and for every export: the seed, say.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import Final
+
+from logs.acpc_log.writer import format_state_line
+from logs.record import HandRecord
+
+__all__ = ["hand_number", "match_base"]
+
+_SMALLEST: Final = 400_000_000_000
+_SPAN: Final = 600_000_000_000
+_PER_MATCH: Final = 1000
+
+
+def match_base(record: HandRecord, match_id: str | None) -> int:
+    """What the numbers of a match are counted from; see `hand_number`.
+
+    Args:
+        record: the first hand of the match that is written.
+        match_id: what tells the match from others of its name, players and game; None takes the hand.
+    """
+    game = record.game
+    rules = (
+        game.betting.value,
+        game.stacks,
+        game.blinds,
+        game.raise_sizes,
+        game.max_raises,
+    )
+    identity = f"{match_id}\n" if match_id is not None else format_state_line(record)
+    text = f"{record.match_name}\0{'|'.join(record.names)}\0{rules}\0{identity}"
+    digest = blake2b(text.encode("utf-8", "surrogateescape"), digest_size=8).digest()
+    return int.from_bytes(digest) % (_SPAN // _PER_MATCH) * _PER_MATCH
+
+
+def hand_number(base: int, number: int) -> int:
+    """The number of a hand, twelve digits.
+
+    Args:
+        base: see `match_base`.
+        number: which hand of its match it is.
+    """
+    return _SMALLEST + (base + number) % _SPAN

@@ -1,0 +1,243 @@
+"""The lines of a hand that follow from its betting, with gaps for names and cards.
+
+In every hand with the same betting these lines are the same but for who sits where and for the cards. Bettings come
+again and again: 100,000 hands of heads-up limit between players who do anything have 6,500 different ones. So they are
+made once, as a `Plan`, and with the winners of each pot as an `Outcome`. Both are texts with gaps: ``%s`` for cards
+and hand names, and one character for each name, that of `name_gap`. Neither names nor amounts hold any of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Sequence
+from typing import Final
+
+from engine import ActionKind, BettingState, Position
+from logs.errors import LogsError
+from logs.money import shares, split
+from logs.pokerstars.options import Money
+from logs.rake import RakeFunction
+from logs.record import HandRecord
+from logs.street_actions import Pot, StreetAction, pots, showdown_order, street_actions, uncalled
+
+__all__ = ["Outcome", "Plan", "Planner", "name_gap"]
+
+_STREETS: Final = (
+    "",
+    "*** FLOP *** [%s]\n",
+    "*** TURN *** [%s] [%s]\n",
+    "*** RIVER *** [%s %s] [%s]\n",
+)
+_BOARDS: Final = ("", "Board [%s]\n", "Board [%s %s]\n", "Board [%s %s %s]\n")
+_FOLDED: Final = ("folded before Flop", "folded on the Flop", "folded on the Turn", "folded on the River")
+_FIRST_GAP: Final = 0x10
+
+name_gap: Final = tuple(chr(_FIRST_GAP + position) for position in range(10))
+"""What stands for the name of a position: control characters that are no line ends."""
+
+
+class Plan:
+    """What follows from the betting of a hand.
+
+    Attributes:
+        text: the actions, street by street, and what nobody called. Gaps: the cards of the streets' lines.
+        street: the last street dealt, 0-based.
+        contests: the positions that play for each pot, the main pot first.
+        amounts: of the pots, in chips.
+        rake_cents: what the house takes of all of them.
+        showing: positions at the showdown, in order; nobody if all but one folded.
+        folded_texts: what the summary says of each position that folded; empty for the others.
+        outcomes: by the winners of each pot, as far as they were met.
+    """
+
+    __slots__ = ("amounts", "contests", "folded_texts", "outcomes", "rake_cents", "showing", "street", "text")
+
+    def __init__(
+        self,
+        text: str,
+        street: int,
+        found: Sequence[Pot],
+        rake_cents: int,
+        showing: Sequence[Position],
+        folded_texts: Sequence[str],
+    ) -> None:
+        self.text = text
+        self.street = street
+        self.contests = tuple([pot.winners for pot in found])
+        self.amounts = tuple([pot.amount for pot in found])
+        self.rake_cents = rake_cents
+        self.showing = tuple(showing)
+        self.folded_texts = tuple(folded_texts)
+        self.outcomes: dict[tuple[tuple[Position, ...], ...], Outcome] = {}
+
+
+class Outcome:
+    """The end of a hand whose winners are known.
+
+    Attributes:
+        text: the lines from the showdown to the board of the summary. Gaps: cards and hand name of everybody who
+            shows, in the order of the showdown; the board.
+        seat_texts: what the summary says of each position. Gaps: cards and hand name of who shows.
+        values: net chips of each position that were found right for it; None before any were looked at.
+    """
+
+    __slots__ = ("seat_texts", "text", "values")
+
+    def __init__(self, text: str, seat_texts: Sequence[str]) -> None:
+        self.text = text
+        self.seat_texts = tuple(seat_texts)
+        self.values: tuple[float, ...] | None = None
+
+
+class Planner:
+    """Makes plans and outcomes for one game."""
+
+    def __init__(self, money: Money, rake: RakeFunction | None, line_end: str) -> None:
+        self._money, self._rake, self._line_end = money, rake, line_end
+
+    def plan(self, record: HandRecord) -> Plan:
+        """The plan of a hand's betting.
+
+        Raises:
+            LogsError: the format cannot tell the betting, or the rake makes no sense.
+        """
+        betting = record.betting
+        actions = _without_idle_checks(betting, street_actions(betting))
+        found = _contests(betting)
+        rake_cents = 0 if self._rake is None else self._rake_cents(record, sum(pot.amount for pot in found))
+        folded_texts = [""] * len(betting.spent)
+        for action in actions:
+            if action.kind == ActionKind.FOLD:
+                has_bet = betting.spent[action.position] > 0
+                folded_texts[action.position] = _FOLDED[action.round] + ("" if has_bet else " (didn't bet)")
+        text = "".join(self._action_lines(betting, actions)).replace("\n", self._line_end)
+        return Plan(text, betting.round, found, rake_cents, showdown_order(record, actions), folded_texts)
+
+    def outcome(
+        self, plan: Plan, winners: tuple[tuple[Position, ...], ...], unknown: Container[Position] = ()
+    ) -> Outcome:
+        """The end of a hand.
+
+        Args:
+            plan: what its betting says.
+            winners: of each pot.
+            unknown: positions at the showdown whose cards are not known.
+        """
+        scale, money = self._money.scale, self._money
+        texts = list(plan.folded_texts)
+        won_cents = [0] * len(texts)
+        rakes = split(plan.rake_cents, plan.amounts)
+        left = [scale.units(amount) - rake for amount, rake in zip(plan.amounts, rakes, strict=True)]
+        collecting = []
+        for pot in reversed(range(len(left))):
+            for position, cents in zip(winners[pot], shares(left[pot], len(winners[pot])), strict=True):
+                won_cents[position] += cents
+                collecting.append(f"{name_gap[position]} collected {money.text(cents)} from {_pot_name(pot, left)}\n")
+        won = {position: f"({money.text(won_cents[position])})" for of_pot in winners for position in of_pot}
+        lines = ["*** SHOW DOWN ***\n"] if plan.showing else []
+        for position in plan.showing:
+            if position not in unknown:
+                lines.append(f"{name_gap[position]}: shows [%s] (%s)\n")
+                result = f"won {won[position]}" if position in won else "lost"
+                texts[position] = f"showed [%s] and {result} with %s"
+            elif position not in won:
+                lines.append(f"{name_gap[position]}: mucks hand \n")
+                texts[position] = "mucked"
+        lines += collecting
+        for position, of_position in won.items():
+            if not texts[position]:
+                texts[position] = f"collected {of_position}"
+                if not plan.showing:
+                    lines.append(f"{name_gap[position]}: doesn't show hand \n")
+        lines += self._summary(plan, left)
+        return Outcome("".join(lines).replace("\n", self._line_end), [text + self._line_end for text in texts])
+
+    def _rake_cents(self, record: HandRecord, pot_chips: int) -> int:
+        assert self._rake is not None
+        scale = self._money.scale
+        rake = scale.rounded_units(self._rake(pot_chips, record.betting.round > 0))
+        if not 0 <= rake <= scale.units(pot_chips):
+            raise LogsError(
+                f"hand {record.hand_number}: a rake of {scale.number(rake)} from a pot of {scale.amount(pot_chips)}"
+            )
+        return rake
+
+    def _action_lines(self, betting: BettingState, actions: Sequence[StreetAction]) -> Iterator[str]:
+        """The actions street by street, and behind the last of them the bet that nobody called."""
+        street = 0
+        for action in actions:
+            while street < action.round:
+                street += 1
+                yield _STREETS[street]
+            yield self._action_line(action)
+        returned_to, returned = uncalled(betting.spent)
+        if returned:
+            yield f"Uncalled bet ({self._money.chips(returned)}) returned to {name_gap[returned_to]}\n"
+        yield from _STREETS[street + 1 : betting.round + 1]
+
+    def _action_line(self, action: StreetAction) -> str:
+        _, position, kind, added, street_total, to_call, is_all_in = action
+        name = name_gap[position]
+        if kind == ActionKind.FOLD:
+            return f"{name}: folds \n"
+        if kind == ActionKind.CALL and not to_call:
+            return f"{name}: checks \n"
+        ending = " and is all-in\n" if is_all_in else "\n"
+        chips = self._money.chips
+        if kind == ActionKind.CALL:
+            return f"{name}: calls {chips(added)}{ending}"
+        if action.round and not to_call:
+            return f"{name}: bets {chips(added)}{ending}"
+        # What comes on top of the bet so far; before the flop the big blind is a bet.
+        return f"{name}: raises {chips(added - to_call)} to {chips(street_total)}{ending}"
+
+    def _summary(self, plan: Plan, left_cents: Sequence[int]) -> Iterator[str]:
+        """The summary without its seats.
+
+        Args:
+            plan: what the betting says.
+            left_cents: of each pot after rake.
+        """
+        money = self._money
+        parts = ""
+        if len(left_cents) > 1:
+            names = [_pot_name(pot, left_cents) for pot in range(len(left_cents))]
+            parts = "".join(
+                f"{name[0].upper()}{name[1:]} {money.text(cents)}. "
+                for name, cents in zip(names, left_cents, strict=True)
+            )
+        yield "*** SUMMARY ***\n"
+        total = money.text(sum(left_cents) + plan.rake_cents)
+        yield f"Total pot {total} {parts}| Rake {money.text(plan.rake_cents)} \n"
+        yield _BOARDS[plan.street]
+
+
+def _pot_name(pot: int, all_pots: Sequence[int]) -> str:
+    if len(all_pots) == 1:
+        return "pot"
+    if pot == 0:
+        return "main pot"
+    return "side pot" if len(all_pots) == 2 else f"side pot-{pot}"
+
+
+def _contests(betting: BettingState) -> list[Pot]:
+    """The pots with everybody who plays for them."""
+    return pots(betting.spent, [None if betting.folded >> p & 1 else 0 for p in range(len(betting.spent))])
+
+
+def _without_idle_checks(betting: BettingState, actions: Sequence[StreetAction]) -> Sequence[StreetAction]:
+    """The actions without checks that decide nothing.
+
+    At a table the last player with chips left is not asked when everybody else in the hand is all-in for no more than
+    his bet, as happens after a big blind that puts a player all-in. The ACPC asks him.
+    """
+    stacks = betting.game.stacks
+    if not any(spent == stack for spent, stack in zip(betting.spent, stacks, strict=True)):
+        return actions
+    able = {Position(p) for p, blind in enumerate(betting.game.blinds) if blind < stacks[p]}
+    kept = []
+    for action in actions:
+        if able != {action.position} or action.kind != ActionKind.CALL or action.to_call:
+            kept.append(action)
+        if action.kind == ActionKind.FOLD or action.is_all_in:
+            able.discard(action.position)
+    return kept

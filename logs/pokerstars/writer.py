@@ -1,0 +1,308 @@
+"""Writing hands as PokerStars does, the text that every tracker reads.
+
+    writer = PokerStarsWriter(game, "m1", ("Ann", "Bob"), PokerStarsOptions(hero="Ann"))
+    for record in read_log("m1.log"):
+        file.write(writer.format(record))
+
+`format_pokerstars_file` does the same with records of any number of matches. Hold'em only, limit and no-limit. Rules
+that are easily got wrong:
+
+- A raise is told by what it adds to the bet and by the player's total for the street; a call by the chips added.
+- A bet that nobody called is returned where it happened, and is in no pot: what the players put in, without it, is the
+  pot; what they collect is the pot less the rake, to the cent. Pots are split in whole cents: who of the winners sits
+  first left of the button gets what cannot be split.
+- Heads-up the button is the small blind. A game in which it is not cannot be told: trackers would say that somebody
+  acts out of turn.
+- At the showdown everybody shows, the losers too, so that trackers see all cards; only hands that are not known
+  are mucked. Who folded shows nothing, unless he is the hero.
+- The hands' numbers are theirs for ever (`logs.pokerstars.hand_numbers`); times grow by a second at least
+  (`logs.pokerstars.clock`); names are such as importers do not stumble over (`logs.pokerstars.names`).
+- Every hand ends in two empty lines. Some lines end in a space, as genuine ones do: one importer looks for it.
+- Lines end in CR LF as in genuine files, which is what programs that cannot be tried here have read for twenty years;
+  all others take it. There is no byte order mark, so files may be appended to and joined; only the signs of euro and
+  pound are not ASCII.
+
+The writer keeps what it made of the bettings it met last (`logs.pokerstars.plans`), so memory does not grow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from engine import CARD_TEXTS, BettingState, Game, Position, Seat, rank_hand
+from logs.errors import LogsError, UnsupportedGameError
+from logs.holdem import usual_blinds
+from logs.pokerstars.clock import HandClock, eastern_date
+from logs.pokerstars.hand_names import HandName, name_ending, name_hand
+from logs.pokerstars.hand_numbers import hand_number, match_base
+from logs.pokerstars.names import screen_names, table_name
+from logs.pokerstars.options import FORMAT_NAME, Money, PokerStarsOptions
+from logs.pokerstars.plans import Outcome, Plan, Planner, name_gap
+from logs.pokerstars.table import Table
+from logs.record import HandRecord
+from logs.street_actions import Pot, check_values, hand_ranks
+
+__all__ = ["PokerStarsWriter", "format_pokerstars", "format_pokerstars_file"]
+
+_SECOND_US: Final = 1_000_000
+_MOST_PLANS: Final = 8192
+"""Bettings a writer remembers: all there are in heads-up limit."""
+_MOST_TABLES: Final = 64
+"""Ways to sit; a match has as many as players, or one."""
+
+_DEFAULT_OPTIONS: Final = PokerStarsOptions()
+
+
+class PokerStarsWriter:
+    """Writes the hands of one match, in their order."""
+
+    def __init__(
+        self,
+        game: Game,
+        match_name: str,
+        names: tuple[str, ...],
+        options: PokerStarsOptions = _DEFAULT_OPTIONS,
+    ) -> None:
+        """Take what all hands have in common.
+
+        Args:
+            game: the game.
+            match_name: the match.
+            names: the players by seat.
+            options: how to write.
+
+        Raises:
+            UnsupportedGameError: the game is no hold'em, or its blinds are not the usual two.
+            LogsError: the hero is not at the table.
+        """
+        self._blinds = usual_blinds(game, FORMAT_NAME)
+        if game.first_players[0] != self._blinds.small and game.num_players == 2:
+            raise UnsupportedGameError(
+                FORMAT_NAME,
+                f"{FORMAT_NAME} wants the button to be the small blind and to act first with two players, and here the "
+                "other is first; PHH and an ACPC log hold the game",
+            )
+        self._game, self._match_name, self._names, self._options = game, match_name, names, options
+        self._screen_names = screen_names(names)
+        self._hero_seat: Seat | None = None
+        if options.hero is not None:
+            if options.hero not in names:
+                raise LogsError(f"no player of the match is called {options.hero!r}")
+            self._hero_seat = Seat(names.index(options.hero))
+        self._line_end = "\r\n" if options.crlf else "\n"
+        self._between_hands = 2 * self._line_end
+        self._money = Money(options)
+        self._table_name = table_name(match_name if options.table is None else options.table)
+        game_words = "Hold'em Limit" if game.is_limit else "Hold'em No Limit"
+        self._first_line = f"PokerStars Hand #%s:  {game_words} ({self._money.header_stakes(game)}) - %s ET"
+        self._base: int | None = None
+        self._clock = HandClock()
+        self._planner = Planner(self._money, options.rake, self._line_end)
+        self._plans: dict[BettingState, Plan] = {}
+        self._tables: dict[tuple[Seat, ...], Table] = {}
+        self._hand_names: dict[int, HandName] = {}
+
+    def file_name(self, record: HandRecord) -> str:
+        """What a file that begins with a hand is called: ``HH20260102 m1 - $10-$20.txt``.
+
+        Raises:
+            LogsError: the hand was played at no time of any calendar.
+        """
+        try:
+            day = eastern_date(self._played_us(record))
+        except ValueError as error:
+            raise LogsError(f"hand {record.hand_number} was played at {error}") from None
+        return f"HH{day:%Y%m%d} {self._table_name} - {'-'.join(self._money.stakes(self._game))}.txt"
+
+    def format(self, record: HandRecord) -> str:
+        """A hand, with the two empty lines behind it.
+
+        Raises:
+            LogsError: the format cannot tell what happened in it, or it is no hand of this match.
+        """
+        if record.names != self._names or record.match_name != self._match_name or record.game != self._game:
+            raise LogsError(f"hand {record.hand_number} is of another match, {record.match_name!r}, or another game")
+        plan = self._plans.get(record.betting) or self._new_plan(record)
+        board = record.deal.board
+        if plan.street and len(board) < plan.street + 2:
+            raise LogsError(f"hand {record.hand_number}: cards of its board are missing")
+        # Each street's line repeats the cards before it: see the templates in `logs.pokerstars.plans`.
+        gaps: list[str] = []
+        on_board: list[str] = []
+        if plan.street:
+            on_board.append(f"{CARD_TEXTS[board[0]]} {CARD_TEXTS[board[1]]} {CARD_TEXTS[board[2]]}")
+            gaps += on_board
+            for card in board[3 : plan.street + 2]:
+                on_board.append(CARD_TEXTS[card])
+                gaps += on_board
+        shown = self._shown_hands(record, plan) if plan.showing else {}
+        outcome = self._outcome(record, plan, shown)
+        for position in shown:
+            gaps += shown[position].gaps
+        gaps += on_board
+        table = self._tables.get(record.seats) or self._new_table(record.seats)
+        text = (plan.text + outcome.text) % tuple(gaps)
+        for gap, name in zip(name_gap, table.names, strict=False):
+            text = text.replace(gap, name)
+        head = table.head % (self._number(record), self._time(record))
+        lines = [head, self._hero_line(record), text]
+        for position in table.by_seat:
+            lines.append(table.seat_texts[position])
+            hand = shown.get(position)
+            end = outcome.seat_texts[position]
+            lines.append(end if hand is None else end % (hand.cards, hand.name))
+        lines.append(self._between_hands)
+        return "".join(lines)
+
+    def _new_plan(self, record: HandRecord) -> Plan:
+        if len(self._plans) >= _MOST_PLANS:
+            self._plans.clear()
+        plan = self._plans[record.betting] = self._planner.plan(record)
+        return plan
+
+    def _new_table(self, seats: tuple[Seat, ...]) -> Table:
+        if len(self._tables) >= _MOST_TABLES:
+            self._tables.clear()
+        table = self._tables[seats] = Table(
+            self._game,
+            self._blinds,
+            seats,
+            self._screen_names,
+            first_line=self._first_line,
+            table_name=self._table_name,
+            money=self._money,
+            line_end=self._line_end,
+        )
+        return table
+
+    def _number(self, record: HandRecord) -> int:
+        if self._base is None:
+            self._base = match_base(record, self._options.match_id)
+        return hand_number(self._base, record.hand_number)
+
+    def _played_us(self, record: HandRecord) -> int:
+        times = record.times
+        return times[0].sent_us if times else self._options.started_us + record.hand_number * _SECOND_US
+
+    def _time(self, record: HandRecord) -> str:
+        try:
+            return self._clock.text(self._played_us(record))
+        except ValueError as error:
+            raise LogsError(f"hand {record.hand_number} was played at {error}") from None
+
+    def _hero_line(self, record: HandRecord) -> str:
+        """The hero's cards; nothing if there is no hero, or his cards are not known."""
+        hero = self._hero_seat
+        if hero is None:
+            return ""
+        hole = record.deal.hole_cards[record.seats.index(hero)]
+        if not hole:
+            return ""
+        return f"Dealt to {self._screen_names[hero]} [{CARD_TEXTS[hole[0]]} {CARD_TEXTS[hole[1]]}]{self._line_end}"
+
+    def _shown_hands(self, record: HandRecord, plan: Plan) -> dict[Position, _ShownHand]:
+        """The hands of the showdown whose cards are known, in order."""
+        holes, board = record.deal.hole_cards, record.deal.board[:5]
+        shown: dict[Position, _ShownHand] = {}
+        best: HandName | None = None
+        best_rank = -1
+        for position in plan.showing:
+            hole = holes[position]
+            if not hole:
+                continue
+            rank = rank_hand(hole + board)
+            name = self._hand_names.get(rank)
+            if name is None:
+                name = self._hand_names[rank] = name_hand(hole + board, rank)
+            ending = "" if best is None else name_ending(name, rank, best, best_rank)
+            cards = f"{CARD_TEXTS[hole[0]]} {CARD_TEXTS[hole[1]]}"
+            shown[position] = _ShownHand(rank, cards, name.text, (cards, name.text + ending))
+            if rank > best_rank:
+                best, best_rank = name, rank
+        return shown
+
+    def _outcome(self, record: HandRecord, plan: Plan, shown: dict[Position, _ShownHand]) -> Outcome:
+        """The end of a hand."""
+        if len(shown) == len(plan.showing):
+            winners = _winners(plan, {position: hand.rank for position, hand in shown.items()})
+            outcome = plan.outcomes.get(winners)
+            if outcome is None:
+                outcome = plan.outcomes[winners] = self._planner.outcome(plan, winners)
+        else:
+            by_values = {Position(p): rank for p, rank in enumerate(hand_ranks(record)) if rank is not None}
+            winners = _winners(plan, by_values)
+            outcome = self._planner.outcome(plan, winners, set(plan.showing) - set(shown))
+        if record.values != outcome.values:
+            check_values(record, list(map(Pot, plan.amounts, winners)))
+            outcome.values = record.values
+        return outcome
+
+
+class _ShownHand(NamedTuple):
+    """A hand at the showdown.
+
+    Attributes:
+        rank: of the hand.
+        cards: the hole cards.
+        name: what it is called in the summary.
+        gaps: cards, and what it is called at the showdown.
+    """
+
+    rank: int
+    cards: str
+    name: str
+    gaps: tuple[str, str]
+
+
+def _winners(plan: Plan, ranks: dict[Position, int]) -> tuple[tuple[Position, ...], ...]:
+    """Who wins each pot; without a showdown there are no ranks, and one plays for all there is."""
+    if not ranks:
+        return plan.contests
+    found = []
+    for contest in plan.contests:
+        best = max([ranks[position] for position in contest])
+        found.append(tuple([position for position in contest if ranks[position] == best]))
+    return tuple(found)
+
+
+def format_pokerstars(record: HandRecord, options: PokerStarsOptions = _DEFAULT_OPTIONS) -> str:
+    """A single hand, with the two empty lines behind it.
+
+    Without a `match_id` its number is made of the hand itself; `PokerStarsWriter` is for matches.
+
+    Raises:
+        UnsupportedGameError: it is no hold'em, or its blinds are not the usual two.
+        LogsError: the format cannot tell what happened in it, or the hero is not at the table.
+    """
+    return PokerStarsWriter(record.game, record.match_name, record.names, options).format(record)
+
+
+def format_pokerstars_file(
+    records: Iterable[HandRecord], options: PokerStarsOptions = _DEFAULT_OPTIONS
+) -> Iterator[str]:
+    """Hands as the pieces of a file, one per hand.
+
+    Hands of several matches may follow each other; a hand number that does not grow begins another match too.
+
+    Raises:
+        UnsupportedGameError: a hand is no hold'em, or its blinds are not the usual two.
+        LogsError: the format cannot tell what happened in a hand, or the hero is not at the table.
+    """
+    writer: PokerStarsWriter | None = None
+    before: HandRecord | None = None
+    for record in records:
+        if writer is None or before is None or not _follows(record, before):
+            writer = PokerStarsWriter(record.game, record.match_name, record.names, options)
+        before = record
+        yield writer.format(record)
+
+
+def _follows(record: HandRecord, before: HandRecord) -> bool:
+    """Whether a hand is of the same match as the one before it."""
+    return (
+        record.hand_number > before.hand_number
+        and record.names == before.names
+        and record.match_name == before.match_name
+        and record.game == before.game
+    )

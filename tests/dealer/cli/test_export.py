@@ -1,0 +1,143 @@
+"""``arena export``, and the hand histories that runs leave by themselves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.dealer.cli.conftest import Arena
+from tests.dealer.cli.test_resume import _hands, _kill_at, _start
+
+PLAY = ("play", "nolimit", "random", "calling", "-n", "40", "--seed", "3", "--in-process", "--quiet")
+
+
+@pytest.fixture
+def run(arena: Arena, tmp_path: Path) -> Path:
+    """A finished run with all its hand histories."""
+    ran = arena(*PLAY, "--export", "pokerstars,phh,ohh", "--out", "run")
+    assert (ran.code, ran.err) == (0, "")
+    return tmp_path / "run"
+
+
+def _texts(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_run_leaves_what_trackers_read(arena: Arena, tmp_path: Path) -> None:
+    assert arena(*PLAY, "--out", "run").code == 0
+    files = sorted(path.name for path in (tmp_path / "run" / "pokerstars").iterdir())
+    assert [name.partition(" ")[2] for name in files] == [
+        "match.a 3 - $50-$100.txt",
+        "match.b 3 - $50-$100.txt",
+    ]
+    assert not (tmp_path / "run" / "phh").exists()
+
+
+@pytest.mark.parametrize("words", [("play", "kuhn", "random", "calling"), (*PLAY[:4], "--export", "none")])
+def test_a_run_without_hand_histories(arena: Arena, tmp_path: Path, words: tuple[str, ...]) -> None:
+    assert arena(*words, "-n", "20", "--in-process", "--out", "run").code == 0
+    assert [path for path in (tmp_path / "run").iterdir() if path.is_dir()] == []
+
+
+def test_a_format_that_has_no_such_game_is_told_before_anything_is_played(arena_here: Arena, tmp_path: Path) -> None:
+    ran = arena_here("play", "kuhn", "--export", "phh")
+    assert ran.code == 2
+    assert ran.sentence == (
+        "kuhn.limit.2p: PHH holds hold'em only, and this game has a deck of 3 cards; an ACPC log holds it"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_exported_again_it_is_the_same_to_the_byte(arena_here: Arena, run: Path, tmp_path: Path) -> None:
+    ran = arena_here("export", "run", "--format", "pokerstars,phh,ohh", "--out", "again")
+    assert ran.code == 0
+    assert ran.out.count(": 40 hands\n") == 6
+    live = {name: data for form in ("pokerstars", "phh", "ohh") for name, data in _texts(run / form).items()}
+    assert _texts(tmp_path / "again") == live
+
+
+def test_a_killed_run_has_whole_hand_histories_in_the_end(arena: Arena, tmp_path: Path) -> None:
+    arguments = ("play", "limit", "random", "calling", "-n", "300", "--seed", "3", "--export", "pokerstars,phh,ohh")
+    killed = _start(tmp_path, *arguments, "--out", "killed")
+    assert _kill_at(killed, lambda: _hands(tmp_path / "killed") > 150)
+    assert arena("resume", "killed").code == 0
+    assert arena("export", "killed", "-f", "pokerstars,phh,ohh", "-o", "again").code == 0
+    live = {
+        name: data for form in ("pokerstars", "phh", "ohh") for name, data in _texts(tmp_path / "killed" / form).items()
+    }
+    assert len(live) == 6
+    assert live == _texts(tmp_path / "again")
+
+
+def test_nothing_is_written_over(arena_here: Arena, run: Path) -> None:
+    before = _texts(run)
+    ran = arena_here("export", "run")
+    assert ran.code == 2
+    assert ran.err.endswith("is there already: --force writes over it, --out takes another folder\n")
+    assert _texts(run) == before
+    assert arena_here("export", "run", "--force").code == 0
+    assert _texts(run) == before
+
+
+def test_a_hero_stakes_and_rake(arena_here: Arena, run: Path, tmp_path: Path) -> None:
+    words = ("--hero", "calling", "--stakes", "0.50/1", "--rake", "5", "--rake-cap", "3")
+    assert arena_here("export", "run/match.a.log", *words, "-o", "paid").code == 0
+    (text,) = (data.decode() for data in _texts(tmp_path / "paid").values())
+    assert "($0.50/$1.00 USD)" in text
+    assert "Dealt to calling [" in text
+    assert "Dealt to random [" not in text
+    assert "| Rake $3 " in text
+
+
+def test_without_a_hero_no_cards_are_dealt_face_up(arena_here: Arena, run: Path, tmp_path: Path) -> None:
+    assert arena_here("export", "run/match.a.log", "--observed", "-o", "seen").code == 0
+    (text,) = (data.decode() for data in _texts(tmp_path / "seen").values())
+    assert "Dealt to" not in text
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("no-such-run",), "no-such-run: there is no such file or folder"),
+        (("run", "-f", "xml"), "'xml' is no format; there are pokerstars, phh, ohh"),
+        (("run", "-f", "none"), "--format none writes nothing"),
+        (("run", "--currency", "CHF"), "--currency is USD, EUR, GBP or none, not 'CHF'"),
+        (("run", "--hero", "Zoe"), "no player of run/match.a.log is called 'Zoe'; there are random, calling"),
+        (("run", "--stakes", "1/3", "-o", "x"), "stakes of 1/3 are not in proportion to this game's blinds, 50/100"),
+        (("run", "--stakes", "0.05/0.10", "-o", "x"), "a chip is worth whole cents, not 0.001"),
+        (("run", "--game", "chess"), "chess: no such game or file"),
+        (("run", "run", "--transcript", "x"), "--transcript goes with one log"),
+    ],
+)
+def test_what_cannot_be_done_is_said(arena_here: Arena, run: Path, words: tuple[str, ...], sentence: str) -> None:
+    ran = arena_here("export", *words)
+    assert ran.code == 2
+    assert ran.sentence.replace("\\", "/").startswith(sentence)
+
+
+def test_a_damaged_log(arena_here: Arena, run: Path, tmp_path: Path) -> None:
+    log = run / "match.a.log"
+    lines = log.read_text("utf-8").splitlines(keepends=True)
+    lines[9] = lines[9].replace(":", ";")
+    log.write_text("".join(lines)[:-20], "utf-8")
+    ran = arena_here("export", str(log), "-o", "rest")
+    assert ran.code == 0
+    assert "line 10, byte 1: the line is neither a " in ran.err
+    assert "the last line has no end" in ran.err
+    assert ran.out.endswith(": 39 hands\n")
+    strict = arena_here("export", str(log), "-o", "strict", "--strict")
+    assert strict.code == 1
+    assert strict.err.splitlines()[-1].endswith("line 10, byte 1: the line is neither a hand ('STATE:'), a score ('SCORE:') nor a remark ('#')")
+
+
+def test_many_problems_are_counted(arena_here: Arena, run: Path) -> None:
+    log = run / "match.a.log"
+    lines = log.read_text("utf-8").splitlines(keepends=True)
+    for place in range(6, 36):
+        lines[place] = "STATE:junk\n"
+    log.write_text("".join(lines), "utf-8")
+    ran = arena_here("export", str(log), "-o", "rest")
+    assert ran.code == 0
+    assert ran.err.count("(skipped)") == 10
+    assert "more problems like these" in ran.err

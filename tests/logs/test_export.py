@@ -1,0 +1,159 @@
+"""Files of other programs' formats: whole, never overwritten, the same however they came about."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from logs.errors import ExportError, UnsupportedGameError
+from logs.export import Exporter, ExportFormat, ExportOptions, chip_value_of, parse_formats
+from logs.phh import read_phh
+from logs.rake import Rake
+from logs.record import HandRecord
+from protocol import find_game
+from tests.logs.hands import random_hands
+
+
+def hands(name: str, count: int, seed: int = 1) -> list[HandRecord]:
+    return random_hands(find_game(name)[1], count, seed)
+
+
+@pytest.mark.parametrize("format_", ExportFormat)
+@pytest.mark.parametrize("name", ["limit", "nolimit", "limit3", "nolimit6", "limit10"])
+def test_every_hand_is_written(tmp_path: Path, format_: ExportFormat, name: str) -> None:
+    records = hands(name, 30)
+    exporter = Exporter(format_, tmp_path / "new" / "folder")
+    exporter.write_all(records)
+    exporter.close()
+    (path,) = exporter.paths
+    text = path.read_bytes().decode("utf-8")
+    beginning = {"pokerstars": "PokerStars Hand #", "phh": "variant = ", "ohh": '{"ohh":'}[format_.value]
+    assert text.count(beginning) == exporter.hands == 30 - exporter.skipped
+    assert exporter.skipped == 0
+
+
+def test_hands_are_on_disk_as_they_come(tmp_path: Path) -> None:
+    exporter = Exporter(ExportFormat.POKERSTARS, tmp_path)
+    for count, record in enumerate(hands("limit", 5), 1):
+        exporter.write(record)
+        assert exporter.paths[0].read_text("utf-8").count("*** SUMMARY ***") == count
+    exporter.close()
+
+
+@pytest.mark.parametrize("format_", ExportFormat)
+def test_a_file_that_is_there_is_not_touched(tmp_path: Path, format_: ExportFormat) -> None:
+    first = Exporter(format_, tmp_path)
+    first.write_all(hands("limit", 3))
+    first.close()
+    before = first.paths[0].read_bytes()
+    again = Exporter(format_, tmp_path)
+    with pytest.raises(ExportError, match="is there already: --force writes over it"):
+        again.write(hands("limit", 3)[0])
+    assert first.paths[0].read_bytes() == before
+    forced = Exporter(format_, tmp_path, force=True)
+    forced.write_all(hands("limit", 3))
+    forced.close()
+    assert first.paths[0].read_bytes() == before
+
+
+@pytest.mark.parametrize("format_", ExportFormat)
+@pytest.mark.parametrize("name", ["kuhn", "leduc"])
+def test_a_game_that_a_format_does_not_have(tmp_path: Path, format_: ExportFormat, name: str) -> None:
+    with pytest.raises(UnsupportedGameError, match="an ACPC log holds it"):
+        Exporter(format_, tmp_path).write(hands(name, 1)[0])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_several_matches_are_several_files(tmp_path: Path) -> None:
+    exporter = Exporter(ExportFormat.POKERSTARS, tmp_path)
+    some, others = hands("limit", 3), [replace(record, match_name="other") for record in hands("limit", 2)]
+    exporter.write_all([*some, *others, *some])
+    exporter.close()
+    assert len(exporter.paths) == 2
+    assert exporter.hands == 8
+    counts = [path.read_text("utf-8").count("PokerStars Hand #") for path in exporter.paths]
+    assert counts == [6, 2]
+
+
+def test_hands_of_phh_files_are_numbered_on(tmp_path: Path) -> None:
+    exporter = Exporter(ExportFormat.PHH, tmp_path)
+    some = hands("nolimit", 3)
+    other = [replace(record, match_name="other") for record in some]
+    exporter.write_all([*some, *other, *some])
+    exporter.close()
+    assert len(list(read_phh(exporter.paths[0], strict=True))) == 6
+
+
+def test_a_name_that_is_no_file_name(tmp_path: Path) -> None:
+    record = replace(hands("limit", 1)[0], match_name="../../ä:b\0c")
+    for format_ in ExportFormat:
+        exporter = Exporter(format_, tmp_path)
+        exporter.write(record)
+        exporter.close()
+        assert exporter.paths[0].parent == tmp_path
+        assert exporter.paths[0].name.isascii()
+
+
+def test_matches_with_other_seeds_have_other_numbers(tmp_path: Path) -> None:
+    """Same names, same game, even the same first hand: the seed and the time tell them apart."""
+    numbers = set()
+    (record,) = random_hands(find_game("limit")[1], 1, with_notes=True)
+    for seed in (1, 2, None):
+        exporter = Exporter(ExportFormat.POKERSTARS, tmp_path / str(seed), ExportOptions(seed=seed))
+        exporter.write(record)
+        exporter.close()
+        numbers.add(exporter.paths[0].read_text("utf-8").split("#")[1][:12])
+    assert len(numbers) == 3
+
+
+def test_options_reach_the_formats(tmp_path: Path) -> None:
+    options = ExportOptions("A", Decimal("0.1"), "EUR", Rake(5), 77)
+    texts = []
+    for format_ in ExportFormat:
+        exporter = Exporter(format_, tmp_path, options)
+        exporter.write_all([replace(record, names=("A", "B")) for record in hands("limit", 20)])
+        exporter.close()
+        texts.append(exporter.paths[0].read_text("utf-8"))
+    stars, phh, ohh = texts
+    assert "(€1/€2 EUR)" in stars
+    assert "Dealt to A [" in stars
+    assert "Dealt to B [" not in stars
+    assert "currency = 'EUR'" in phh or 'currency = "EUR"' in phh
+    assert "77" in phh
+    assert '"currency":"EUR"' in ohh
+    assert '"hero_player_id":0' in ohh
+    assert any(pot["rake"] for line in ohh.splitlines() if line for pot in json.loads(line)["ohh"]["pots"])
+
+
+# ---- words
+
+
+def test_formats_by_their_words() -> None:
+    assert parse_formats("phh, pokerstars,PHH") == (ExportFormat.PHH, ExportFormat.POKERSTARS)
+    assert parse_formats("none") == ()
+    with pytest.raises(ValueError, match="'xml' is no format; there are pokerstars, phh, ohh"):
+        parse_formats("phh,xml")
+
+
+@pytest.mark.parametrize(
+    ("stakes", "name", "value"),
+    [
+        ("0.50/1", "nolimit", "0.01"),
+        ("$50/$100", "nolimit", "1"),
+        ("10/20", "limit", "1"),
+        ("0.05/0.10", "limit", "0.005"),
+        ("5/10", "limit3", "0.5"),
+    ],
+)
+def test_stakes_say_what_a_chip_is_worth(stakes: str, name: str, value: str) -> None:
+    assert chip_value_of(stakes, find_game(name)[1]) == Decimal(value)
+
+
+@pytest.mark.parametrize("stakes", ["", "1", "1/2/3", "a/b", "0/0", "-1/-2", "nan/nan", "1/3", "inf/inf"])
+def test_stakes_that_are_none(stakes: str) -> None:
+    with pytest.raises(ValueError, match="stakes"):
+        chip_value_of(stakes, find_game("nolimit")[1])
