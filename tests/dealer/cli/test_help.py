@@ -24,6 +24,7 @@ COMMANDS = (
     "tournament",
     "resume",
     "gate",
+    "export",
     "doctor",
     "deal",
     "bot",
