@@ -16,9 +16,11 @@ The rules are those of the ACPC reference server, limit and no-limit, with its p
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from operator import index
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from engine.actions import Action, ActionKind, LegalActions
 from engine.errors import IllegalAction, Rule
@@ -74,8 +76,11 @@ class BettingState:
         "_legal",
         "_min_raise_to",
         "_parent",
+        "_raise_chances",
         "_raises",
         "_rounds",
+        "_run",
+        "_run_positions",
         "_tree",
         "acting_position",
         "finished",
@@ -93,6 +98,12 @@ class BettingState:
         self._children: dict[Action, BettingState] | None = None
         self._parent: BettingState | None = None
         self._action: Action | None = None
+        self._run: tuple[Action, ...] = ()
+        """The actions that `after_many` made from the parent, in place of one action."""
+        self._run_positions = b""
+        """Who took them."""
+        self._raise_chances = 0
+        """Bit i is set when a raise was legal where action i of the run was taken."""
         self._rounds: tuple[RoundActions, ...] | None = None
         self._actions_in_round = 0
         self._legal: LegalActions | None = None
@@ -121,14 +132,37 @@ class BettingState:
 
         Rounds that were skipped because everyone was all-in are empty.
         """
-        if self._rounds is None:
-            actions: list[list[tuple[Position, Action]]] = [[] for _ in range(self.round + 1)]
-            state = self
-            while state._parent is not None and state._action is not None:
-                actions[state._parent.round].append((state._parent.acting_position, state._action))
-                state = state._parent
-            self._rounds = tuple([tuple(reversed(of_round)) for of_round in actions])
-        return self._rounds
+        if self._rounds is not None:
+            return self._rounds
+        actions: list[list[tuple[Position, Action]]] = [[] for _ in range(self.round + 1)]
+        state, is_kept = self, True
+        while (parent := state._parent) is not None:
+            if state._action is not None:
+                actions[parent.round].append((parent.acting_position, state._action))
+            else:
+                run = zip(cast("Sequence[Position]", state._run_positions), state._run, strict=True)
+                actions[parent.round] += reversed(list(run))
+                is_kept = False
+            state = parent
+        rounds = tuple([tuple(reversed(of_round)) for of_round in actions])
+        if is_kept:
+            # Only where hands share the state; else it would cost more memory than all the rest.
+            self._rounds = rounds
+        return rounds
+
+    def raise_chances(self, round_: int) -> list[bool]:
+        """For each action of a round, whether its player might have raised there."""
+        chances: list[bool] = []
+        state = self
+        while (parent := state._parent) is not None:
+            if parent.round == round_:
+                if state._action is not None:
+                    chances.append(parent.raise_refusal() is None)
+                else:
+                    chances += [bool(state._raise_chances >> i & 1) for i in reversed(range(len(state._run)))]
+            state = parent
+        chances.reverse()
+        return chances
 
     @property
     def pot(self) -> int:
@@ -228,6 +262,75 @@ class BettingState:
         except IllegalAction:
             return None
 
+    def after_many(self, actions: Sequence[Action]) -> BettingState | None:
+        """The state that follows several actions of one round, or None if the rules refuse one of them.
+
+        For readers: the states between are not made and nothing is remembered, so that betting which hardly ever
+        comes again (six players, any size of raise) costs a tenth of what `after` takes for it (measured: 0.6 us an
+        action) and no memory. The rules are those of `after`, written once more.
+        """
+        if self.finished or not actions:
+            return None if actions else self
+        game = self.game
+        is_limit, stacks, players = game.is_limit, game.stacks, game.num_players
+        raises_left = game.max_raises[self.round] - self._raises
+        last_raise = MAX_ACTIONS_PER_ROUND - players - self._actions_in_round
+        spent, max_spent, min_raise_to = list(self.spent), self.max_spent, self._min_raise_to
+        folded, able, called = self.folded, self._able, self._called
+        position: int = self.acting_position
+        positions = bytearray()
+        chances = 0
+        is_open = True
+        for count, action in enumerate(actions):
+            if not is_open:
+                return None
+            kind, size = action
+            stack = stacks[position]
+            total = spent[position]
+            may_raise = (
+                raises_left > 0 and count <= last_raise and able & (able - 1) and (is_limit or max_spent < stack)
+            )
+            if may_raise:
+                chances |= 1 << count
+            if kind == 1:
+                total = max_spent if max_spent < stack else stack
+                called += total < stack
+            elif kind == 2:
+                if not may_raise:
+                    return None
+                if is_limit:
+                    total = min(max_spent + game.raise_sizes[self.round], stack)
+                elif not (min_raise_to if min_raise_to < stack else stack) <= size <= stack:
+                    return None
+                else:
+                    total = size
+                min_raise_to = max(min_raise_to, 2 * total - max_spent)
+                max_spent = total
+                raises_left -= 1
+                called = int(total < stack)
+            elif total in (max_spent, stack):
+                return None
+            else:
+                folded |= 1 << position
+            positions.append(position)
+            spent[position] = total
+            if total >= stack or kind == 0:
+                able &= ~(1 << position)
+            is_open = called < able.bit_count() and folded.bit_count() + 1 < players
+            if is_open:
+                position = position + 1 if position + 1 < players else 0
+                while not able >> position & 1:
+                    position = position + 1 if position + 1 < players else 0
+        end = BettingState(self._tree)
+        end._parent, end._raise_chances = self, chances
+        end._run, end._run_positions = tuple(actions), bytes(positions)
+        end.round, end._actions_in_round = self.round, self._actions_in_round + len(actions)
+        end.spent, end.max_spent, end._min_raise_to = tuple(spent), max_spent, min_raise_to
+        end.folded, end._able, end._called = folded, able, called
+        end._raises = game.max_raises[self.round] - raises_left
+        end._settle(Position(positions[-1]))
+        return end
+
     def _remember(self, action: Action, child: BettingState) -> None:
         tree = self._tree
         if tree.remembered >= MAX_REMEMBERED:
@@ -237,6 +340,12 @@ class BettingState:
             tree.parents.append(self)
         tree.remembered += 1
         self._children[action] = child
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Another process plays the actions anew: a state alone means nothing, and the whole tree is too much."""
+        # A game remembers its hash, which is another in another process: a copy does not.
+        actions = [action for of_round in self.rounds for _, action in of_round]
+        return _play_anew, (replace(self.game), actions)
 
     def _can_fold(self) -> bool:
         position = self.acting_position
@@ -332,3 +441,11 @@ def betting_start(game: Game) -> BettingState:
         root.finished = True
         root.round = game.num_rounds - 1
     return root
+
+
+def _play_anew(game: Game, actions: Sequence[Action]) -> BettingState:
+    """The state after some actions."""
+    betting = betting_start(game)
+    for action in actions:
+        betting = betting.after(action)
+    return betting

@@ -21,10 +21,14 @@ def showdown_values(spent: Sequence[int], ranks: Sequence[int | None]) -> list[f
     in_pot = [rank for rank in ranks if rank is not None]
     if len(in_pot) == len(ranks) and spent[0] > 0 and spent.count(spent[0]) == len(spent):
         return _values_of_one_pot(spent[0], in_pot)
-    return [
-        float(-spent[position]) if rank is None else _value(position, spent, ranks)
-        for position, rank in enumerate(ranks)
-    ]
+    values = [float(-chips) if rank is None else 0.0 for chips, rank in zip(spent, ranks, strict=True)]
+    below = 0
+    for level in sorted(set(spent)):
+        if level > 0:
+            layer = [position for position, chips in enumerate(spent) if chips >= level]
+            _pay_layer(level - below, layer, ranks, values)
+            below = level
+    return values
 
 
 def _values_of_one_pot(size: int, ranks: Sequence[int]) -> list[float]:
@@ -35,19 +39,17 @@ def _values_of_one_pot(size: int, ranks: Sequence[int]) -> list[float]:
     return [won if rank == best else 0.0 - size for rank in ranks]
 
 
-def _value(position: int, spent: Sequence[int], ranks: Sequence[int | None]) -> float:
-    layers = [
-        (chips, -1 if rank is None else rank, p) for p, (chips, rank) in enumerate(zip(spent, ranks, strict=True))
-    ]
-    layers = [layer for layer in layers if layer[0] > 0]
-    value = 0.0
-    while any(p == position for _, _, p in layers):
-        size = min(chips for chips, _, _ in layers)
-        best = max(rank for _, rank, _ in layers)
-        winners = sum(rank == best for _, rank, _ in layers)
-        if ranks[position] == best:
-            value += size * (len(layers) - winners) / winners
-        else:
-            value -= size
-        layers = [(chips - size, rank, p) for chips, rank, p in layers if chips > size]
-    return value
+def _pay_layer(size: int, layer: Sequence[int], ranks: Sequence[int | None], values: list[float]) -> None:
+    """Settle what each position of a layer has put into it; what folded players put in beyond all others is lost."""
+    in_pot = [rank for position in layer if (rank := ranks[position]) is not None]
+    if not in_pot:
+        return
+    best = max(in_pot)
+    winners = in_pot.count(best)
+    won = size * (len(layer) - winners) / winners
+    for position in layer:
+        rank = ranks[position]
+        if rank == best:
+            values[position] += won
+        elif rank is not None:
+            values[position] -= size

@@ -68,16 +68,17 @@ def street_actions(betting: BettingState) -> list[StreetAction]:
         LogsError: a short stack's raise lowered the bet, as limit games of the ACPC allow and nobody else does.
     """
     game = betting.game
+    stacks, is_limit = game.stacks, game.is_limit
     spent = list(game.blinds)
     highest = max(spent)
     actions: list[StreetAction] = []
     for round_, of_round in enumerate(betting.rounds):
-        before = [0] * len(spent) if round_ == 0 else spent.copy()
-        for position, action in of_round:
-            stack, old = game.stacks[position], spent[position]
+        before = spent.copy() if round_ else [0] * len(spent)
+        for position, (kind, hand_total) in of_round:
+            stack, old = stacks[position], spent[position]
             to_call = max(0, min(highest, stack) - old)
-            if action.kind == ActionKind.RAISE:
-                total = min(highest + game.raise_sizes[round_], stack) if game.is_limit else action.hand_total
+            if kind == ActionKind.RAISE:
+                total = min(highest + game.raise_sizes[round_], stack) if is_limit else hand_total
                 if total <= highest:
                     raise LogsError(
                         f"position {position} raises to {total} where {highest} is bet already, as a short stack of a "
@@ -85,20 +86,20 @@ def street_actions(betting: BettingState) -> list[StreetAction]:
                     )
                 highest = total
             else:
-                total = old + to_call if action.kind == ActionKind.CALL else old
+                total = old + to_call if kind == ActionKind.CALL else old
             spent[position] = total
-            is_all_in = total == stack and total > old
             actions.append(
-                StreetAction(round_, position, action.kind, total - old, total - before[position], to_call, is_all_in)
+                StreetAction(
+                    round_, position, kind, total - old, total - before[position], to_call, stack == total > old
+                )
             )
     return actions
 
 
 def uncalled(spent: Sequence[int]) -> tuple[Position, int]:
     """Who put in more than anybody called, and how much more; 0 where nobody did."""
-    most = max(spent)
-    position = list(spent).index(most)
-    return Position(position), most - max(chips for other, chips in enumerate(spent) if other != position)
+    second, most = sorted(spent)[-2:]
+    return Position(list(spent).index(most)), most - second
 
 
 def hand_ranks(record: HandRecord) -> list[int | None]:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dealer.cli import bench, bot, bots, deal, doctor, export, games, gate, play, resume, tournament
+from dealer.cli import bench, bot, bots, deal, doctor, export, games, gate, play, report, resume, stats, tournament
 from dealer.cli.console import out
 
 __all__ = ["app"]
@@ -42,6 +42,8 @@ app.command("tournament")(tournament.tournament)
 app.command("resume")(resume.resume)
 app.command("gate")(gate.gate)
 app.command("export")(export.export)
+app.command("stats", epilog=stats.DEFINITIONS)(stats.stats)
+app.command("report")(report.report)
 app.command("doctor")(doctor.doctor)
 app.command("deal")(deal.deal)
 app.command("bot")(bot.bot)

@@ -70,6 +70,21 @@ def evaluator(
 
 
 @app.command()
+def export(
+    repeats: Annotated[int, typer.Option(min=1, help="How often everybody is timed.")] = 5,
+    hands: Annotated[int, typer.Option(min=1, help="Hands of each game.")] = 20_000,
+    as_json: _Json = False,
+) -> None:
+    """Hand histories written and read per second, beside pokerkit."""
+    from dealer.bench.export import measure
+
+    try:
+        _show(measure(repeats, hands), as_json=as_json)
+    except OSError as error:
+        abort(f"{error.filename}: {error.strerror}", code=1)
+
+
+@app.command()
 def startup(
     rounds: Annotated[int, typer.Option(min=1, help="How often everybody is started.")] = 21, as_json: _Json = False
 ) -> None:

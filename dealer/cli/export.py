@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from dealer.cli.console import EXIT_FAILED, abort, out, say
-from dealer.cli.reading import GameName, Problems, Sources, Strict, game_named
+from dealer.cli.reading import GameName, Problems, Sources, Strict, Transcript, game_named
 from engine import Game
 from logs.acpc_log.header import read_log_header
 from logs.errors import DamagedLogError, LogsError
@@ -61,10 +61,7 @@ def export(
         bool, typer.Option("--rake-preflop", help="Take rake also of pots that end before the flop.")
     ] = False,
     game: GameName = None,
-    transcript: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="What the dealer wrote to standard error, for the bots' comments."),
-    ] = None,
+    transcript: Transcript = None,
     strict: Strict = False,
     force: Annotated[bool, typer.Option("--force", help="Write over files that are there.")] = False,
 ) -> None:

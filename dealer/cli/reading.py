@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from dealer.cli.console import abort, say
+from dealer.cli.console import EXIT_FAILED, abort, say
 from engine import Game
-from logs.errors import LogProblem
+from logs.errors import DamagedLogError, LogProblem, LogsError
 from protocol import GameDefinitionError, find_game
 
-__all__ = ["GameName", "Problems", "Sources", "Strict", "game_named"]
+if TYPE_CHECKING:
+    from logs.statistics.counts import HandCounts
+
+__all__ = ["GameName", "Problems", "Sources", "Strict", "Transcript", "counted", "game_named"]
 
 Sources: TypeAlias = Annotated[
     list[Path],
@@ -26,6 +30,13 @@ GameName: TypeAlias = Annotated[
 ]
 Strict: TypeAlias = Annotated[
     bool, typer.Option("--strict", help="Stop at the first line that is damaged, instead of leaving it out.")
+]
+
+Transcript: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--transcript", metavar="FILE", help="What the dealer wrote to standard error, for the bots' comments."
+    ),
 ]
 
 _MOST_SHOWN = 10
@@ -58,3 +69,35 @@ def game_named(name: str | None) -> Game | None:
         return find_game(name)[1]
     except GameDefinitionError as error:
         abort(str(error))
+
+
+def counted(
+    sources: list[Path], *, game: Game | None, strict: bool, transcript: Path | None = None, times: bool = False
+) -> HandCounts:
+    """All hands of runs and logs, counted; ends the command where they cannot be read or there are none."""
+    from logs.statistics.files import count_files
+
+    if transcript is not None and len(sources) > 1:
+        abort("--transcript goes with one log")
+    problems = Problems()
+    try:
+        counts = count_files(
+            sources,
+            game=game,
+            strict=strict,
+            on_problem=problems,
+            times=times,
+            transcript=transcript,
+            processes=os.cpu_count() or 1,
+        )
+    except DamagedLogError as error:
+        abort(str(error), EXIT_FAILED)
+    except LogsError as error:
+        abort(str(error))
+    except OSError as error:
+        abort(f"{error.filename}: {error.strerror}")
+    finally:
+        problems.close()
+    if not counts.hands:
+        abort("there is no finished hand in " + ", ".join(map(str, sources)))
+    return counts

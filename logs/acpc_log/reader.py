@@ -18,17 +18,19 @@ Rules it obeys:
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, TextIO
 
 from engine import Game
 from logs.acpc_log.companions import HandNotes, companions
 from logs.acpc_log.header import HEADER_START, LogHeader, find_log_game, parse_header
+from logs.acpc_log.parts import LogPart
+from logs.acpc_log.score import Score, is_same_score, parse_score, wrong_score
 from logs.acpc_log.seating import Seating
-from logs.acpc_log.state_lines import NUMBER, StateLine, StateLines
-from logs.acpc_log.writer import format_value
+from logs.acpc_log.state_lines import StateLine, StateLines
 from logs.errors import DamagedLogError, LogError, LogProblem, ProblemKind
 from logs.files import opened, stem
 from logs.record import HandRecord
@@ -42,8 +44,6 @@ _MOST_CHARACTERS: Final = 1 << 14
 _MOST_FOREIGN_LINES: Final = 20
 """So many unknown lines before the first known one, and it is no log."""
 
-_SCORE_TOLERANCE_CHIPS: Final = 1e-3
-
 OnProblem = Callable[[LogProblem], None]
 
 
@@ -55,6 +55,7 @@ def read_log(
     on_problem: OnProblem | None = None,
     times: bool = False,
     transcript: str | os.PathLike[str] | None = None,
+    part: LogPart | None = None,
 ) -> Iterator[HandRecord]:
     """The finished hands of a log, in its order, as they are read.
 
@@ -70,6 +71,7 @@ def read_log(
             ``match.log``), if there is one.
         transcript: what the dealer wrote to standard error: comments are taken from it, and times where no
             transaction log gives them.
+        part: read only this part of a file (see `logs.acpc_log.parts`), without times and transcript.
 
     Raises:
         LogError: it is no log, or its game cannot be found.
@@ -78,11 +80,35 @@ def read_log(
     """
     if isinstance(source, str | os.PathLike):
         path = os.fspath(source)
-        with opened(path) as file:
+        with opened(path) if part is None else _opened_part(path, part) as file:
             reader = _LogReader(path, game, strict, on_problem, path if times else None, transcript)
+            if part is not None:
+                reader.begin_in(part)
             yield from reader.read(iter(partial(file.readline, _MOST_CHARACTERS), ""))
     else:
         yield from _LogReader(None, game, strict, on_problem, None, transcript).read(iter(source))
+
+
+def _opened_part(path: str, part: LogPart) -> TextIO:
+    """A part of a log as text."""
+    file = io.BufferedReader(_Stretch(path, part.start, part.end), 1 << 16)
+    return io.TextIOWrapper(file, encoding="utf-8", errors="surrogateescape", newline="\n")
+
+
+class _Stretch(io.FileIO):
+    """A file that ends early."""
+
+    def __init__(self, path: str, start: int, end: int) -> None:
+        super().__init__(path)
+        self.seek(start)
+        self._left = end - start
+
+    def readinto(self, buffer: Any) -> int:
+        """Read into a buffer, up to the end of the stretch."""
+        view = memoryview(buffer).cast("B")[: self._left]
+        count = super().readinto(view) or 0
+        self._left -= count
+        return count
 
 
 class _Waiting(NamedTuple):
@@ -137,6 +163,24 @@ class _LogReader:
         self._is_log = False
         """Whether any line has shown that this is a log."""
         self._foreign_lines = 0
+        self._lines_before = 0
+        self._next_hand: int | None = None
+        """Of the first match, where it began before what is read."""
+        self._is_torn = False
+        """Whether the first match began before what is read."""
+
+    def begin_in(self, part: LogPart) -> None:
+        """Begin to read in the middle of a log."""
+        if not part.start:
+            return
+        self._is_log = True
+        self._is_torn = True
+        self._lines_before = part.lines_before
+        self._next_hand = part.next_hand
+        header = parse_header(part.header)
+        if header is not None:
+            self._header = header
+            self._match_name = header.match_name
 
     def report(self, problem: LogProblem) -> None:
         """Tell of a problem.
@@ -157,7 +201,7 @@ class _LogReader:
     def read(self, lines: Iterator[str]) -> Iterator[HandRecord]:
         """The hands of the lines."""
         has_ends = self._path is not None
-        line_number = 0
+        line_number = self._lines_before
         for line in lines:
             line_number += 1
             if line.endswith("\n"):
@@ -204,7 +248,7 @@ class _LogReader:
         is_whole = not line.strip()
         if line.startswith("SCORE:"):
             score = self._parse_score(line)
-            is_whole = score is not None and self._are_players(score[1])
+            is_whole = score is not None and self._are_players(score.names)
         elif self._read_line is not None and not line.startswith(("#", ";")):
             with contextlib.suppress(FormatError):
                 is_whole |= self._are_players(self._read_line(line).names)
@@ -240,6 +284,7 @@ class _LogReader:
     def _begin_log(self, header: LogHeader) -> None:
         """A header: what follows is a match of its own."""
         self._is_log = True
+        self._is_torn = False
         self._end_match()
         if self._header is not None and header.game_name != self._header.game_name:
             self._read_line = None
@@ -287,6 +332,9 @@ class _LogReader:
         match = self._match
         if match is None:
             match = self._match = _Match(len(hand.names))
+            if self._is_torn:
+                match.is_complete, match.next_number = False, self._next_hand
+                self._is_torn = False
         if match.seating.names:
             return self._record(match, line_number, line, hand)
         match.waiting.append(_Waiting(line_number, line, hand))
@@ -360,25 +408,17 @@ class _LogReader:
             problem = f"the score names {' and '.join(names)}, by the hands it is {' and '.join(match.seating.names)}"
             self._tell(line_number, None, problem, ProblemKind.NOTED)
         elif match.is_complete and not self._is_sum(totals, match):
-            shown = "|".join(map(format_value, match.totals))
-            problem = f"the score is not the sum of the hands, {shown}: hands are missing, or some were added"
-            self._tell(line_number, None, problem, ProblemKind.NOTED)
+            self._tell(line_number, None, wrong_score(match.totals), ProblemKind.NOTED)
 
-    def _parse_score(self, line: str) -> tuple[tuple[float, ...], tuple[str, ...]] | None:
-        """Totals and names by seat."""
-        values_text, _, names_text = line.rstrip("\r\n")[len("SCORE:") :].partition(":")
-        texts, names = values_text.split("|"), tuple(names_text.split("|"))
-        if len(texts) != len(names) or not all(map(NUMBER.fullmatch, texts)):
+    def _parse_score(self, line: str) -> Score | None:
+        """A score of as many players as the match has."""
+        score = parse_score(line)
+        if score is not None and self._match is not None and len(score.names) != len(self._match.totals):
             return None
-        if self._match is not None and len(names) != len(self._match.totals):
-            return None
-        return tuple(map(float, texts)), names
+        return score
 
     def _is_sum(self, totals: tuple[float, ...], match: _Match) -> bool:
         """Whether totals are those of the match, alone or with what the same players played before in the log."""
         before = [earlier for names, earlier in self._earlier if names == match.seating.names]
         sums = match.totals, [sum(of_seat) for of_seat in zip(match.totals, *before, strict=True)]
-        return any(
-            all(abs(one - other) <= _SCORE_TOLERANCE_CHIPS for one, other in zip(totals, of_match, strict=True))
-            for of_match in sums
-        )
+        return any(is_same_score(totals, of_match) for of_match in sums)

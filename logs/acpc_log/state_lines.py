@@ -4,8 +4,11 @@
 
 A line is believed only if the whole of it agrees with the game: the betting is legal and over, every card is in the
 deck and there once, the values are those the rules give. Hands of one game repeat their betting and their values again
-and again, so both are remembered by their texts; the memory is bounded. Read too are lines of older servers and of
-others who wrote this format:
+and again, so both are remembered by their texts; the memory is bounded. Once it has been full, a betting text is
+remembered only when it comes for the second time: where texts hardly ever come again (six players, any size of raise),
+keeping them would save nothing and cost a third of the time, in the garbage collector. The first actions of a log are
+walked in the game's tree, which others share, the later ones beside it (`BettingState.after_many`). Read too are lines
+of older servers and of others who wrote this format:
 
 - betting with blinds and amounts, ``b50b100r300c300/`` (see `protocol.legacy`);
 - the order of fields before ``STATE:`` came up, ``Ann|Bob:0:crc/...:cards:values``;
@@ -32,17 +35,24 @@ __all__ = ["StateLine", "StateLines"]
 _MOST_TEXTS: Final = 1 << 13
 """Values, names and raises remembered, each."""
 
-_MOST_ACTIONS: Final = 1 << 15
-"""Actions in the betting texts remembered. Each may be a state kept alive, and where texts hardly ever come again (six
-players, any size of raise) more of them cost memory and save nothing."""
+_MOST_ACTIONS: Final = 1 << 17
+"""Actions in the betting texts remembered."""
+
+_MOST_WALKED: Final = 1 << 14
+"""Actions that are walked in the game's tree."""
+
+_MOST_SEEN: Final = 1 << 16
+"""Betting texts, as their hashes, of which it is known that they have come once."""
 
 _MOST_HANDS: Final = 2**32
 _TOLERANCE_CHIPS: Final = 1e-6
 """Logs print six decimals."""
 
+_PLAIN_ACTIONS: Final = {"f": FOLD, "c": CALL}
 _CARD_OF_TEXT: Final = {text: card for card, text in enumerate(CARD_TEXTS)}
 _TOKENS: Final = re.compile(r"[fcr][0-9]*")
 NUMBER: Final = re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,18})?", re.ASCII)
+_NUMBERS: Final = re.compile(rf"{NUMBER.pattern}(\|{NUMBER.pattern})*", re.ASCII)
 _TIME_REMARK: Final = re.compile(r" # [0-9]{9,}(\.[0-9]+)?$", re.ASCII)
 
 _T = TypeVar("_T")
@@ -93,8 +103,11 @@ class StateLines:
         self._board_lengths = [
             [2 * count for count in game.num_board_cards[1 : round_ + 1]] for round_ in range(game.num_rounds)
         ]
-        self._actions: dict[str, Action] = {"f": FOLD, "c": CALL} | ({"r": RAISE} if game.is_limit else {})
+        self._actions = _PLAIN_ACTIONS | ({"r": RAISE} if game.is_limit else {})
         self._actions_held = 0
+        self._actions_walked = 0
+        self._seen: set[int] | None = None
+        """Hashes of betting texts that have come once; None as long as the memory has never been full."""
         self._ends: dict[str, tuple[BettingState, tuple[float, ...] | None]] = {}
         """By betting text, the final state, and the values where they do not depend on the cards."""
         self._starts: dict[str, BettingState] = {}
@@ -159,8 +172,21 @@ class StateLines:
         if not betting.finished:
             raise FormatError(line, _start(fields, 2) + len(text), "the betting stops before the hand is over")
         is_showdown = betting.folded.bit_count() + 1 < self._game.num_players
-        end = self._ends[text] = betting, None if is_showdown else tuple(hand_values(betting, Deal((), ())))
+        end = betting, None if is_showdown else tuple(hand_values(betting, Deal((), ())))
+        if self._is_kept(text):
+            self._ends[text] = end
         return end
+
+    def _is_kept(self, text: str) -> bool:
+        """Whether a betting text that was just walked is worth remembering."""
+        seen = self._seen
+        if seen is not None and (key := hash(text)) not in seen:
+            if len(seen) >= _MOST_SEEN:
+                seen.clear()
+            seen.add(key)
+            return False
+        self._actions_held += text.count("f") + text.count("c") + text.count("r")
+        return True
 
     def _walk_whole(self, text: str) -> BettingState:
         """The state a betting text leads to."""
@@ -168,6 +194,7 @@ class StateLines:
             self._ends.clear()
             self._starts.clear()
             self._actions_held = 0
+            self._seen = self._seen or set()
         betting = self._walk(text)
         if betting is None or not betting.finished or text.count("/") != betting.round:
             # Something is wrong; the strict reader tells what.
@@ -184,23 +211,45 @@ class StateLines:
         cut = text.rfind("/") + 1
         betting: BettingState | None = self._root
         if cut:
-            betting = self._starts.get(text[:cut])
+            before = text[:cut]
+            betting = self._starts.get(before)
             if betting is None:
                 betting = self._walk(text[: cut - 1])
-                if betting is None:
-                    return None
-                self._starts[text[:cut]] = betting
-        tokens = _TOKENS.findall(text, cut)
-        self._actions_held += 1 + len(tokens)
-        if sum(map(len, tokens)) != len(text) - cut:
-            return None
-        round_ = text.count("/")
-        for token in tokens:
-            action = self._actions.get(token) or self._learn_action(token)
-            if action is None or betting is None or betting.round != round_:
+                if betting is not None and self._is_kept(before):
+                    self._starts[before] = betting
+        actions = self._actions_of(text[cut:])
+        if betting is None or not actions:
+            return None if actions is None else betting
+        return self._play(betting, actions) if betting.round == text.count("/") else None
+
+    def _play(self, betting: BettingState, actions: list[Action]) -> BettingState | None:
+        """The state after actions of the present round, None where they break the rules."""
+        if self._actions_walked >= _MOST_WALKED:
+            return betting.after_many(actions)
+        self._actions_walked += len(actions)
+        round_ = betting.round
+        for action in actions:
+            after = betting.after_if_legal(action) if betting.round == round_ else None
+            if after is None:
                 return None
-            betting = betting.after_if_legal(action)
+            betting = after
         return betting
+
+    def _actions_of(self, text: str) -> list[Action] | None:
+        """The actions of one round; None when they are not written as a dealer writes them."""
+        known = self._actions
+        try:
+            if self._game.is_limit:
+                return [known[letter] for letter in text]
+            tokens = _TOKENS.findall(text)
+            if sum(map(len, tokens)) != len(text):
+                return None
+            return [known[token] for token in tokens]
+        except KeyError:
+            if self._game.is_limit:
+                return None
+        actions = [known.get(token) or self._learn_action(token) for token in tokens]
+        return [action for action in actions if action is not None] if None not in actions else None
 
     def _learn_action(self, token: str) -> Action | None:
         """The raise a token means; None when it is not written as a dealer writes it."""
@@ -208,6 +257,8 @@ class StateLines:
             return None
         action = raise_to(int(token[1:]))
         _remember(self._actions, token, action)
+        # Where the memory was full it has just been emptied.
+        self._actions |= _PLAIN_ACTIONS
         return action
 
     def _walk_legacy(self, text: str) -> BettingState:
@@ -319,10 +370,11 @@ class StateLines:
         texts = fields[4].split("|")
         if len(texts) != self._game.num_players:
             raise FormatError(line, at, f"{len(texts)} values in a game of {self._game.num_players} players")
-        for text in texts:
-            if not NUMBER.fullmatch(text):
-                raise FormatError(line, at, f"{text[:20]!r} is no number of chips")
-            at += len(text) + 1
+        if not _NUMBERS.fullmatch(fields[4]):
+            for text in texts:
+                if not NUMBER.fullmatch(text):
+                    raise FormatError(line, at, f"{text[:20]!r} is no number of chips")
+                at += len(text) + 1
         values = tuple(map(float, texts))
         _remember(self._values, fields[4], values)
         return values

@@ -28,7 +28,7 @@ class HandClock:
         self._last_s = _FIRST_S
         self._offset_s = 0
         self._offset_from_s = self._offset_until_s = 0
-        self._day = -1
+        self._day: int | None = None
         self._day_text = ""
 
     def text(self, at_us: int) -> str:

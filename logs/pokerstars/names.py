@@ -5,7 +5,8 @@ Trackers find players by text searches, each in its own way, so a name here is a
 
 - ``.fr``, ``_it`` and their like: FPDB reads a national site out of the hero's name;
 - ``dealer``: FPDB takes the hand for one converted from another room, and corrects its money;
-- ``posts``, and the first words of lines as whole names.
+- ``posts``, and what actions are called (``folds``) at the beginning: PokerKit finds actions in the lines of the seats;
+- no other word that lines begin with, as a whole name.
 
 A name is a function of the player's name alone wherever it can be, so that a bot is one player in the tracker whoever
 it meets: a name that is too long ends in a digest of the whole, and only two that would still be the same at one table
@@ -27,13 +28,11 @@ _LONGEST_NAME: Final = 12
 _LONGEST_TABLE: Final = 30
 _DIGEST_CHARACTERS: Final = 3
 _SITES: Final = re.compile(r"[._](?=fr|it|es|pt|eu|de|com)", re.IGNORECASE)
-_INNER_WORDS: Final = re.compile(r"(?<=deal)(?=er)|(?<=post)(?=s)", re.IGNORECASE)
+_INNER_WORDS: Final = re.compile(
+    r"(?<=deal)(?=er)|(?<=post)(?=s)|(?:(?<=^bet)|(?<=^call|^fold|^muck|^show)|(?<=^check|^raise))(?=s)", re.IGNORECASE
+)
 _WHOLE_WORDS: Final = frozenset(
-    (
-        *("board", "dealt", "pokerstars", "seat", "table", "total", "uncalled"),
-        *("bets", "calls", "checks", "collected", "folds", "mucks", "raises", "said", "shows"),
-        *("hand", "pot", "rake"),
-    )
+    {"board", "collected", "dealt", "hand", "pokerstars", "pot", "rake", "said", "seat", "table", "total", "uncalled"}
 )
 _NO_NAME: Final = re.compile(r"[^A-Za-z0-9_.-]+")
 _NO_TABLE: Final = re.compile(r"[^A-Za-z0-9_. -]+")

@@ -33,6 +33,7 @@ COMMANDS = (
     "bench",
     "bench dealer",
     "bench evaluator",
+    "bench export",
     "bench startup",
 )
 

@@ -69,3 +69,12 @@ def test_no_rounds_are_refused(arena_here: Arena) -> None:
     ran = arena_here("bench", "startup", "--rounds", "0")
     assert (ran.code, ran.out) == (2, "")
     assert "--rounds" in ran.err
+
+
+def test_formats_are_measured(arena_here: Arena) -> None:
+    ran = arena_here("bench", "export", "--repeats", "1", "--hands", "20", "--json")
+    assert (ran.code, ran.err) == (0, "")
+    rows = json.loads(ran.out)
+    assert len(rows) == 18
+    assert all(row["rate_median"] > 0 for row in rows if row["who"] == "acpc-arena")
+    assert all(row["ratio"] for row in rows if row["who"].startswith("pokerkit ") and "PHH" in row["group"])

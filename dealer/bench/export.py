@@ -1,0 +1,149 @@
+"""Hand histories beside pokerkit, the library that Python programs use for them.
+
+pokerkit writes and reads PHH, and knows no PokerStars text to write; so there are three jobs. "PokerStars text from a
+log" is what `arena export` does, reading and writing, and has no peer. "PHH text of hands" begins with finished hands
+as each program holds them: a record here, a played state there. "hands of PHH text" ends with them: both check every
+action against the rules. All take turns in every repeat, on the same hands of random play; pokerkit gets the first.
+"""
+
+from __future__ import annotations
+
+import importlib
+import statistics
+import tempfile
+from collections.abc import Callable, Sequence
+from importlib import metadata
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from bots.registry import make_bot
+from dealer.bench.rows import Row
+from dealer.in_process import InProcessMatch
+from dealer.match_setup import MatchSetup
+from dealer.observer import MatchObserver
+from logs import HandRecord, format_header, format_state_line
+from logs.acpc_log.reader import read_log
+from logs.export import Exporter, ExportFormat
+from logs.phh import format_phhs, read_phh
+from protocol import find_game
+
+__all__ = ["measure"]
+
+OURS = "acpc-arena"
+PEER = "pokerkit"
+UNIT = "hands/s"
+PEERS_HANDS = 40
+"""What pokerkit gets: it is two orders of magnitude behind."""
+SEED = 20_241
+
+_Timed = tuple[int, Callable[[], object]]
+"""So many hands, and what is done with them."""
+
+
+def measure(repeats: int = 5, hands: int = 20_000) -> list[Row]:
+    """Measure our formats and pokerkit's; where it is not installed it gets rows of zeros with a note.
+
+    Args:
+        repeats: how often everybody is timed.
+        hands: of each game.
+
+    Raises:
+        OSError: the temporary folder cannot be written.
+    """
+    rows: list[Row] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for game, bots in (("limit", ("random", "calling")), ("nolimit", ("random", "calling")), ("nolimit6", None)):
+            rows += _measure_game(game, bots, Path(folder) / game, repeats, hands)
+    return rows
+
+
+class _Keeper(MatchObserver):
+    def __init__(self) -> None:
+        self.records: list[HandRecord] = []
+
+    def hand_finished(self, record: HandRecord) -> None:
+        self.records.append(record)
+
+
+def _records(name: str, bots: Sequence[str] | None, hands: int) -> list[HandRecord]:
+    """A match of random play."""
+    game_name, game = find_game(name)
+    words = bots or ("random",) * game.num_players
+    setup = MatchSetup(game, f"bench.{game_name}", hands, SEED, tuple(f"P{seat + 1}" for seat in range(len(words))))
+    keeper = _Keeper()
+    InProcessMatch(setup, [make_bot(word, seat) for seat, word in enumerate(words)], keeper).play(hands)
+    return keeper.records
+
+
+def _measure_game(game: str, bots: Sequence[str] | None, folder: Path, repeats: int, hands: int) -> list[Row]:
+    records = _records(game, bots, hands)
+    folder.mkdir()
+    log = folder / "bench.log"
+    header = format_header("bench", find_game(game)[0], hands, SEED, t_response_ms=1, t_hand_ms=1, t_per_hand_ms=1)
+    log.write_text(header + "".join(map(format_state_line, records)), "utf-8")
+    phh = list(format_phhs(records))
+    lines = "".join(phh).splitlines(keepends=True)
+    ours: dict[str, _Timed] = {
+        f"PokerStars text from a log, {game}": (hands, lambda: _export(log, folder)),
+        f"PHH text of hands, {game}": (hands, lambda: _exhaust(format_phhs(records))),
+        f"hands of PHH text, {game}": (hands, lambda: _exhaust(read_phh(lines))),
+    }
+    theirs, note = _peers(phh[:PEERS_HANDS], list(ours)[1:])
+    rates: dict[tuple[str, str], list[float]] = {}
+    for _ in range(repeats):
+        for who, jobs in ((OURS, ours), (PEER, theirs)):
+            for group, (count, run) in jobs.items():
+                start = perf_counter()
+                run()
+                rates.setdefault((group, who), []).append(count / (perf_counter() - start))
+    rows = []
+    for group in ours:
+        our_rates = rates[group, OURS]
+        rows.append(_row(group, OURS, our_rates, None, ""))
+        if group in theirs:
+            rows.append(_row(group, f"{PEER} {metadata.version(PEER)}", rates[group, PEER], our_rates, ""))
+        else:
+            rows.append(Row(group, PEER, 0.0, 0.0, 0.0, UNIT, None, note if "PHH" in group else "does not write it"))
+    return rows
+
+
+def _row(group: str, who: str, rates: Sequence[float], ours: Sequence[float] | None, note: str) -> Row:
+    ratio = None if ours is None else statistics.median(our / their for our, their in zip(ours, rates, strict=True))
+    return Row(group, who, statistics.median(rates), min(rates), max(rates), UNIT, ratio, note)
+
+
+def _export(log: Path, folder: Path) -> None:
+    exporter = Exporter(ExportFormat.POKERSTARS, folder, force=True)
+    exporter.write_all(read_log(log))
+    exporter.close()
+
+
+def _exhaust(things: Any) -> None:
+    for _ in things:
+        pass
+
+
+def _peers(texts: Sequence[str], groups: Sequence[str]) -> tuple[dict[str, _Timed], str]:
+    """What pokerkit does in the groups of writing and of reading PHH; nothing where it is not installed."""
+    try:
+        library = importlib.import_module(PEER)
+    except ImportError:
+        return {}, "not installed"
+    history = library.HandHistory
+    hands = [text.partition("\n")[2] for text in texts]
+    played = []
+    for text in hands:
+        hand = history.loads(text)
+        *_, state = hand
+        played.append((hand.create_game(), state))
+
+    def write() -> None:
+        for game, state in played:
+            history.from_game_state(game, state).dumps()
+
+    def read() -> None:
+        for text in hands:
+            _exhaust(history.loads(text))
+
+    return {groups[0]: (len(hands), write), groups[1]: (len(hands), read)}, ""

@@ -1,0 +1,71 @@
+"""``arena stats``: how each bot plays, in figures."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Annotated
+
+import typer
+from rich import box
+from rich.markup import escape
+from rich.table import Table
+
+from dealer.cli.console import abort, out, say, show
+from dealer.cli.reading import GameName, Sources, Strict, counted, game_named
+from logs.statistics.definitions import STATISTICS
+from logs.statistics.tables import TableView
+
+__all__ = ["DEFINITIONS", "stats"]
+
+DEFINITIONS = "\n\n".join(f"{statistic.short}: {statistic.definition}" for statistic in STATISTICS)
+"""What the statistics mean, for the end of the help."""
+
+
+def stats(
+    sources: Sources,
+    brief: Annotated[bool, typer.Option("--brief", help="The first table only.")] = False,
+    times: Annotated[bool, typer.Option("--times", help="Read the times of actions too, which takes longer.")] = False,
+    game: GameName = None,
+    strict: Strict = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print a row per bot and position as CSV.")] = False,
+) -> None:
+    """Show how each bot plays: winnings, how often it puts money in, raises, goes to showdown, by position and street.
+
+    Definitions are those of tracking tools.
+    """
+    if as_json and as_csv:
+        abort("--json and --csv contradict each other; give one")
+    counts = counted(sources, game=game_named(game), strict=strict, times=times)
+    from logs.statistics.derive import statistics_of
+    from logs.statistics.rows import COLUMNS, rows
+    from logs.statistics.tables import statistics_tables
+
+    statistics = statistics_of(counts)
+    if as_json:
+        out.print(statistics.model_dump_json(indent=2), markup=False, soft_wrap=True)
+        return
+    if as_csv:
+        text = io.StringIO()
+        writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows(statistics))
+        out.print(text.getvalue(), markup=False, soft_wrap=True, end="")
+        return
+    overview, *others = statistics_tables(statistics)
+    show(_table(overview))
+    if not brief:
+        for view in others:
+            show(_table(view))
+    say("arena stats --help says what the figures mean.")
+
+
+def _table(view: TableView) -> Table:
+    """A table for the terminal."""
+    table = Table(box=box.SIMPLE_HEAD, title=view.title, title_justify="left", title_style="bold", caption=view.note)
+    for column, (head, _) in enumerate(view.columns):
+        table.add_column(escape(head), justify="left" if view.is_words(column) else "right", overflow="fold")
+    for row in view.rows:
+        table.add_row(*map(escape, row))
+    return table

@@ -1,0 +1,95 @@
+"""Cutting a big log into parts that several processes can read.
+
+A part is a stretch of the file from the start of a line to the start of another, with what a reader in its middle has
+to know: the header before it, the number of lines before it, and the number of the hand that should come first. Read
+one after the other, the parts give the hands and the problems that the whole file gives, but for one: whether the
+score is the sum of the hands, nobody can tell who has read a part only. `only_score` is for who has read them all.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from typing import NamedTuple
+
+from logs.acpc_log.header import HEADER_START
+from logs.acpc_log.score import Score, parse_score
+
+__all__ = ["LogPart", "cut_log", "only_score"]
+
+_BLOCK_BYTES = 1 << 20
+
+
+class LogPart(NamedTuple):
+    """A stretch of a log file.
+
+    Attributes:
+        start: the offset of its first byte.
+        end: the offset behind its last byte.
+        lines_before: how many lines the file has before it.
+        header: the last header line before it; empty where there is none, and for the first part.
+        next_hand: the number of the hand that should come first; None where that cannot be told.
+    """
+
+    start: int
+    end: int
+    lines_before: int = 0
+    header: str = ""
+    next_hand: int | None = None
+
+
+def cut_log(path: str | os.PathLike[str], parts: int) -> list[LogPart]:
+    """Cut a log into about equal parts, at most so many; a file without a line's end in the right place has fewer.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    size = os.path.getsize(path)
+    if parts < 2 or not size:
+        return [LogPart(0, size)]
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        cuts = sorted({data.find(b"\n", size * i // parts) + 1 for i in range(1, parts)} - {0, size})
+        found = [LogPart(0, cuts[0] if cuts else size)]
+        lines = 0
+        for start, end in zip(cuts, [*cuts[1:], size], strict=True):
+            lines += _count_lines(data, found[-1].start, start)
+            found.append(LogPart(start, end, lines, _header_before(data, start), _next_hand(data, start)))
+    return found
+
+
+def _count_lines(data: mmap.mmap, start: int, end: int) -> int:
+    return sum(data[at : min(at + _BLOCK_BYTES, end)].count(b"\n") for at in range(start, end, _BLOCK_BYTES))
+
+
+def _header_before(data: mmap.mmap, end: int) -> str:
+    """The last header line that ends before a place."""
+    mark = HEADER_START.encode()
+    at = data.rfind(b"\n" + mark, 0, end) + 1
+    if not at and data[: len(mark)] != mark:
+        return ""
+    return data[at : data.find(b"\n", at) + 1].decode("utf-8", "surrogateescape")
+
+
+def _next_hand(data: mmap.mmap, end: int) -> int | None:
+    """One more than the number of the hand that ends at a place."""
+    line = data[data.rfind(b"\n", 0, end - 1) + 1 : end]
+    fields = line[: 1 << 6].split(b":")
+    if fields[0] != b"STATE" or len(fields) < 3 or not fields[1].isdigit():
+        return None
+    return int(fields[1]) + 1
+
+
+def only_score(path: str | os.PathLike[str]) -> tuple[int, Score] | None:
+    """The score of a log that holds a single match, with the number of its line; None for any other log.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        at = data.find(b"\nSCORE:") + 1
+        if not at or data.find(b"\nSCORE:", at) >= 0 or data.find(b"\n" + HEADER_START.encode()) >= 0:
+            return None
+        line_number = 1 + _count_lines(data, 0, at)
+        line = data[at : at + _BLOCK_BYTES].partition(b"\n")[0].decode("utf-8", "surrogateescape")
+    score = parse_score(line)
+    return None if score is None else (line_number, score)

@@ -1,0 +1,48 @@
+"""From statistics to what a page shows: tables, curves, hands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from logs.report.page import Plot, ReportData
+from logs.report.plots import winnings_plot
+from logs.report.replay import replayed
+from logs.statistics.biggest_pots import BigPot
+from logs.statistics.figures import Statistics
+from logs.statistics.tables import TableView, statistics_tables
+from logs.text import clean
+
+__all__ = ["report_data"]
+
+
+def report_data(
+    title: str,
+    statistics: Statistics,
+    pots: Sequence[BigPot],
+    *,
+    sentences: Sequence[str] = (),
+    facts: Sequence[tuple[str, str]] = (),
+    more_tables: Sequence[TableView] = (),
+) -> ReportData:
+    """Everything a page shows.
+
+    Args:
+        title: of the page.
+        statistics: of all hands.
+        pots: the biggest ones, the biggest first.
+        sentences: the results in words.
+        facts: what was played.
+        more_tables: what the statistics do not know, such as faults.
+    """
+    plots = tuple(
+        Plot(clean(bot.name), winnings_plot(bot.curve, clean(bot.name))) for bot in statistics.bots if bot.curve
+    )
+    overview, *others = statistics_tables(statistics)
+    return ReportData(
+        clean(title),
+        tuple(map(clean, sentences)),
+        tuple((word, clean(value)) for word, value in facts),
+        plots,
+        (overview, *more_tables, *others),
+        tuple(replayed(pot.record, pot.blinds) for pot in pots),
+    )

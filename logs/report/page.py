@@ -1,0 +1,77 @@
+"""The page itself: a template filled in, everything inside, nothing fetched.
+
+All that people or programs wrote (names, comments, fault lines) is escaped by the template engine; only the plots,
+which are made here, go in as they are. A content security policy in the page forbids everything that is not in it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from logs.report.replay import ReplayedHand
+from logs.statistics.tables import TableView
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+__all__ = ["Plot", "ReportData", "format_report"]
+
+_SUITS = {"c": ("♣", "clubs"), "d": ("♦", "diamonds"), "h": ("♥", "hearts"), "s": ("♠", "spades")}
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """A curve.
+
+    Attributes:
+        title: above it.
+        svg: an ``<svg>`` element, made by `logs.report.plots`.
+    """
+
+    title: str
+    svg: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReportData:
+    """Everything a page shows.
+
+    Attributes:
+        title: of the page.
+        sentences: the results in words.
+        facts: what was played: pairs of a word and a value.
+        plots: curves of winnings.
+        tables: in their order.
+        hands: to be replayed, the biggest pot first.
+    """
+
+    title: str
+    sentences: tuple[str, ...]
+    facts: tuple[tuple[str, str], ...]
+    plots: tuple[Plot, ...]
+    tables: tuple[TableView, ...]
+    hands: tuple[ReplayedHand, ...]
+
+
+def format_report(data: ReportData) -> str:
+    """The page as HTML."""
+    return _template().render(data=data)
+
+
+@cache
+def _template() -> Template:
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+
+    def card(text: str) -> Markup:
+        glyph, suit = _SUITS[text[1]]
+        return Markup('<span class="card {}" title="{}">{}<i>{}</i></span>').format(suit, text, text[0], glyph)
+
+    environment.filters["card"] = card
+    environment.filters["svg"] = Markup
+    return environment.from_string(files("logs.report").joinpath("page.html.jinja").read_text("utf-8"))

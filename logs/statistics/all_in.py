@@ -1,0 +1,91 @@
+"""All-in hands at their expectation.
+
+When no more betting is possible and board cards are still to come, luck alone decides: what a hand brings on average
+over all boards measures the players better than what it happened to bring. The expectation is exact (see
+`engine.showdown_equity`) and takes everything that lies in the record into account, folded cards too; given these,
+every board was equally likely, so over many hands the adjusted winnings are the winnings, only with less noise.
+
+The cards are reduced to what matters, what each player has of each suit, and remembered: the suits themselves are all
+alike, and so are the players. A preflop all-in of two players has 47,008 such forms.
+"""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias
+
+from engine import BettingState, Card, Deal, Game
+from engine.showdown_equity import boards_to_come, contested_pots, expected_values, pot_odds
+
+__all__ = ["AllInExpectations"]
+
+_MOST_REMEMBERED: Final = 1 << 16
+_MOST_BOARDS: Final = 20_000
+"""Of games other than hold'em, whose boards are counted in Python."""
+
+_Runs: TypeAlias = tuple[tuple[Card, ...], ...]
+_Pots: TypeAlias = tuple[tuple[int, ...], ...]
+_Equities: TypeAlias = tuple[tuple[float, ...], ...]
+
+
+class AllInExpectations:
+    """The expected values of all-in hands of one game."""
+
+    def __init__(self, game: Game) -> None:
+        self._game = game
+        self._known: dict[tuple[tuple[int, ...], _Pots], _Equities] = {}
+
+    @staticmethod
+    def can_be_told(game: Game) -> bool:
+        """Whether there are expectations for a game: hold'em, and games with few boards."""
+        deck_cards, board_cards = len(game.deck), game.board_cards_by_round[-1]
+        if deck_cards == 52 and game.num_hole_cards == 2 and board_cards == 5:
+            return True
+        dealt = game.num_players * game.num_hole_cards
+        return boards_to_come(deck_cards, dealt, board_cards) <= _MOST_BOARDS
+
+    def of_hand(self, betting: BettingState, deal: Deal, board_cards: int) -> list[float] | None:
+        """The expected net chips of each position; None where the cards of a player in the showdown are not known.
+
+        Args:
+            betting: the final state.
+            deal: the cards.
+            board_cards: how many board cards lay there when no more betting was possible.
+        """
+        holes, folded = deal.hole_cards, betting.folded
+        if not all(cards or folded >> position & 1 for position, cards in enumerate(holes)):
+            return None
+        board = deal.board[:board_cards]
+        dead = tuple([card for position, cards in enumerate(holes) if folded >> position & 1 for card in cards])
+        in_pot = [position for position in range(len(holes)) if not folded >> position & 1]
+        in_pot.sort(key=lambda position: sorted([card >> 2 for card in holes[position]]))
+        amounts = contested_pots(betting.spent, folded)
+        pots = tuple([tuple([i for i, position in enumerate(in_pot) if position in players]) for players in amounts])
+        runs = (board, dead, *[holes[position] for position in in_pot])
+        key = _suits(runs), pots
+        equities = self._known.get(key)
+        if equities is None:
+            if len(self._known) >= _MOST_REMEMBERED:
+                self._known.clear()
+            equities = self._known[key] = self._count(runs, pots)
+        by_players = {
+            players: [of_pot[in_pot.index(position)] for position in players]
+            for players, of_pot in zip(amounts, equities, strict=True)
+        }
+        return expected_values(betting.spent, amounts, by_players)
+
+    def _count(self, runs: _Runs, pots: _Pots) -> _Equities:
+        """The equities in each pot of all players that have not folded."""
+        board, dead, *holes = runs
+        game = self._game
+        odds = pot_odds(holes, board, pots, dead=dead, deck=game.deck, board_cards=game.board_cards_by_round[-1])
+        return tuple([of_pot.equities for of_pot in odds])
+
+
+def _suits(runs: _Runs) -> tuple[int, ...]:
+    """What some runs of cards are but for the names of the suits: of each suit, the ranks in each run."""
+    suits = [0, 0, 0, 0]
+    for shift, cards in enumerate(runs):
+        for card in cards:
+            suits[card & 3] |= 1 << 13 * shift + (card >> 2)
+    suits.sort()
+    return tuple(suits)

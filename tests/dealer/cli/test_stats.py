@@ -1,0 +1,145 @@
+"""``arena stats`` and ``arena report``, as people use them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from logs.statistics.figures import Statistics
+from tests.dealer.cli.conftest import Arena
+
+PLAY = ("play", "limit", "random", "raising", "-n", "150", "--seed", "3", "--in-process", "--quiet", "--out", "run")
+
+
+@pytest.fixture
+def run(arena: Arena, tmp_path: Path) -> Path:
+    """A finished run of 300 hands."""
+    assert arena(*PLAY).code == 0
+    return tmp_path / "run"
+
+
+def test_the_first_tables(arena_here: Arena, run: Path) -> None:
+    ran = arena_here("stats", "run")
+    assert ran.code == 0
+    for words in ("VPIP", "W$WSF", "By position", "By street", "Most profitable starting hands", "Hands at the end"):
+        assert words in ran.out
+    assert not re.search(r"\b(nan|None)\b", ran.out)
+    brief = arena_here("stats", "run", "--brief")
+    assert ran.out.startswith(brief.out)
+    assert "By street" not in brief.out
+
+
+def test_the_sums_are_those_of_the_result(arena_here: Arena, run: Path) -> None:
+    statistics = Statistics.model_validate_json(arena_here("stats", "run", "--json", "--times").out)
+    result = json.loads((run / "result.json").read_text("utf-8"))
+    of_result = {player["name"]: player for player in result["players"]}
+    assert statistics.hands == result["hands_played"] == 300
+    for bot in statistics.bots:
+        assert bot.net_chips == of_result[bot.name]["chips"]
+        assert bot.mbb_per_game.value == pytest.approx(of_result[bot.name]["mbb_per_game"])
+        assert bot.timing is not None
+        assert bot.timing.actions == of_result[bot.name]["actions"]
+
+
+def test_rows_for_a_spreadsheet(arena_here: Arena, run: Path) -> None:
+    rows = list(csv.DictReader(io.StringIO(arena_here("stats", "run", "--csv").out)))
+    assert [(row["name"], row["position"]) for row in rows] == [
+        (name, position) for name in ("raising", "random") for position in ("all", "SB", "BB")
+    ] or {row["position"] for row in rows} == {"all", "SB", "BB"}
+    assert sum(float(row["net_chips"]) for row in rows if row["position"] == "all") == 0
+
+
+def test_a_game_that_is_not_holdem(arena: Arena, arena_here: Arena) -> None:
+    assert arena("play", "kuhn", "random", "calling", "-n", "60", "--in-process", "--out", "small").code == 0
+    ran = arena_here("stats", "small")
+    assert ran.code == 0
+    assert "W$SD" in ran.out
+    assert "VPIP" not in ran.out
+
+
+def test_few_hands_have_no_interval_and_no_style(arena: Arena, arena_here: Arena) -> None:
+    assert arena("play", "limit", "random", "calling", "-n", "3", "--in-process", "--out", "few").code == 0
+    ran = arena_here("stats", "few")
+    assert ran.code == 0
+    assert "from 100 hands on" in ran.out
+    assert "too few hands" in ran.out
+    assert not re.search(r"\b(nan|None)\b", ran.out)
+
+
+def test_json_and_csv_at_once_are_refused(arena_here: Arena, run: Path) -> None:
+    assert arena_here("stats", "run", "--json", "--csv").sentence == "--json and --csv contradict each other; give one"
+
+
+@pytest.mark.parametrize("command", ["stats", "report"])
+def test_what_cannot_be_read(arena_here: Arena, tmp_path: Path, command: str) -> None:
+    assert arena_here(command, "nothing").sentence == "nothing: there is no such file or folder"
+    (tmp_path / "empty").mkdir()
+    assert arena_here(command, "empty").sentence == (
+        "empty: there is neither an ACPC log nor a PHH file in this folder"
+    )
+    (tmp_path / "letter.log").write_text("Dear Ann,\n" * 50)
+    ran = arena_here(command, "letter.log")
+    assert ran.code == 2
+    assert "no ACPC log: the first" in ran.err.splitlines()[-1] + ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_a_damaged_log_read_strictly(arena_here: Arena, run: Path) -> None:
+    log = run / "match.a.log"
+    log.write_text(log.read_text("utf-8").replace("STATE:7:", "STATE:7;"), "utf-8")
+    assert arena_here("stats", "run").code == 0
+    ran = arena_here("stats", "run", "--strict")
+    assert ran.code == 1
+    assert "match.a.log, line 12" in ran.err.splitlines()[-1]
+
+
+# ---- report
+
+
+def test_a_report(arena_here: Arena, run: Path, tmp_path: Path) -> None:
+    ran = arena_here("report", "run", "-o", "pages/report.html")
+    assert ran.code == 0
+    assert Path(ran.out.partition(":")[0]) == Path("pages/report.html")
+    page = (tmp_path / "pages" / "report.html").read_text("utf-8")
+    sentence = json.loads((run / "result.json").read_text("utf-8"))["sentence"]
+    assert sentence in page
+    for words in ("Faults and thinking times", "Winnings", "Biggest pots", "raising · random"):
+        assert words in page
+
+
+def test_a_report_is_not_written_over(arena_here: Arena, run: Path, tmp_path: Path) -> None:
+    (tmp_path / "report.html").write_text("mine")
+    assert arena_here("report", "run").sentence == (
+        "report.html is there already: --force writes over it, --out takes another name"
+    )
+    assert (tmp_path / "report.html").read_text() == "mine"
+    assert arena_here("report", "run", "--force", "--title", "My <match>").code == 0
+    assert "<h1>My &lt;match&gt;</h1>" in (tmp_path / "report.html").read_text("utf-8")
+
+
+def test_a_report_of_a_log_alone(arena_here: Arena, run: Path, tmp_path: Path) -> None:
+    assert arena_here("report", "run/match.b.log").code == 0
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert "Faults and thinking times" not in page
+    assert "Winnings" in page
+
+
+def test_a_report_of_a_tournament(arena: Arena, arena_here: Arena, tmp_path: Path) -> None:
+    cup = ("tournament", "random", "calling", "raising", "--game", "kuhn", "-n", "40", "--in-process", "--out", "cup")
+    assert arena(*cup).code == 0
+    assert arena_here("report", "cup").code == 0
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert page.count("<svg") == 3
+    assert "against" in page
+
+
+def test_a_result_that_is_not_understood_is_left_out(arena_here: Arena, run: Path) -> None:
+    (run / "result.json").write_text('{"schema_version": 99}')
+    ran = arena_here("report", "run")
+    assert ran.code == 0
+    assert "is no result of this version: the page is made of the logs alone" in ran.err

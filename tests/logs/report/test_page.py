@@ -1,0 +1,146 @@
+"""The page: all of it inside, nothing that a bot wrote can do anything, and a real browser opens it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from engine import Seat
+from logs.record import HandRecord, PlayerComment
+from logs.report import format_report, report_data
+from logs.statistics.counts import HandCounts
+from logs.statistics.derive import statistics_of
+from logs.statistics.tables import TableView
+from tests.logs.hands import random_hands
+
+EVIL = '<script>document.title="evil"</script>"\'&\u202e{{ 7*7 }}'
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
+BROWSER = os.environ.get("ARENA_BROWSER") or next((found for name in BROWSERS if (found := shutil.which(name))), None)
+
+
+def _page(records: Iterable[HandRecord], **options: object) -> str:
+    counts = HandCounts().add_all(records)
+    return format_report(report_data("Ann · Bob", statistics_of(counts), counts.big_pots(), **options))  # type: ignore[arg-type]
+
+
+class _Checker(HTMLParser):
+    """Knows which elements are open, and what is fetched."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.fetched: list[str] = []
+        self.counts: dict[str, int] = {}
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.counts[tag] = self.counts.get(tag, 0) + 1
+        for name, value in attrs:
+            is_link = name in ("src", "href", "data", "action", "srcset") or name.endswith(":href")
+            if is_link and value is not None and not value.startswith("#"):
+                self.fetched.append(value)
+        if tag not in ("meta", "link", "br", "img", "path", "use"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in ("path", "use"):
+            assert self.open.pop() == tag
+
+
+def _checked(page: str) -> _Checker:
+    checker = _Checker()
+    checker.feed(page)
+    checker.close()
+    assert checker.open == []
+    return checker
+
+
+@pytest.mark.parametrize("game", ["kuhn", "leduc", "limit", "nolimit", "nolimit6", "limit10"])
+def test_a_page_is_whole_and_fetches_nothing(game: str) -> None:
+    records = random_hands(game, 60, with_notes=True)
+    checker = _checked(_page(records))
+    assert checker.fetched == []
+    assert checker.counts["svg"] == len(records[0].names)
+    assert checker.counts["section"] == 10
+    assert checker.counts["script"] == 1
+
+
+def test_what_bots_wrote_is_only_text() -> None:
+    records = [
+        replace(
+            record,
+            names=(EVIL, "Bob"),
+            match_name=EVIL,
+            comments=(PlayerComment(Seat(0), 0, f"# {EVIL}"),),
+        )
+        for record in random_hands("limit", 120)
+    ]
+    table = TableView("Faults", (("bot", EVIL), ("first fault", "")), ((EVIL, EVIL),), note=EVIL)
+    page = _page(records, sentences=[EVIL], facts=[("seed", EVIL)], more_tables=[table])
+    checker = _checked(page)
+    assert checker.counts["script"] == 1
+    assert "<script>document" not in page
+    assert "49" not in re.sub(r"[0-9.,]{3,}", "", page[: page.index("<svg")])
+
+
+def test_figures_are_never_not_a_number() -> None:
+    for count in (1, 2, 99, 100):
+        text = re.sub(r"<style>.*?</style>|<script>.*?</script>", "", _page(random_hands("limit", count)), flags=re.S)
+        assert not re.search(r"\b(nan|inf|None|null)\b", text)
+
+
+def test_sentences_facts_and_tables_are_there() -> None:
+    table = TableView("Faults and thinking times", (("bot", ""), ("faults", "")), (("Ann", "2 stale reply"),))
+    page = _page(random_hands("limit", 120), sentences=["Ann beats Bob."], facts=[("seed", "7")], more_tables=[table])
+    for text in ("Ann beats Bob.", "2 stale reply", "Most profitable starting hands", "By street", "Biggest pots"):
+        assert text in page
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium, Chrome or Edge here; ARENA_BROWSER may name one")
+def test_a_browser_shows_it_and_replays_a_hand(tmp_path: Path) -> None:
+    """The page's own script runs, a click goes a step on, and nothing breaks on the way."""
+    assert BROWSER is not None
+    probe = """
+    <script>
+    const hand = document.querySelector(".hand"), errors = [];
+    window.addEventListener("error", event => errors.push(event.message));
+    const click = to => hand.querySelector(`[data-to=${to}]`).click();
+    const seen = () => [...hand.querySelectorAll(".steps tbody tr")].filter(
+      row => getComputedStyle(row).visibility === "visible").length;
+    const all = seen(), steps = [];
+    click("first"); steps.push(seen()); click("on"); click("on"); steps.push(seen());
+    click("back"); steps.push(seen()); click("last"); steps.push(seen() === all);
+    const plot = document.querySelector("svg").getBoundingClientRect();
+    document.body.dataset.probe = JSON.stringify([...steps, errors.length, plot.height > 100,
+      document.documentElement.scrollWidth <= innerWidth]);
+    </script>
+    """
+    page = _page(random_hands("limit3", 200, with_notes=True))
+    path = tmp_path / "page.html"
+    path.write_text(page.replace("</body>", f"{probe}</body>"), "utf-8")
+    done = subprocess.run(
+        [
+            BROWSER,
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--host-resolver-rules=MAP * ~NOTFOUND",
+            f"--user-data-dir={tmp_path / 'profile'}",
+            "--window-size=1000,800",
+            "--dump-dom",
+            path.as_uri(),
+        ],
+        capture_output=True,
+        timeout=120,
+        check=True,
+    )
+    dom = done.stdout.decode("utf-8")
+    assert 'data-probe="[1,3,2,true,0,true,true]"' in dom
+    assert 'class="scripted"' in dom

@@ -1,0 +1,80 @@
+"""A hand as a page tells it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine import Seat
+from logs.acpc_log.reader import read_log
+from logs.record import HandRecord, PlayerComment, Times
+from logs.report.replay import replayed
+from protocol import find_game
+from tests.logs.hands import random_hands
+
+
+def _hand(line: str, game: str) -> HandRecord:
+    (record,) = read_log([f"{line}\n"], game=find_game(game)[1])
+    return record
+
+
+def test_a_hand_street_by_street() -> None:
+    record = _hand("STATE:0:cr300c/cr900f:2c3d|AhAs/4c5c6c:-300|300:Ann|Bob", "nolimit")
+    hand = replayed(record, 6.0)
+    assert [(seat.name, seat.position, seat.stack, seat.cards, seat.value) for seat in hand.seats] == [
+        ("Ann", "BB", 20000, ("2c", "3d"), -300.0),
+        ("Bob", "SB", 20000, ("Ah", "As"), 300.0),
+    ]
+    assert [(step.name, step.words, step.cards, step.pot) for step in hand.steps] == [
+        ("Ann", "posts 100", (), 150),
+        ("Bob", "posts 50", (), 150),
+        ("Bob", "calls 50", (), 200),
+        ("Ann", "raises to 300", (), 400),
+        ("Bob", "calls 200", (), 600),
+        ("", "flop", ("4c", "5c", "6c"), 600),
+        ("Ann", "checks", (), 600),
+        ("Bob", "bets 600", (), 1200),
+        ("Ann", "folds", (), 1200),
+        ("Bob", "takes back 600 that nobody called", (), 600),
+    ]
+
+
+def test_all_in_and_the_cards_that_still_come() -> None:
+    record = _hand("STATE:0:r20000c///:2d9s|AhAs/4c5c6c/Th/Kh:-20000|20000:Ann|Bob", "nolimit")
+    words = [step.words for step in replayed(record, 400.0).steps]
+    assert words[2:] == ["raises to 20,000, all-in", "calls 19,900, all-in", "flop", "turn", "river"]
+
+
+def test_comments_and_times_stand_by_their_actions() -> None:
+    record = _hand("STATE:0:cc:Ks|Qs:1|-1:Ann|Bob", "kuhn")
+    record = replace(
+        record,
+        times=(Times(1000, 3500), Times(4000, 4100)),
+        comments=(
+            PlayerComment(Seat(0), 0, "# first"),
+            PlayerComment(Seat(1), 1, "; \xc3\xa4 <b>"),
+            PlayerComment(Seat(1), 2, "# gg"),
+        ),
+    )
+    hand = replayed(record, 2.0)
+    acted = [step for step in hand.steps if step.time_ms is not None]
+    assert [(step.comments, step.time_ms) for step in acted] == [
+        ((("Ann", "first"),), 2.5),
+        ((("Bob", "ä <b>"),), 0.1),
+    ]
+    assert hand.last_words == (("Bob", "gg"),)
+    assert [step.words for step in hand.steps] == ["posts 1", "posts 1", "checks", "checks"]
+
+
+@pytest.mark.parametrize(
+    "game", ["kuhn", "kuhn3", "leduc", "leduc-nolimit", "limit", "nolimit", "limit3", "nolimit6", "limit10"]
+)
+def test_the_last_pot_is_what_was_called(game: str) -> None:
+    for record in random_hands(game, 60, with_notes=True):
+        hand = replayed(record, 1.0)
+        spent = sorted(record.betting.spent)
+        assert hand.steps[-1].pot == sum(spent) - (spent[-1] - spent[-2])
+        assert len([step for step in hand.steps if step.time_ms is not None]) == len(record.times)
+        said = sum(len(step.comments) for step in hand.steps) + len(hand.last_words)
+        assert said == len(record.comments)
