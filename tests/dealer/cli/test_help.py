@@ -25,6 +25,8 @@ COMMANDS = (
     "resume",
     "gate",
     "export",
+    "stats",
+    "report",
     "doctor",
     "deal",
     "bot",
