@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich import box
 from rich.table import Table
 
@@ -87,6 +89,7 @@ def show_tournament(result: TournamentResult, *, quiet: bool) -> None:
             out.print(f"\n{standings.game}", style="bold", markup=False)
             show(_crosstable(standings))
             show(_rankings(standings))
+            show(_entrants(standings, [contest for contest in result.contests if contest.game == standings.game]))
         for contest in result.contests:
             for player in contest.players:
                 if player.first_fault:
@@ -133,6 +136,23 @@ def _rankings(standings: GameStandings) -> Table:
     runoff = {rank.place: rank for rank in standings.instant_runoff}
     for rank in standings.total_bankroll:
         table.add_row(str(rank.place), _rank(rank), _rank(runoff[rank.place]) if rank.place in runoff else "")
+    return table
+
+
+def _entrants(standings: GameStandings, contests: Sequence[ContestResult]) -> Table:
+    """What each bot did in all its contests, and how fast: hands per second of its own time."""
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("bot")
+    for column in ("contests", "hands", "faults", "hands/s of its own time"):
+        table.add_column(column, justify="right")
+    for rank in standings.total_bankroll:
+        played = [(contest, player) for contest in contests for player in contest.players if player.name == rank.player]
+        hands = sum(contest.hands_played for contest, _ in played)
+        thinking_s = sum(player.thinking_s for _, player in played)
+        faults = sum(sum(player.faults.values()) for _, player in played)
+        speed = f"{hands / thinking_s:,.3g}" if thinking_s else "-"
+        speed = f"{hands / thinking_s:,.0f}" if thinking_s and hands > 100 * thinking_s else speed
+        table.add_row(rank.player, f"{len(played):,}", f"{hands:,}", f"{faults:,}", speed)
     return table
 
 

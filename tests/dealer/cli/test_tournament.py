@@ -17,7 +17,15 @@ def test_everybody_meets_everybody_and_it_is_told(arena: Arena, tmp_path: Path) 
         "tournament", *BOTS, "-g", "kuhn", "-g", "leduc", "-n", "120", "--seed", "3", "--in-process", "--out", "t"
     )
     assert (ran.code, ran.err) == (0, "")
-    for words in ("kuhn.limit.2p", "leduc.limit.2p", "total bankroll", "instant run-off", "Rnd", "Files are in t"):
+    for words in (
+        "kuhn.limit.2p",
+        "leduc.limit.2p",
+        "total bankroll",
+        "instant run-off",
+        "Rnd",
+        "own time",
+        "Files are in t",
+    ):
         assert words in ran.out
     result = TournamentResult.model_validate_json((tmp_path / "t" / "result.json").read_text())
     assert len(result.contests) == 6
