@@ -13,9 +13,8 @@ from collections.abc import Callable, Sequence
 from bots.registry import make_bot
 from dealer.faults import Fault, FaultKind
 from dealer.in_process import InProcessMatch
-from dealer.launcher import LaunchError
 from dealer.match import NO_PROGRESS
-from dealer.match_files import MatchFiles
+from dealer.match_files import MatchFiles, open_match_files
 from dealer.observer import MatchObserver, Observers
 from dealer.pick_up import PickedUp
 from dealer.run import MatchPlan
@@ -95,18 +94,7 @@ class LocalRun:
                 (self.plan.folder / f"{setup.name}.seat{seat + 1}.{name}.out").write_text(text, "utf-8")
 
     def _open_files(self) -> MatchFiles:
-        plan = self.plan
-        try:
-            self._files = MatchFiles(
-                plan.folder,
-                plan.setup,
-                plan.game_name,
-                is_resumed=self._is_resumed,
-                exports=plan.exports,
-                hero=plan.hero,
-            )
-        except OSError as error:
-            raise LaunchError(f"cannot write to {plan.folder}: {error.strerror}") from None
+        self._files = open_match_files(self.plan, is_resumed=self._is_resumed)
         return self._files
 
     def _open(self) -> InProcessMatch:

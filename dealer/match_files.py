@@ -14,7 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from dealer.launcher import LaunchError
 from dealer.match import MatchSetup
 from dealer.observer import MatchObserver
 from dealer.writers import CommentWriter, FaultWriter, HandHistoryWriter, LogWriter, TransactionWriter
@@ -24,7 +26,24 @@ from logs.export import Exporter, ExportFormat, ExportOptions
 from logs.line_file import LineFile
 from protocol import format_game_definition
 
-__all__ = ["MatchFiles"]
+if TYPE_CHECKING:
+    from dealer.run import MatchPlan
+
+__all__ = ["MatchFiles", "open_match_files"]
+
+
+def open_match_files(plan: MatchPlan, *, is_resumed: bool) -> MatchFiles:
+    """The files of a match to be run.
+
+    Raises:
+        LaunchError: they cannot be written.
+    """
+    try:
+        return MatchFiles(
+            plan.folder, plan.setup, plan.game_name, is_resumed=is_resumed, exports=plan.exports, hero=plan.hero
+        )
+    except OSError as error:
+        raise LaunchError(f"cannot write to {plan.folder}: {error.strerror}") from None
 
 
 class MatchFiles:

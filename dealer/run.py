@@ -23,7 +23,7 @@ from dealer.clock import TimeLimits
 from dealer.faults import FORFEITED, RESTARTED, Fault, FaultKind, Loss, MatchFailure
 from dealer.launcher import BotProcess, LaunchError, stop_all
 from dealer.match import NO_PROGRESS, Match, MatchSetup, Phase
-from dealer.match_files import MatchFiles
+from dealer.match_files import MatchFiles, open_match_files
 from dealer.network import Table
 from dealer.observer import MatchObserver, Observers
 from dealer.pick_up import PickedUp
@@ -217,18 +217,7 @@ class MatchRun:
     # ---- opening
 
     def _open_files(self) -> MatchFiles:
-        plan = self.plan
-        try:
-            self._files = MatchFiles(
-                plan.folder,
-                plan.setup,
-                plan.game_name,
-                is_resumed=self._is_resumed,
-                exports=plan.exports,
-                hero=plan.hero,
-            )
-        except OSError as error:
-            raise LaunchError(f"cannot write to {plan.folder}: {error.strerror}") from None
+        self._files = open_match_files(self.plan, is_resumed=self._is_resumed)
         return self._files
 
     def _open(self, hands: int) -> None:
