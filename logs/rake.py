@@ -20,7 +20,7 @@ RakeFunction: TypeAlias = Callable[[int, bool], float]
 """What the house takes of a pot: from its chips, and whether a flop was dealt, to chips."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Rake:
     """A schedule. Numbers may be given as texts; they are kept exact.
 

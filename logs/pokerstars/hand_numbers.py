@@ -5,8 +5,9 @@ So a number must come again when the hand is exported again, and must not come f
 
     a digest of the match * 1000 + the hand's own number, within 400000000000 to 999999999999
 
-Why twelve digits: genuine numbers have them, and one importer reads other lengths as tournaments. Why from 4 on: the
-genuine numbers begin with 1 or 2 today, so that own hands and those of an account lie side by side in one database.
+Why twelve digits: genuine numbers have as many today, and there are importers that find things in the first line by
+their places. Why from 4 on: genuine numbers begin with 1 or 2, so own hands and those of an account can lie side by
+side in one database.
 
 Why a digest of the match rather than of each hand: within a match no two numbers are then ever the same, while a
 million digests of that size would collide somewhere with a chance of four in seven. Why only three digits are kept free
@@ -18,7 +19,8 @@ hand would make that all but certain, and 1 in 12.
 
 What a match is told by: its name, its players by seat, its game, and its first hand that is written (number, cards,
 betting, results): all that a dealer and a log both know. Two matches that are called the same differ in their first
-hand; who writes a match from a later hand on gives `match_id` himself, once and for every export: the seed, say.
+hand; who may come to write a match from a later hand on (it was resumed, its log is damaged, he wants only some hands)
+gives `match_id` himself, for every export: the seed, say, which the header of a log has too.
 """
 
 from __future__ import annotations

@@ -37,7 +37,8 @@ class PokerStarsOptions:
         hero: a player's name: his cards are dealt face up, the others' appear at the showdown. None deals none.
         chip_value: what a chip is worth in money, in whole cents: of the ACPC's limit games (blinds 5/10, bets 10/20)
             1 makes a table of $10/$20. `stakes_warning` tells whether a value is wise.
-        currency: USD, EUR or GBP; None is play money, which several importers refuse.
+        currency: USD, EUR or GBP; None is play money, which several importers refuse. FPDB takes euros for another
+            site's, so that a player of both is two.
         rake: what the house takes, in chips; None takes nothing. See `logs.rake`.
         table: name of the table; None is the name of the match.
         started_us: when the match began, microseconds of Unix time: hands whose times are not known are taken to

@@ -3,7 +3,7 @@
 In every hand with the same betting these lines are the same but for who sits where and for the cards. Bettings come
 again and again: 100,000 hands of heads-up limit between players who do anything have 6,500 different ones. So they are
 made once, as a `Plan`, and with the winners of each pot as an `Outcome`. Both are texts with gaps: ``%s`` for cards
-and hand names, and one character for each name, that of `name_gap`. Neither names nor amounts hold any of these.
+and hand names, and one character for each name, that of `NAME_GAPS`. Neither names nor amounts hold any of these.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from logs.rake import RakeFunction
 from logs.record import HandRecord
 from logs.street_actions import Pot, StreetAction, pots, showdown_order, street_actions, uncalled
 
-__all__ = ["Outcome", "Plan", "Planner", "name_gap"]
+__all__ = ["NAME_GAPS", "Outcome", "Plan", "Planner"]
 
 _STREETS: Final = (
     "",
@@ -31,7 +31,7 @@ _BOARDS: Final = ("", "Board [%s]\n", "Board [%s %s]\n", "Board [%s %s %s]\n")
 _FOLDED: Final = ("folded before Flop", "folded on the Flop", "folded on the Turn", "folded on the River")
 _FIRST_GAP: Final = 0x10
 
-name_gap: Final = tuple(chr(_FIRST_GAP + position) for position in range(10))
+NAME_GAPS: Final = tuple(chr(_FIRST_GAP + position) for position in range(10))
 """What stands for the name of a position: control characters that are no line ends."""
 
 
@@ -131,23 +131,23 @@ class Planner:
         for pot in reversed(range(len(left))):
             for position, cents in zip(winners[pot], shares(left[pot], len(winners[pot])), strict=True):
                 won_cents[position] += cents
-                collecting.append(f"{name_gap[position]} collected {money.text(cents)} from {_pot_name(pot, left)}\n")
+                collecting.append(f"{NAME_GAPS[position]} collected {money.text(cents)} from {_pot_name(pot, left)}\n")
         won = {position: f"({money.text(won_cents[position])})" for of_pot in winners for position in of_pot}
         lines = ["*** SHOW DOWN ***\n"] if plan.showing else []
         for position in plan.showing:
             if position not in unknown:
-                lines.append(f"{name_gap[position]}: shows [%s] (%s)\n")
+                lines.append(f"{NAME_GAPS[position]}: shows [%s] (%s)\n")
                 result = f"won {won[position]}" if position in won else "lost"
                 texts[position] = f"showed [%s] and {result} with %s"
             elif position not in won:
-                lines.append(f"{name_gap[position]}: mucks hand \n")
+                lines.append(f"{NAME_GAPS[position]}: mucks hand \n")
                 texts[position] = "mucked"
         lines += collecting
         for position, of_position in won.items():
             if not texts[position]:
                 texts[position] = f"collected {of_position}"
                 if not plan.showing:
-                    lines.append(f"{name_gap[position]}: doesn't show hand \n")
+                    lines.append(f"{NAME_GAPS[position]}: doesn't show hand \n")
         lines += self._summary(plan, left)
         return Outcome("".join(lines).replace("\n", self._line_end), [text + self._line_end for text in texts])
 
@@ -171,12 +171,12 @@ class Planner:
             yield self._action_line(action)
         returned_to, returned = uncalled(betting.spent)
         if returned:
-            yield f"Uncalled bet ({self._money.chips(returned)}) returned to {name_gap[returned_to]}\n"
+            yield f"Uncalled bet ({self._money.chips(returned)}) returned to {NAME_GAPS[returned_to]}\n"
         yield from _STREETS[street + 1 : betting.round + 1]
 
     def _action_line(self, action: StreetAction) -> str:
         _, position, kind, added, street_total, to_call, is_all_in = action
-        name = name_gap[position]
+        name = NAME_GAPS[position]
         if kind == ActionKind.FOLD:
             return f"{name}: folds \n"
         if kind == ActionKind.CALL and not to_call:

@@ -12,15 +12,17 @@ that are easily got wrong:
   pot; what they collect is the pot less the rake, to the cent. Pots are split in whole cents: who of the winners sits
   first left of the button gets what cannot be split.
 - Heads-up the button is the small blind. A game in which it is not cannot be told: trackers would say that somebody
-  acts out of turn.
+  acts out of turn. Neither are checks told that nobody is asked for at a table (`logs.pokerstars.plans`). What the
+  ACPC allows beyond the rules of card rooms is told as it was: a raise that nobody has the chips to call, and one
+  by who has called when an all-in is no full raise.
 - At the showdown everybody shows, the losers too, so that trackers see all cards; only hands that are not known
   are mucked. Who folded shows nothing, unless he is the hero.
 - The hands' numbers are theirs for ever (`logs.pokerstars.hand_numbers`); times grow by a second at least
   (`logs.pokerstars.clock`); names are such as importers do not stumble over (`logs.pokerstars.names`).
 - Every hand ends in two empty lines. Some lines end in a space, as genuine ones do: one importer looks for it.
-- Lines end in CR LF as in genuine files, which is what programs that cannot be tried here have read for twenty years;
-  all others take it. There is no byte order mark, so files may be appended to and joined; only the signs of euro and
-  pound are not ASCII.
+- Lines end in CR LF as in genuine files, since not every program that reads them can be tried here; those that can take
+  either. Write files with ``newline=""``, or it will be CR CR LF on Windows. There is no byte order mark, so files may
+  be appended to and joined; only the signs of euro and pound are not ASCII.
 
 The writer keeps what it made of the bettings it met last (`logs.pokerstars.plans`), so memory does not grow.
 """
@@ -38,7 +40,7 @@ from logs.pokerstars.hand_names import HandName, name_ending, name_hand
 from logs.pokerstars.hand_numbers import hand_number, match_base
 from logs.pokerstars.names import screen_names, table_name
 from logs.pokerstars.options import FORMAT_NAME, Money, PokerStarsOptions
-from logs.pokerstars.plans import Outcome, Plan, Planner, name_gap
+from logs.pokerstars.plans import NAME_GAPS, Outcome, Plan, Planner
 from logs.pokerstars.table import Table
 from logs.record import HandRecord
 from logs.street_actions import Pot, check_values, hand_ranks
@@ -47,7 +49,7 @@ __all__ = ["PokerStarsWriter", "format_pokerstars", "format_pokerstars_file"]
 
 _SECOND_US: Final = 1_000_000
 _MOST_PLANS: Final = 8192
-"""Bettings a writer remembers: all there are in heads-up limit."""
+"""Bettings a writer remembers, some 25 MB of them: all that heads-up limit has."""
 _MOST_TABLES: Final = 64
 """Ways to sit; a match has as many as players, or one."""
 
@@ -121,7 +123,8 @@ class PokerStarsWriter:
         Raises:
             LogsError: the format cannot tell what happened in it, or it is no hand of this match.
         """
-        if record.names != self._names or record.match_name != self._match_name or record.game != self._game:
+        is_same_game = record.game is self._game or record.game == self._game
+        if not is_same_game or record.names != self._names or record.match_name != self._match_name:
             raise LogsError(f"hand {record.hand_number} is of another match, {record.match_name!r}, or another game")
         plan = self._plans.get(record.betting) or self._new_plan(record)
         board = record.deal.board
@@ -143,7 +146,7 @@ class PokerStarsWriter:
         gaps += on_board
         table = self._tables.get(record.seats) or self._new_table(record.seats)
         text = (plan.text + outcome.text) % tuple(gaps)
-        for gap, name in zip(name_gap, table.names, strict=False):
+        for gap, name in zip(NAME_GAPS, table.names, strict=False):
             text = text.replace(gap, name)
         head = table.head % (self._number(record), self._time(record))
         lines = [head, self._hero_line(record), text]

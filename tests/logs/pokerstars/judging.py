@@ -1,0 +1,116 @@
+"""Hands ranked and named, and pots sorted, the slow and obvious way: nothing here is shared with what it judges."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from itertools import combinations
+from typing import NamedTuple
+
+RANKS = "23456789TJQKA"
+NAMES = {
+    "2": "Deuce", "3": "Three", "4": "Four", "5": "Five", "6": "Six", "7": "Seven", "8": "Eight", "9": "Nine",
+    "T": "Ten", "J": "Jack", "Q": "Queen", "K": "King", "A": "Ace",
+}  # fmt: skip
+
+
+class Judged(NamedTuple):
+    """A hand: the higher tuple wins."""
+
+    kind: int
+    ranks: tuple[int, ...]
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        one = [NAMES[RANKS[rank]] for rank in self.ranks]
+        many = ["Sixes" if name == "Six" else name + "s" for name in one]
+        if self.kind in (8, 4) and self.ranks[0] == 3:
+            run = "Ace to Five"
+        else:
+            run = f"{NAMES[RANKS[self.ranks[0] - 4]]} to {one[0]}"
+        if self.kind == 8:
+            return "a Royal Flush" if self.ranks[0] == 12 else f"a straight flush, {run}"
+        return {
+            7: f"four of a kind, {many[0]}",
+            6: f"a full house, {many[0]} full of {many[1 % len(many)]}",
+            5: f"a flush, {one[0]} high",
+            4: f"a straight, {run}",
+            3: f"three of a kind, {many[0]}",
+            2: f"two pair, {many[0]} and {many[1 % len(many)]}",
+            1: f"a pair of {many[0]}",
+            0: f"high card {one[0]}",
+        }[self.kind]
+
+    @property
+    def kickers(self) -> tuple[int, ...]:
+        """The ranks that the name does not tell."""
+        return self.ranks[{7: 1, 6: 2, 5: 1, 4: 1, 3: 1, 2: 2, 1: 1, 0: 1, 8: 1}[self.kind] :]
+
+
+@lru_cache(1 << 16)
+def judge_five(cards: tuple[str, ...]) -> Judged:
+    """What five cards are worth."""
+    ranks = sorted((RANKS.index(card[0]) for card in cards), reverse=True)
+    counts = sorted(((count, rank) for rank, count in Counter(ranks).items()), reverse=True)
+    shape = [count for count, _ in counts]
+    in_order = tuple(rank for _, rank in counts)
+    is_flush = len({card[1] for card in cards}) == 1
+    straight = None
+    if len(in_order) == 5:
+        if ranks[0] - ranks[4] == 4:
+            straight = ranks[0]
+        elif ranks == [12, 3, 2, 1, 0]:
+            straight = 3
+    if straight is not None:
+        return Judged(8 if is_flush else 4, (straight,))
+    if is_flush:
+        return Judged(5, tuple(ranks))
+    kind = {(4, 1): 7, (3, 2): 6, (3, 1, 1): 3, (2, 2, 1): 2, (2, 1, 1, 1): 1, (1, 1, 1, 1, 1): 0}[tuple(shape)]
+    return Judged(kind, in_order)
+
+
+def judge(cards: Iterable[str]) -> Judged:
+    """What the best five of some cards are worth."""
+    return max(judge_five(five) for five in combinations(sorted(cards), 5))
+
+
+def ending(hand: Judged, before: Iterable[Judged]) -> str:
+    """What the name of a hand ends in, given those shown before it."""
+    best = max(before, default=None)
+    if best is None or best.name != hand.name or best == hand:
+        return ""
+    if hand < best:
+        return " - lower cards" if hand.kind == 5 else " - lower kicker"
+    if hand.kind == 5:
+        return ""
+    named = []
+    for own, other in zip(hand.kickers, best.kickers, strict=True):
+        named.append(NAMES[RANKS[own]])
+        if own != other:
+            break
+    return f" - {'+'.join(named)} kicker"
+
+
+class JudgedPot(NamedTuple):
+    """A pot and who plays for it."""
+
+    cents: int
+    players: frozenset[str]
+
+
+def judge_pots(put_in: Mapping[str, int], folded: Iterable[str]) -> list[JudgedPot]:
+    """Peel the chips off in layers, each as thick as the least of those still playing; equal players, one pot."""
+    left = dict(put_in)
+    pots: list[JudgedPot] = []
+    while any(left.values()):
+        playing = frozenset(player for player in left if left[player] and player not in folded)
+        layer = min(left[player] for player in playing) if playing else max(left.values())
+        cents = sum(min(layer, of_player) for of_player in left.values())
+        left = {player: of_player - min(layer, of_player) for player, of_player in left.items()}
+        if pots and playing in (pots[-1].players, frozenset()):
+            pots[-1] = JudgedPot(pots[-1].cents + cents, pots[-1].players)
+        else:
+            pots.append(JudgedPot(cents, playing))
+    return pots

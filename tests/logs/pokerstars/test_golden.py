@@ -1,0 +1,33 @@
+"""Whole hands, as text that a person can read.
+
+After a wanted change write them anew, and read every line of the difference before committing it:
+
+    ARENA_UPDATE_SNAPSHOTS=1 pytest tests/logs/pokerstars/test_golden.py && git diff tests/logs/pokerstars/golden
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from logs.pokerstars import format_pokerstars
+from tests.logs.pokerstars.checker import check_file
+from tests.logs.pokerstars.made_hands import MADE
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_hand(name: str) -> None:
+    text = format_pokerstars(*MADE[name])
+    path = GOLDEN / f"{name}.txt"
+    if os.environ.get("ARENA_UPDATE_SNAPSHOTS"):
+        path.write_text(text, "utf-8", newline="\n")
+    assert text == path.read_text("utf-8")
+    check_file(text)
+
+
+def test_every_text_is_of_a_hand() -> None:
+    assert {path.stem for path in GOLDEN.iterdir()} == set(MADE)

@@ -1,0 +1,92 @@
+"""Names that importers do not stumble over."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from logs.pokerstars.names import screen_names, table_name
+from tests.logs.pokerstars.checker import FORBIDDEN
+
+TRICKY = ["agent_iter", "Dealer", "seat", "posts", "a.fr", "x_ES", "Zoë", "", "small blind", "Bot one", "Bot_one"]
+NAMES = st.lists(st.one_of(st.text(max_size=20), st.sampled_from(TRICKY)), min_size=2, max_size=10)
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("Ann", "Ann"),
+        ("a.b_c-9", "a.b_c-9"),
+        ("twelve_chars", "twelve_chars"),
+        ("agent_iter", "agent-iter"),
+        ("my_deep_bot", "my-deep_bot"),
+        ("a.COM_pute", "a-COM_pute"),
+        ("Zoë & co", "Zo_co"),
+        ("bot:1", "bot_1"),
+        ("Dealer", "Deal-er"),
+        ("xposts", "xpost-s"),
+        ("foldsalot", "fold-salot"),
+        ("Raises", "Raise-s"),
+        ("checks", "check-s"),
+        ("calls_1", "call-s_1"),
+        ("bets", "bet-s"),
+        ("AlwaysCalls", "AlwaysCalls"),
+        ("Seat", "Seat-"),
+        ("board", "board-"),
+        ("", "player"),
+        ("\udcff", "_"),
+        ("Small Blind", "Small_Blind"),
+    ],
+)
+def test_a_name(name: str, written: str) -> None:
+    assert screen_names((name, "Other")) == (written, "Other")
+
+
+def test_long_names_end_in_a_digest_of_the_whole() -> None:
+    one, other = screen_names(("MyLongBotName-v1", "MyLongBotName-v2"))
+    assert one != other
+    assert re.fullmatch("MyLongBo-[a-z2-7]{3}", one)
+    assert re.fullmatch("MyLongBo-[a-z2-7]{3}", other)
+    assert screen_names(("MyLongBotName-v2", "MyLongBotName-v1", "Ann")) == (other, one, "Ann")
+
+
+def test_names_that_were_changed_into_others_make_way() -> None:
+    assert screen_names(("a_b", "a b"))[0] == "a_b"
+    assert screen_names(("a b", "a_b"))[1] == "a_b"
+    assert screen_names(("a b", "a_b"))[0] == screen_names(("a_b", "a b"))[1]
+
+
+def test_equal_names_are_told_apart_by_their_seats() -> None:
+    assert screen_names(("bot", "bot")) == ("bot-1", "bot-2")
+    assert screen_names(("bot", "BOT", "Ann")) == ("bot-1", "BOT-2", "Ann")
+    assert screen_names(("bot", "bot", "bot-1")) == ("bot-4", "bot-2", "bot-1")
+    assert screen_names(("twelve_chars",) * 2) == ("twelve_cha-1", "twelve_cha-2")
+
+
+@given(NAMES)
+def test_any_names(names: list[str]) -> None:
+    written = screen_names(names)
+    assert len({name.casefold() for name in written}) == len(names)
+    for name in written:
+        assert re.fullmatch("[A-Za-z0-9_.-]{1,12}", name)
+        assert not FORBIDDEN.search(name)
+    assert screen_names(names) == written
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("match", "match"),
+        ("T 1", "T 1"),
+        ("Bob's #1", "Bob_s _1"),
+        ("../x\\y:z", ".._x_y_z"),
+        ("", "table"),
+        ("   ", "table"),
+        ("x" * 40, "x" * 30),
+    ],
+)
+def test_tables(name: str, written: str) -> None:
+    assert table_name(name) == written

@@ -1,0 +1,115 @@
+"""PokerKit reads the no-limit hands, plays them again and comes to the same results: software that is not ours.
+
+It plays by the rules of card rooms, which are stricter than the ACPC's in two things: who called may not raise again
+because of an all-in that was no full raise, and nobody may raise whom no other player has the chips to answer. Hands
+in which a short stack did so are told all the same, and are not compared here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from decimal import Decimal
+
+import pytest
+
+from engine import ActionKind
+from logs import HandRecord
+from logs.acpc_log.reader import read_log
+from logs.pokerstars import PokerStarsOptions, format_pokerstars_file
+from logs.street_actions import street_actions
+from protocol import find_game
+from tests.logs.hands import OF_2012, RECORDED, log_of_2012, random_hands, recorded_file, recorded_game
+from tests.logs.pokerstars.test_writer import odd_game
+
+pokerkit = pytest.importorskip("pokerkit")
+
+# It warns of a field that it makes itself.
+pytestmark = pytest.mark.filterwarnings("ignore:The field 'time_zone_abbreviation':UserWarning")
+
+LF = PokerStarsOptions(crlf=False)
+NO_LIMIT = ("nolimit", "nolimit3", "nolimit6", "nolimit10")
+
+
+def assert_read(hands: Iterable[HandRecord], options: PokerStarsOptions = LF) -> None:
+    """Every hand is read, is over where the text ends, and has the record's results, split exactly."""
+    hands = list(hands)
+    text = "".join(format_pokerstars_file(hands, options))
+    read = list(pokerkit.PokerStarsParser()(text.replace("\r\n", "\n"), parse_value=Decimal))
+    assert len(read) == len(hands)
+    for hand, history in zip(hands, read, strict=True):
+        history.divmod = lambda amount, count: (Decimal(amount) / count, Decimal(0))
+        *_, state = history
+        assert not state.status, "the hand is not over"
+        nets = dict(zip(history.players, state.payoffs, strict=True))
+        chip_value = Decimal(str(options.chip_value))
+        wanted = [float(chip_value * Decimal(value)) for value in hand.values]
+        assert [float(nets[hand.names[seat]]) for seat in hand.seats] == pytest.approx(wanted)
+
+
+def is_of_a_card_room(hand: HandRecord) -> bool:
+    """Whether every raise is full, and can be answered by somebody."""
+    stacks = hand.game.stacks
+    spent = list(hand.game.blinds)
+    playing = set(range(len(stacks)))
+    street, size = 0, hand.game.big_blind
+    for action in street_actions(hand.betting):
+        if action.round != street:
+            street, size = action.round, hand.game.big_blind
+        if action.kind == ActionKind.FOLD:
+            playing.discard(action.position)
+        elif action.kind == ActionKind.RAISE:
+            raised_by = action.added - action.to_call
+            if raised_by < size or max(stacks[p] for p in playing - {action.position}) <= max(spent):
+                return False
+            size = raised_by
+        spent[action.position] += action.added
+    return True
+
+
+@pytest.mark.parametrize("name", NO_LIMIT)
+def test_random_hands(name: str) -> None:
+    assert_read(random_hands(name, 25, seed=3))
+    assert_read(random_hands(name, 15, seed=4), dataclasses.replace(LF, hero="Ann", chip_value="0.01", crlf=True))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fold", [0.0, 0.15, 0.4])
+@pytest.mark.parametrize("name", NO_LIMIT)
+def test_many_random_hands(name: str, fold: float) -> None:
+    assert_read(random_hands(name, 400, seed=6, fold=fold))
+
+
+def assert_odd_games_read(seeds: Iterable[int]) -> int:
+    """Hands of no-limit games with short and unequal stacks; returns how many there were."""
+    count = 0
+    for seed in seeds:
+        game = odd_game(seed)
+        hands = [] if game.is_limit else random_hands(game, 4, seed=seed, fold=0.1)
+        hands = [hand for hand in hands if is_of_a_card_room(hand)]
+        if hands:
+            assert_read(hands)
+        count += len(hands)
+    return count
+
+
+def test_short_stacks_and_side_pots() -> None:
+    assert assert_odd_games_read(range(60)) > 60
+
+
+@pytest.mark.slow
+def test_many_short_stacks_and_side_pots() -> None:
+    assert assert_odd_games_read(range(1000, 2000)) > 1000
+
+
+@pytest.mark.parametrize("name", [name for name in RECORDED if "nolimit" in name and "leduc" not in name])
+def test_recorded_matches(name: str) -> None:
+    lines = recorded_file(name, "log").splitlines(keepends=True)
+    hands = list(read_log(lines, game=recorded_game(name), strict=True))[:20]
+    assert_read(filter(is_of_a_card_room, hands))
+
+
+@pytest.mark.parametrize("name", [name for name in OF_2012 if ".nolimit." in name])
+def test_matches_of_2012(name: str) -> None:
+    game = find_game("nolimit3" if name.startswith("3p") else "nolimit")[1]
+    assert_read(list(read_log(log_of_2012(name).splitlines(keepends=True), game=game, strict=True))[:50])

@@ -1,0 +1,85 @@
+"""What the house takes."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from logs.money import split
+from logs.ohh import OhhOptions, format_ohh
+from logs.rake import Rake
+from tests.logs.hands import random_hands
+
+
+@pytest.mark.parametrize(
+    ("rake", "pot_chips", "saw_flop", "taken"),
+    [
+        (Rake(5), 100, True, 5),
+        (Rake(5), 100, False, 0),
+        (Rake(5, no_flop_no_drop=False), 100, False, 5),
+        (Rake(5, cap=3), 100, True, 3),
+        (Rake(5, cap=3), 50, True, 2.5),
+        (Rake("2.5", step=1), 119, True, 2),
+        (Rake("2.5", step=1), 120, True, 3),
+        (Rake(0), 100, True, 0),
+        (Rake(100), 7, True, 7),
+        (Rake(5, cap=0), 100, True, 0),
+        (Rake("0.1"), 1, True, 0.001),
+    ],
+)
+def test_a_schedule(rake: Rake, pot_chips: int, saw_flop: bool, taken: float) -> None:
+    assert rake(pot_chips, saw_flop) == taken
+
+
+def test_a_quarter_for_every_five() -> None:
+    """The usual schedule of 2012 for tables of 2/4: a quarter for every five in the pot, and three at most."""
+    rake = Rake(per_cent=5, step="0.25", cap=3)
+    for pot_chips in range(200):
+        assert rake(pot_chips, True) == min(pot_chips // 5 * 0.25, 3)
+        assert rake(pot_chips, False) == 0
+
+
+@given(st.integers(0, 10**9), st.decimals(0, 100, places=3), st.decimals(0, 10, places=2), st.booleans())
+def test_never_more_than_the_pot(pot_chips: int, per_cent: Decimal, step: Decimal, saw_flop: bool) -> None:
+    taken = Rake(per_cent, step)(pot_chips, saw_flop)
+    assert 0 <= taken <= pot_chips
+    if step and saw_flop:
+        assert 0 <= Fraction(per_cent) * pot_chips / 100 - Fraction(taken) < Fraction(step) + Fraction(1, 10**6)
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"per_cent": -1}, "the per_cent of a rake is 0 to 100, not -1"),
+        ({"per_cent": 101}, "the per_cent of a rake is 0 to 100, not 101"),
+        ({"per_cent": "nan"}, "the per_cent of a rake is 0 to 100, not nan"),
+        ({"per_cent": 5, "step": -0.25}, "the step of a rake is 0 or more, not -0.25"),
+        ({"per_cent": 5, "cap": "-3"}, "the cap of a rake is 0 or more, not -3"),
+    ],
+)
+def test_numbers_that_make_no_sense(fields: dict[str, float | str], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        Rake(**fields)  # type: ignore[arg-type]
+
+
+def test_a_rake_is_a_value() -> None:
+    assert Rake(5, "0.25", 3) == Rake("5", 0.25, "3.00")
+    assert len({Rake(5), Rake("5.0"), Rake(4)}) == 2
+
+
+def test_open_hand_history_takes_it_too() -> None:
+    (hand,) = random_hands("limit", 1, fold=0.0)
+    pot = 2 * hand.betting.spent[0]
+    assert f'"rake":{pot // 20}' in format_ohh(hand, OhhOptions(rake=Rake(5, step=1)))
+
+
+@given(st.lists(st.integers(0, 50), min_size=1, max_size=9).filter(any), st.data())
+def test_no_pot_is_raked_of_more_than_it_holds(pots: list[int], data: st.DataObject) -> None:
+    rake = data.draw(st.integers(0, sum(pots)))
+    parts = split(rake, pots)
+    assert sum(parts) == rake
+    assert all(0 <= part <= pot for part, pot in zip(parts, pots, strict=True))
