@@ -111,6 +111,7 @@ class ExportOptions:
         currency: USD, EUR or GBP; None is play money.
         rake: what the house takes; None takes nothing.
         seed: of the match's cards, where it is known.
+        begin_us: when the match began, in microseconds of Unix time; None takes the time of its first hand.
     """
 
     hero: str | None = None
@@ -118,6 +119,7 @@ class ExportOptions:
     currency: str | None = "USD"
     rake: RakeFunction | None = None
     seed: int | None = None
+    begin_us: int | None = None
 
 
 _DEFAULT_OPTIONS: Final = ExportOptions()
@@ -223,9 +225,10 @@ class Exporter:
 
     def _match_id(self, record: HandRecord) -> str | None:
         """What tells a match from others of its name, players and game; None where its first hand has to."""
-        if self._options.seed is None or not record.times:
-            return None
-        return f"seed {self._options.seed}, begun {record.times[0].sent_us}"
+        begin_us = self._options.begin_us
+        if begin_us is None and record.times:
+            begin_us = record.times[0].sent_us
+        return None if begin_us is None else f"seed {self._options.seed}, begun {begin_us}"
 
     def _table(self, record: HandRecord) -> str:
         seed = self._options.seed

@@ -14,6 +14,7 @@ import typer
 from dealer.cli.console import EXIT_FAILED, abort, out, say
 from dealer.cli.reading import GameName, Problems, Sources, Strict, Transcript, game_named
 from engine import Game
+from logs.acpc_log.companions import begin_us
 from logs.acpc_log.header import read_log_header
 from logs.errors import DamagedLogError, LogsError
 from logs.export import Exporter, ExportFormat, ExportOptions, chip_value_of, parse_formats
@@ -104,10 +105,16 @@ def export(
             if hero is not None and hero not in first.names:
                 abort(f"no player of {file.path} is called {hero!r}; there are {', '.join(first.names)}")
             chip_value = Decimal(1) if stakes is None else chip_value_of(stakes, first.game)
-            header = read_log_header(file.path) if file.format is HandFormat.ACPC_LOG else None
             exporters: list[Exporter] = []
+            is_log = file.format is HandFormat.ACPC_LOG
+            header = read_log_header(file.path) if is_log else None
             options = ExportOptions(
-                of_file, chip_value, money, rake_in_chips(chip_value), None if header is None else header.seed
+                of_file,
+                chip_value,
+                money,
+                rake_in_chips(chip_value),
+                None if header is None else header.seed,
+                begin_us(file.path) if is_log else None,
             )
             _warn(first.game, formats, options, warned)
             beside = Path(file.path).parent

@@ -24,7 +24,7 @@ from logs.record import PlayerComment, Times
 from logs.transaction_log import parse_transactions
 from protocol.match_state import HEADER
 
-__all__ = ["HandNotes", "companions"]
+__all__ = ["HandNotes", "begin_us", "companions"]
 
 _MOST_CHARACTERS: Final = 1 << 14
 _NOT_ACCEPTED: Final = ("WARNING: bad state format in response", "WARNING: ignoring un-requested response")
@@ -143,6 +143,22 @@ def companions(
     if not (transactions or comments or transcript):
         return None
     return HandNotes(transactions, comments, transcript, report)
+
+
+def begin_us(log_path: str) -> int | None:
+    """When the first question of a match was asked, in microseconds of Unix time; None without a transaction log.
+
+    Raises:
+        LogError: the transaction log's compression is damaged.
+        OSError: it cannot be read.
+    """
+    path = f"{stem(log_path)}.tlog"
+    if not os.path.isfile(path):
+        return None
+    _, line = next(_lines(path), (1, ""))
+    # A time is told alike whatever the action is.
+    (transaction,) = parse_transactions([line], is_limit=False)
+    return transaction.times.sent_us if transaction.is_readable else None
 
 
 def _lines(path: str) -> Iterator[tuple[int, str]]:

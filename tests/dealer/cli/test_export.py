@@ -143,3 +143,14 @@ def test_many_problems_are_counted(arena_here: Arena, run: Path) -> None:
     assert ran.code == 0
     assert ran.err.count("(skipped)") == 10
     assert "more problems like these" in ran.err
+
+
+def test_a_hand_keeps_its_number_though_others_are_lost(arena_here: Arena, run: Path, tmp_path: Path) -> None:
+    """The first hand of the log is damaged: the match is still the same match."""
+    log = run / "match.a.log"
+    log.write_text(log.read_text("utf-8").replace("STATE:0:", "STATE;0:"), "utf-8")
+    assert arena_here("export", str(log), "-o", "rest").code == 0
+    (rest,) = (data.decode() for data in _texts(tmp_path / "rest").values())
+    (live,) = (path.read_bytes().decode() for path in (run / "pokerstars").glob("*match.a*"))
+    numbers = [line.split()[2] for line in live.splitlines() if line.startswith("PokerStars")]
+    assert [line.split()[2] for line in rest.splitlines() if line.startswith("PokerStars")] == numbers[1:]
