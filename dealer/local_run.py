@@ -23,8 +23,8 @@ from engine import Seat
 
 __all__ = ["LocalRun"]
 
-_HANDS_AT_A_TIME = 200
-"""So many hands are played before others of the loop, such as the live line, have their turn."""
+_LONGEST_S = 0.05
+"""So long is played before others of the loop, such as the live line or an interrupt, have their turn."""
 
 
 class LocalRun:
@@ -69,8 +69,12 @@ class LocalRun:
             LaunchError: the folder cannot be written.
         """
         match = self._match or self._open()
+        at_a_time = 1
         while match.hands_played < hands and match.failure is None:
-            match.play(min(hands, match.hands_played + _HANDS_AT_A_TIME))
+            began_s = time.monotonic()
+            match.play(min(hands, match.hands_played + at_a_time))
+            took_s = time.monotonic() - began_s
+            at_a_time = at_a_time * 2 if took_s < _LONGEST_S / 2 else max(1, int(at_a_time * _LONGEST_S / took_s))
             await asyncio.sleep(0)
         failure = match.failure
         self._keep_tracebacks(match)
