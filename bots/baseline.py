@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final
 
 from bots.bot import Bot
+from bots.formula.decisions import Decision, Proportions, action_of
 from bots.view import View
 from engine import CALL, FOLD, RAISE, Action, LegalActions, raise_to
 
 __all__ = ["CallingBot", "ConstantBot", "FoldingBot", "RaisingBot", "RandomBot"]
+
+_EXAMPLE_WEIGHTS: Final = (0.06, 0.47, 0.47)
+"""How often the example player of the ACPC server folds, calls and raises."""
 
 _MASK_64: Final = (1 << 64) - 1
 _STEP: Final = 0x9E3779B97F4A7C15
@@ -112,14 +117,28 @@ class RandomBot(Bot):
         uniform over all legal hand totals. Where every legal action has probability 0, call. The defaults are those
         of the example player of the ACPC server, which plays the same way. What it draws in a hand follows from its
         seed, the hand's number and its draws before in that hand; without a seed it takes a random one.
+
+        The option `decisions` has it draw one of the five decisions of `bots.formula.decisions` instead, in five
+        proportions: ``20/50/15/10/5`` folds 20 times in 100, calls 50 times, makes a small raise 15 times, a medium
+        one 10 times and a large one 5 times. A decision that is illegal is played as the legal action nearest in
+        meaning. This is the random player of Fazio (2008, table 3, whose numbers are lost; these are a proposal).
     """
 
     def __init__(
-        self, *, fold: float = 0.06, call: float = 0.47, raise_: float = 0.47, seed: int | None = None
+        self,
+        *,
+        fold: float = _EXAMPLE_WEIGHTS[0],
+        call: float = _EXAMPLE_WEIGHTS[1],
+        raise_: float = _EXAMPLE_WEIGHTS[2],
+        decisions: str | None = None,
+        seed: int | None = None,
     ) -> None:
         if min(fold, call, raise_) < 0 or not 0 < fold + call + raise_ < float("inf"):
             raise ValueError(f"the probabilities must be 0 or more and not all 0, not {fold}, {call}, {raise_}")
         self._weights = (fold, call, raise_)
+        self._proportions = None if decisions is None else Proportions(decisions)
+        if decisions is not None and self._weights != _EXAMPLE_WEIGHTS:
+            raise ValueError("give either decisions or fold, call and raise: decisions says it all")
         self._random = _HandRandom(seed)
 
     def hand_started(self, view: View) -> None:
@@ -127,7 +146,9 @@ class RandomBot(Bot):
         self._random.begin_hand(view.hand_number)
 
     def act(self, view: View) -> Action:
-        """Draw an action, then its size."""
+        """Draw an action, then its size; or a decision."""
+        if self._proportions is not None:
+            return action_of(self._proportions.draw(self._random.random()), view)
         legal = view.legal
         fold, call, raise_ = self._legal_weights(legal)
         drawn = self._random.random() * (fold + call + raise_)
@@ -141,6 +162,8 @@ class RandomBot(Bot):
 
     def policy(self, view: View) -> Mapping[Action, float]:
         """The probabilities that `act` draws from; in a no-limit game one entry for every legal size."""
+        if self._proportions is not None:
+            return self._proportions.policy(view)
         fold, call, raise_ = self._legal_weights(view.legal)
         total = fold + call + raise_
         chances = {action: weight / total for action, weight in ((FOLD, fold), (CALL, call)) if weight}
@@ -172,12 +195,19 @@ class ConstantBot(Bot):
         a no-limit game: ``min``, ``pot``, ``allin``, or a number, the fraction of the pot (after calling) that is
         added to the call, held within the legal bounds. Where the action is illegal: a fold becomes a check, a raise
         a call.
+
+        The option `decision` has it take one of the five decisions of `bots.formula.decisions` instead: 1 fold,
+        2 call, 3 small, 4 medium and 5 large raise. These are the constant players of Fazio (2008, section 3.4.2).
     """
 
-    def __init__(self, *, action: str = "call", size: str = "min") -> None:
+    def __init__(self, *, action: str = "call", size: str = "min", decision: int | None = None) -> None:
         if action not in ("fold", "call", "raise"):
             raise ValueError(f"action must be fold, call or raise, not {action!r}")
         self._choose = {"fold": _fold, "call": View.call}.get(action) or _raise_by(size)
+        if decision is not None:
+            if (action, size) != ("call", "min"):
+                raise ValueError("give either decision or action and size: decision says it all")
+            self._choose = _decide(decision)
 
     def act(self, view: View) -> Action:
         """Take the action."""
@@ -190,6 +220,12 @@ class ConstantBot(Bot):
 
 def _fold(view: View) -> Action:
     return view.nearest_legal(FOLD)
+
+
+def _decide(number: int) -> Callable[[View], Action]:
+    if number not in list(Decision):
+        raise ValueError(f"decision must be 1 to 5, for fold, call, small, medium or large raise, not {number}")
+    return partial(action_of, Decision(number))
 
 
 def _raise_by(size: str) -> Callable[[View], Action]:

@@ -44,6 +44,12 @@ class Bot(ABC):
     def match_finished(self) -> None:  # noqa: B027
         """Called once, when the dealer has closed the connection."""
 
+    def prepare_for_many_hands(self) -> None:  # noqa: B027
+        """Called before thousands of hands are played inside one process: the moment to compile what pays there.
+
+        What the bot does must be the same with and without.
+        """
+
     def policy(self, view: View) -> Mapping[Action, float] | None:
         """The probability of each action in this state, where a bot can say it; None where it cannot.
 

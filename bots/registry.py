@@ -61,9 +61,11 @@ _ENTRIES: Final[Mapping[str, _Entry]] = {
     "calling": _Entry("bots.baseline", "CallingBot", "calls every bet and never makes one"),
     "constant": _Entry("bots.baseline", "ConstantBot", "takes one and the same action always"),
     "folding": _Entry("bots.baseline", "FoldingBot", "folds to every bet"),
+    "mfs": _Entry("bots.formula.bot", "MfsBot", "weighs its chance to win against the price, in hold'em games"),
     "raising": _Entry("bots.baseline", "RaisingBot", "raises whenever it may"),
     "random": _Entry("bots.baseline", "RandomBot", "draws fold, call or raise with fixed probabilities"),
     "rembrant": _Entry("bots.rembrant.bot", "RembrantBot", "plays the rule tables of Rembrant in hold'em games"),
+    "rh": _Entry("bots.formula.bot", "RhBot", "weighs the pot against raises, players and price, blind to its cards"),
 }
 
 
@@ -81,6 +83,7 @@ _TYPES: Final[Mapping[str, _Type]] = {
     "int | None": _Type("whole number", int),
     "float": _Type("number", float),
     "str": _Type("text", str),
+    "str | None": _Type("text", str),
     "bool": _Type("true or false", _read_bool),
 }
 """How to read the text of an option, by the annotation of its parameter."""

@@ -23,6 +23,9 @@ from engine import Seat
 
 __all__ = ["LocalRun"]
 
+_MANY_HANDS = 2000
+"""From so many on it pays to let bots compile what they compute with, some seconds' work."""
+
 _LONGEST_S = 0.05
 """So long is played before others of the loop, such as the live line or an interrupt, have their turn."""
 
@@ -108,6 +111,9 @@ class LocalRun:
         self._observers = Observers([*files.observers, self.tally])
         bots = [make_bot(player.text, seed) for player, seed in zip(plan.players, plan.bot_seeds, strict=True)]
         progress = self._progress
+        if plan.setup.hands - progress.hands >= _MANY_HANDS:
+            for bot in bots:
+                bot.prepare_for_many_hands()
         self._match = InProcessMatch(
             plan.setup,
             bots,

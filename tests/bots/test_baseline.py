@@ -46,6 +46,15 @@ ALL_IN = "MATCHSTATE:0:0:r20000:AsAd|"
         (ConstantBot(action="raise", size="2"), "nolimit", OPEN, raise_to(500)),
         (ConstantBot(action="raise", size="0.75"), "nolimit", OPEN, raise_to(250)),
         (ConstantBot(action="raise", size="pot"), "nolimit", ALL_IN, CALL),
+        (ConstantBot(decision=1), "limit", OPEN, FOLD),
+        (ConstantBot(decision=1), "limit", FREE, CALL),
+        (ConstantBot(decision=2), "limit", OPEN, CALL),
+        (ConstantBot(decision=3), "limit", OPEN, RAISE),
+        (ConstantBot(decision=5), "limit", CAPPED, CALL),
+        (ConstantBot(decision=3), "nolimit", OPEN, raise_to(200)),
+        (ConstantBot(decision=4), "nolimit", OPEN, raise_to(200)),
+        (ConstantBot(decision=5), "nolimit", OPEN, raise_to(300)),
+        (ConstantBot(decision=5), "nolimit", ALL_IN, CALL),
     ],
 )
 def test_what_they_do(view_of: ViewOf, bot: Bot, game: str, state: str, action: Action) -> None:
@@ -64,6 +73,24 @@ def test_constant_refuses_other_actions(action: str) -> None:
 def test_constant_refuses_other_sizes(size: str) -> None:
     with pytest.raises(ValueError, match="size must be min, pot, allin or a fraction"):
         ConstantBot(action="raise", size=size)
+
+
+@pytest.mark.parametrize("decision", [0, 6, -1])
+def test_constant_refuses_other_decisions(decision: int) -> None:
+    with pytest.raises(ValueError, match=f"decision must be 1 to 5, .* not {decision}"):
+        ConstantBot(decision=decision)
+
+
+@pytest.mark.parametrize("options", [{"action": "fold"}, {"action": "raise", "size": "pot"}, {"size": "0.5"}])
+def test_constant_has_an_action_or_a_decision(options: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="give either decision or action and size"):
+        ConstantBot(**options, decision=2)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("options", [{"fold": 0.1}, {"call": 0.0}, {"raise_": 1.0}])
+def test_random_has_probabilities_or_decisions(options: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="give either decisions or fold, call and raise"):
+        RandomBot(**options, decisions="1/1/1/1/1")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("triple", [(-0.1, 1, 1), (0, 0, 0), (float("nan"), 1, 1), (float("inf"), 0, 0)])
@@ -104,6 +131,23 @@ def test_random_draws_what_its_policy_says(view_of: ViewOf, nth: int) -> None:
         bot.hand_started(view)
         counts[[bot.act(view) for _ in range(nth + 1)][nth]] += 1
     for action, chance in bot.policy(view).items():
+        assert counts[action] / DRAWS == pytest.approx(chance, abs=SIX_DEVIATIONS)
+
+
+def test_random_draws_decisions_as_its_policy_says(view_of: ViewOf) -> None:
+    view = view_of("nolimit", "MATCHSTATE:1:0:r300c/r800:|AsAd/2c3c4c")
+    bot = RandomBot(decisions="20/50/15/10/5", seed=1)
+    policy = bot.policy(view)
+    assert policy == pytest.approx(
+        {FOLD: 0.2, CALL: 0.5, raise_to(1300): 0.15, raise_to(1600): 0.1, raise_to(2400): 0.05}
+    )
+    counts: Counter[Action] = Counter()
+    for number in range(DRAWS):
+        view.hand_number = number
+        bot.hand_started(view)
+        counts[bot.act(view)] += 1
+    assert counts.keys() == policy.keys()
+    for action, chance in policy.items():
         assert counts[action] / DRAWS == pytest.approx(chance, abs=SIX_DEVIATIONS)
 
 
@@ -212,6 +256,8 @@ BOTS: list[Callable[[], Bot]] = [
     lambda: ConstantBot(action="raise", size="allin"),
     lambda: ConstantBot(action="raise", size="0.4"),
     lambda: ConstantBot(action="fold"),
+    lambda: ConstantBot(decision=4),
+    lambda: RandomBot(decisions="20/50/15/10/5", seed=4),
 ]
 
 

@@ -28,6 +28,11 @@ def test_options_reach_the_bot() -> None:
     assert isinstance(bot, RandomBot)
     assert bot._weights == (1, 2, 3)
     assert isinstance(make_bot("constant?action=raise,size=0.5"), ConstantBot)
+    assert isinstance(make_bot("constant?decision=3"), ConstantBot)
+    drawing = make_bot("random?decisions=1/1/0/0/2")
+    assert isinstance(drawing, RandomBot)
+    assert drawing._proportions is not None
+    assert drawing._proportions.chances == {1: 0.25, 2: 0.25, 5: 0.5}
 
 
 def test_seeds() -> None:
@@ -42,14 +47,14 @@ def test_seeds() -> None:
 
 RANDOM_OPTIONS = (
     "its options: fold (number, default 0.06), call (number, default 0.47), raise (number, default 0.47), "
-    "seed (whole number, default none)"
+    "decisions (text, default none), seed (whole number, default none)"
 )
 
 
 @pytest.mark.parametrize(
     ("spec", "sentence"),
     [
-        ("shark", "'shark': there is no bot 'shark'; there are: calling, constant, folding, raising, random"),
+        ("shark", "'shark': there is no bot 'shark'; there are: calling, constant, folding, mfs, raising, random"),
         ("", "there is no bot ''"),
         ("random?pass=1", f"'random?pass=1': random has no option 'pass'; {RANDOM_OPTIONS}"),
         ("random?raise_=1", "random has no option 'raise_'"),
@@ -60,6 +65,10 @@ RANDOM_OPTIONS = (
         ("random?fold=1,fold=1", "the option 'fold' is given twice"),
         ("calling?x=1", "calling has no option 'x'; calling takes no options"),
         ("random?fold=-1", "'random?fold=-1': the probabilities must be 0 or more"),
+        ("random?decisions=1/2", "decisions must be five proportions such as 20/50/15/10/5"),
+        ("random?decisions=20/50/15/10/5,fold=0.1", "give either decisions or fold, call and raise"),
+        ("constant?decision=6", "decision must be 1 to 5, for fold, call, small, medium or large raise, not 6"),
+        ("constant?decision=3,action=raise", "give either decision or action and size"),
         ("constant?action=bet", "action must be fold, call or raise, not 'bet'"),
     ],
 )
@@ -91,4 +100,11 @@ def test_describe_all() -> None:
     assert [(o.name, o.type_name, o.default) for o in by_name["constant"].options] == [
         ("action", "text", "call"),
         ("size", "text", "min"),
+        ("decision", "whole number", None),
+    ]
+    assert [(o.name, o.type_name, o.default) for o in by_name["mfs"].options] == [
+        ("k", "number", 2.0),
+        ("trials", "whole number", 1000),
+        ("explain", "true or false", False),
+        ("seed", "whole number", None),
     ]

@@ -1,0 +1,163 @@
+"""The players `mfs` and `rh`: see, compute the one formula, decide, and say why where it is asked for."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from bots.bot import Bot
+from bots.formula.chance import Chance
+from bots.formula.decisions import Decision, action_of
+from bots.formula.observation import Observation, observe
+from bots.formula.relations import mfs_decision, mfs_relation, rh_decision, rh_relation
+from bots.view import View
+from engine import Action
+from engine.equity import DEFAULT_TRIALS, compile_kernels
+from protocol import format_action
+
+__all__ = ["MfsBot", "RhBot"]
+
+_LARGEST_K: Final = 1e6
+"""Beyond it every relation that is not 0 is the largest decision."""
+
+
+class _Verdict(NamedTuple):
+    """What the formula makes of a state.
+
+    Attributes:
+        seen: the state.
+        reason: the formula's value in words.
+        decision: what follows.
+    """
+
+    seen: Observation
+    reason: str
+    decision: Decision
+
+
+class _FormulaBot(Bot):
+    """Plays what a formula decides."""
+
+    def __init__(self, k: float, explains: bool) -> None:
+        if not 0 < k <= _LARGEST_K:
+            raise ValueError(f"k must be above 0 and at most {_LARGEST_K:g}, not {k}")
+        self._k = k
+        self._explains = explains
+
+    @abstractmethod
+    def _decide(self, view: View) -> _Verdict:
+        """See, compute and decide."""
+
+    def act(self, view: View) -> Action:
+        """Play the decision."""
+        verdict = self._decide(view)
+        action = action_of(verdict.decision, view)
+        if self._explains:
+            view.comment(_explain(view, verdict, action))
+        return action
+
+    def policy(self, view: View) -> Mapping[Action, float]:
+        """All on the one action."""
+        return {action_of(self._decide(view).decision, view): 1.0}
+
+
+class MfsBot(_FormulaBot):
+    """Plays the mathematically fair strategy: expected gain over expected loss, times k, is the decision.
+
+    Algorithm: the chance to win against all who are in (`bots.formula.chance`), the others' chips in the pot, the own
+        ones and what is to be paid give a ratio that is 1 where going on is fair (`bots.formula.relations`, formulas 1
+        and 5). k times the ratio, rounded down, is one of five decisions (`bots.formula.decisions`). While the player
+        has put nothing into the pot he enters the game, whatever it costs. It looks at nobody's play.
+
+    Source: V. S. Fazio, 2008, section 3.4.3; what is ours in it, `bots.formula` tells.
+
+    Other games: limit and no-limit hold'em of two to ten players. A game that is no hold'em is refused.
+
+    Strength: with the defaults, 3,000 hands, seed 1 (``arena play limit mfs calling -n 3000 --seed 1``), in mbb/g at
+        95 %: two players in limit 770 ± 113 from calling, 987 ± 210 from random, 1,424 ± 301 from rh and 35 ± 94 from
+        rembrant, in no-limit 4,244 ± 577, 15,106 ± 3,703, 6,425 ± 2,080 and 57 ± 1,061; six in limit 2,109 ± 687
+        against five random. A k of 4 takes more from the weak and gives rembrant 2,922 ± 1,697 in no-limit; below 2 it
+        gives up too much.
+
+    What it samples follows from the seed and the state alone: a match that is resumed or cut between hands plays the
+    same. With two players left nothing is sampled.
+    """
+
+    def __init__(
+        self,
+        *,
+        k: float = 2.0,
+        trials: int = DEFAULT_TRIALS,
+        explain: bool = False,
+        seed: int | None = None,
+    ) -> None:
+        """Choose how to play.
+
+        Args:
+            k: how bold: decisions grow with it.
+            trials: showdowns drawn to find the chance against two or more others.
+            explain: send a comment with all that is seen, the relation and the decision before every action.
+            seed: of those draws; any, where none is given.
+
+        Raises:
+            ValueError: a value that means nothing.
+        """
+        super().__init__(k, explain)
+        self._chance = Chance(trials=trials, seed=seed)
+
+    def prepare_for_many_hands(self) -> None:
+        """Compile the kernels that count the chances."""
+        compile_kernels()
+
+    def _decide(self, view: View) -> _Verdict:
+        seen = observe(view, self._chance.percent(view))
+        reason = f"MFS {mfs_relation(seen):.2f}, k {self._k:g}" if seen.odds else "nothing put in yet"
+        return _Verdict(seen, reason, mfs_decision(seen, self._k))
+
+
+class RhBot(_FormulaBot):
+    """Plays the strategy of Rachlin and Higgins: the pot over raises, players and price, times k, is the decision.
+
+    Algorithm: one ratio of what lies on the table (`bots.formula.relations`, formulas 2 and 6); k times it, rounded
+        down, is one of five decisions (`bots.formula.decisions`). It looks at no card: it bets where betting is cheap
+        and few are left to answer, and gives up where it is dear.
+
+    Source: V. S. Fazio, 2008, section 3.4.4; what is ours in it, `bots.formula` tells.
+
+    Other games: any. It asks nothing of the cards.
+
+    Strength: with the defaults, 3,000 hands, seed 1 (``arena play limit rh calling -n 3000 --seed 1``), in mbb/g at
+        95 %: two players in limit -46 ± 228 from calling, 1,537 ± 421 from random and 534 ± 180 from rembrant, in
+        no-limit -656 ± 2,116, 4,692 ± 5,244 and -4,205 ± 983; six in limit -279 ± 17 against five random. Below a k of
+        8 it folds every small blind; at a full table it does little else with any k.
+    """
+
+    def __init__(self, *, k: float = 8.0, explain: bool = False) -> None:
+        """Choose how to play.
+
+        Args:
+            k: how bold: decisions grow with it.
+            explain: send a comment with all that is seen, the relation and the decision before every action.
+
+        Raises:
+            ValueError: a value that means nothing.
+        """
+        super().__init__(k, explain)
+
+    def _decide(self, view: View) -> _Verdict:
+        seen = observe(view)
+        return _Verdict(seen, f"RH {rh_relation(seen):.2f}, k {self._k:g}", rh_decision(seen, self._k))
+
+
+def _explain(view: View, verdict: _Verdict, action: Action) -> str:
+    """What was seen, computed, decided and done, in one line."""
+    seen = verdict.seen
+    cards = view.hole_text + (f" on {view.board_text}" if view.board else "")
+    chance = "" if seen.chance_percent is None else f"CHANCE {seen.chance_percent:.1f}, "
+    return (
+        f"{view.round_name} {cards}: {chance}POT {seen.pot_money:g}, ODDS {seen.odds:.4g}, RAISE {seen.raise_money:g}, "
+        f"QTYRAISE {seen.raise_count}, NPLAYERS {seen.player_count}, FOLLOWERS {seen.follower_count}, "
+        f"INGAME {seen.in_game_count}; {verdict.reason} -> {verdict.decision.value} {verdict.decision.words}, "
+        f"{format_action(action)}"
+    )

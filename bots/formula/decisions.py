@@ -1,0 +1,91 @@
+"""The five decisions of the work, and the action that each is in a game.
+
+Every player of the work chooses one of a few numbered decisions. The table that lists them is missing; a caption says
+that 2 is to go on. The others are laid around it here: 1 below gives up, those above raise by more and more. Where a
+decision is illegal it is the legal action nearest in meaning (`bots.legality.nearest_legal`): to give up where nothing
+is to be paid is to check, to raise where no raise is allowed is to call, and a size is held within its bounds. In a
+limit game the three raises are the one that there is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import IntEnum
+from itertools import accumulate
+from typing import Final
+
+from bots.view import View
+from engine import CALL, FOLD, Action
+
+__all__ = ["Decision", "Proportions", "action_of"]
+
+
+class Decision(IntEnum):
+    """What a player decides: 2 is the work's, the others are ours."""
+
+    FOLD = 1
+    CALL = 2
+    SMALL_RAISE = 3
+    MEDIUM_RAISE = 4
+    LARGE_RAISE = 5
+
+    @property
+    def words(self) -> str:
+        """What it is called."""
+        return self.name.lower().replace("_", " ")
+
+
+_ACTIONS: Final[Mapping[Decision, Callable[[View], Action]]] = {
+    Decision.FOLD: lambda view: view.nearest_legal(FOLD),
+    Decision.CALL: lambda view: CALL,
+    Decision.SMALL_RAISE: View.raise_min,
+    Decision.MEDIUM_RAISE: lambda view: view.raise_by_pot(0.5),
+    Decision.LARGE_RAISE: lambda view: view.raise_by_pot(1.0),
+}
+"""Table 2, as proposed here: the raises are the smallest one, half the pot and the pot as it is after calling."""
+
+
+def action_of(decision: Decision, view: View) -> Action:
+    """The legal action that a decision is in this state."""
+    return _ACTIONS[decision](view)
+
+
+class Proportions:
+    """How often each decision is drawn: table 3, whose numbers are missing, as a parameter."""
+
+    def __init__(self, text: str) -> None:
+        """Read five numbers, for the decisions 1 to 5, such as ``20/50/15/10/5``; they need not sum to 100.
+
+        Raises:
+            ValueError: not five numbers of 0 or more, or all 0.
+        """
+        try:
+            weights = [float(part) for part in text.split("/")]
+        except ValueError:
+            weights = []
+        if len(weights) != len(Decision) or min(weights) < 0 or not 0 < sum(weights) < float("inf"):
+            raise ValueError(
+                f"decisions must be five proportions such as 20/50/15/10/5, for fold, call, small, medium and large "
+                f"raise, of 0 or more and not all 0, not {text!r}"
+            )
+        total = sum(weights)
+        self.chances: Mapping[Decision, float] = {
+            decision: weight / total for decision, weight in zip(Decision, weights, strict=True) if weight
+        }
+        """The probability of each decision that may be drawn."""
+        self._ends = tuple(accumulate(self.chances.values()))
+
+    def draw(self, number: float) -> Decision:
+        """The decision that a number drawn from 0 to 1, without 1, stands for."""
+        for decision, end in zip(self.chances, self._ends, strict=True):
+            if number < end:
+                return decision
+        return decision  # rounding may leave the last end just below 1
+
+    def policy(self, view: View) -> Mapping[Action, float]:
+        """The probability of each action in a state; decisions may come to the same action."""
+        chances: dict[Action, float] = {}
+        for decision, chance in self.chances.items():
+            action = action_of(decision, view)
+            chances[action] = chances.get(action, 0.0) + chance
+        return chances

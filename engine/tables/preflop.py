@@ -1,0 +1,70 @@
+"""The chances of hole cards before the flop, and how they are laid out in their file.
+
+`preflop_equity.bin` is written by `engine.tables.generate_preflop` and read here, without numpy. Everything in it is
+little-endian:
+
+    8 bytes               magic
+    169 * 9 * 3 doubles   by class of hole cards, by opponents (1 to 9): win, tie and equity of `engine.equity.Equity`
+
+A class is a pair, or two ranks suited, or two ranks offsuit, and numbered as ``13 * row + column`` of the usual square:
+the row is the higher rank of a suited hand, the lower rank of an offsuit one.
+
+Against one opponent the numbers are exact: every hand of his with every board. Against more they are sampled,
+`TRIALS` showdowns each, so that the standard error is at most 0.0005.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from os.path import dirname, join
+from typing import Final
+
+__all__ = ["CLASSES", "MOST_OPPONENTS", "PREFLOP_PATH", "PREFLOP_SHA256", "TRIALS", "class_of", "load", "read", "write"]
+
+CLASSES: Final = 169
+MOST_OPPONENTS: Final = 9
+TRIALS: Final = 1_000_000
+"""Showdowns behind each number against two or more opponents."""
+
+PREFLOP_PATH: Final = join(dirname(__file__), "preflop_equity.bin")
+PREFLOP_SHA256: Final = "445f733c15a3a32fa0feb96a1369606d8b063372536e3c9242c63d2342c315dc"
+"""Checksum of the file; a test compares the two."""
+
+_MAGIC: Final = b"ACPCPE01"
+_LAYOUT: Final = struct.Struct(f"<{CLASSES * MOST_OPPONENTS * 3}d")
+
+
+def class_of(hole: Sequence[int]) -> int:
+    """The class of two hole cards, 0..168."""
+    first, second = hole
+    low, high = sorted((first >> 2, second >> 2))
+    return 13 * high + low if first & 3 == second & 3 else 13 * low + high
+
+
+def write(numbers: Sequence[float]) -> bytes:
+    """The bytes of the file for these numbers: class by class, opponents by opponents, win, tie, equity."""
+    return _MAGIC + _LAYOUT.pack(*numbers)
+
+
+def load() -> tuple[float, ...]:
+    """Read the packaged file (37 KB, 0.2 ms).
+
+    Raises:
+        OSError: the file is missing from the installation.
+        ValueError: the file is not of the layout that this version reads.
+    """
+    with open(PREFLOP_PATH, "rb") as file:
+        return read(file.read())
+
+
+def read(data: bytes) -> tuple[float, ...]:
+    """The numbers written by `write`; those of class c against n opponents begin at ``3 * (9 * c + n - 1)``.
+
+    Raises:
+        ValueError: these bytes are not such a file, or part of it is missing.
+    """
+    if len(data) != len(_MAGIC) + _LAYOUT.size or not data.startswith(_MAGIC):
+        raise ValueError("the table of chances before the flop is damaged or of another version; reinstall it")
+    numbers: tuple[float, ...] = _LAYOUT.unpack_from(data, len(_MAGIC))
+    return numbers

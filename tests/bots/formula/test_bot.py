@@ -1,0 +1,321 @@
+"""`mfs` and `rh`: what they do in given states, options, comments, draws, and that they are never illegal."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bots.baseline import CallingBot, ConstantBot, RandomBot
+from bots.bot import Bot
+from bots.builtin import main
+from bots.errors import BotsError, SpecError
+from bots.formula.bot import MfsBot, RhBot
+from bots.legality import require_legal
+from bots.registry import make_bot
+from bots.testing import MockDealer, check
+from bots.view import View
+from engine import CALL, FOLD, RAISE, Action, ActionKind, Hand, deal_hand, deals, raise_to
+from protocol import find_game, shipped_games
+
+ViewOf = Callable[[str, str], View]
+HOLDEM = [name for name in shipped_games() if name.startswith("holdem")]
+
+
+@pytest.mark.parametrize(
+    ("game", "state", "k", "action"),
+    [
+        # The small blind stands to win 10 with 10: the relation is chance / (100 - chance). AA 85.20 %: 5.76,
+        # AKs 67.04 %: 2.03, JTs 57.53 %: 1.35, 72o 34.58 %: 0.53
+        ("limit", "MATCHSTATE:1:0::|AhAs", 2, RAISE),
+        ("limit", "MATCHSTATE:1:0::|AhKh", 2, RAISE),
+        ("limit", "MATCHSTATE:1:0::|JhTh", 2, CALL),
+        ("limit", "MATCHSTATE:1:0::|7h2s", 2, FOLD),
+        ("limit", "MATCHSTATE:1:0::|7h2s", 4, CALL),
+        ("limit", "MATCHSTATE:1:0::|7h2s", 8, RAISE),
+        ("limit", "MATCHSTATE:1:0::|JhTh", 1, FOLD),
+        ("nolimit", "MATCHSTATE:1:0::|AhAs", 2, raise_to(300)),  # 5, the pot
+        ("nolimit", "MATCHSTATE:1:0::|AhKh", 1.5, raise_to(200)),  # 3, the smallest
+        ("nolimit", "MATCHSTATE:1:0::|AhKh", 2, raise_to(200)),  # 4, half the pot, is as much
+        ("nolimit", "MATCHSTATE:1:0::|JhTh", 2, CALL),
+        # The same in the big blind, who need not fold
+        ("limit", "MATCHSTATE:0:0:c:7h2s|", 2, CALL),
+        ("nolimit", "MATCHSTATE:0:0:c:7h2s|", 2, CALL),
+        # All-in against aces or 72o: 20000 with 20000
+        ("nolimit", "MATCHSTATE:0:0:r20000:AhAs|", 2, CALL),
+        ("nolimit", "MATCHSTATE:0:0:r20000:7h2s|", 2, FOLD),
+        # No raise is left
+        ("limit", "MATCHSTATE:0:0:rrr:AhAs|", 2, CALL),
+        # The nuts on the river, and a hand that can only lose
+        ("nolimit", "MATCHSTATE:0:0:cc/cc/cc/:AhKh|/QhJhTh/2c/3d", 0.001, raise_to(300)),
+        ("limit", "MATCHSTATE:0:0:cc/cc/cc/cr:2c3d|/QhJhTh/9h/Kh", 2, FOLD),
+        # Who has put in nothing enters, with anything, at any price
+        ("limit10", "MATCHSTATE:2:0::||7h2s|||||||", 2, CALL),
+        ("nolimit10", "MATCHSTATE:3:0:r20000:|||7h2s||||||", 0.25, CALL),
+        ("nolimit10", "MATCHSTATE:3:0:f:|||AhAs||||||", 8, CALL),
+    ],
+)
+def test_what_mfs_does(view_of: ViewOf, game: str, state: str, k: float, action: Action) -> None:
+    view = view_of(game, state)
+    bot = MfsBot(k=k, seed=1)
+    assert bot.policy(view) == {action: 1.0}
+    assert bot.act(view) == action
+    assert require_legal(action, view) == action
+
+
+@pytest.mark.parametrize(
+    ("game", "state", "k", "action"),
+    [
+        # 0.25 in the small blind, 1 in the big blind after a call, 0.0075 first of ten (test_relations)
+        ("limit", "MATCHSTATE:1:0::|AhAs", 7.9, FOLD),
+        ("limit", "MATCHSTATE:1:0::|7h2s", 8, CALL),
+        ("limit", "MATCHSTATE:1:0::|7h2s", 12, RAISE),
+        ("limit", "MATCHSTATE:0:0:c:7h2s|", 1, CALL),
+        ("limit", "MATCHSTATE:0:0:c:7h2s|", 3, RAISE),
+        ("nolimit", "MATCHSTATE:0:0:c:7h2s|", 3, raise_to(200)),
+        ("nolimit", "MATCHSTATE:0:0:c:7h2s|", 5, raise_to(300)),
+        ("limit10", "MATCHSTATE:2:0::||AhAs|||||||", 8, FOLD),
+        # three raises in the hand, nobody to follow: 7 / (4 * 1 * 2 * 2)
+        ("limit", "MATCHSTATE:0:0:rrr:AhAs|", 4.5, FOLD),
+        ("limit", "MATCHSTATE:0:0:rrr:AhAs|", 4.6, CALL),
+        ("limit", "MATCHSTATE:0:0:rrr:AhAs|", 12, CALL),
+        # where no card is as in hold'em: 3 / (2 * 1 * 2 * 2) in Kuhn poker after a bet
+        ("kuhn", "MATCHSTATE:1:0:r:|Qs", 4, FOLD),
+        ("kuhn", "MATCHSTATE:1:0:r:|Qs", 6, CALL),
+    ],
+)
+def test_what_rh_does(view_of: ViewOf, game: str, state: str, k: float, action: Action) -> None:
+    view = view_of(game, state)
+    bot = RhBot(k=k)
+    assert bot.policy(view) == {action: 1.0}
+    assert bot.act(view) == action
+    assert require_legal(action, view) == action
+
+
+def test_explanations(view_of: ViewOf) -> None:
+    def say(bot: Bot, game: str, state: str) -> str:
+        view = view_of(game, state)
+        bot.act(view)
+        (comment,) = view.comments
+        return comment.decode()
+
+    mfs = MfsBot(k=2, explain=True)
+    assert say(mfs, "nolimit", "MATCHSTATE:1:0::|JhTh") == (
+        "# preflop JhTh: CHANCE 57.5, POT 1.5, ODDS 3, RAISE 0.5, QTYRAISE 0, NPLAYERS 2, FOLLOWERS 1, INGAME 2; "
+        "MFS 1.35, k 2 -> 2 call, c\r\n"
+    )
+    assert say(mfs, "limit", "MATCHSTATE:0:0:cc/cc/cc/:AhKh|/QhJhTh/2c/3d") == (
+        "# river AhKh on QhJhTh2c3d: CHANCE 100.0, POT 2, ODDS 2, RAISE 0, QTYRAISE 0, NPLAYERS 2, FOLLOWERS 1, "
+        "INGAME 2; MFS inf, k 2 -> 5 large raise, r\r\n"
+    )
+    assert say(mfs, "limit10", "MATCHSTATE:2:0::||7h2s|||||||") == (
+        "# preflop 7h2s: CHANCE 4.8, POT 1.5, ODDS 0, RAISE 1, QTYRAISE 0, NPLAYERS 10, FOLLOWERS 9, INGAME 10; "
+        "nothing put in yet -> 2 call, c\r\n"
+    )
+    assert say(RhBot(k=0.5, explain=True), "nolimit", "MATCHSTATE:0:0:c:7h2s|") == (
+        "# preflop 7h2s: POT 2, ODDS 2, RAISE 0, QTYRAISE 0, NPLAYERS 2, FOLLOWERS 0, INGAME 2; "
+        "RH 1.00, k 0.5 -> 1 fold, c\r\n"
+    )
+
+
+@pytest.mark.parametrize("bot", [MfsBot(), RhBot()])
+def test_silent_unless_asked(view_of: ViewOf, bot: Bot) -> None:
+    view = view_of("nolimit", "MATCHSTATE:1:0::|Ah5s")
+    bot.act(view)
+    assert view.comments == []
+
+
+def test_comments_reach_the_dealer_before_the_reply() -> None:
+    script = MockDealer("limit").ask("MATCHSTATE:1:0::|AhAs", "r").tell("MATCHSTATE:1:0:rf:|AhAs")
+    check(MfsBot(explain=True), script)
+    (comment,) = script.comments
+    assert comment.startswith(b"# preflop AhAs: CHANCE 85.2,")
+
+
+BOTS: list[Callable[[int], Bot]] = [
+    lambda seed: MfsBot(explain=True, trials=20, seed=seed),
+    lambda seed: MfsBot(explain=True, trials=20, k=0.5, seed=seed),
+    lambda seed: MfsBot(explain=True, trials=20, k=8, seed=seed),
+    lambda seed: RhBot(explain=True),
+    lambda seed: RhBot(explain=True, k=0.25),
+    lambda seed: RhBot(explain=True, k=30),
+    lambda seed: RandomBot(decisions="20/50/15/10/5", seed=seed),
+    lambda seed: ConstantBot(decision=1 + seed % 5),
+    lambda seed: CallingBot(),
+]
+
+
+def play_walk(name: str, hands: int, casts: int) -> int:
+    """Hands between random casts: legal answers, no free folds, one valid comment each, the policy is played."""
+    game = find_game(name)[1]
+    rng = random.Random(7)
+    players = [bot for bot in BOTS if name.startswith("holdem") or not isinstance(bot(0), MfsBot)]
+    tables = [[rng.choice(players)(seed) for seed in range(game.num_players)] for _ in range(casts)]
+    source = deals(game, 11)
+    said = 0
+    for number in range(hands):
+        cast = rng.choice(tables)
+        hand = Hand(game, next(source))
+        while not hand.finished:
+            view = View.of_hand(hand, hand.acting_position, number)
+            bot = cast[hand.acting_position]
+            policy = bot.policy(view)
+            assert policy is not None
+            assert sum(policy.values()) == pytest.approx(1)
+            assert view.comments == [], "asking must not change anything"
+            answer = bot.act(view)
+            assert policy[answer] > 0
+            assert all(require_legal(action, view) == action for action in policy)
+            assert answer.kind is not ActionKind.FOLD or view.to_call
+            if isinstance(bot, MfsBot | RhBot):
+                (comment,) = view.comments
+                assert comment.startswith(b"# ")
+                assert comment.endswith(b"\r\n")
+                assert comment.isascii()
+                assert comment.count(b"\n") == comment.count(b"\r") == 1
+                assert len(comment) < 300
+                said += 1
+            hand.apply(answer)
+    return said
+
+
+@pytest.mark.parametrize("name", shipped_games())
+def test_never_illegal(name: str) -> None:
+    assert play_walk(name, hands=100, casts=20) > 50
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", HOLDEM)
+def test_never_illegal_in_many_hands(name: str) -> None:
+    play_walk(name, hands=3000, casts=200)
+
+
+@pytest.mark.parametrize("players", [4, 5, 7, 8, 9])
+def test_other_numbers_of_players(players: int) -> None:
+    game = find_game("nolimit10")[1]
+    game = replace(game, num_players=players, stacks=game.stacks[:players], blinds=game.blinds[:players])
+    cast: list[Bot] = [MfsBot(seed=seat, trials=20) if seat % 2 else RhBot(k=30) for seat in range(players)]
+    for number in range(40):
+        hand = Hand(game, deal_hand(game, 3, number))
+        while not hand.finished:
+            view = View.of_hand(hand, hand.acting_position, number)
+            hand.apply(require_legal(cast[hand.acting_position].act(view), view))
+
+
+def actions_of(bot: Bot, numbers: range) -> dict[int, list[Action]]:
+    """What a bot plays against two random opponents, by hand number."""
+    game = find_game("nolimit3")[1]
+    opponents = [RandomBot(seed=seat, fold=0, call=0.9, raise_=0.1) for seat in range(2)]
+    played: dict[int, list[Action]] = {}
+    for number in numbers:
+        hand = Hand(game, deal_hand(game, 5, number))
+        cast = [*opponents, bot]
+        turned = cast[number % 3 :] + cast[: number % 3]
+        for position, player in enumerate(turned):
+            player.hand_started(View.of_hand(hand, position, number))  # type: ignore[arg-type]
+        played[number] = []
+        while not hand.finished:
+            view = View.of_hand(hand, hand.acting_position, number)
+            player = turned[hand.acting_position]
+            answer = player.act(view)
+            played[number] += [answer] if player is bot else []
+            hand.apply(answer)
+    return played
+
+
+@pytest.mark.parametrize("spec", ["mfs?trials=10", "random?decisions=20/50/15/10/5"])
+def test_draws_follow_from_seed_hand_and_state(spec: str) -> None:
+    """Cut anywhere, played backwards, asked twice: the same hands."""
+    whole = actions_of(make_bot(spec, 3), range(200))
+    late = actions_of(make_bot(spec, 3), range(100, 200))
+    backwards = actions_of(make_bot(spec, 3), range(199, -1, -1))
+    assert {number: whole[number] for number in late} == late
+    assert backwards == whole
+    assert actions_of(make_bot(spec, 4), range(200)) != whole
+    assert actions_of(make_bot(spec), range(200)) != actions_of(make_bot(spec), range(200))
+
+
+@pytest.mark.parametrize("name", [name for name in shipped_games() if not name.startswith("holdem")])
+def test_mfs_refuses_games_that_are_no_holdem(name: str) -> None:
+    game = find_game(name)[1]
+    hand = Hand(game, deal_hand(game, 1, 0))
+    view = View.of_hand(hand, hand.acting_position)
+    for ask in (MfsBot().act, MfsBot().policy):
+        with pytest.raises(BotsError, match=r"hold'em only: .* this game is none"):
+            ask(view)
+
+
+def test_the_program_refuses_in_one_sentence(
+    thread_dealer: Callable[..., Any], capfd: pytest.CaptureFixture[str]
+) -> None:
+    dealer = thread_dealer(MockDealer("leduc").ask("MATCHSTATE:0:0::Ks|"))
+    assert main(["mfs", "127.0.0.1", str(dealer.port), "--game", "leduc"]) == 1
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert err.startswith("bot: the chance to win is counted for hold'em only")
+    assert err.count("\n") == 1
+
+
+def test_by_name() -> None:
+    bot = make_bot("mfs?k=0.5,trials=50,explain=yes", 5)
+    assert isinstance(bot, MfsBot)
+    assert (bot._k, bot._explains, bot._chance._trials, bot._chance._seed) == (0.5, True, 50, 5)
+    rh = make_bot("rh?k=0.5", 5)
+    assert isinstance(rh, RhBot)
+    assert (rh._k, rh._explains) == (0.5, False)
+
+
+@pytest.mark.parametrize(
+    ("spec", "sentence"),
+    [
+        ("mfs?k=0", "'mfs[?]k=0': k must be above 0 and at most 1e\\+06, not 0"),
+        ("rh?k=-1", "k must be above 0"),
+        ("rh?k=nan", "k must be above 0"),
+        ("mfs?k=inf", "k must be above 0"),
+        ("mfs?trials=0", "trials must be 1 or more, not 0"),
+        ("rh?seed=1", "rh has no option 'seed'"),
+    ],
+)
+def test_options_that_mean_nothing(spec: str, sentence: str) -> None:
+    with pytest.raises(SpecError, match=sentence):
+        make_bot(spec)
+
+
+PROGRAM = """
+import sys
+from bots.builtin import main
+at_start = "numpy" in sys.modules
+code = main(sys.argv[1:])
+heavy = {"numpy", "numba", "scipy", "llvmlite"} & {name.split(".")[0] for name in sys.modules}
+print(code, at_start, *sorted(heavy))
+"""
+
+
+@pytest.mark.parametrize("loaded", ["", " numpy"], ids=["before the flop", "to the flop"])
+def test_a_playing_mfs_compiles_nothing(
+    thread_dealer: Callable[..., Any], program_env: dict[str, str], tmp_path: Path, loaded: str
+) -> None:
+    """Numpy is loaded with the first chance that has to be counted, numba never."""
+    script = MockDealer("limit3").ask("MATCHSTATE:1:0:cc:|AhAs|", "r")
+    if loaded:
+        script.ask("MATCHSTATE:1:0:ccrcc/c:|AhAs|/2c3c4c", "r").tell("MATCHSTATE:1:0:ccrcc/crff:|AhAs|/2c3c4c")
+    else:
+        script.tell("MATCHSTATE:1:0:ccrff:|AhAs|")
+    dealer = thread_dealer(script)
+    command = [sys.executable, "-c", PROGRAM, "mfs", "127.0.0.1", str(dealer.port), "--game", "limit3"]
+    done = subprocess.run(command, capture_output=True, text=True, env=program_env, cwd=tmp_path, timeout=60)
+    assert (done.stdout, done.stderr) == (f"0 False{loaded}\n", "")
+
+
+def test_compiled_for_many_hands_it_plays_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernels are asked for, and nothing else changes."""
+    asked = []
+    monkeypatch.setattr("bots.formula.bot.compile_kernels", lambda: asked.append(True))
+    MfsBot().prepare_for_many_hands()
+    assert asked == [True]

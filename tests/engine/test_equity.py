@@ -1,0 +1,292 @@
+"""Chances to win: against obvious slow twins, known values, and each other, by numpy and by the kernels."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import subprocess
+import sys
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from engine import equity as equities
+from engine import equity_arrays, parse_cards, rank_hand
+from engine.equity import Equity, compile_kernels, equity, exact_equity, preflop_equity, sampled_equity
+from engine.kernels import equity as kernels
+
+MASK = (1 << 64) - 1
+
+
+def unseen_of(*known):
+    return [card for card in range(52) if card not in known]
+
+
+def naive_exact(hole, board):
+    """Lost, won and tied showdowns against one opponent."""
+    counts = [0, 0, 0]
+    for rest in itertools.combinations(unseen_of(*hole, *board), 5 - len(board)):
+        table = (*board, *rest)
+        ours = rank_hand((*hole, *table))
+        for other in itertools.combinations(unseen_of(*hole, *table), 2):
+            theirs = rank_hand((*other, *table))
+            counts[0 if ours < theirs else 1 if ours > theirs else 2] += 1
+    return counts
+
+
+def naive_words(start):
+    """SplitMix64 as published."""
+    while True:
+        start = (start + 0x9E3779B97F4A7C15) & MASK
+        word = ((start ^ (start >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+        word = ((word ^ (word >> 27)) * 0x94D049BB133111EB) & MASK
+        yield word ^ (word >> 31)
+
+
+def naive_sampled(hole, board, opponents, trials, start):
+    """Showdowns by number of winners, drawn in the order that `engine.equity_arrays.count_sampled` documents."""
+    counts = [0] * (opponents + 2)
+    words = naive_words(start)
+    needed = 5 - len(board) + 2 * opponents
+    for _ in range(trials):
+        halves = [half for word in itertools.islice(words, (needed + 1) // 2) for half in divmod(word, 1 << 32)]
+        deck = unseen_of(*hole, *board)
+        drawn = []
+        for half in halves[:needed]:
+            at = half * len(deck) >> 32
+            drawn.append(deck[at])
+            deck[at] = deck[0]
+            deck.pop(0)
+        table = (*board, *drawn[: 5 - len(board)])
+        others = drawn[5 - len(board) :]
+        ours = rank_hand((*hole, *table))
+        theirs = [rank_hand((*others[i : i + 2], *table)) for i in range(0, 2 * opponents, 2)]
+        counts[0 if max(theirs) > ours else 1 + theirs.count(ours)] += 1
+    return counts
+
+
+def arrays_of(hole, board):
+    return [np.array(tuple(cards), np.uint8) for cards in (hole, board, unseen_of(*hole, *board))]
+
+
+def count_exact(counter, hole, board):
+    counts = np.zeros(3, np.int64)
+    counter(*arrays_of(hole, board), counts)
+    return counts.tolist()
+
+
+def count_sampled(counter, hole, board, opponents, trials, start):
+    counts = np.zeros(opponents + 2, np.int64)
+    counter(*arrays_of(hole, board), opponents, trials, start, counts)
+    return counts.tolist()
+
+
+def situations(board_cards, count, seed):
+    """Random hands and boards, every other one with few suits and ranks, so that flushes and straights come up."""
+    generator = random.Random(seed)
+    for number in range(count):
+        deck = range(52) if number % 2 else [card for card in range(52) if card % 4 < 2 and card >> 2 < 8]
+        cards = generator.sample(deck, 2 + board_cards)
+        yield tuple(cards[:2]), tuple(cards[2:])
+
+
+@pytest.mark.parametrize(("board_cards", "count"), [(5, 40), (4, 4)])
+def test_exact_is_what_counting_gives(board_cards, count):
+    for hole, board in situations(board_cards, count, seed=board_cards):
+        expected = naive_exact(hole, board)
+        assert count_exact(equity_arrays.count_exact, hole, board) == expected
+        assert count_exact(kernels.count_exact, hole, board) == expected
+        lost, won, tied = expected
+        total = lost + won + tied
+        assert exact_equity(hole, board) == Equity(won / total, tied / total, (won + tied / 2) / total)
+        assert total == {5: 990, 4: 46 * 990}[board_cards]
+
+
+def test_exact_on_the_flop_is_the_mean_of_the_turns():
+    for hole, board in situations(3, 4, seed=3):
+        counts = np.zeros(3, np.int64)
+        for card in unseen_of(*hole, *board):
+            equity_arrays.count_exact(*arrays_of(hole, (*board, card)), counts)
+        whole = count_exact(equity_arrays.count_exact, hole, board)
+        assert [2 * count for count in whole] == counts.tolist(), "every pair of cards comes in two orders"
+        assert sum(whole) == 1_070_190
+        assert count_exact(kernels.count_exact, hole, board) == whole
+
+
+@pytest.mark.slow
+def test_exact_on_the_flop_is_what_counting_gives():
+    for hole, board in situations(3, 4, seed=4):
+        assert count_exact(equity_arrays.count_exact, hole, board) == naive_exact(hole, board)
+
+
+@pytest.mark.parametrize("board_cards", [0, 3, 4, 5])
+@pytest.mark.parametrize("opponents", [1, 2, 3, 8, 9])
+def test_sampled_draws_as_documented(board_cards, opponents):
+    for number, (hole, board) in enumerate(situations(board_cards, 2, seed=opponents)):
+        start = (MASK - 3, 12345)[number]
+        expected = naive_sampled(hole, board, opponents, 60, start)
+        assert sum(expected) == 60
+        assert count_sampled(equity_arrays.count_sampled, hole, board, opponents, 60, start) == expected
+        assert count_sampled(kernels.count_sampled, hole, board, opponents, 60, np.uint64(start)) == expected
+
+
+@pytest.mark.parametrize("trials", [1, 1023, 1024, 1025, 5000])
+def test_blocks_of_trials_are_one_row(trials):
+    hole, board = next(situations(3, 1, seed=9))
+    numbers = [
+        count_sampled(equity_arrays.count_sampled, hole, board, 2, trials, 7),
+        count_sampled(kernels.count_sampled, hole, board, 2, trials, np.uint64(7)),
+    ]
+    assert numbers[0] == numbers[1]
+    assert sum(numbers[0]) == trials
+    if trials <= 1025:
+        assert numbers[0] == naive_sampled(hole, board, 2, trials, 7)
+
+
+def test_kernels_do_the_same_in_python(monkeypatch):
+    for helper in ("rank_of", "compare"):
+        monkeypatch.setattr(kernels, helper, getattr(kernels, helper).py_func)
+    hole, board = next(situations(5, 1, seed=1))
+    turn_hole, turn_board = next(situations(4, 1, seed=1))
+    flop_hole, flop_board = next(situations(3, 1, seed=1))
+    with np.errstate(over="ignore"):  # a scalar of numpy says when it wraps
+        assert count_exact(kernels.count_exact.py_func, hole, board) == naive_exact(hole, board)
+        sampled = count_sampled(kernels.count_sampled.py_func, turn_hole, turn_board, 3, 40, np.uint64(5))
+        assert sampled == naive_sampled(turn_hole, turn_board, 3, 40, 5)
+        # A deck cut down: the kernels count whatever is unseen.
+        few = np.array(unseen_of(*turn_hole, *turn_board, *flop_hole, *flop_board)[:7], np.uint8)
+        for own, table in ((turn_hole, turn_board), (flop_hole, flop_board)):
+            counts = [np.zeros(3, np.int64) for _ in range(3)]
+            arguments = (*arrays_of(own, table)[:2], few)
+            kernels.count_exact.py_func(*arguments, counts[0])
+            kernels.count_exact(*arguments, counts[1])
+            equity_arrays.count_exact(*arguments, counts[2])
+            assert counts[0].tolist() == counts[1].tolist() == counts[2].tolist()
+            assert counts[0].sum() > 0
+
+
+SAMPLES = 40_000
+
+
+@pytest.mark.parametrize("board_cards", [0, 3, 4, 5])
+def test_sampled_comes_near_exact(board_cards):
+    """Within five standard errors, for each of several seeds, one of them the default's."""
+    for seed, (hole, board) in enumerate(situations(board_cards, 6, seed=50 + board_cards)):
+        exact = exact_equity(hole, board)
+        sampled = sampled_equity(hole, board, trials=SAMPLES, seed=seed)
+        assert sampled != exact
+        for chance, estimate in zip(exact, sampled, strict=True):
+            error = (chance * (1 - chance) / SAMPLES) ** 0.5
+            assert abs(estimate - chance) <= 5 * error + 1e-12, (hole, board, seed)
+
+
+def test_sampled_against_many_on_the_river_comes_near_exact():
+    """The best hand but one: only two of the three aces left among 45 cards are better."""
+    hole, board = parse_cards("KhKd"), parse_cards("KsAs9d6c2h")
+    chance = float(1 - 9 * Fraction(3, 990))  # no two opponents can both have two of three aces
+    sampled = sampled_equity(hole, board, 9, trials=SAMPLES, seed=1)
+    assert sampled.tie == 0
+    assert abs(sampled.win - chance) < 5 * (chance * (1 - chance) / SAMPLES) ** 0.5
+
+
+def test_every_card_is_drawn_equally_often():
+    """All places of the deck in all draws, by chi squared within six deviations."""
+    unseen = np.arange(50, dtype=np.uint8)
+    drawn = equity_arrays._draw(unseen, 23, 0, SAMPLES, 99)
+    assert all(len(set(column)) == 23 for column in drawn.T[:500].tolist())
+    for row in drawn:
+        expected = SAMPLES / 50
+        statistic = ((np.bincount(row, minlength=50) - expected) ** 2 / expected).sum()
+        assert statistic == pytest.approx(49, abs=6 * (2 * 49) ** 0.5)
+
+
+def test_known_values():
+    assert exact_equity(parse_cards("AsAh")).equity == pytest.approx(0.852037, abs=5e-7)
+    assert preflop_equity(parse_cards("AsAh")) == exact_equity(parse_cards("AcAd")) == equity(parse_cards("AhAc"))
+    # A royal flush on the board: everybody shares.
+    royal = parse_cards("AsKsQsJsTs")
+    assert exact_equity(parse_cards("2c2d"), royal) == Equity(0.0, 1.0, 0.5)
+    for opponents in range(2, 10):
+        shared = equity(parse_cards("2c2d"), royal, opponents, trials=300)
+        assert shared == pytest.approx(Equity(0.0, 1.0, 1 / (opponents + 1)), rel=1e-12)
+    # The nuts; and a straight flush on the board, which only the king of spades beats.
+    assert equity(parse_cards("AsKs"), parse_cards("QsJsTs2c"), 9) == Equity(1.0, 0.0, 1.0)
+    assert exact_equity(parse_cards("2c3d"), parse_cards("QsJsTs9s8s")) == Equity(0.0, 946 / 990, 473 / 990)
+
+
+def test_a_tie_of_two_among_three_counts_half():
+    counts = [10, 4, 6, 3]
+    assert equities.equity_of_counts(counts) == Equity(4 / 23, 9 / 23, (4 + 3 + 1) / 23)
+
+
+def test_a_seed_fixes_the_sample():
+    hole, board = parse_cards("QhJh"), parse_cards("Th9c2d")
+    assert sampled_equity(hole, board, 3, trials=500, seed=4) == sampled_equity(hole, board, 3, trials=500, seed=4)
+    assert sampled_equity(hole, board, 3, seed=2**64 + 4) == sampled_equity(hole, board, 3, seed=4)
+    seeds = (0, 1, 2, -1, 2**63)
+    assert len({sampled_equity(hole, board, 3, trials=9973, seed=seed) for seed in seeds}) == len(seeds)
+    assert equity(hole, board, 3) == sampled_equity(hole, board, 3, trials=equities.DEFAULT_TRIALS, seed=0)
+    assert sampled_equity(hole, board, 3, trials=1000, seed=4)[:2] == (0.425, 0.021), "on every machine"
+
+
+@pytest.mark.parametrize("cards", [list, tuple, bytes])
+def test_any_sequence_of_cards_will_do(cards):
+    hole, board = parse_cards("QhJh"), parse_cards("Th9c2d")
+    assert exact_equity(cards(hole), cards(board)) == exact_equity(hole, board)
+    assert sampled_equity(cards(hole[::-1]), cards(board), 2) == sampled_equity(hole, board, 2)
+    assert preflop_equity(cards(hole[::-1]), 2) == preflop_equity(hole, 2)
+
+
+def test_compiled_kernels_give_the_same(monkeypatch):
+    monkeypatch.setattr(equities, "_is_compiled", False)
+    asked = [(hole, board) for cards in (0, 3, 4, 5) for hole, board in situations(cards, 2, seed=cards)]
+    before = [(exact_equity(*ask), sampled_equity(*ask, 5, trials=200, seed=3)) for ask in asked]
+    compile_kernels()
+    assert equities._is_compiled
+    monkeypatch.delattr(equity_arrays, "count_exact")
+    monkeypatch.delattr(equity_arrays, "count_sampled")
+    assert [(exact_equity(*ask), sampled_equity(*ask, 5, trials=200, seed=3)) for ask in asked] == before
+
+
+@pytest.mark.parametrize(
+    ("hole", "board", "opponents", "trials", "sentence"),
+    [
+        ((1,), (), 1, 1, "two hole cards are needed, not 1"),
+        ((1, 2, 3), (), 1, 1, "two hole cards are needed, not 3"),
+        ((1, 2), (3, 4), 1, 1, "a board has no card, or three, four or five, not 2"),
+        ((1, 2), (3, 4, 5, 6, 7, 8), 1, 1, "a board has no card, or three, four or five, not 6"),
+        ((1, 1), (), 1, 1, r"these are not 2 different cards 0..51: \[1, 1\]"),
+        ((1, 2), (3, 4, 2), 1, 1, "these are not 5 different cards"),
+        ((1, 52), (), 1, 1, "these are not 2 different cards"),
+        ((1, -1), (), 1, 1, "these are not 2 different cards"),
+        ((1, 2), (), 0, 1, "opponents must be 1 to 9, not 0"),
+        ((1, 2), (), 10, 1, "opponents must be 1 to 9, not 10"),
+        ((1, 2), (), 1, 0, "trials must be 1 or more, not 0"),
+        ((1, 2), (), 2, -5, "trials must be 1 or more, not -5"),
+    ],
+)
+def test_what_cannot_be_is_refused(hole, board, opponents, trials, sentence):
+    for ask in (equity, sampled_equity):
+        with pytest.raises(ValueError, match=sentence):
+            ask(hole, board, opponents, trials=trials)
+    if "trials" not in sentence and "opponents" not in sentence:
+        with pytest.raises(ValueError, match=sentence):
+            exact_equity(hole, board)
+    if not board and "trials" not in sentence:
+        with pytest.raises(ValueError, match=sentence):
+            preflop_equity(hole, opponents)
+
+
+def test_nothing_is_loaded_before_it_is_needed():
+    code = (
+        "import sys; from engine.equity import equity, preflop_equity\n"
+        "preflop_equity((51, 50), 9); equity((51, 50))\n"
+        "print(sorted({'numpy', 'numba'} & sys.modules.keys()))\n"
+        "equity((51, 50), (0, 1, 2), 1); equity((51, 50), (0, 1, 2), 2)\n"
+        "print(sorted({'numpy', 'numba'} & sys.modules.keys()))\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
+    assert (done.stdout, done.stderr) == ("[]\n['numpy']\n", "")

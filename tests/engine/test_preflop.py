@@ -1,0 +1,176 @@
+"""The table of chances before the flop: what it is of, that it is whole, and that it comes out again."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from engine import equity as equities
+from engine import parse_cards
+from engine.equity import Equity, compile_kernels, equity_of_counts, preflop_equity
+from engine.kernels import preflop as kernels
+from engine.kernels.equity import count_exact
+from engine.tables import generate_preflop
+from engine.tables.preflop import CLASSES, MOST_OPPONENTS, PREFLOP_PATH, PREFLOP_SHA256, class_of, read, write
+
+SHOWDOWNS = math.comb(50, 5) * math.comb(45, 2)
+"""Of one hand against one opponent."""
+
+
+def data_of_file():
+    with open(PREFLOP_PATH, "rb") as file:
+        return file.read()
+
+
+def entry(text, opponents=1):
+    return preflop_equity(parse_cards(text), opponents)
+
+
+def hands_in_class(number):
+    row, column = divmod(number, 13)
+    return 6 if row == column else 4 if row > column else 12
+
+
+def test_classes():
+    members = [0] * CLASSES
+    for hole in itertools.combinations(range(52), 2):
+        assert class_of(hole) == class_of(hole[::-1])
+        members[class_of(hole)] += 1
+    assert members == [hands_in_class(number) for number in range(CLASSES)]
+    assert class_of(parse_cards("2c2d")) == 0
+    assert class_of(parse_cards("AsAh")) == 168
+    assert class_of(parse_cards("AsKs")) == 13 * 12 + 11
+    assert class_of(parse_cards("AsKh")) == 13 * 11 + 12
+    assert all(class_of(generate_preflop.hole_of_class(number)) == number for number in range(CLASSES))
+
+
+def test_the_file_is_the_one_it_claims_to_be():
+    data = data_of_file()
+    assert hashlib.sha256(data).hexdigest() == PREFLOP_SHA256
+    assert write(read(data)) == data
+
+
+def test_damaged_files_are_refused():
+    data = data_of_file()
+    for damaged in (b"", data[:50], b"x" + data[1:], data[:-8], data + b"\0" * 8):
+        with pytest.raises(ValueError, match="the table of chances before the flop is damaged"):
+            read(damaged)
+
+
+def test_exact_entries_are_counts_and_cancel_out():
+    """Over all hands the opponent wins as often as we do."""
+    wins = losses = 0
+    for number in range(CLASSES):
+        hole, size = generate_preflop.hole_of_class(number), hands_in_class(number)
+        chance = preflop_equity(hole)
+        won, tied = chance.win * SHOWDOWNS, chance.tie * SHOWDOWNS
+        assert won == pytest.approx(round(won), abs=1e-4)
+        assert tied == pytest.approx(round(tied), abs=1e-4)
+        assert chance.equity == pytest.approx(chance.win + chance.tie / 2, abs=1e-15)
+        wins += size * round(won)
+        losses += size * (SHOWDOWNS - round(won) - round(tied))
+    assert wins == losses
+
+
+@pytest.mark.parametrize("opponents", range(1, MOST_OPPONENTS + 1))
+def test_entries_make_sense_together(opponents):
+    chances = [preflop_equity(generate_preflop.hole_of_class(number), opponents) for number in range(CLASSES)]
+    mean = sum(hands_in_class(number) * chance.equity for number, chance in enumerate(chances)) / 1326
+    assert mean == pytest.approx(1 / (opponents + 1), abs=1e-4), "a random hand has its share"
+    assert max(chances, key=lambda chance: chance.equity) == entry("AcAd", opponents)
+    for chance in chances:
+        assert 0 < chance.tie < chance.win + 1e-12 < 1
+        least, most = chance.win + chance.tie / (opponents + 1), chance.win + chance.tie / 2
+        assert least - 1e-12 <= chance.equity <= most + 1e-12
+
+
+def test_more_opponents_are_worse():
+    for number in range(CLASSES):
+        hole = generate_preflop.hole_of_class(number)
+        shares = [preflop_equity(hole, opponents).equity for opponents in range(1, MOST_OPPONENTS + 1)]
+        assert shares == sorted(shares, reverse=True)
+
+
+def test_known_values():
+    """Against one random hand; the equities are printed in many places."""
+    for text, share in (("AsAh", 0.852037), ("AsKs", 0.670446), ("7s2h", 0.345836), ("JsTs", 0.575279)):
+        assert entry(text).equity == pytest.approx(share, abs=5e-7)
+    assert entry("AsAh") == pytest.approx(Equity(0.849319, 0.005436, 0.852037), abs=5e-7)
+
+
+@pytest.mark.parametrize(("number", "opponents"), [(168, 2), (5, 9)])
+def test_sampled_entries_come_out_again(monkeypatch, number, opponents):
+    monkeypatch.setattr(equities, "_is_compiled", False)
+    compile_kernels()
+    hole = generate_preflop.hole_of_class(number)
+    assert generate_preflop.sample_against(number, opponents) == preflop_equity(hole, opponents)
+
+
+def test_the_ways_to_name_suits():
+    """Every board of a small deck stands for a set of boards; together they are all boards."""
+    ranks, total = 3, 0
+    for cards in itertools.combinations(range(4 * ranks), 5):
+        suits = np.zeros(4, np.int64)
+        for card in cards:
+            suits[card & 3] |= 1 << (card >> 2)
+        ways = kernels.ways_to_name.py_func(suits)
+        assert ways == kernels.ways_to_name(suits)
+        if ways:
+            renamed = set()
+            for names in itertools.permutations(range(4)):
+                renamed.add(frozenset(card - card % 4 + names[card % 4] for card in cards))
+            assert ways == len(renamed)
+        total += ways
+    assert total == math.comb(4 * ranks, 5)
+
+
+FOUR_KINGS = 44
+"""The first of the kings: the boards from here on are those of kings and aces alone, whatever suits are called."""
+
+
+def test_the_counting_kernel_counts_showdowns():
+    counts = np.zeros((CLASSES, 3), np.int64)
+    kernels.count_preflop(FOUR_KINGS, 52, counts)
+    naive = np.zeros((CLASSES, 3), np.int64)
+    for board in itertools.combinations(range(FOUR_KINGS, 52), 5):
+        rest = [card for card in range(52) if card not in board]
+        for hole in itertools.combinations(rest, 2):
+            unseen = np.array([card for card in rest if card not in hole], np.uint8)
+            count_exact(np.array(hole, np.uint8), np.array(board, np.uint8), unseen, naive[class_of(hole)])
+    assert counts.tolist() == naive.tolist()
+    assert counts.sum() == math.comb(8, 5) * 1081 * 990
+
+
+def test_the_counting_kernel_does_the_same_in_python(monkeypatch):
+    counts = np.zeros((CLASSES, 3), np.int64)
+    kernels.count_preflop(FOUR_KINGS, 52, counts)
+    monkeypatch.setattr(kernels, "ways_to_name", kernels.ways_to_name.py_func)
+    in_python = np.zeros((CLASSES, 3), np.int64)
+    kernels.count_preflop.py_func(FOUR_KINGS, 52, in_python)
+    assert counts.tolist() == in_python.tolist()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ["AsAh", "7s2h"])
+def test_exact_entries_are_the_mean_of_all_flops(text):
+    """Another way to the same showdowns: ten flops lead to each board."""
+    hole = parse_cards(text)
+    counts = np.zeros(3, np.int64)
+    deck = [card for card in range(52) if card not in hole]
+    own = np.array(hole, np.uint8)
+    for flop in itertools.combinations(deck, 3):
+        count_exact(own, np.array(flop, np.uint8), np.array([c for c in deck if c not in flop], np.uint8), counts)
+    assert counts.sum() == 10 * SHOWDOWNS
+    assert equity_of_counts((counts // 10).tolist()) == entry(text)
+
+
+@pytest.mark.slow
+def test_generating_the_table_gives_the_packaged_file(monkeypatch):
+    monkeypatch.setattr(equities, "_is_compiled", False)
+    compile_kernels()
+    numbers = [chance for chances in generate_preflop.generate() for chance in chances]
+    assert write(numbers) == data_of_file()
