@@ -15,15 +15,12 @@ from bots.bot import Bot
 from bots.formula.decisions import Decision, Proportions, action_of
 from bots.view import View
 from engine import CALL, FOLD, RAISE, Action, LegalActions, raise_to
+from engine.splitmix import MASK_64, STEP, mixed
 
 __all__ = ["CallingBot", "ConstantBot", "FoldingBot", "RaisingBot", "RandomBot"]
 
 _EXAMPLE_WEIGHTS: Final = (0.06, 0.47, 0.47)
 """How often the example player of the ACPC server folds, calls and raises."""
-
-_MASK_64: Final = (1 << 64) - 1
-_STEP: Final = 0x9E3779B97F4A7C15
-"""The golden ratio's fraction in 64 bits: SplitMix64's step."""
 
 
 class CallingBot(Bot):
@@ -84,30 +81,23 @@ class _HandRandom:
 
     def __init__(self, seed: int | None) -> None:
         """Be ready for hand 0; without a seed, a random one."""
-        self._seed = _mixed(int.from_bytes(os.urandom(8)) if seed is None else seed & _MASK_64)
+        self._seed = mixed(int.from_bytes(os.urandom(8)) if seed is None else seed & MASK_64)
         self._counter = 0
         self.begin_hand(0)
 
     def begin_hand(self, number: int) -> None:
         """Start the numbers of a hand."""
-        self._counter = _mixed(self._seed + number * _STEP & _MASK_64)
+        self._counter = mixed(self._seed + number * STEP & MASK_64)
 
     def random(self) -> float:
         """Uniform from 0 to 1, without 1."""
-        self._counter = counter = self._counter + _STEP & _MASK_64
-        return (_mixed(counter) >> 11) * 2.0**-53
+        self._counter = counter = self._counter + STEP & MASK_64
+        return (mixed(counter) >> 11) * 2.0**-53
 
     def integer(self, low: int, high: int) -> int:
         """Uniform from `low` to `high`, both included: even to one part in 2**64 per number."""
-        self._counter = counter = self._counter + _STEP & _MASK_64
-        return low + (_mixed(counter) * (high - low + 1) >> 64)
-
-
-def _mixed(word: int) -> int:
-    """SplitMix64's mixing of 64 bits: one to one, and every bit depends on every bit."""
-    word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9 & _MASK_64
-    word = (word ^ word >> 27) * 0x94D049BB133111EB & _MASK_64
-    return word ^ word >> 31
+        self._counter = counter = self._counter + STEP & MASK_64
+        return low + (mixed(counter) * (high - low + 1) >> 64)
 
 
 class RandomBot(Bot):

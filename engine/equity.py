@@ -28,6 +28,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from engine.splitmix import MASK_64, mixed
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -51,7 +53,6 @@ MOST_OPPONENTS: Final = 9
 
 _DECK_CARDS: Final = 52
 _BOARDS: Final = (0, 3, 4, 5)
-_MASK_64: Final = (1 << 64) - 1
 
 _preflop: tuple[float, ...] = ()
 _is_compiled = False
@@ -144,7 +145,7 @@ def sampled_equity(
     """
     _require(hole, board, opponents, trials)
     own, table, unseen, counts = _as_arrays(hole, board, opponents)
-    start = _mixed(seed & _MASK_64)
+    start = mixed(seed & MASK_64)
     if _is_compiled:
         import numpy as np
 
@@ -232,10 +233,3 @@ def _as_arrays(
     cards = (np.array(tuple(part), np.uint8) for part in (hole, board, unseen))
     own, table, rest = cards
     return own, table, rest, np.zeros(opponents + 2, np.int64)
-
-
-def _mixed(word: int) -> int:
-    """SplitMix64's mixing, so that neighbouring seeds have nothing in common."""
-    word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9 & _MASK_64
-    word = (word ^ word >> 27) * 0x94D049BB133111EB & _MASK_64
-    return word ^ word >> 31

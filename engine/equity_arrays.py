@@ -23,6 +23,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.splitmix import STEP
 from engine.tables import load_tables
 
 __all__ = ["count_exact", "count_sampled"]
@@ -52,7 +53,7 @@ _SUIT_MASK: Final = (1 << 13) - 1
 _KEYS: Final = np.array([_TABLES.rank_keys[c >> 2] + (1 << (_SUITS_FROM + 4 * (c & 3))) for c in range(52)], np.int64)
 _BITS: Final = np.array([1 << (13 * (card & 3) + (card >> 2)) for card in range(52)], np.int64)
 
-_STEP: Final = np.uint64(0x9E3779B97F4A7C15)
+_STEP: Final = np.uint64(STEP)
 _FACTORS: Final = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _SHIFTS: Final = np.uint64(30), np.uint64(27), np.uint64(31)
 _HALF: Final = np.uint64(32)

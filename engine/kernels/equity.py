@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.splitmix import STEP
 from engine.tables import load_tables
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ _THIRTEEN = np.uint64(13)
 _SUIT_MASK = np.uint64((1 << 13) - 1)
 _ZERO = np.uint64(0)
 
-_STEP = np.uint64(0x9E3779B97F4A7C15)
+_STEP = np.uint64(STEP)
 _FACTOR_1 = np.uint64(0xBF58476D1CE4E5B9)
 _FACTOR_2 = np.uint64(0x94D049BB133111EB)
 _SHIFT_1, _SHIFT_2, _SHIFT_3 = np.uint64(30), np.uint64(27), np.uint64(31)

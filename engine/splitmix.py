@@ -1,0 +1,23 @@
+"""SplitMix64, the generator behind everything that is drawn here and is not a card.
+
+Steele, Lea & Flood 2014, "Fast splittable pseudorandom number generators": a counter goes up by a fixed odd step, and
+each value of it is mixed. Few lines, the same numbers on every machine, and a stream can begin anywhere: so what is
+drawn in a hand can follow from the seed and the hand alone.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["MASK_64", "STEP", "mixed"]
+
+MASK_64: Final = (1 << 64) - 1
+STEP: Final = 0x9E3779B97F4A7C15
+"""The golden ratio's fraction in 64 bits."""
+
+
+def mixed(word: int) -> int:
+    """The mixing of 64 bits: one to one, and every bit depends on every bit."""
+    word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9 & MASK_64
+    word = (word ^ word >> 27) * 0x94D049BB133111EB & MASK_64
+    return word ^ word >> 31
