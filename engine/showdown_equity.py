@@ -30,7 +30,7 @@ __all__ = [
     "boards_to_come",
     "contested_pots",
     "expected_values",
-    "pot_odds",
+    "odds_by_pot",
     "showdown_odds",
 ]
 
@@ -86,16 +86,16 @@ def showdown_odds(
     deck: Sequence[Card] = _WHOLE_DECK,
     board_cards: int = _BOARD_CARDS,
 ) -> ShowdownOdds:
-    """How often each of some players wins a pot for which all of them play; see `pot_odds`.
+    """How often each of some players wins a pot for which all of them play; see `odds_by_pot`.
 
     Raises:
-        ValueError: as `pot_odds`.
+        ValueError: as `odds_by_pot`.
     """
     everybody = range(len(hole_cards))
-    return pot_odds(hole_cards, board, [everybody], dead=dead, deck=deck, board_cards=board_cards)[0]
+    return odds_by_pot(hole_cards, board, [everybody], dead=dead, deck=deck, board_cards=board_cards)[0]
 
 
-def pot_odds(
+def odds_by_pot(
     hole_cards: Sequence[Sequence[Card]],
     board: Sequence[Card],
     pots: Sequence[Sequence[int]],

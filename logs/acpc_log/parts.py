@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import mmap
 import os
+from itertools import pairwise
 from typing import NamedTuple
 
 from logs.acpc_log.header import HEADER_START
@@ -51,7 +52,7 @@ def cut_log(path: str | os.PathLike[str], parts: int) -> list[LogPart]:
         cuts = sorted({data.find(b"\n", size * i // parts) + 1 for i in range(1, parts)} - {0, size})
         found = [LogPart(0, cuts[0] if cuts else size)]
         lines = 0
-        for start, end in zip(cuts, [*cuts[1:], size], strict=True):
+        for start, end in pairwise([*cuts, size]):
             lines += _count_lines(data, found[-1].start, start)
             found.append(LogPart(start, end, lines, _header_before(data, start), _next_hand(data, start)))
     return found

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Final, TypeAlias
 
 from engine import BettingState, Card, Deal, Game
-from engine.showdown_equity import boards_to_come, contested_pots, expected_values, pot_odds
+from engine.showdown_equity import boards_to_come, contested_pots, expected_values, odds_by_pot
 
 __all__ = ["AllInExpectations"]
 
@@ -77,7 +77,7 @@ class AllInExpectations:
         """The equities in each pot of all players that have not folded."""
         board, dead, *holes = runs
         game = self._game
-        odds = pot_odds(holes, board, pots, dead=dead, deck=game.deck, board_cards=game.board_cards_by_round[-1])
+        odds = odds_by_pot(holes, board, pots, dead=dead, deck=game.deck, board_cards=game.board_cards_by_round[-1])
         return tuple([of_pot.equities for of_pot in odds])
 
 

@@ -42,7 +42,7 @@ class BiggestPots:
         """Keep a hand if its pot is big enough."""
         self._push(BigPot(blinds, -hands_before, record))
 
-    def join(self, hands_before: int, other: BiggestPots) -> None:
+    def merge(self, hands_before: int, other: BiggestPots) -> None:
         """Add those of hands that followed."""
         for pot in other._heap:
             self._push(pot._replace(order=pot.order - hands_before))

@@ -1,7 +1,8 @@
 """How winnings grow over the hands, in memory that does not grow with them.
 
-A `Curve` keeps the sums after every first, second, fourth, ... hand: when there are more than `MOST_POINTS` points,
-every other one goes and the steps double. Two curves are joined by setting the second on the end of the first.
+A `Curve` keeps the sums after each hand, then after each second, fourth, ... hand: when there are more than
+`MOST_POINTS` points, every other one goes and the step doubles. Two curves are joined by setting the second on the end
+of the first.
 
 The sums are in big blinds, so that hands of different stakes can lie on one curve.
 """
@@ -56,7 +57,7 @@ class Curve:
 
     Attributes:
         points: the sums along the way, in order.
-        step: how many hands apart the next points are.
+        step: how many hands apart the points are, but where two curves meet.
     """
 
     __slots__ = ("points", "step")
@@ -66,11 +67,21 @@ class Curve:
         self.step = 1
 
     def add(self, sums: Sums) -> None:
-        """Append the sums after some more hands."""
+        """Append the sums after some more hands; without any more nothing happens."""
+        if self.points and self.points[-1].hands == sums.hands:
+            return
         self.points.append(sums)
         self._thin()
 
-    def join(self, before: Sums, other: Curve) -> None:
+    def next_in(self, hands: int) -> int:
+        """In how many hands the next point is due.
+
+        Args:
+            hands: how many there have been.
+        """
+        return self.step - hands % self.step
+
+    def merge(self, before: Sums, other: Curve) -> None:
         """Append the curve of hands that followed.
 
         Args:

@@ -1,8 +1,10 @@
 """What the statistics are called and what they mean: the one table that help texts, tables and reports show.
 
 Wherever tracking programs agree on a definition, it is theirs, so that a bot's figures can be held against what is
-published about people; where they differ, it is PokerTracker 4's, and the definition says so. How each is counted
-stands in `logs.statistics.betting_facts` and `logs.statistics.counts`.
+published about people; where they differ, it is PokerTracker 4's, and the definition says so. FPDB differs in two: its
+VPIP has other chances (to post a blind and fold it is none, a walk is one), and its AF counts a street with bets and
+raises once, however many there were. How each is counted stands in `logs.statistics.betting_facts` and
+`logs.statistics.counts`.
 """
 
 from __future__ import annotations

@@ -26,7 +26,8 @@ from logs.statistics.betting_facts import (
     WIDTH,
     WON_AFTER_FLOP,
 )
-from logs.statistics.counts import BotCounts, GameCounts, HandCounts, PositionCounts, Won
+from logs.statistics.counters import BotCounts, PositionCounts, Won
+from logs.statistics.counts import HandCounts
 from logs.statistics.curve import Sums
 from logs.statistics.figures import (
     AllInAdjusted,
@@ -44,6 +45,7 @@ from logs.statistics.figures import (
     Timing,
     Winnings,
 )
+from logs.statistics.game_counts import GameCounts
 from logs.statistics.moments import Moments
 from logs.statistics.places import POSITION_ORDER, SMALL_BLIND, position_names, round_names
 from logs.statistics.starting_hands import CLASSES
@@ -175,11 +177,14 @@ def _bot(counts: HandCounts, name: str) -> BotStatistics:
                 whole.add(of_game, position)
                 by_position.setdefault(position_name, _Play()).add(of_game, position)
     figures = whole.figures()
-    small_blind = by_position.get(SMALL_BLIND)
+    vpip_small_blind = None
+    if figures.vpip is not None:
+        small_blind = by_position.get(SMALL_BLIND)
+        vpip_small_blind = Rate(times=0, chances=0) if small_blind is None else small_blind.figures().vpip
     return BotStatistics(
         **_fields(figures),
         name=name,
-        vpip_small_blind=(small_blind or _Play()).figures().vpip,
+        vpip_small_blind=vpip_small_blind,
         style=_style(figures),
         timing=_timing(counts, name),
         comments=counts.timing(name).comments,
@@ -249,8 +254,8 @@ def _final_hands(parts: list[tuple[GameCounts, BotCounts]]) -> list[FinalHand]:
         shown, held = Won(), Won()
         for _, bot in parts:
             if bot.final_hands:
-                shown.join(bot.final_hands[category])
-                held.join(bot.river_hands[category])
+                shown.merge(bot.final_hands[category])
+                held.merge(bot.river_hands[category])
         if held.hands:
             found.append(
                 FinalHand(

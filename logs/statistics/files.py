@@ -1,6 +1,6 @@
 """Counting the hands of files and folders, several files, or parts of a big one, at the same time.
 
-Each file, and each part of a big ACPC log, is counted by itself and the counts are joined in the order of the hands. So
+Each file, and each part of a big ACPC log, is counted by itself and the counts are merged in the order of the hands. So
 the figures do not depend on the number of processes (but for the last digits of sums of fractions), nor do the problems
 that are told.
 
@@ -133,7 +133,7 @@ def count_files(
     options = _Options(game, times, transcript, chip_value, big_pots)
     most_parts = 1 if times or transcript is not None else processes
     jobs = [job for file in files for job in _jobs(file, most_parts, options)]
-    return _join(jobs, processes, len(files), strict=strict, on_problem=on_problem, on_progress=on_progress)
+    return _merge(jobs, processes, len(files), strict=strict, on_problem=on_problem, on_progress=on_progress)
 
 
 def _jobs(file: HandFile, most_parts: int, options: _Options) -> Iterator[_Job]:
@@ -146,7 +146,7 @@ def _jobs(file: HandFile, most_parts: int, options: _Options) -> Iterator[_Job]:
         yield _Job(file, part, part is parts[-1], options)
 
 
-def _join(
+def _merge(
     jobs: list[_Job],
     processes: int,
     files: int,
@@ -155,12 +155,12 @@ def _join(
     on_problem: OnProblem | None,
     on_progress: Callable[[int], None] | None,
 ) -> HandCounts:
-    """Do all jobs and join what they count."""
+    """Do all jobs and merge what they count."""
     counts = HandCounts(big_pots=jobs[0].options.big_pots)
     of_file = HandCounts(big_pots=jobs[0].options.big_pots)
     is_clean = True
     for job, counted in zip(jobs, _count_all(jobs, processes), strict=True):
-        of_file.join(counted.counts)
+        of_file.merge(counted.counts)
         problems = counted.problems
         is_clean = is_clean and not problems
         if job.is_last and job.part is not None and is_clean:
@@ -171,7 +171,7 @@ def _join(
                 raise LogError(job.file.path, counted.failure)
             on_problem(LogProblem(job.file.path, 1, None, counted.failure, ProblemKind.SKIPPED))
         if job.is_last:
-            counts.join(of_file)
+            counts.merge(of_file)
             of_file = HandCounts(big_pots=job.options.big_pots)
             is_clean = True
         if on_progress is not None:

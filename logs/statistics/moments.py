@@ -1,9 +1,8 @@
 """The mean of many hands and how far it can be trusted, from sums that can be added.
 
 The interval is the usual normal one over hands, as the arena's results give it over what they count: right when the
-number of hands was settled before anybody looked, and not given below `FEWEST_HANDS`. Hands played again with the
-seats rotated are counted as so many hands of their own, which makes the interval wider than theirs, never too narrow
-for rotated seats that even luck out.
+number of hands was settled before anybody looked, and not given below `FEWEST_HANDS`. Cards that are played again with
+the seats rotated even luck out; here each such hand counts for itself, so that the interval is wider than it need be.
 """
 
 from __future__ import annotations

@@ -110,7 +110,9 @@ def classify(hands: int, vpip_percent: float | None, pfr_percent: float | None, 
     if hands < FEWEST_HANDS:
         return Verdict(None, f"too few hands: {hands} of {FEWEST_HANDS}")
     if vpip_percent is None or pfr_percent is None:
-        return Verdict(None, "never had to decide before the flop" if vpip_percent is None else "could never raise")
+        return Verdict(
+            None, "never had to decide before the flop" if vpip_percent is None else "could never raise before the flop"
+        )
     if not raises and not calls:
         return Verdict(None, "never bet, raised or called after the flop")
     looseness, vpip_reason = _looseness(vpip_percent)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import pickle
 import random
 
 import pytest
@@ -499,3 +500,74 @@ def test_reversed_blinds() -> None:
     assert state.spent == (10, 5)
     order = list(itertools.chain.from_iterable(play(find_game("limit")[1], "cccc").rounds))
     assert [position for position, _ in order] == [1, 0, 0, 1]
+
+
+# ---- several actions at once, other processes
+
+
+@settings(max_examples=400)
+@given(games(), SEEDS)
+def test_several_actions_at_once_lead_where_one_by_one_do(game: Game, seed: int) -> None:
+    chance = random.Random(seed)
+    states = [state for state, _ in random_play(game, seed)]
+    end, many = states[-1], betting_start(game)
+    for actions in end.rounds:
+        cut = chance.randint(0, len(actions))
+        for part in (actions[:cut], actions[cut:]):
+            after = many.after_many([action for _, action in part])
+            assert after is not None
+            many = after
+    assert many.rounds == end.rounds
+    hidden = {
+        "_children",
+        "_legal",
+        "_parent",
+        "_action",
+        "_run",
+        "_rounds",
+        "note",
+    }
+    for name in set(engine.betting.BettingState.__slots__) - hidden:
+        assert getattr(many, name) == getattr(end, name), name
+    for round_ in range(end.round + 1):
+        taken = [state for state in states[:-1] if state.round == round_]
+        chances = [state.raise_refusal() is None for state in taken]
+        assert many.raise_chances(round_) == end.raise_chances(round_) == chances
+
+
+@settings(max_examples=300)
+@given(games(), SEEDS)
+def test_several_actions_at_once_are_refused_where_one_is(game: Game, seed: int) -> None:
+    chance = random.Random(seed)
+    for state, _ in random_play(game, seed):
+        sizes = [0, *(chance.randint(0, most) for most in (10, 100, 1000)), *game.stacks]
+        raises = [RAISE] if game.is_limit else [raise_to(size) for size in sizes]
+        for action in (FOLD, CALL, *raises):
+            one, many = state.after_if_legal(action), state.after_many([action])
+            assert (one is None) == (many is None)
+            if one is not None and many is not None:
+                assert (many.rounds, many.spent) == (one.rounds, one.spent)
+                if one.finished or one.round > state.round:
+                    assert state.after_many([action, CALL]) is None
+
+
+def test_no_actions_at_once_change_nothing() -> None:
+    state = play(find_game("limit")[1], "cr")
+    assert state.after_many([]) is state
+    assert play(find_game("limit")[1], "f").after_many([CALL]) is None
+
+
+def test_one_can_go_on_from_several_actions_at_once() -> None:
+    game = find_game("limit3")[1]
+    state = betting_start(game).after_many([RAISE, CALL, CALL])
+    assert state is not None
+    assert action_texts(state.after(RAISE).after(FOLD)) == "rcc/rf"
+
+
+@settings(max_examples=100)
+@given(games(), SEEDS)
+def test_a_state_goes_to_another_process_as_its_actions(game: Game, seed: int) -> None:
+    for state, _ in random_play(game, seed):
+        copy = pickle.loads(pickle.dumps(state))
+        assert (copy.game, copy.rounds, copy.spent) == (game, state.rounds, state.spent)
+        assert (copy.finished, copy.round, copy.acting_position) == (state.finished, state.round, state.acting_position)

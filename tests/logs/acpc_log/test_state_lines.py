@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from engine import Deal, format_cards, parse_cards
+from engine import Deal, betting_start, format_cards, parse_cards
 from logs.acpc_log import state_lines
 from logs.acpc_log.state_lines import StateLines
 from logs.acpc_log.writer import format_state_line
@@ -52,6 +54,48 @@ def test_more_texts_than_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None
     for record in written:
         line = reader.read(format_state_line(record))
         assert (line.betting.rounds, line.values) == (record.betting.rounds, record.values)
+
+
+def test_raises_of_more_sizes_than_are_remembered_are_read_the_quick_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The slow way, which tells what is wrong with a line, is not for lines that are right."""
+    monkeypatch.setattr(state_lines, "_MOST_TEXTS", 3)
+    monkeypatch.setattr(state_lines, "betting_after", None)
+    written = random_hands("nolimit3", 200)
+    reader = StateLines(written[0].game)
+    for record in written:
+        assert reader.read(format_state_line(record)).values == record.values
+
+
+def test_betting_that_hardly_comes_again_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(state_lines, "_MOST_WALKED", 100)
+    monkeypatch.setattr(state_lines, "_MOST_ACTIONS", 300)
+    monkeypatch.setattr(state_lines, "_MOST_SEEN", 50)
+    written = random_hands("nolimit6", 300)
+    game = replace(written[0].game, max_raises=(200,) * 4)
+    reader = StateLines(game)
+    for record in written:
+        line = reader.read(format_state_line(record))
+        assert (line.betting.rounds, line.values) == (record.betting.rounds, record.values)
+        assert len(reader._ends) + len(reader._starts) <= 400
+        assert len(reader._seen or ()) <= 50
+    # The tree holds what was walked in it, and that was not much more than the bound.
+    assert betting_start(game)._tree.remembered <= 140
+
+
+def test_betting_that_comes_again_is_kept_when_the_memory_has_been_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(state_lines, "_MOST_WALKED", 0)
+    monkeypatch.setattr(state_lines, "_MOST_ACTIONS", 40)
+    reader = lines_of("limit")
+    for record in random_hands("limit", 60):
+        reader.read(format_state_line(record))
+    reader._ends.clear()
+    reader._starts.clear()
+    reader._seen = set()
+    reader._actions_held = 0
+    first, second, third = (reader.read(LIMIT).betting for _ in range(3))
+    assert first is not second
+    assert second is third
+    assert first.rounds == third.rounds
 
 
 # ---- other dialects

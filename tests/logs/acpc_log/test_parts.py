@@ -1,0 +1,128 @@
+"""Logs read in parts: the same hands and the same problems."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from logs import HandRecord
+from logs.acpc_log.parts import cut_log, only_score
+from logs.acpc_log.reader import read_log
+from logs.errors import LogProblem
+from tests.logs.hands import log_lines, random_hands, same
+
+
+def read_in_parts(path: Path, parts: int) -> tuple[list[HandRecord], list[LogProblem]]:
+    problems: list[LogProblem] = []
+    records = [r for part in cut_log(path, parts) for r in read_log(path, on_problem=problems.append, part=part)]
+    return records, problems
+
+
+def write(path: Path, lines: list[str]) -> Path:
+    path.write_text("".join(lines), encoding="utf-8", errors="surrogateescape", newline="")
+    return path
+
+
+LINES = log_lines(random_hands("limit", 60), "holdem.limit.2p.reverse_blinds.game")
+SIX = log_lines(random_hands("nolimit6", 60), "holdem.nolimit.6p.game")
+
+
+@pytest.mark.parametrize("lines", [LINES, SIX], ids=["two players", "six players"])
+@pytest.mark.parametrize("parts", [1, 2, 3, 7, 200])
+def test_the_parts_give_the_hands_of_the_whole(tmp_path: Path, lines: list[str], parts: int) -> None:
+    path = write(tmp_path / "match.log", lines)
+    records, problems = read_in_parts(path, parts)
+    assert problems == []
+    whole = list(read_log(path))
+    assert len(records) == len(whole) == 60
+    assert all(same(one, other) for one, other in zip(records, whole, strict=True))
+
+
+@pytest.mark.parametrize("parts", [1, 2, 5, 1000])
+def test_the_parts_are_the_file(tmp_path: Path, parts: int) -> None:
+    path = write(tmp_path / "match.log", LINES)
+    data = path.read_bytes()
+    found = cut_log(path, parts)
+    assert b"".join(data[part.start : part.end] for part in found) == data
+    assert len(found) <= parts
+    for part in found:
+        assert part.start == 0 or data[part.start - 1 : part.start] == b"\n"
+        assert part.lines_before == data[: part.start].count(b"\n")
+        assert part.header == (LINES[0] if part.start else "")
+
+
+def test_hands_that_are_missing_or_damaged_are_told_with_the_lines_of_the_file(tmp_path: Path) -> None:
+    lines = LINES[:10] + LINES[11:40] + [LINES[40].replace(":Ann", ":Zoe"), "STATE:oops\n"] + LINES[41:]
+    path = write(tmp_path / "match.log", lines)
+    whole: list[LogProblem] = []
+    expected = list(read_log(path, on_problem=whole.append))
+    assert len(whole) == 3
+    for parts in range(2, 12):
+        records, problems = read_in_parts(path, parts)
+        assert len(records) == len(expected)
+        # What is lost just before a cut looks like hands that are missing after it.
+        assert [str(problem) for problem in whole if str(problem) not in map(str, problems)] == []
+
+
+def test_a_gap_at_a_cut_is_noticed(tmp_path: Path) -> None:
+    path = write(tmp_path / "match.log", LINES)
+    (first, second) = cut_log(path, 2)
+    data = path.read_bytes()
+    cut = first.lines_before + data[: second.start].count(b"\n")
+    path = write(tmp_path / "gap.log", LINES[:cut] + LINES[cut + 1 :])
+    # Cut at the same place: the first part is the same.
+    part = cut_log(path, 2)[1]._replace(
+        start=second.start, lines_before=second.lines_before, next_hand=second.next_hand
+    )
+    problems: list[LogProblem] = []
+    list(read_log(path, on_problem=problems.append, part=part))
+    number = second.next_hand
+    assert [problem.problem for problem in problems] == [f"hands {number} to {number} are missing before this one"]
+    assert problems[0].line_number == second.lines_before + 1
+
+
+def test_a_part_knows_the_match_of_the_header_before_it(tmp_path: Path) -> None:
+    other = ["# name/game/hands/seed other kuhn.limit.2p.game 80 1\n", *log_lines(random_hands("kuhn", 80))[4:]]
+    path = write(tmp_path / "two.log", LINES + other)
+    for parts in (2, 3, 9):
+        records, problems = read_in_parts(path, parts)
+        assert problems == []
+        assert [record.match_name for record in records] == ["match"] * 60 + ["other"] * 80
+        assert {record.game.num_rounds for record in records[60:]} == {1}
+
+
+def test_a_file_of_one_line_or_none_is_one_part(tmp_path: Path) -> None:
+    for content in ("", "STATE", "a\n"):
+        path = write(tmp_path / "x.log", [content])
+        (part,) = cut_log(path, 4)
+        assert (part.start, part.end) == (0, len(content))
+
+
+def test_names_that_are_no_text_come_back(tmp_path: Path) -> None:
+    records = random_hands("kuhn", 90, names=("Bj\udce4rn", "Björn"))
+    path = write(tmp_path / "x.log", log_lines(records, "kuhn.limit.2p.game"))
+    found, problems = read_in_parts(path, 4)
+    assert problems == []
+    assert all(same(one, other) for one, other in zip(found, read_log(path), strict=True))
+
+
+# ---- the score
+
+
+def test_the_only_score(tmp_path: Path) -> None:
+    found = only_score(write(tmp_path / "match.log", LINES))
+    assert found is not None
+    line_number, score = found
+    assert line_number == len(LINES)
+    assert score.names == ("Ann", "Bob")
+    assert sum(score.totals) == 0
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [LINES[:-1], LINES + LINES[-1:], LINES + LINES, [*LINES[:-1], "SCORE:one|two:Ann|Bob\n"]],
+    ids=["none", "two", "two matches", "damaged"],
+)
+def test_no_score_that_can_be_checked(tmp_path: Path, lines: list[str]) -> None:
+    assert only_score(write(tmp_path / "match.log", lines)) is None

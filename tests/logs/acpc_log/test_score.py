@@ -1,0 +1,35 @@
+"""Score lines."""
+
+from __future__ import annotations
+
+import pytest
+
+from logs.acpc_log.score import is_same_score, parse_score, wrong_score
+
+
+@pytest.mark.parametrize(
+    ("line", "totals", "names"),
+    [
+        ("SCORE:440|-440:Ann|Bob\n", (440.0, -440.0), ("Ann", "Bob")),
+        ("SCORE:-87160.083333|143027.75|0:a|b|c", (-87160.083333, 143027.75, 0.0), ("a", "b", "c")),
+        ("SCORE:1|-1:a:b|c\r\n", (1.0, -1.0), ("a:b", "c")),
+    ],
+)
+def test_scores(line: str, totals: tuple[float, ...], names: tuple[str, ...]) -> None:
+    assert parse_score(line) == (totals, names)
+
+
+@pytest.mark.parametrize("line", ["SCORE:", "SCORE:1|2:Ann", "SCORE:1|x:Ann|Bob", "SCORE:1e5|2:a|b", "SCORE:nan|2:a|b"])
+def test_no_scores(line: str) -> None:
+    assert parse_score(line) is None
+
+
+def test_decimals_that_were_not_printed_do_not_matter() -> None:
+    assert is_same_score((1 / 3, -1 / 3), (0.333333, -0.333333))
+    assert not is_same_score((1.0, -1.0), (1.002, -1.0))
+
+
+def test_the_sentence() -> None:
+    assert wrong_score([1.5, -1.5]) == (
+        "the score is not the sum of the hands, 1.5|-1.5: hands are missing, or some were added"
+    )
