@@ -12,6 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from logs.statistics.style import AGGRESSIVE_FROM_AF, AGGRESSIVE_FROM_PFR, LOOSE_ABOVE_VPIP, TIGHT_BELOW_VPIP
+
 __all__ = ["STATISTICS", "STATISTIC_OF_KEY", "Statistic"]
 
 
@@ -145,7 +147,10 @@ STATISTICS: Final = (
         "style",
         "style",
         "style of play",
-        "One of twelve classes by VPIP, PFR and AF, from fish to shark; see `logs.statistics.style`.",
+        "One of twelve classes from fish to shark. VPIP above "
+        f"{LOOSE_ABOVE_VPIP} % is loose, below {TIGHT_BELOW_VPIP} % tight, between them semi-loose; PFR from "
+        f"{AGGRESSIVE_FROM_PFR} % on is aggressive before the flop, AF from {AGGRESSIVE_FROM_AF} on after it. The "
+        "thresholds are those of full tables.",
     ),
     Statistic(
         "timing",
