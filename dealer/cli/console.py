@@ -20,7 +20,7 @@ EXIT_INTERRUPTED = 130
 """Stopped by Ctrl-C."""
 
 # Where nobody looks, no table has to fit a window.
-out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 160)
+out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 400)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
