@@ -29,7 +29,9 @@ def test_a_line() -> None:
     game = find_game("limit")[1]
     hand_number, betting, deal, values, names = StateLines(game).read(LIMIT + "\n")
     assert hand_number == 0
-    assert betting is betting_after(game, "crc/cc/cc/cc")
+    assert betting.rounds == betting_after(game, "crc/cc/cc/cc").rounds
+    assert betting.spent == (20, 20)
+    assert betting.finished
     assert deal == Deal((parse_cards("5d5c"), parse_cards("9hQd")), parse_cards("8dAs8s4h6d"))
     assert values == (20.0, -20.0)
     assert names == ("Ann", "Bob")
