@@ -11,12 +11,12 @@ from typing import Annotated
 
 import typer
 
-from dealer.cli.console import EXIT_FAILED, abort, out, say
+from dealer.cli.console import abort, out, say
 from dealer.cli.reading import GameName, Problems, Sources, Strict, Transcript, game_named
 from engine import Game
 from logs.acpc_log.companions import begin_us
 from logs.acpc_log.header import read_log_header
-from logs.errors import DamagedLogError, LogsError
+from logs.errors import DamagedLogError, LogError, LogProblem, LogsError, ProblemKind
 from logs.export import Exporter, ExportFormat, ExportOptions, chip_value_of, parse_formats
 from logs.pokerstars import PokerStarsOptions, stakes_warning
 from logs.rake import Rake
@@ -94,10 +94,19 @@ def export(
     heroes: dict[str, str] = {}
     top = os.path.commonpath([os.path.dirname(os.path.abspath(file.path)) for file in files])
     warned: set[str] = set()
+    written = 0
     try:
         for file in files:
             records = _hands(file, named_game, strict, problems, transcript)
-            first = next(records, None)
+            try:
+                first = next(records, None)
+            except DamagedLogError:
+                raise
+            except LogError as error:
+                if strict or len(files) == 1:
+                    raise
+                problems(LogProblem(file.path, 1, None, error.problem, ProblemKind.SKIPPED))
+                continue
             if first is None:
                 continue
             folder = os.path.dirname(file.path)
@@ -105,7 +114,6 @@ def export(
             if hero is not None and hero not in first.names:
                 abort(f"no player of {file.path} is called {hero!r}; there are {', '.join(first.names)}")
             chip_value = Decimal(1) if stakes is None else chip_value_of(stakes, first.game)
-            exporters: list[Exporter] = []
             is_log = file.format is HandFormat.ACPC_LOG
             header = read_log_header(file.path) if is_log else None
             options = ExportOptions(
@@ -118,19 +126,17 @@ def export(
             )
             _warn(first.game, formats, options, warned)
             beside = Path(file.path).parent
-            below = Path(os.path.relpath(beside.absolute(), top))
-            for format_ in formats:
-                target = beside / format_.value if out_folder is None else out_folder / below
-                exporters.append(Exporter(format_, target, options, force=force))
+            target = None if out_folder is None else out_folder / os.path.relpath(beside.absolute(), top)
+            exporters = [
+                Exporter(format_, target or beside / format_.value, options, force=force) for format_ in formats
+            ]
             _export(exporters, first, records)
-    except DamagedLogError as error:
-        abort(str(error), EXIT_FAILED)
-    except (ValueError, InvalidOperation, LogsError) as error:
-        abort(str(error))
-    except OSError as error:
-        abort(f"{error.filename}: {error.strerror}")
-    finally:
-        problems.close()
+            written += 1
+    except (ValueError, InvalidOperation, LogsError, OSError) as error:
+        problems.stop(error)
+    problems.close()
+    if not written:
+        abort("there is no finished hand in " + ", ".join(map(str, sources)))
 
 
 def _hands(

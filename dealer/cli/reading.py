@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, NoReturn, TypeAlias
 
 import typer
 
@@ -54,6 +54,16 @@ class Problems:
         if self.count <= _MOST_SHOWN:
             say(str(problem))
 
+    def stop(self, error: Exception) -> NoReturn:
+        """End the command for an error that ended the reading."""
+        self.close()
+        if isinstance(error, DamagedLogError):
+            abort(str(error), EXIT_FAILED)
+        if isinstance(error, OSError):
+            abort(f"{error.filename}: {error.strerror}")
+        text = str(error)
+        abort(text.replace("give the game", "name the game with --game") if text.endswith("give the game") else text)
+
     def close(self) -> None:
         """Say how many were not shown."""
         more = self.count - _MOST_SHOWN
@@ -90,14 +100,9 @@ def counted(
             transcript=transcript,
             processes=os.cpu_count() or 1,
         )
-    except DamagedLogError as error:
-        abort(str(error), EXIT_FAILED)
-    except LogsError as error:
-        abort(str(error))
-    except OSError as error:
-        abort(f"{error.filename}: {error.strerror}")
-    finally:
-        problems.close()
+    except (LogsError, OSError) as error:
+        problems.stop(error)
+    problems.close()
     if not counts.hands:
         abort("there is no finished hand in " + ", ".join(map(str, sources)))
     return counts

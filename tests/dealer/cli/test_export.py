@@ -154,3 +154,21 @@ def test_a_hand_keeps_its_number_though_others_are_lost(arena_here: Arena, run: 
     (live,) = (path.read_bytes().decode() for path in (run / "pokerstars").glob("*match.a*"))
     numbers = [line.split()[2] for line in live.splitlines() if line.startswith("PokerStars")]
     assert [line.split()[2] for line in rest.splitlines() if line.startswith("PokerStars")] == numbers[1:]
+
+
+def test_one_log_that_cannot_be_read_does_not_stop_the_others(arena_here: Arena, run: Path) -> None:
+    (run / "stranger.log").write_text("# name/game/hands/seed m chess 3 1\nSTATE:0:cc:Ks|Qs:1|-1:A|B\n")
+    ran = arena_here("export", "run", "-o", "rest")
+    assert ran.code == 0
+    assert ran.out.count(": 40 hands\n") == 2
+    assert "stranger.log, line 1: its game 'chess' is none that comes with the arena" in ran.err
+    alone = arena_here("export", "run/stranger.log")
+    assert alone.code == 2
+    assert alone.sentence.endswith("lies beside the log: name the game with --game")
+
+
+def test_nothing_to_export_is_said(arena_here: Arena, tmp_path: Path) -> None:
+    (tmp_path / "empty.log").write_text("")
+    ran = arena_here("export", "empty.log")
+    assert ran.code == 2
+    assert ran.err.splitlines()[-1] == "arena: there is no finished hand in empty.log"
