@@ -1,4 +1,4 @@
-// Reads hand histories from standard input with hhp (https://github.com/thlorenz/hhp) and prints what each hand says
+// Reads hand histories from standard input with hhp and prints what each hand says
 // each player won or lost, as JSON: [{"Ann": 5, "Bob": -5}, ...].
 'use strict'
 

@@ -1,6 +1,6 @@
-"""hhp, a parser on npm, reads the no-limit hands and comes to the same results: software that is not ours.
+"""hhp, a parser for node, reads the no-limit hands and comes to the same results: software that is not ours.
 
-It is tried where node and the package are found: ``npm install hhp`` here, or elsewhere with ``NODE_PATH`` set to that
+It is tried where node and the package are found: installed here, or elsewhere with ``NODE_PATH`` set to that
 ``node_modules``. What it does not read is left out: two or more side pots, and blinds that put a player all-in.
 """
 
@@ -35,7 +35,7 @@ def node_path() -> str | None:
     return str(Path(found[0]).resolve()) if found and shutil.which("node") else None
 
 
-pytestmark = pytest.mark.skipif(node_path() is None, reason="needs node and the npm package hhp")
+pytestmark = pytest.mark.skipif(node_path() is None, reason="needs node and the package hhp")
 
 
 def assert_read(hands: Iterable[HandRecord], options: PokerStarsOptions = LF) -> int:
