@@ -276,7 +276,7 @@ class Exporter:
             table=self._table(record),
         )
         # A blank line stands between two hands, and may stand behind the last.
-        return f"{_file_stem(record)}.ohh", lambda hand: format_ohh(hand, options) + "\n"
+        return f"{_file_stem(record)}.OHH", lambda hand: format_ohh(hand, options) + "\n"
 
 
 _STARTS: dict[ExportFormat, Callable[[Exporter, HandRecord], tuple[str, _Write]]] = {

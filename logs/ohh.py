@@ -94,7 +94,7 @@ def format_ohh(record: HandRecord, options: OhhOptions = _DEFAULT_OPTIONS) -> st
 
 
 def format_ohh_file(records: Iterable[HandRecord], options: OhhOptions = _DEFAULT_OPTIONS) -> Iterator[str]:
-    """Hands as the pieces of an ``.ohh`` file, one per hand.
+    """Hands as the pieces of an ``.OHH`` file, one per hand.
 
     Raises:
         UnsupportedGameError: a hand is no hold'em, or its blinds are not the usual two.
