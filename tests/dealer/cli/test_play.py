@@ -246,7 +246,7 @@ def test_an_interrupted_match_shows_its_result_so_far(tmp_path: Path, number: si
     assert b"Traceback" not in out + err
     assert b"It ended early: it was interrupted." in out
     assert b"Go on with: arena resume x\n" in out
-    assert b"mbb/g (95 %)" in out
+    assert b"hands of kuhn.limit.2p" in out
     result = json.loads((tmp_path / "x" / "result.json").read_text())
     assert result["outcome"] == "interrupted"
     assert result["hands_played"] == log.read_bytes().count(b"STATE:")
