@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from itertools import chain
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
@@ -16,7 +16,7 @@ from dealer.cli.reading import GameName, Problems, Sources, Strict, Transcript, 
 from engine import Game
 from logs.acpc_log.companions import begin_us
 from logs.acpc_log.header import read_log_header
-from logs.errors import DamagedLogError, LogError, LogProblem, LogsError, ProblemKind
+from logs.errors import LogError, LogProblem, LogsError, ProblemKind
 from logs.export import Exporter, ExportFormat, ExportOptions, chip_value_of, parse_formats
 from logs.pokerstars import PokerStarsOptions, stakes_warning
 from logs.rake import Rake
@@ -71,56 +71,38 @@ def export(
     The numbers of hands follow from the match and its hands: exporting again never makes a tracker count one twice.
     """
     problems = Problems()
+    formats, money = _formats(format_), _currency(currency)
+    if transcript is not None and len(sources) > 1:
+        abort("--transcript goes with one log")
+    named_game = game_named(game)
     try:
-        formats = parse_formats(format_)
-        if not formats:
-            abort("--format none writes nothing")
-        money = None if currency.lower() == "none" else currency.upper()
-        if money is not None and money not in _CURRENCIES:
-            abort(f"--currency is {', '.join(_CURRENCIES)} or none, not {currency!r}")
-        named_game = game_named(game)
-        if transcript is not None and len(sources) > 1:
-            abort("--transcript goes with one log")
         files = find_hand_files(sources)
-    except (ValueError, LogsError) as error:
+    except LogsError as error:
         abort(str(error))
-
-    def rake_in_chips(chip_value: Decimal) -> Rake | None:
-        if not rake:
-            return None
-        step, cap = Decimal(str(rake_step)), None if rake_cap is None else Decimal(str(rake_cap))
-        return Rake(rake, step / chip_value, None if cap is None else cap / chip_value, not rake_preflop)
-
+    taken = _Rake(rake, rake_step, rake_cap, rake_preflop)
     heroes: dict[str, str] = {}
     top = os.path.commonpath([os.path.dirname(os.path.abspath(file.path)) for file in files])
     warned: set[str] = set()
     written = 0
     try:
         for file in files:
-            records = _hands(file, named_game, strict, problems, transcript)
-            try:
-                first = next(records, None)
-            except DamagedLogError:
-                raise
-            except LogError as error:
-                if strict or len(files) == 1:
-                    raise
-                problems(LogProblem(file.path, 1, None, error.problem, ProblemKind.SKIPPED))
-                continue
+            records = read_file(
+                file, game=named_game, strict=strict, on_problem=problems, times=True, transcript=transcript
+            )
+            first = _first(file, records, problems, is_needed=strict or len(files) == 1)
             if first is None:
                 continue
-            folder = os.path.dirname(file.path)
-            of_file = None if observed else hero or heroes.setdefault(folder, first.names[0])
             if hero is not None and hero not in first.names:
                 abort(f"no player of {file.path} is called {hero!r}; there are {', '.join(first.names)}")
+            of_file = hero or heroes.setdefault(os.path.dirname(file.path), first.names[0])
             chip_value = Decimal(1) if stakes is None else chip_value_of(stakes, first.game)
             is_log = file.format is HandFormat.ACPC_LOG
             header = read_log_header(file.path) if is_log else None
             options = ExportOptions(
-                of_file,
+                None if observed else of_file,
                 chip_value,
                 money,
-                rake_in_chips(chip_value),
+                taken.in_chips(chip_value),
                 None if header is None else header.seed,
                 begin_us(file.path) if is_log else None,
             )
@@ -132,17 +114,55 @@ def export(
             ]
             _export(exporters, first, records)
             written += 1
-    except (ValueError, InvalidOperation, LogsError, OSError) as error:
+    except (ValueError, LogsError, OSError) as error:
         problems.stop(error)
     problems.close()
     if not written:
         abort("there is no finished hand in " + ", ".join(map(str, sources)))
 
 
-def _hands(
-    file: HandFile, game: Game | None, strict: bool, problems: Problems, transcript: Path | None
-) -> Iterator[HandRecord]:
-    return read_file(file, game=game, strict=strict, on_problem=problems, times=True, transcript=transcript)
+def _formats(text: str) -> tuple[ExportFormat, ...]:
+    try:
+        formats = parse_formats(text)
+    except ValueError as error:
+        abort(str(error))
+    if not formats:
+        abort("--format none writes nothing")
+    return formats
+
+
+def _currency(text: str) -> str | None:
+    money = None if text.lower() == "none" else text.upper()
+    if money is not None and money not in _CURRENCIES:
+        abort(f"--currency is {', '.join(_CURRENCIES)} or none, not {text!r}")
+    return money
+
+
+class _Rake(NamedTuple):
+    """The rake as typed, in money."""
+
+    per_cent: float
+    step: float
+    cap: float | None
+    takes_preflop: bool
+
+    def in_chips(self, chip_value: Decimal) -> Rake | None:
+        """The schedule; None takes nothing."""
+        if not self.per_cent:
+            return None
+        cap = None if self.cap is None else Decimal(str(self.cap)) / chip_value
+        return Rake(self.per_cent, Decimal(str(self.step)) / chip_value, cap, not self.takes_preflop)
+
+
+def _first(file: HandFile, records: Iterator[HandRecord], problems: Problems, *, is_needed: bool) -> HandRecord | None:
+    """The first hand of a file; None where it has none, or cannot be read and others can."""
+    try:
+        return next(records, None)
+    except LogError as error:
+        if is_needed:
+            raise
+        problems(LogProblem(file.path, 1, None, error.problem, ProblemKind.SKIPPED))
+        return None
 
 
 def _warn(game: Game, formats: tuple[ExportFormat, ...], options: ExportOptions, warned: set[str]) -> None:
