@@ -26,6 +26,7 @@ from collections.abc import Sequence
 
 from bots.table import Bot, BotFailure, BotTable
 from dealer.clock import SeatClock
+from dealer.failures import nobody_left, not_written
 from dealer.faults import FORFEITED, Fault, FaultKind, FaultPolicy, MatchFailure
 from dealer.match_setup import MAX_COMMENTS_PER_HAND, MatchSetup, Phase
 from dealer.observer import MatchObserver
@@ -237,7 +238,7 @@ class InProcessMatch:
 
     def _fail(self, problem: MatchFailure | OSError) -> None:
         if isinstance(problem, OSError):
-            problem = MatchFailure(f"ERROR: could not write {problem.filename or 'a log'}: {problem.strerror}")
+            problem = not_written(problem)
         self.phase = Phase.FAILED
         self.failure = problem
         self._observer.match_failed(problem, (time.monotonic_ns() - self._asked_ns) // 1000)
@@ -270,7 +271,7 @@ class InProcessMatch:
         self._leave(seat)
         self._observer.fault(Fault(seat, kind, self._hand_number, b"", FORFEITED, is_final=True))
         if len(self._absent) == self.setup.game.num_players:
-            raise MatchFailure("ERROR: no player is left to act")
+            raise nobody_left()
 
     def _leave(self, seat: Seat) -> None:
         self._absent.add(seat)

@@ -25,7 +25,6 @@ Beyond the reference, for whoever plays many matches:
 
 from __future__ import annotations
 
-import errno
 import operator
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -33,6 +32,17 @@ from typing import Final
 
 from dealer.clock import SeatClock
 from dealer.correction import fit
+from dealer.failures import (
+    flooded,
+    no_action,
+    no_version,
+    nobody_left,
+    not_sent,
+    not_written,
+    out_of_time,
+    unreadable_version,
+    wrong_transaction,
+)
 from dealer.faults import Fault, FaultKind, FaultPolicy, Loss, MatchFailure
 from dealer.match_setup import MAX_COMMENTS_PER_HAND, NO_PROGRESS, MatchSetup, Phase, Progress
 from dealer.observer import MatchObserver
@@ -45,7 +55,7 @@ from protocol.actions import reply_tails
 from protocol.hand_lines import HandLines, note_after, note_of
 from protocol.session import BadAction, BadState, Closed, Comment, DealerEvent, Handshake, Reply, StaleReply
 
-__all__ = ["NO_PROGRESS", "Match", "MatchSetup", "Phase", "Progress", "Write", "send_failure"]
+__all__ = ["NO_PROGRESS", "Match", "MatchSetup", "Phase", "Progress", "Write"]
 
 Write = Callable[[bytes, bool], None]
 """Sends bytes to a seat; the flag says that the seat is now asked for an action, so the bytes must leave at once.
@@ -185,7 +195,7 @@ class Match:
                 now_ns = time.monotonic_ns()
                 try:
                     if not self._clocks[seat].charge((now_ns - self._asked_ns) // 1000):
-                        raise self._out_of_time()
+                        raise out_of_time(seat)
                     self._play(action, after, now_ns)
                     if self._unread:
                         self._listen()
@@ -303,15 +313,12 @@ class Match:
             self._absent.add(seat)
             self._unread.add(seat)
             if len(self._absent) == self._game.num_players:
-                raise self._nobody_left()
+                raise nobody_left()
             if self.phase is Phase.PLAYING and self._actor == seat:
                 self._listen()
 
         if seat in self._away:
             self._guarded(step)
-
-    def _nobody_left(self) -> MatchFailure:
-        return MatchFailure("ERROR: no player is left to act")
 
     def _answers_in_hand(self, seat: Seat) -> int:
         return sum(self._seats[position] == seat for actions in self._betting.rounds for position, _ in actions)
@@ -360,7 +367,7 @@ class Match:
 
     def _stop(self, problem: MatchFailure | OSError) -> None:
         if isinstance(problem, OSError):
-            problem = MatchFailure(f"ERROR: could not write {problem.filename or 'a log'}: {problem.strerror}")
+            problem = not_written(problem)
         seat = problem.seat
         is_survivable = self.setup.on_fault is not FaultPolicy.END and self.phase in (Phase.PLAYING, Phase.HOLDING)
         if not is_survivable or seat is None:
@@ -383,7 +390,7 @@ class Match:
             self._greeted += 1
         self.phase = Phase.PLAYING
         if len(self._absent) == self._game.num_players:
-            raise self._nobody_left()
+            raise nobody_left()
         self._start()
 
     def _read_version(self, seat: Seat) -> Handshake | None:
@@ -391,16 +398,11 @@ class Match:
         try:
             event = self._sessions[seat].next_event()
         except RemoteProtocolError as error:
-            # The reference prints the line as it came, with its end or without one, up to a NUL.
-            line = error.line.split(b"\0")[0].decode("utf-8", "surrogateescape")
-            printed = f"ERROR: invalid version string {line}"
-            raise MatchFailure(
-                printed.rstrip("\r\n"), seat, FaultKind.MALFORMED_REPLY, printed=printed, line=error.line
-            ) from None
+            raise unreadable_version(seat, error) from None
         if event is NEED_DATA:
             return None
         if isinstance(event, Closed):
-            raise MatchFailure(f"ERROR: could not read version string from seat {seat + 1}", seat, FaultKind.DISCONNECT)
+            raise no_version(seat)
         assert isinstance(event, Handshake)
         return event
 
@@ -426,18 +428,16 @@ class Match:
         line, action, hand_number, times = transaction
         complaint = ""
         if not transaction.is_readable:
-            complaint = "ERROR: could not parse transaction stamp "
+            complaint = "could not parse transaction stamp"
         elif hand_number != self._hand_number:
-            complaint = "ERROR: handId mismatch in transaction log: "
+            complaint = "handId mismatch in transaction log:"
         elif action is None or self._betting.finished or (action, None) != fit(self._betting, action):
-            complaint = "ERROR: invalid action in transaction log: "
+            complaint = "invalid action in transaction log:"
         if complaint or action is None:
-            # The reference prints the line as it came, with its end or without one, up to a NUL.
-            printed = complaint + line.split("\0", 1)[0]
-            raise MatchFailure(printed.rstrip("\r\n"), printed=printed)
+            raise wrong_transaction(complaint, line)
         seat = self._seats[self._betting.acting_position]
         if not self._clocks[seat].charge(max(0, times.received_us - times.sent_us)):
-            raise MatchFailure(f"ERROR: seat {seat + 1} ran out of time in transaction file", seat, FaultKind.TIMEOUT)
+            raise out_of_time(seat, where=" in transaction file")
         self._times_ns.append((times.sent_us * 1000 - self._to_unix_ns, times.received_us * 1000 - self._to_unix_ns))
         after = self._betting.after(action)
         if after.round != self._betting.round:
@@ -520,7 +520,7 @@ class Match:
 
     def _could_not_send(self, seat: Seat, error: OSError, rest: Sequence[tuple[Seat, bytes]]) -> None:
         """A player could not be told: the others still are, unless the match ends for it."""
-        problem = send_failure(seat, error)
+        problem = not_sent(seat, error)
         if self.setup.on_fault is FaultPolicy.END:
             raise problem from None
         self._set_aside(problem, seat)
@@ -554,7 +554,7 @@ class Match:
         try:
             self._writes[seat](line, is_asked)
         except OSError as error:
-            raise send_failure(seat, error) from None
+            raise not_sent(seat, error) from None
 
     # ---- the answer
 
@@ -585,10 +585,6 @@ class Match:
                 if self._actor not in self._unread:
                     return
 
-    def _out_of_time(self) -> MatchFailure:
-        seat = self._actor
-        return MatchFailure(f"ERROR: seat {seat + 1} ran out of time", seat, FaultKind.TIMEOUT)
-
     def _judge(self, event: DealerEvent, now_ns: int) -> Action | None:
         """The action a line amounts to, or None when the player is to be heard on."""
         seat = self._actor
@@ -605,7 +601,7 @@ class Match:
                 self._comments.append(PlayerComment(seat, len(self._times_ns), text))
             return None
         if not self._clocks[seat].charge((now_ns - self._asked_ns) // 1000):
-            raise self._out_of_time()
+            raise out_of_time(seat)
         if isinstance(event, Reply):
             action, warning = fit(self._betting, event.action)
             if warning is not None:
@@ -639,12 +635,7 @@ class Match:
         seat, most = self._actor, self.setup.max_idle_lines_per_hand
         self._idle_lines[seat] += 1
         if most is not None and self._idle_lines[seat] > most:
-            raise MatchFailure(
-                f"ERROR: seat {seat + 1} sent more than {most} lines that are no answers in hand {self._hand_number}",
-                seat,
-                FaultKind.FLOOD,
-                line=raw,
-            )
+            raise flooded(seat, most, self._hand_number, raw)
         self.deadline_ns = min(time.monotonic_ns() + limits.response_us * 1000, latest_ns)
 
     def _time_out(self) -> None:
@@ -654,14 +645,7 @@ class Match:
         waited_us = (time.monotonic_ns() - self._asked_ns) // 1000
         # Where the match goes on, the time waited in vain is used up all the same.
         self._clocks[self._actor].charge(waited_us)
-        waited_s = waited_us / 1e6
-        limit_s = self.setup.limits.response_us / 1e6
-        return MatchFailure(
-            f"ERROR: could not get action from seat {self._actor + 1}\n"
-            f"{waited_s:.1f} seconds spent waiting; timeout {limit_s:.1f}",
-            self._actor,
-            kind,
-        )
+        return no_action(self._actor, kind, waited_us, self.setup.limits.response_us)
 
     def _play(self, action: Action, after: BettingState, now_ns: int) -> None:
         """Apply the player's action, tell everyone, and ask the next player."""
@@ -744,9 +728,3 @@ class Match:
         self.phase = Phase.FINISHED
         self.deadline_ns = None
         self._echo = _NO_ECHO
-
-
-def send_failure(seat: Seat, error: OSError) -> MatchFailure:
-    """What it means that a seat cannot be sent its line."""
-    kind = FaultKind.FLOOD if error.errno == errno.ENOBUFS else FaultKind.DISCONNECT
-    return MatchFailure(f"ERROR: could not send state to seat {seat + 1}", seat, kind)

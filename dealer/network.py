@@ -19,8 +19,9 @@ import time
 from collections.abc import Callable, Sequence
 
 from dealer.event_loop import MatchLoop
+from dealer.failures import not_sent
 from dealer.faults import FaultKind, Loss, MatchFailure
-from dealer.match import Match, Phase, send_failure
+from dealer.match import Match, Phase
 from engine import Seat
 
 __all__ = ["Table"]
@@ -124,7 +125,7 @@ class _Connection:
             try:
                 self._send(data)
             except OSError as error:
-                self.table.match.lose(send_failure(self.seat, error))
+                self.table.match.lose(not_sent(self.seat, error))
                 self.table.after_step()
 
     def _send(self, data: bytes) -> None:

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dealer.clock import TimeLimits
+from dealer.failures import not_written
 from dealer.faults import FORFEITED, RESTARTED, Fault, FaultKind, Loss, MatchFailure
 from dealer.launcher import BotProcess, LaunchError, stop_all
 from dealer.match import NO_PROGRESS, Match, MatchSetup, Phase
@@ -335,7 +336,7 @@ class MatchRun:
         try:
             self._observers.fault(fault)
         except OSError as error:
-            self._match.fail(MatchFailure(f"ERROR: could not write {error.filename or 'a log'}: {error.strerror}"))
+            self._match.fail(not_written(error))
             self._table.after_step()
             return False
         return True
