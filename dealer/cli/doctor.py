@@ -14,10 +14,11 @@ import typer
 
 from dealer.cli.console import EXIT_FAILED, EXIT_INTERRUPTED, abort, err, out, say
 from dealer.cli.options import JsonOutput, Quiet
-from dealer.players import PlayerError, PlayerKind, parse_player
+from dealer.players import Player, PlayerError, PlayerKind, parse_player
 from protocol import GameDefinitionError, find_game
 
 if TYPE_CHECKING:
+    from dealer.doctor.examination import Examination, Setup
     from dealer.doctor.report import DoctorReport
     from dealer.doctor.situations import Situation
 
@@ -121,11 +122,9 @@ def doctor(
     Exit code 0 if nothing is wrong, 1 if something is, 2 if the bot cannot be started.
     """
     from dealer.doctor.display import list_view
-    from dealer.doctor.examination import Examination, Setup
+    from dealer.doctor.examination import Setup
     from dealer.doctor.report import make_report
     from dealer.doctor.situations import SITUATIONS, find_situation
-    from dealer.doctor.visits import BotHost, HostError
-    from dealer.launcher import LaunchError
 
     if list_them:
         out.print(list_view(SITUATIONS), soft_wrap=False, width=min(out.width, _WIDTH))
@@ -153,30 +152,8 @@ def doctor(
         comes_again=reconnect,
     )
 
-    def say_waiting(address: str, number: int) -> None:
-        left = "without limit" if limit_s is None else f"{limit_s:g} s left"
-        say(f"waiting for the bot at {address}:{number}, {left}")
-
-    with (
-        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
-        _progress(is_wanted=not (quiet or as_json or verbose)) as on_situation,
-        BotHost(
-            player,
-            game_name=game_name,
-            seed=seed,
-            folder=Path(folder),
-            start_timeout_s=limit_s,
-            host=host if is_tcp else "127.0.0.1",
-            port=port if is_tcp else 0,
-            on_waiting=say_waiting,
-        ) as bot_host,
-        _stopped_by_signals(),
-    ):
-        examination = Examination(setup, bot_host, on_situation=on_situation, on_line=_say_line if verbose else None)
-        try:
-            examination.run()
-        except (LaunchError, HostError) as error:
-            abort(str(error))
+    where = (host, port) if is_tcp else ("127.0.0.1", 0)
+    examination = _examine(setup, player, game_name, where, shows=not (quiet or as_json or verbose), tells=verbose)
     report = make_report(examination, bot=bot, game=game_name, seed=seed)
     if as_json:
         out.print(report.model_dump_json(indent=2), markup=False, soft_wrap=True)
@@ -184,6 +161,52 @@ def doctor(
         _show(report, quiet=quiet)
     is_faulty = report.errors > 0 or (strict and report.warnings > 0)
     raise typer.Exit(EXIT_INTERRUPTED if examination.is_interrupted else EXIT_FAILED if is_faulty else 0)
+
+
+def _examine(
+    setup: Setup, player: Player, game_name: str, where: tuple[str, int], *, shows: bool, tells: bool
+) -> Examination:
+    """Take the bot through the situations; ends the command where it cannot be started.
+
+    Args:
+        setup: what is tried.
+        player: the bot.
+        game_name: what is played.
+        where: the address and the port to listen on.
+        shows: whether the progress is shown.
+        tells: whether every line is.
+    """
+    from dealer.doctor.examination import Examination
+    from dealer.doctor.visits import BotHost, HostError
+    from dealer.launcher import LaunchError
+
+    limit_s = setup.start_timeout_s
+
+    def say_waiting(address: str, number: int) -> None:
+        left = "without limit" if limit_s is None else f"{limit_s:g} s left"
+        say(f"waiting for the bot at {address}:{number}, {left}")
+
+    with (
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
+        _progress(is_wanted=shows) as on_situation,
+        BotHost(
+            player,
+            game_name=game_name,
+            seed=setup.seed,
+            folder=Path(folder),
+            start_timeout_s=limit_s,
+            host=where[0],
+            port=where[1],
+            on_waiting=say_waiting,
+        ) as bot_host,
+        _stopped_by_signals(),
+    ):
+        examination = Examination(setup, bot_host, on_situation=on_situation, on_line=_say_line if tells else None)
+        try:
+            examination.run()
+        except (LaunchError, HostError) as error:
+            abort(str(error))
+    return examination
 
 
 def _show(report: DoctorReport, *, quiet: bool) -> None:
