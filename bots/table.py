@@ -2,7 +2,7 @@
 
 `BotTable` does for bot objects what a `bots.conversation.Conversation` each does over TCP: it shows every bot the views
 that the dealer's lines would have amounted to, calls the same hooks in the same order, passes on comments together
-with the next answer, and lets no illegal answer through. Whoever deals (`dealer.in_process`) moves the betting on and
+with the next answer, and lets no illegal answer through. Whoever deals moves the betting on and
 says whose turn it is.
 
 Rules it obeys:

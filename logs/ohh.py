@@ -30,7 +30,7 @@ from logs.errors import LogsError
 from logs.holdem import Blinds, usual_blinds
 from logs.money import Scale, shares, split
 from logs.record import HandRecord
-from logs.street_actions import (
+from logs.steps import (
     Pot,
     StreetAction,
     check_values,

@@ -19,9 +19,9 @@ from typing import Any
 
 from bots.registry import make_bot
 from dealer.bench.rows import Row
-from dealer.in_process import InProcessMatch
-from dealer.match_setup import MatchSetup
-from dealer.observer import MatchObserver
+from dealer.match.in_process import InProcessMatch
+from dealer.match.observer import MatchObserver
+from dealer.match.setup import MatchSetup
 from logs import HandRecord, format_header, format_state_line
 from logs.acpc_log.reader import read_log
 from logs.export import Exporter, ExportFormat

@@ -11,10 +11,10 @@ import sys
 import tempfile
 from collections.abc import Sequence
 
-from dealer.event_loop import new_event_loop
-from dealer.match import Match, MatchSetup, Phase
-from dealer.network import Table
-from dealer.writers import LogWriter
+from dealer.match.match import Match, MatchSetup, Phase
+from dealer.record.writers import LogWriter
+from dealer.table.connections import Table
+from dealer.table.loop import new_event_loop
 from logs.line_file import LineFile
 from protocol import find_game
 

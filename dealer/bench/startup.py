@@ -14,8 +14,8 @@ import time
 from collections.abc import Callable, Sequence
 
 from dealer.bench.rows import Row
-from dealer.launcher import command_of
-from dealer.players import parse_player
+from dealer.table.launcher import command_of
+from dealer.table.players import parse_player
 
 __all__ = ["measure"]
 

@@ -14,7 +14,7 @@ import typer
 
 from dealer.cli.console import EXIT_FAILED, EXIT_INTERRUPTED, abort, err, out, say
 from dealer.cli.options import JsonOutput, Quiet
-from dealer.players import Player, PlayerError, PlayerKind, parse_player
+from dealer.table.players import Player, PlayerError, PlayerKind, parse_player
 from protocol import GameDefinitionError, find_game
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def _examine(
     """
     from dealer.doctor.examination import Examination
     from dealer.doctor.visits import BotHost, HostError
-    from dealer.launcher import LaunchError
+    from dealer.table.launcher import LaunchError
 
     limit_s = setup.start_timeout_s
 

@@ -11,10 +11,10 @@ from pydantic import ValidationError
 
 from dealer.cli.console import EXIT_FAILED, EXIT_UNDECIDED, abort, out
 from dealer.cli.options import JsonOutput, Junit
-from dealer.gate import GateVerdict, judge
-from dealer.junit import Case, junit_report
-from dealer.results import SCHEMA_VERSION, ContestResult
-from dealer.run_folder import RESULT_NAME, write_whole
+from dealer.record.folder import RESULT_NAME, write_whole
+from dealer.results.gate import GateVerdict, judge
+from dealer.results.junit import Case, junit_report
+from dealer.results.schema import SCHEMA_VERSION, ContestResult
 
 __all__ = ["gate"]
 

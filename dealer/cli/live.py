@@ -10,11 +10,11 @@ from rich.live import Live
 from rich.text import Text
 
 from dealer.cli.console import err
-from dealer.contest import Contest
-from dealer.players import PlayerKind
-from dealer.sentences import count_of, rounded_up
-from dealer.tournament import Tournament
-from dealer.typical_spread import typical_spread_mbb
+from dealer.contest.contest import Contest
+from dealer.contest.tournament import Tournament
+from dealer.results.sentences import count_of, rounded_up
+from dealer.results.typical_spread import typical_spread_mbb
+from dealer.table.players import PlayerKind
 
 __all__ = ["expectation", "status_line", "waiting_line", "watch"]
 

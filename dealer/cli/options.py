@@ -6,7 +6,7 @@ A command takes them all as one object:
     def play(words: ..., options: RunOptions) -> None: ...
 
 An option that is not given is None, and then the configuration file speaks, and then the default of
-`dealer.config.RunConfig`.
+`dealer.contest.config.RunConfig`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Junit: TypeAlias = Annotated[
 
 
 class OnFault(enum.StrEnum):
-    """`dealer.faults.FaultPolicy`, as a word."""
+    """`dealer.match.faults.FaultPolicy`, as a word."""
 
     END = "end"
     FORFEIT = "forfeit"
@@ -210,7 +210,7 @@ class RunOptions:
     junit: Junit = None
 
     def settings(self) -> dict[str, Any]:
-        """What was given, under the names of `dealer.config.RunConfig`."""
+        """What was given, under the names of `dealer.contest.config.RunConfig`."""
         seating = None if self.duplicate is None else "rotations" if self.duplicate else "single"
         given = {
             "hands": self.hands,

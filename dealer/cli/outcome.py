@@ -8,7 +8,8 @@ from rich import box
 from rich.table import Table
 
 from dealer.cli.console import EXIT_FAILED, EXIT_INTERRUPTED, out, show
-from dealer.results import ContestResult, GameStandings, Outcome, PlayerResult, Rank, TournamentResult
+from dealer.contest.ending import Outcome
+from dealer.results.schema import ContestResult, GameStandings, PlayerResult, Rank, TournamentResult
 
 __all__ = ["exit_code", "show_contest", "show_tournament"]
 

@@ -10,7 +10,7 @@ import typer
 from dealer.cli.console import abort
 from dealer.cli.options import RunOptions, takes_run_options
 from dealer.cli.running import run_new
-from dealer.players import PlayerError, parse_player
+from dealer.table.players import PlayerError, parse_player
 from protocol import GameDefinitionError, find_game
 from protocol.game_definition import SHORT_NAMES
 

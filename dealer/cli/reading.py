@@ -14,7 +14,7 @@ from logs.errors import DamagedLogError, LogProblem, LogsError
 from protocol import GameDefinitionError, find_game
 
 if TYPE_CHECKING:
-    from logs.statistics.counts import HandCounts
+    from logs.tracker.counts import HandCounts
 
 __all__ = ["GameName", "Problems", "Sources", "Strict", "Transcript", "counted", "game_named"]
 
@@ -85,7 +85,7 @@ def counted(
     sources: list[Path], *, game: Game | None, strict: bool, transcript: Path | None = None, times: bool = False
 ) -> HandCounts:
     """All hands of runs and logs, counted; ends the command where they cannot be read or there are none."""
-    from logs.statistics.files import count_files
+    from logs.tracker.files import count_files
 
     if transcript is not None and len(sources) > 1:
         abort("--transcript goes with one log")

@@ -10,12 +10,12 @@ from pydantic import TypeAdapter, ValidationError
 
 from dealer.cli.console import abort, out, say
 from dealer.cli.reading import GameName, Sources, Strict, Transcript, counted, game_named
-from dealer.results import ContestResult, PlayerResult, TournamentResult
-from dealer.run_folder import RESULT_NAME, write_whole
+from dealer.record.folder import RESULT_NAME, write_whole
+from dealer.results.schema import ContestResult, PlayerResult, TournamentResult
 from logs.report import format_report, report_data
-from logs.statistics.counts import HandCounts
-from logs.statistics.derive import statistics_of
-from logs.statistics.tables import TableView
+from logs.tracker.counts import HandCounts
+from logs.tracker.derive import statistics_of
+from logs.tracker.tables import TableView
 
 __all__ = ["report"]
 

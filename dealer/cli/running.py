@@ -18,17 +18,17 @@ from dealer.cli.console import abort, out, say
 from dealer.cli.live import expectation, waiting_line, watch
 from dealer.cli.options import RunOptions
 from dealer.cli.outcome import exit_code, show_contest, show_tournament
-from dealer.config import ConfigError, RunConfig, read_config, validated
-from dealer.contest import Contest
-from dealer.contest_result import contest_result
-from dealer.event_loop import new_event_loop
-from dealer.junit import junit_report
-from dealer.planning import Entrants, find_entrants, keep_games, plan_run, settled
-from dealer.players import PlayerKind
-from dealer.results import ContestResult, TournamentResult
-from dealer.run_folder import CONFIG_NAME, RESULT_NAME, FolderError, RunLock, new_folder, write_whole
-from dealer.tournament import Tournament
-from dealer.tournament_result import tournament_result
+from dealer.contest.config import ConfigError, RunConfig, read_config, validated
+from dealer.contest.contest import Contest
+from dealer.contest.plan import Entrants, find_entrants, keep_games, plan_run, settled
+from dealer.contest.tournament import Tournament
+from dealer.record.folder import CONFIG_NAME, RESULT_NAME, FolderError, RunLock, new_folder, write_whole
+from dealer.results.contest import contest_result
+from dealer.results.junit import junit_report
+from dealer.results.schema import ContestResult, TournamentResult
+from dealer.results.tournament import tournament_result
+from dealer.table.loop import new_event_loop
+from dealer.table.players import PlayerKind
 
 __all__ = ["run_again", "run_new"]
 

@@ -13,8 +13,8 @@ from rich.table import Table
 
 from dealer.cli.console import abort, out, say, show
 from dealer.cli.reading import GameName, Sources, Strict, counted, game_named
-from logs.statistics.definitions import STATISTICS
-from logs.statistics.tables import TableView
+from logs.tracker.definitions import STATISTICS
+from logs.tracker.tables import TableView
 
 __all__ = ["DEFINITIONS", "stats"]
 
@@ -38,9 +38,9 @@ def stats(
     if as_json and as_csv:
         abort("--json and --csv contradict each other; give one")
     counts = counted(sources, game=game_named(game), strict=strict, times=times)
-    from logs.statistics.derive import statistics_of
-    from logs.statistics.rows import COLUMNS, rows
-    from logs.statistics.tables import statistics_tables
+    from logs.tracker.derive import statistics_of
+    from logs.tracker.rows import COLUMNS, rows
+    from logs.tracker.tables import statistics_tables
 
     statistics = statistics_of(counts)
     if as_json:

@@ -15,8 +15,8 @@ from types import TracebackType
 from typing import Final, NamedTuple, Protocol
 
 from dealer.doctor.inbox import Wire
-from dealer.launcher import BotProcess
-from dealer.players import Player, PlayerKind
+from dealer.table.launcher import BotProcess
+from dealer.table.players import Player, PlayerKind
 
 __all__ = ["Absent", "BotHost", "Exit", "Host", "HostError", "Visit"]
 

@@ -24,7 +24,7 @@ from logs.errors import LogsError
 from logs.holdem import check_holdem
 from logs.money import Scale
 from logs.record import HandRecord
-from logs.street_actions import StreetAction, showdown_order, street_actions
+from logs.steps import StreetAction, showdown_order, street_actions
 from logs.text import clean
 
 __all__ = ["FORMAT_NAME", "PhhOptions", "format_phh", "format_phhs"]

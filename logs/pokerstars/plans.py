@@ -17,7 +17,7 @@ from logs.money import shares, split
 from logs.pokerstars.options import Money
 from logs.rake import RakeFunction
 from logs.record import HandRecord
-from logs.street_actions import Pot, StreetAction, pots, showdown_order, street_actions, uncalled
+from logs.steps import Pot, StreetAction, pots, showdown_order, street_actions, uncalled
 
 __all__ = ["NAME_GAPS", "Outcome", "Plan", "Planner"]
 

@@ -43,7 +43,7 @@ from logs.pokerstars.options import FORMAT_NAME, Money, PokerStarsOptions
 from logs.pokerstars.plans import NAME_GAPS, Outcome, Plan, Planner
 from logs.pokerstars.table import Table
 from logs.record import HandRecord
-from logs.street_actions import Pot, check_values, hand_ranks
+from logs.steps import Pot, check_values, hand_ranks
 
 __all__ = ["PokerStarsWriter", "format_pokerstars", "format_pokerstars_file"]
 

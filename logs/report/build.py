@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from logs.report.page import Plot, ReportData
 from logs.report.plots import winnings_plot
 from logs.report.replay import replayed
-from logs.statistics.biggest_pots import BigPot
-from logs.statistics.figures import Statistics
-from logs.statistics.tables import TableView, statistics_tables
 from logs.text import clean
+from logs.tracker.biggest_pots import BigPot
+from logs.tracker.figures import Statistics
+from logs.tracker.tables import TableView, statistics_tables
 
 __all__ = ["report_data"]
 

@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from logs.report.replay import ReplayedHand
-from logs.statistics.tables import TableView
+from logs.tracker.tables import TableView
 
 if TYPE_CHECKING:
     from jinja2 import Template

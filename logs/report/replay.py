@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from engine import CARD_TEXTS, ActionKind, Card, Position
 from logs.errors import LogsError
 from logs.record import HandRecord
-from logs.statistics.places import position_names, round_names
-from logs.street_actions import StreetAction, street_actions, uncalled
+from logs.steps import StreetAction, street_actions, uncalled
 from logs.text import clean
+from logs.tracker.places import position_names, round_names
 
 __all__ = ["ReplayedHand", "SeatView", "Step", "replayed"]
 

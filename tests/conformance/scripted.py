@@ -224,7 +224,7 @@ def dealer_command() -> list[str]:
     """The dealer to test: ACPC_DEALER, or the one of this source tree."""
     if given := os.environ.get("ACPC_DEALER"):
         return shlex.split(given)
-    return [sys.executable, "-P", "-c", "from dealer.reference import main; raise SystemExit(main())"]
+    return [sys.executable, "-P", "-c", "from dealer.reference.command import main; raise SystemExit(main())"]
 
 
 def _environment() -> dict[str, str]:

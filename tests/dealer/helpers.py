@@ -21,12 +21,12 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
-from dealer.clock import TimeLimits
-from dealer.event_loop import new_event_loop
-from dealer.faults import Fault, FaultKind, FaultPolicy, MatchFailure
-from dealer.match import NO_PROGRESS, Match, MatchSetup, Phase, Progress, Write
-from dealer.network import Table
-from dealer.observer import MatchObserver, Observers
+from dealer.match.clocks import TimeLimits
+from dealer.match.faults import Fault, FaultKind, FaultPolicy, MatchFailure
+from dealer.match.match import NO_PROGRESS, Match, MatchSetup, Phase, Progress, Write
+from dealer.match.observer import MatchObserver, Observers
+from dealer.table.connections import Table
+from dealer.table.loop import new_event_loop
 from engine import CALL, FOLD, RAISE, Action, Game, Seat, raise_to
 from logs import HandRecord, format_score_line, format_state_line
 from logs.transaction_log import Transaction
@@ -521,7 +521,7 @@ def program_env(**changes: str) -> dict[str, str]:
     return env | changes
 
 
-DEALER = [sys.executable, "-P", "-c", "from dealer.reference import main; raise SystemExit(main())"]
+DEALER = [sys.executable, "-P", "-c", "from dealer.reference.command import main; raise SystemExit(main())"]
 ARENA = [sys.executable, "-P", "-c", "from dealer.cli import main; main()"]
 
 CONTROL_CODES = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]")

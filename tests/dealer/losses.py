@@ -6,8 +6,8 @@ import functools
 from dataclasses import replace
 from typing import Any
 
-from dealer.faults import FaultPolicy
-from dealer.match import Match, MatchSetup, Phase
+from dealer.match.faults import FaultPolicy
+from dealer.match.match import Match, MatchSetup, Phase
 from engine import CALL, FOLD, Action, Seat
 from protocol import format_action
 from protocol.match_state import read_match_state

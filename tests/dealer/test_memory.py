@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from dealer.match import Match, Phase
-from dealer.tally import Tally
+from dealer.contest.tally import Tally
+from dealer.match.match import Match, Phase
 from engine import Seat
 from engine.betting import betting_start
 from protocol import NEED_DATA, DealerSession

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from dealer.faults import FaultKind
-from dealer.match import Match, MatchSetup, Phase
-from dealer.network import Table
-from dealer.observer import Observers
-from dealer.writers import LogWriter
+from dealer.match.faults import FaultKind
+from dealer.match.match import Match, MatchSetup, Phase
+from dealer.match.observer import Observers
+from dealer.record.writers import LogWriter
+from dealer.table.connections import Table
 from engine import Hand, deal_hand
 from logs import format_score_line
 from logs.acpc_log import format_value

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from bots.registry import builtin_names
-from dealer.config import read_config, validated
-from dealer.planning import find_entrants, plan_run, settled
+from dealer.contest.config import read_config, validated
+from dealer.contest.plan import find_entrants, plan_run, settled
 from tests.dealer.helpers import ROOT
 
 FILES = sorted((ROOT / "docs" / "strength").glob("*.toml"))

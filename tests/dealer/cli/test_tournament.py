@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from xml.etree import ElementTree
 
-from dealer.results import ContestResult, TournamentResult
+from dealer.results.schema import ContestResult, TournamentResult
 from tests.dealer.cli.conftest import Arena
 
 BOTS = ("calling", "raising", "Rnd=random")

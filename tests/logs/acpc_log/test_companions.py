@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from dealer.faults import MatchFailure
-from dealer.observer import MatchObserver
+from dealer.match.faults import MatchFailure
+from dealer.match.observer import MatchObserver
 from engine import Action, Seat
 from logs import HandRecord, PlayerComment, Times, format_transaction
 from logs.acpc_log.reader import read_log

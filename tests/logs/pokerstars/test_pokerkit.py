@@ -17,7 +17,7 @@ from engine import ActionKind
 from logs import HandRecord
 from logs.acpc_log.reader import read_log
 from logs.pokerstars import PokerStarsOptions, format_pokerstars_file
-from logs.street_actions import street_actions
+from logs.steps import street_actions
 from protocol import find_game
 from tests.logs.hands import OF_2012, RECORDED, log_of_2012, random_hands, recorded_file, recorded_game
 from tests.logs.pokerstars.test_writer import odd_game

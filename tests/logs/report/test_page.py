@@ -16,9 +16,9 @@ import pytest
 from engine import Seat
 from logs.record import HandRecord, PlayerComment
 from logs.report import format_report, report_data
-from logs.statistics.counts import HandCounts
-from logs.statistics.derive import statistics_of
-from logs.statistics.tables import TableView
+from logs.tracker.counts import HandCounts
+from logs.tracker.derive import statistics_of
+from logs.tracker.tables import TableView
 from tests.logs.hands import random_hands
 
 EVIL = '<script>document.title="evil"</script>"\'&\u202e{{ 7*7 }}'

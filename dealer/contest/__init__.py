@@ -1,0 +1,1 @@
+"""From settings to matches played: configuration, plans, schedules, contests and tournaments."""

@@ -1,0 +1,463 @@
+"""One match with everything around it: logs, bots started as processes, what becomes of a bot that fails.
+
+    run = MatchRun(plan)
+    await run.play_until(plan.setup.hands)
+    await run.close()
+
+The run is moved on in steps (`play_until`), so that several matches can be looked at together between steps. Whatever
+goes wrong while it plays ends in `failure`, a sentence that says what happened to whom; only what makes a start
+impossible raises `LaunchError`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dealer.contest.tally import Tally
+from dealer.match.clocks import TimeLimits
+from dealer.match.failures import not_written
+from dealer.match.faults import FORFEITED, RESTARTED, Fault, FaultKind, Loss, MatchFailure
+from dealer.match.match import NO_PROGRESS, Match, MatchSetup, Phase
+from dealer.match.observer import MatchObserver, Observers
+from dealer.record.files import MatchFiles, open_match_files
+from dealer.record.resume import PickedUp
+from dealer.table.connections import Table
+from dealer.table.launcher import BotProcess, LaunchError, stop_all
+from dealer.table.players import Player, PlayerKind
+from engine import Seat
+from logs.export import ExportFormat
+
+__all__ = ["MatchPlan", "MatchRun"]
+
+_POLL_S = 0.02
+_DEATH_NOTICE_S = 0.5
+_MOST_RESTARTS_IN_A_ROW = 3
+"""A player who fails so often without one answer in between is not started again."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatchPlan:
+    """A match to be run.
+
+    Attributes:
+        setup: what is played.
+        game_name: as shown and logged.
+        players: by seat.
+        bot_seeds: by seat, for the chance decisions of built-in bots.
+        folder: where everything about the match goes; it must exist.
+        host: the address to listen on.
+        ports: of the seats; missing ones and 0 mean any free port.
+        coalesce_s: see `dealer.table.connections.Table`.
+        exports: the formats of hand histories that are written.
+        hero: whose cards they show from the start.
+    """
+
+    setup: MatchSetup
+    game_name: str
+    players: tuple[Player, ...]
+    bot_seeds: tuple[int, ...]
+    folder: Path
+    host: str = "127.0.0.1"
+    ports: tuple[int, ...] = ()
+    coalesce_s: float | None = None
+    exports: tuple[ExportFormat, ...] = ()
+    hero: str | None = None
+
+
+class MatchRun:
+    """One match being run over TCP.
+
+    Attributes:
+        plan: what is run.
+        tally: how it stands.
+        failure: why it ended early, in words; None while all is well.
+        failed_seat: whose fault that was, if a player's.
+        exit_codes: by seat, of the process that failed.
+        ports: by seat, once listening.
+        started_s: on the monotonic clock, when all players were there; None before.
+    """
+
+    def __init__(
+        self,
+        plan: MatchPlan,
+        observers: Sequence[MatchObserver] = (),
+        picked_up: PickedUp | None = None,
+        on_values: Callable[[Sequence[float]], None] | None = None,
+    ) -> None:
+        """Prepare a run.
+
+        Args:
+            plan: what is run.
+            observers: who else watches.
+            picked_up: what an interrupted run has left.
+            on_values: told the net chips by seat of every hand that ends.
+        """
+        self.plan = plan
+        self.tally = Tally(plan.setup.game, on_values)
+        if picked_up is not None:
+            self.tally.restore(picked_up)
+        self.failure: str | None = None
+        self.failed_seat: Seat | None = None
+        self.exit_codes: dict[Seat, int] = {}
+        self.ports: list[int] = []
+        self.started_s: float | None = None
+        self._opened_s = time.monotonic()
+        self._is_resumed = picked_up is not None
+        self._extra_observers = tuple(observers)
+        self._progress = NO_PROGRESS if picked_up is None else picked_up.progress
+        self._files: MatchFiles | None = None
+        self._observers: MatchObserver = MatchObserver()
+        self._processes: dict[Seat, BotProcess] = {}
+        self._failures_in_a_row = [0] * plan.setup.game.num_players
+        self._answers_before = [0] * plan.setup.game.num_players
+        self._lost_again: dict[Seat, Loss | None] = {}
+        """Seats being filled again, and what has befallen them meanwhile."""
+        self._match: Match | None = None
+        self._table: Table | None = None
+        self._playing: asyncio.Task[None] | None = None
+        self._helpers: set[asyncio.Task[None]] = set()
+
+    @property
+    def hands(self) -> int:
+        """Hands finished, those of an interrupted run included."""
+        return self.tally.hands
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the match has ended, with its score or by a failure."""
+        return self._match is not None and self._match.phase in (Phase.FINISHED, Phase.FAILED)
+
+    @property
+    def questions(self) -> int:
+        """How often a player was asked after an answer."""
+        return 0 if self._match is None else self._match.questions
+
+    @property
+    def overhead_ns(self) -> int:
+        """The dealer's own time between answers and the questions that followed."""
+        return 0 if self._match is None else self._match.overhead_ns
+
+    def not_exported(self) -> list[str]:
+        """What of the match is in no hand history, in sentences."""
+        return [] if self._files is None else self._files.not_exported()
+
+    def waiting_for(self) -> list[tuple[str, str]]:
+        """Who is not connected: names, and the address where each seat is awaited."""
+        if self._table is None or self._match is None or self._match.phase in (Phase.FINISHED, Phase.FAILED):
+            return []
+        host = f"[{self.plan.host}]" if ":" in self.plan.host else self.plan.host
+        return [(self.plan.setup.names[seat], f"{host}:{self.ports[seat]}") for seat in self._table.missing_seats()]
+
+    @property
+    def start_time_left_s(self) -> float | None:
+        """Until the players must be there; None without a limit."""
+        start_us = self.plan.setup.limits.start_us
+        return None if start_us is None else max(0.0, start_us / 1e6 - (time.monotonic() - self._opened_s))
+
+    async def play_until(self, hands: int) -> None:
+        """Go on until so many hands of the match are finished, or it has failed.
+
+        Raises:
+            LaunchError: a bot or a socket cannot be started, or the folder cannot be written.
+        """
+        if self._match is None or self._table is None:
+            self._open(hands)
+        else:
+            self._match.play_until(hands)
+            self._table.after_step()
+        assert self._match is not None
+        assert self._table is not None
+        await self._table.rest()
+        if self._match.failure is not None:
+            await self._explain(self._match.failure)
+
+    async def finish(self) -> None:
+        """End a held match with its score.
+
+        Raises:
+            LaunchError: its files cannot be written.
+        """
+        if self._match is None or self._table is None:
+            # Nobody needs to be asked any more, so nobody is called to the table.
+            files = self._open_files()
+            try:
+                files.close_with_score(self.tally.chips)
+            except OSError as error:
+                raise LaunchError(f"cannot write {error.filename}: {error.strerror}") from None
+            return
+        self._match.finish()
+        self._table.after_step()
+        if self._match.failure is not None:
+            await self._explain(self._match.failure)
+
+    async def close(self) -> None:
+        """Close connections and files, and stop the bots; a match that is not over can be picked up later."""
+        for helper in self._helpers:
+            helper.cancel()
+        if self._table is not None:
+            if self._playing is not None:
+                if self.is_over:
+                    # The last lines are on their way.
+                    with contextlib.suppress(asyncio.CancelledError):
+                        await self._playing
+                else:
+                    self._playing.cancel()
+                    await asyncio.wait([self._playing])
+            self._table.close()
+        if self._files is not None:
+            self._files.close()
+        # In a thread: other matches of this loop go on meanwhile.
+        await asyncio.shield(asyncio.to_thread(stop_all, list(self._processes.values())))
+
+    # ---- opening
+
+    def _open_files(self) -> MatchFiles:
+        self._files = open_match_files(self.plan, is_resumed=self._is_resumed)
+        return self._files
+
+    def _open(self, hands: int) -> None:
+        plan = self.plan
+        files = self._open_files()
+        self._observers = Observers([*files.observers, self.tally, _Start(self), *self._extra_observers])
+        match = self._match = Match(plan.setup, self._observers, progress=self._progress)
+        match.play_until(hands)
+        table = self._table = Table(match, host=plan.host, coalesce_s=plan.coalesce_s)
+        table.on_loss = self._on_loss
+        try:
+            self.ports = table.listen(plan.ports)
+        except OSError as error:
+            port = plan.ports[int(error.filename)] if int(error.filename) < len(plan.ports) else 0
+            raise LaunchError(
+                f"cannot listen on {plan.host} port {port or 'any'}: {error.strerror}; choose another --host or --ports"
+            ) from None
+        self._opened_s = time.monotonic()
+        for seat in match.missing_seats():
+            self._launch(seat)
+        self._playing = asyncio.create_task(table.run())
+        self._help(self._watch_start(match, table))
+
+    def _launch(self, seat: Seat) -> None:
+        """Start the player of a seat, if it is ours to start."""
+        plan = self.plan
+        player = plan.players[seat]
+        if player.kind is PlayerKind.TCP:
+            return
+        name = plan.setup.names[seat].replace("#", "-")
+        self._processes[seat] = BotProcess(
+            player,
+            host={"0.0.0.0": "127.0.0.1", "::": "::1"}.get(plan.host, plan.host),
+            port=self.ports[seat],
+            game=str((plan.folder / f"{plan.setup.name}.game").absolute()),
+            seed=plan.bot_seeds[seat],
+            output_path=plan.folder / f"{plan.setup.name}.seat{seat + 1}.{name}.out",
+            append=self._is_resumed or seat in self._processes,
+        )
+
+    def _help(self, work: Coroutine[None, None, None]) -> None:
+        """Do something beside the match."""
+        task = asyncio.create_task(work)
+        self._helpers.add(task)
+        task.add_done_callback(self._on_helped)
+
+    def _on_helped(self, task: asyncio.Task[None]) -> None:
+        self._helpers.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if isinstance(error, Exception) and self._table is not None:
+            self._table.fail_by_mistake(error)
+
+    async def _watch_start(self, match: Match, table: Table) -> None:
+        """Notice bots that end before they connect; later, the connection tells."""
+        while match.phase is Phase.CONNECTING:
+            for seat in table.missing_seats():
+                process = self._processes.get(seat)
+                if process is not None and process.exit_code is not None:
+                    match.fail(MatchFailure(f"ERROR: seat {seat + 1} ended before it connected", seat, FaultKind.CRASH))
+                    table.after_step()
+                    return
+            await asyncio.sleep(_POLL_S)
+
+    # ---- players who fail
+
+    def _on_loss(self, loss: Loss) -> None:
+        seat = _seat_of(loss)
+        if seat in self._lost_again:
+            self._lost_again[seat] = loss
+        else:
+            self._lost_again[seat] = None
+            self._help(self._replace(loss))
+
+    async def _replace(self, loss: Loss) -> None:
+        """Bring a lost player back, or give him up."""
+        assert self._match is not None
+        assert self._table is not None
+        seat, line = _seat_of(loss), loss.failure.line
+        kind, _ = await self._kind_of(loss.failure, seat)
+        while not self.is_over:
+            if seat in self._processes:
+                await asyncio.to_thread(self._processes[seat].stop)
+            comes_back = self._is_to_come_back(loss)
+            remedy = RESTARTED if comes_back else FORFEITED
+            if not self._note(Fault(seat, kind, loss.hand_number, line, remedy, is_final=not comes_back)):
+                return
+            if not comes_back:
+                self._match.forfeit(seat)
+                self._table.after_step()
+                break
+            problem = await self._bring_back(seat)
+            if problem is None:
+                break
+            again, self._lost_again[seat] = self._lost_again[seat], None
+            if again is None:
+                kind, line = problem, b""
+            else:
+                loss, line = again, again.failure.line
+                kind, _ = await self._kind_of(loss.failure, seat)
+        del self._lost_again[seat]
+
+    def _is_to_come_back(self, loss: Loss) -> bool:
+        """Whether a player gets another chance."""
+        seat = _seat_of(loss)
+        answers = self.tally.times[seat].count + loss.answers
+        is_fruitless = answers == self._answers_before[seat]
+        self._failures_in_a_row[seat] = self._failures_in_a_row[seat] + 1 if is_fruitless else 1
+        self._answers_before[seat] = answers
+        return not loss.is_final and self._failures_in_a_row[seat] <= _MOST_RESTARTS_IN_A_ROW
+
+    def _note(self, fault: Fault) -> bool:
+        """Tell the observers of a fault; where that fails the match is over."""
+        assert self._match is not None
+        assert self._table is not None
+        try:
+            self._observers.fault(fault)
+        except OSError as error:
+            self._match.fail(not_written(error))
+            self._table.after_step()
+            return False
+        return True
+
+    async def _bring_back(self, seat: Seat) -> FaultKind | None:
+        """Start a player again and wait until he has named his version; what has befallen him if he does not."""
+        assert self._match is not None
+        assert self._table is not None
+        start_us = self.plan.setup.limits.start_us
+        self._opened_s = time.monotonic()
+        try:
+            self.ports[seat] = self._table.reopen(seat)
+            self._launch(seat)
+        except (OSError, LaunchError):
+            self._table.close_seat(seat)
+            return FaultKind.CRASH
+        problem = None
+        while problem is None and self._lost_again[seat] is None and self._match.is_awaited(seat) and not self.is_over:
+            await asyncio.sleep(_POLL_S)
+            process = self._processes.get(seat)
+            if process is not None and process.exit_code is not None and seat in self._table.missing_seats():
+                problem = FaultKind.CRASH
+            elif start_us is not None and time.monotonic() > self._opened_s + start_us / 1e6:
+                problem = FaultKind.TIMEOUT
+                # One who has connected and says nothing is lost again; one who has not is still awaited.
+                self._match.lose(MatchFailure(f"ERROR: timed out waiting for seat {seat + 1}", seat, problem))
+                self._table.after_step()
+        if problem is not None:
+            self._table.close_seat(seat)
+        return FaultKind.CRASH if self._lost_again[seat] is not None else problem
+
+    async def _kind_of(self, failure: MatchFailure, seat: Seat) -> tuple[FaultKind, int | None]:
+        """What befell a player, and the exit code of his process if that was its end."""
+        kind = failure.kind or FaultKind.DISCONNECT
+        process = self._processes.get(seat)
+        if process is None or kind in (FaultKind.TIMEOUT, FaultKind.FLOOD):
+            return kind, None
+        # The connection may be gone a moment before the process is.
+        await asyncio.to_thread(process.wait, _DEATH_NOTICE_S)
+        code = process.exit_code
+        return (FaultKind.CRASH if code and kind is FaultKind.DISCONNECT else kind), code
+
+    async def _explain(self, failure: MatchFailure) -> None:
+        """Say why the match failed, in a sentence or two for people, and count it."""
+        if self.failure is not None:
+            return
+        seat, kind = failure.seat, failure.kind
+        if seat is None or kind is None:
+            self.failure = str(failure).removeprefix("ERROR: ") + "."
+            return
+        is_before_start = self.started_s is None
+        limits = self.plan.setup.limits
+        # The hand played when it happened: the wait below must not change the sentence.
+        hand = self.plan.setup.first_hand + self.tally.hands
+        happened = _what_happened(failure, kind, is_before_start, hand, limits)
+        self.failed_seat = seat
+        self.failure = f"{self.plan.setup.names[seat]} {happened}."
+        kind, code = await self._kind_of(failure, seat)
+        text = self.failure
+        if code is not None:
+            self.exit_codes[seat] = code
+            text += f" Its process ended with {_exit_in_words(code)}."
+        process = self._processes.get(seat)
+        lines = process.last_lines() if process is not None else []
+        if lines:
+            text += " The last it wrote:\n" + "\n".join(f"    {line}" for line in lines)
+        elif process is not None:
+            text += " It wrote nothing."
+        self.failure = text
+        hand_number = -1 if is_before_start else hand
+        with contextlib.suppress(OSError):
+            self._observers.fault(Fault(seat, kind, hand_number, failure.line, "the match ended"))
+
+
+def _seat_of(loss: Loss) -> Seat:
+    seat = loss.failure.seat
+    assert seat is not None
+    return seat
+
+
+class _Start(MatchObserver):
+    """Notes when the match begins."""
+
+    def __init__(self, run: MatchRun) -> None:
+        self._run = run
+
+    def match_started(self, at_us: int) -> None:
+        """All players are there."""
+        self._run.started_s = time.monotonic()
+
+
+def _exit_in_words(code: int) -> str:
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return f"signal {-code} ({signal.Signals(-code).name})"
+    except ValueError:
+        return f"signal {-code}"
+
+
+def _what_happened(
+    failure: MatchFailure, kind: FaultKind, is_before_start: bool, hands: int, limits: TimeLimits
+) -> str:
+    if is_before_start:
+        if kind is FaultKind.TIMEOUT:
+            awaited = "connected" if str(failure).endswith("connect") else "named its version"
+            return f"has not {awaited} within {(limits.start_us or 0) / 1e6:g} s"
+        if kind is FaultKind.CRASH:
+            return "ended before it connected"
+        if kind is FaultKind.MALFORMED_REPLY:
+            line = str(failure).removeprefix("ERROR: invalid version string ")
+            return f"does not speak the protocol: its first line was {line!r}, not 'VERSION:2.0.0'"
+        return "closed the connection before it named its version"
+    if kind is FaultKind.TIMEOUT:
+        if "ran out of time" in str(failure):
+            return f"used more time than it had in hand {hands}"
+        return f"did not answer within {limits.response_us / 1e6:g} s in hand {hands}"
+    if kind is FaultKind.FLOOD and "sent more" in str(failure):
+        return f"sent too many lines that are no answers in hand {hands}"
+    if kind is FaultKind.FLOOD:
+        return f"did not read what it was sent in hand {hands}"
+    if "could not send" in str(failure):
+        return f"no longer took what it was sent in hand {hands}"
+    return f"closed the connection in hand {hands}"

@@ -1,0 +1,98 @@
+"""What a match amounts to while it runs: chips, faults, times. The live line and the result read it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from dealer.match.faults import QUOTED_BYTES, RESTARTED, Fault, FaultKind
+from dealer.match.observer import MatchObserver
+from dealer.record.response_times import ResponseTimes
+from dealer.record.resume import PickedUp
+from engine import Game
+from logs import HandRecord
+
+__all__ = ["Tally"]
+
+
+class Tally(MatchObserver):
+    """Counts a match. By seat where nothing else is said.
+
+    Attributes:
+        hands: finished hands, in all.
+        chips: net chips.
+        faults: how often each fault happened, by its name.
+        first_faults: the first fault in words.
+        restarts: how often a player was started again.
+        times: how long answers took.
+    """
+
+    def __init__(self, game: Game, on_values: Callable[[Sequence[float]], None] | None = None) -> None:
+        """Start at nothing.
+
+        Args:
+            game: the game.
+            on_values: told the net chips by seat of every hand that ends.
+        """
+        players = game.num_players
+        self._on_values = on_values
+        self.hands = 0
+        self.chips = [0.0] * players
+        self.faults: list[Counter[str]] = [Counter() for _ in range(players)]
+        self.first_faults: list[str | None] = [None] * players
+        self.restarts = [0] * players
+        self.times = [ResponseTimes() for _ in range(players)]
+        self._gone: set[int] = set()
+
+    def restore(self, picked_up: PickedUp) -> None:
+        """Start at what an interrupted match had come to."""
+        progress = picked_up.progress
+        self.hands = progress.hands
+        self.chips = list(progress.totals)
+        self.times = picked_up.times
+        for fault in picked_up.faults:
+            self.fault(fault)
+
+    def hand_finished(self, record: HandRecord) -> None:
+        """Count the hand."""
+        self.hands += 1
+        seats, times = record.seats, record.times
+        values = [0.0] * len(seats)
+        for seat, value in zip(seats, record.values, strict=True):
+            values[seat] = value
+            self.chips[seat] += value
+        if times:
+            at = 0
+            for actions in record.betting.rounds:
+                for position, _ in actions:
+                    sent_us, received_us = times[at]
+                    seat = seats[position]
+                    if seat not in self._gone:
+                        self.times[seat].add(received_us - sent_us)
+                    at += 1
+        if self._on_values is not None:
+            self._on_values(values)
+
+    def fault(self, fault: Fault) -> None:
+        """Count the fault and quote the first one."""
+        seat = fault.seat
+        if fault.is_final:
+            self._gone.add(seat)
+        if fault.remedy == RESTARTED:
+            self.restarts[seat] += 1
+        self.faults[seat][fault.kind.value] += 1
+        if self.first_faults[seat] is None:
+            line = fault.line[:QUOTED_BYTES].decode("latin-1").rstrip("\r\n")
+            quoted = f": {line!r}" if fault.line else ""
+            where = f" in hand {fault.hand_number}" if fault.hand_number >= 0 else ""
+            self.first_faults[seat] = f"{fault.kind.value}{where}{quoted}, {fault.remedy}"
+
+    @property
+    def fault_count(self) -> int:
+        """All faults of all players."""
+        return sum(counter.total() for counter in self.faults)
+
+    @property
+    def timeouts(self) -> int:
+        """All timeouts of all players."""
+        return sum(counter[FaultKind.TIMEOUT.value] for counter in self.faults)

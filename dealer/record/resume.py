@@ -1,0 +1,301 @@
+"""What an interrupted match has left on disk, and how to go on from there.
+
+The files of a match are written line by line, so whatever ended the run (Ctrl-C, kill -9, the machine), they hold whole
+hands up to some point and perhaps a piece beyond: part of a line, or the NULs of blocks that a machine never wrote.
+`pick_up` finds the last hand that both the log and the transaction log hold whole, cuts the files off behind it, and
+returns what the match amounted to there. Played on from that hand, the match deals the same cards and leaves the same
+log as if nothing had happened.
+
+Nothing is guessed: whole lines that do not belong to this match (another seed, other players, another game) are a
+`PickUpError`, and nothing is cut.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from dealer.match.faults import Fault
+from dealer.match.match import MatchSetup, Progress
+from dealer.record.folder import write_whole
+from dealer.record.response_times import ResponseTimes
+from dealer.record.writers import parse_fault
+from engine import Deal, Game, Seat, betting_start, deals
+from engine.hand import hand_values
+from logs.comments import parse_comment
+from logs.transaction_log import parse_own_line
+from protocol.errors import FormatError
+from protocol.hand_lines import note_of
+from protocol.match_state import betting_after
+
+__all__ = ["PickUpError", "PickedUp", "pick_up"]
+
+_HEADER_LINES = 4
+
+_MOST_BYTES_OF_A_LINE = 1 << 20
+"""Longer than any line of a match; a file without ends of lines must not fill the memory."""
+
+
+class PickUpError(RuntimeError):
+    """The files cannot be those of this match; the sentence says which line of which file, and why."""
+
+
+@dataclass
+class PickedUp:
+    """Where a match stands.
+
+    Attributes:
+        progress: for `Match` and `InProcessMatch`.
+        is_closed: the match has ended with its score.
+        values: net chips by seat, hand after hand.
+        faults: what players have done wrong.
+        times: by seat, how long answers took.
+    """
+
+    progress: Progress
+    is_closed: bool
+    values: array[float]
+    faults: list[Fault] = field(default_factory=list)
+    times: list[ResponseTimes] = field(default_factory=list)
+
+
+def pick_up(folder: Path, setup: MatchSetup, game_name: str) -> PickedUp | None:
+    """Read and tidy what a match has left; None where it has not begun.
+
+    Args:
+        folder: where its files are.
+        setup: what is played.
+        game_name: as logged.
+
+    Raises:
+        PickUpError: the files are not those of this match.
+        OSError: they cannot be read or cut.
+    """
+    log = folder / f"{setup.name}.log"
+    if not log.exists():
+        return None
+    players = setup.game.num_players
+    of_log = _read_log(log, setup, game_name)
+    if not of_log.ends:
+        return None
+    faults_path = folder / f"{setup.name}.faults"
+    faults = _read_faults(faults_path, players)
+    gone = {fault.seat: fault.hand_number for fault, _ in faults if fault.is_final}
+    transactions = folder / f"{setup.name}.tlog"
+    times = [ResponseTimes() for _ in range(players)]
+    transaction_ends = _read_transactions(transactions, setup, times, gone, of_log.bettings)
+    hands = len(of_log.bettings)
+    if not of_log.is_closed:
+        hands = min(hands, len(transaction_ends) - 1)
+        _cut(log, of_log.ends[hands])
+        _cut(transactions, transaction_ends[hands])
+    values = of_log.values[: hands * players]
+    _cut_comments(folder / f"{setup.name}.comments", setup.first_hand + hands)
+    standing = _keep_standing(faults_path, faults, setup.first_hand, hands + of_log.is_closed)
+    progress = Progress(
+        hands,
+        tuple(_total(values, seat, players) for seat in range(players)),
+        tuple(seat_times.total_us for seat_times in times),
+        frozenset(fault.seat for fault in standing if fault.is_final),
+    )
+    return PickedUp(progress, of_log.is_closed, values, standing, times)
+
+
+def _total(values: array[float], seat: int, players: int) -> float:
+    """Added hand after hand, as a match adds them: the last digit is the same."""
+    total = 0.0
+    for value in values[seat::players]:
+        total += value
+    return total
+
+
+def _whole_lines(path: Path) -> Iterator[bytes]:
+    """The lines of a file up to damage: one that does not end, or that holds a NUL."""
+    if path.exists():
+        with path.open("rb") as file:
+            for line in iter(partial(file.readline, _MOST_BYTES_OF_A_LINE), b""):
+                if b"\0" in line or not line.endswith(b"\n"):
+                    return
+                yield line
+
+
+def _shown(line: bytes) -> str:
+    return repr(line[:80].decode("latin-1").rstrip("\r\n"))
+
+
+# ---- the log
+
+
+@dataclass
+class _Log:
+    """What a log holds.
+
+    Attributes:
+        ends: the byte where the header ends, then where each hand does; empty where the header is not whole.
+        bettings: a checksum of each hand's betting.
+        values: net chips by seat, hand after hand.
+        is_closed: the score stands behind the last hand.
+    """
+
+    ends: array[int] = field(default_factory=lambda: array("Q"))
+    bettings: array[int] = field(default_factory=lambda: array("L"))
+    values: array[float] = field(default_factory=lambda: array("d"))
+    is_closed: bool = False
+
+
+def _read_log(path: Path, setup: MatchSetup, game_name: str) -> _Log:
+    log = _Log()
+    players = setup.game.num_players
+    header = f"# name/game/hands/seed {setup.name} {game_name} {setup.hands} {setup.seed}\n"
+    names = [name.encode("utf-8", "surrogateescape") for name in setup.names]
+    name_fields = [b"|".join(names[shift:] + names[:shift]) + b"\n" for shift in range(players)]
+    cards = deals(setup.game, setup.seed, setup.first_hand)
+    at = 0
+    for number, line in enumerate(_whole_lines(path), 1):
+        at += len(line)
+        if number <= _HEADER_LINES:
+            if number == 1 and line != header.encode("utf-8", "surrogateescape"):
+                raise PickUpError(f"{path}, line 1: this is the log of another match: {_shown(line)}")
+            if number == _HEADER_LINES:
+                log.ends.append(at)
+            continue
+        if line.startswith(b"SCORE:"):
+            log.is_closed = True
+            break
+        hand = setup.first_hand + len(log.bettings)
+        shift = 0 if setup.fixed_seats else hand % players
+        parts = line.split(b":")
+        values = None
+        if len(parts) == 6 and parts[:2] == [b"STATE", b"%d" % hand] and parts[5] == name_fields[shift]:
+            values = _values(parts, setup.game, cards)
+        if values is None:
+            raise PickUpError(f"{path}, line {number}: hand {hand} of this match is expected, not {_shown(line)}")
+        log.values.extend(values[players - shift :] + values[: players - shift])
+        log.bettings.append(zlib.crc32(parts[2]))
+        log.ends.append(at)
+    return log
+
+
+def _values(parts: Sequence[bytes], game: Game, cards: Iterator[Deal]) -> list[float] | None:
+    """The values of a STATE line, by position; None where they are none of this game.
+
+    Args:
+        parts: the line's.
+        game: the game.
+        cards: of the hands not read yet, where more than two play.
+    """
+    players = game.num_players
+    try:
+        values = [float(text) for text in parts[4].split(b"|")]
+    except ValueError:
+        return None
+    if len(values) != players:
+        return None
+    if players < 3:
+        return values
+    deal = next(cards)
+    if players - parts[2].count(b"f") < 3:
+        return values
+    # A pot split three ways has no exact print: settled again by the rules.
+    try:
+        betting = betting_after(game, parts[2].decode("latin-1"))
+    except FormatError:
+        return None
+    return hand_values(betting, deal) if betting.finished else None
+
+
+# ---- the transaction log
+
+
+def _read_transactions(
+    path: Path, setup: MatchSetup, times: Sequence[ResponseTimes], gone: Mapping[Seat, int], bettings: Sequence[int]
+) -> list[int]:
+    """The byte where each hand ends, 0 first, for hands of the log that are whole; fills in the times.
+
+    A player who takes no part since a hand in `gone` has given no answers there.
+    """
+    game = setup.game
+    start = betting_start(game)
+    if start.finished:
+        # Nobody can ever act.
+        return [0] * (len(bettings) + 1)
+    ends = [0]
+    betting = start
+    at = 0
+    of_hand: list[tuple[Seat, int]] = []
+    for number, line in enumerate(_whole_lines(path), 1):
+        if len(ends) > len(bettings):
+            break
+        hand = setup.first_hand + len(ends) - 1
+        transaction = parse_own_line(line, is_limit=game.is_limit)
+        after = None
+        if transaction is not None and transaction.action is not None and transaction.hand_number == hand:
+            after = betting.after_if_legal(transaction.action)
+        if transaction is None or after is None:
+            raise PickUpError(f"{path}, line {number}: an action of hand {hand} is expected, not {_shown(line)}")
+        seat = Seat((betting.acting_position + (0 if setup.fixed_seats else hand)) % game.num_players)
+        of_hand.append((seat, transaction.times.received_us - transaction.times.sent_us))
+        at += len(line)
+        betting = after
+        if betting.finished:
+            if zlib.crc32(note_of(betting).text) != bettings[len(ends) - 1]:
+                raise PickUpError(f"{path}, line {number}: hand {hand} was played otherwise in the log beside it")
+            for seat, used_us in of_hand:
+                if hand < gone.get(seat, hand + 1):
+                    times[seat].add(used_us)
+            of_hand = []
+            ends.append(at)
+            betting = start
+    return ends
+
+
+# ---- the faults
+
+
+def _read_faults(path: Path, players: int) -> list[tuple[Fault, str]]:
+    """What players did wrong, each with its line."""
+    faults = []
+    for number, raw in enumerate(_whole_lines(path), 1):
+        try:
+            line = raw.decode("utf-8")
+            fault = parse_fault(line)
+        except ValueError:
+            raise PickUpError(f"{path}, line {number}: no fault of this match: {_shown(raw)}") from None
+        if not 0 <= fault.seat < players:
+            raise PickUpError(f"{path}, line {number}: there is no seat {fault.seat + 1} in this match")
+        faults.append((fault, line))
+    return faults
+
+
+def _keep_standing(path: Path, faults: Sequence[tuple[Fault, str]], first_hand: int, hands: int) -> list[Fault]:
+    """The faults of the hands that stand; those of hands to be played again are taken out of the file."""
+    standing = [(fault, line) for fault, line in faults if first_hand <= fault.hand_number < first_hand + hands]
+    text = "".join(line for _, line in standing)
+    if not standing:
+        path.unlink(missing_ok=True)
+    elif path.stat().st_size != len(text.encode("utf-8")):
+        write_whole(path, text)
+    return [fault for fault, _ in standing]
+
+
+def _cut_comments(path: Path, end_hand: int) -> None:
+    """Take the comments of hands to be played again out of their file."""
+    at = 0
+    for line in _whole_lines(path):
+        try:
+            if parse_comment(line.decode("ascii"))[0] >= end_hand:
+                break
+        except ValueError:
+            break
+        at += len(line)
+    _cut(path, at)
+
+
+def _cut(path: Path, size: int) -> None:
+    if path.exists() and path.stat().st_size > size:
+        os.truncate(path, size)

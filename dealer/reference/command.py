@@ -1,0 +1,234 @@
+"""``acpc-dealer``: the drop-in for the reference dealer of the ACPC.
+
+The same command line, ports line, standard output and error, log, transaction log, resume (``-a``), clocks and exit
+codes. What the reference does by accident is done sanely here: it never dies by a signal or an assertion, a hand in
+which the blinds put everybody all-in is dealt to its end, and the time to connect also covers naming the version.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import TextIO
+
+from dealer.match.clocks import TimeLimits
+from dealer.match.faults import MatchFailure
+from dealer.match.match import Match, MatchSetup, Phase
+from dealer.match.observer import MatchObserver, Observers
+from dealer.record.writers import LogWriter, TransactionWriter
+from dealer.reference.options import EXTENSIONS, USAGE, Options, UsageError, parse_hands, parse_options, parse_seed
+from dealer.table.connections import Table
+from dealer.table.loop import new_event_loop
+from engine import Game, GameError, Seat
+from logs import format_header, format_score_line, parse_transactions
+from logs.line_file import LineFile
+from logs.transaction_log import Transaction, format_time
+from protocol import parse_game_definition
+from protocol.framing import LineReader
+
+__all__ = ["main"]
+
+_SECONDS_EVERY_HANDS = 100
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the dealer; returns the exit code."""
+    try:
+        return _run(sys.argv[1:] if arguments is None else arguments)
+    except UsageError as error:
+        _Output(sys.stdout if error.to_stdout else sys.stderr).print(str(error))
+        return 1
+    except KeyboardInterrupt:
+        _Output(sys.stderr).print("ERROR: interrupted\n")
+        return 130
+
+
+class _Output:
+    """A standard stream that may be closed, full or without a reader: the match and its log go on all the same.
+
+    Written without a buffer of Python's, which would complain at exit about what it could not get rid of.
+
+    Attributes:
+        is_open: whether anything still arrives.
+    """
+
+    def __init__(self, stream: TextIO | None) -> None:
+        self.is_open = stream is not None
+        self._fd = -1 if stream is None else stream.fileno()
+
+    def write(self, data: bytes) -> None:
+        """Write all of it, or nothing from now on."""
+        try:
+            while data and self.is_open:
+                data = data[os.write(self._fd, data) :]
+        except OSError:
+            self.is_open = False
+
+    def print(self, text: str) -> None:
+        """Write a text; bytes that came as surrogate escapes are written as they were."""
+        self.write(text.encode("utf-8", "surrogateescape"))
+
+
+def _run(arguments: Sequence[str]) -> int:
+    options = parse_options(arguments)
+    if options.help:
+        _Output(sys.stdout).print(USAGE + EXTENSIONS)
+        return 0
+    positionals = options.positionals
+    if len(positionals) < 4:
+        raise UsageError(USAGE, to_stdout=True)
+    match_name, game_file = positionals[:2]
+    game = _read_game(game_file)
+    names = tuple(positionals[4 : 4 + game.num_players])
+    if len(names) < game.num_players:
+        raise UsageError(USAGE, to_stdout=True)
+    limits = TimeLimits(options.response_us, options.hand_us, options.per_hand_us, options.start_us)
+    setup = MatchSetup(
+        game=game,
+        name=match_name,
+        hands=parse_hands(positionals[2]),
+        seed=parse_seed(positionals[3]),
+        names=names,
+        fixed_seats=options.fixed_seats,
+        limits=limits,
+    )
+    header = format_header(
+        match_name,
+        game_file,
+        setup.hands,
+        setup.seed,
+        t_response_ms=limits.response_us // 1000,
+        t_hand_ms=limits.hand_us // 1000,
+        t_per_hand_ms=limits.match_us(setup.hands) // setup.hands // 1000,
+    )
+    observers: list[MatchObserver] = []
+    earlier: list[Transaction] = []
+    if options.log:
+        log = _open(f"{match_name}.log", "ERROR: could not open log file ", options.append)
+        observers.append(LogWriter(log, names))
+    if options.transaction_log:
+        path = f"{match_name}.tlog"
+        if options.append:
+            earlier = _read_transactions(path, game)
+        observers.append(TransactionWriter(_open(path, "ERROR: could not open transaction file ", options.append)))
+    observers.append(Transcript(_Output(sys.stderr), quiet=options.quiet, setup=setup))
+    match = Match(setup, Observers(observers), earlier)
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(_play(match, options, lambda: _write_header(header, log if options.log else None)))
+    return 0 if match.phase is Phase.FINISHED else 1
+
+
+def _read_game(path: str) -> Game:
+    try:
+        with open(path, "rb") as file:
+            text = file.read().decode("latin-1")
+    except IsADirectoryError:
+        text = ""
+    except OSError:
+        raise UsageError(f"ERROR: could not open game definition {path}\n") from None
+    try:
+        return parse_game_definition(text)
+    except GameError as error:
+        raise UsageError(f"{error}\nERROR: could not read game {path}\n") from None
+
+
+def _open(path: str, complaint: str, append: bool) -> LineFile:
+    try:
+        return LineFile(path, append=append)
+    except (OSError, ValueError):
+        raise UsageError(f"{complaint}{path}\n") from None
+
+
+def _read_transactions(path: str, game: Game) -> list[Transaction]:
+    """The actions of the earlier run."""
+    reader = LineReader()
+    try:
+        with open(path, "rb") as file:
+            reader.feed(file.read())
+    except OSError:
+        return []
+    reader.feed_eof()
+    lines = (line.decode("utf-8", "surrogateescape") for line in iter(reader.pop, None))
+    return parse_transactions(lines, is_limit=game.is_limit)
+
+
+def _write_header(header: str, log: LineFile | None) -> None:
+    _Output(sys.stderr).print(header)
+    if log is not None:
+        try:
+            log.write(header)
+        except OSError as error:
+            raise UsageError(f"ERROR: could not write {log.path}: {error.strerror}\n") from None
+
+
+async def _play(match: Match, options: Options, write_header: Callable[[], None]) -> None:
+    table = Table(match, host=options.host, coalesce_s=options.coalesce_s)
+    try:
+        ports = table.listen(options.ports)
+    except OSError as error:
+        seat = int(error.filename)
+        raise UsageError(f"ERROR: could not create listen socket for player {seat + 1}\n") from None
+    output = _Output(sys.stdout)
+    output.print(" ".join(map(str, ports)) + "\n")
+    write_header()
+    await table.run()
+    if match.phase is Phase.FINISHED:
+        output.print(format_score_line(match.totals, match.setup.names))
+
+
+class Transcript(MatchObserver):
+    """What the reference prints to standard error while it plays."""
+
+    def __init__(self, output: _Output, *, quiet: bool, setup: MatchSetup) -> None:
+        self._output = output
+        self._quiet = quiet
+        self._setup = setup
+        self._collected: list[bytes] = []
+        self.wants_lines = not quiet
+
+    def _print(self, text: str) -> None:
+        self._collected.append(text.encode("utf-8", "surrogateescape"))
+
+    def settled(self) -> None:
+        """Show what has been collected."""
+        self._output.write(b"".join(self._collected))
+        self._collected.clear()
+
+    def match_started(self, at_us: int) -> None:
+        """``STARTED at ...``"""
+        if not self._quiet:
+            self._print(f"STARTED at {format_time(at_us)}\n")
+
+    def line_sent(self, seat: Seat, at_us: int, line: bytes) -> None:
+        """``TO <seat> at ...``"""
+        self._collected.append(b"TO %d at %s %s" % (seat + 1, format_time(at_us).encode(), line))
+
+    def line_received(self, seat: Seat, at_us: int, line: bytes) -> None:
+        """``FROM <seat> at ...``: the line as it came, up to a NUL, as C prints it."""
+        self._collected.append(b"FROM %d at %s %s" % (seat + 1, format_time(at_us).encode(), line.split(b"\0")[0]))
+
+    def warning(self, sentence: str) -> None:
+        """The reference's warnings are printed even when it is quiet."""
+        self._print(sentence + "\n")
+        if self._quiet:
+            self.settled()
+
+    def hand_closed(self, hand_number: int, used_us: Sequence[int]) -> None:
+        """Every hundred hands, what each player has used of his time."""
+        if not self._quiet and hand_number % _SECONDS_EVERY_HANDS == 0:
+            for seat, used in enumerate(used_us):
+                self._print(f"Seconds cumulatively spent in match for seat {seat}: {used // 1000000}\n")
+
+    def match_finished(self, last_asked_us: int, totals: Sequence[float]) -> None:
+        """``FINISHED at ...`` and the score."""
+        if not self._quiet:
+            self._print(f"FINISHED at {format_time(last_asked_us)}\n")
+        self._print(format_score_line(totals, self._setup.names))
+        self.settled()
+
+    def match_failed(self, failure: MatchFailure, waited_us: int) -> None:
+        """The reason."""
+        self._print(failure.printed)
+        self.settled()

@@ -1,0 +1,1 @@
+"""What a contest or a tournament came to, as data and in sentences."""

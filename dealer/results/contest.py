@@ -1,0 +1,125 @@
+"""The result of a contest, made of what its matches counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from dealer.contest.contest import Contest
+from dealer.match.faults import FaultKind
+from dealer.record.response_times import ResponseTimes
+from dealer.results.schema import ContestResult, DealerReport, MatchSummary, PlayerResult
+from dealer.results.sentences import contest_sentence
+from logs.estimation import RunningMean
+
+__all__ = ["contest_result"]
+
+
+def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
+    """The result of a contest that has ended.
+
+    Args:
+        contest: after `Contest.play`.
+        resume: the command that goes on with it, for one that is not over.
+    """
+    plan, scores, ending = contest.plan, contest.scores, contest.ending
+    assert ending is not None, "the contest has not ended"
+    means = [RunningMean() for _ in plan.players]
+    for of_deal in scores.in_order():
+        for mean, score in zip(means, of_deal, strict=True):
+            mean.add(score)
+    duplicates = scores.duplicates
+    seatings = contest.seatings
+    any_time = plan.is_sequential
+    players = [_player_result(contest, player, mean, any_time) for player, mean in enumerate(means)]
+    hands = scores.hands_played - contest.hands_before
+    verdict = None if contest.monitor is None else contest.monitor.verdict
+    is_unfinished = ending.outcome in ("failed", "interrupted")
+    return ContestResult(
+        game=plan.game_name,
+        seed=plan.seed,
+        seating=plan.seating.value,
+        seatings=seatings,
+        hands_asked=plan.hands,
+        duplicates=duplicates,
+        hands_counted=duplicates * seatings,
+        hands_played=scores.hands_played,
+        outcome=ending.outcome,
+        reason=ending.reason,
+        stop=str(plan.stop) if plan.stop is not None else str(plan.hands),
+        verdict=None if verdict is None else verdict.value,
+        interval="any time" if any_time else "fixed",
+        seconds=contest.seconds,
+        hands_per_second=hands / contest.seconds if contest.seconds else 0.0,
+        folder=str(plan.folder),
+        resume=resume if is_unfinished else None,
+        players=players,
+        matches=[
+            MatchSummary(
+                name=slot.name,
+                seats=[plan.names[player] for player in slot.players],
+                first_hand=slot.first_hand,
+                hands=run.tally.hands,
+                chips=run.tally.chips,
+            )
+            for slot, run in zip(contest.slots, contest.runs, strict=False)
+        ],
+        dealer=_dealer_report(contest),
+        sentence=contest_sentence(
+            players,
+            plan.game_name,
+            duplicates,
+            seatings,
+            scores.hands_played,
+            ending.outcome,
+            ending.reason,
+            has_verdict=verdict is not None,
+        ),
+    )
+
+
+def _player_result(contest: Contest, player: int, mean: RunningMean, any_time: bool) -> PlayerResult:
+    """One player over all his seats."""
+    plan = contest.plan
+    faults: Counter[str] = Counter()
+    times = ResponseTimes()
+    restarts = 0
+    first_fault = exit_code = None
+    for slot, run in zip(contest.slots, contest.runs, strict=False):
+        seat = slot.players.index(player)
+        tally = run.tally
+        faults.update(tally.faults[seat])
+        times.include(tally.times[seat])
+        restarts += tally.restarts[seat]
+        first_fault = first_fault or tally.first_faults[seat]
+        if exit_code is None:
+            exit_code = next((code for failed, code in run.exit_codes.items() if failed == seat), None)
+    order = {kind.value: place for place, kind in enumerate(FaultKind)}
+    return PlayerResult(
+        name=plan.names[player],
+        player=plan.players[player].text,
+        chips=contest.scores.chips()[player],
+        mbb_per_game=mean.mean if mean.count else None,
+        half_width_95=mean.half_width_any_time() if any_time else mean.half_width_95,
+        standard_deviation=mean.standard_deviation if mean.count > 1 else None,
+        faults=dict(sorted(faults.items(), key=lambda item: order[item[0]])),
+        first_fault=first_fault,
+        restarts=restarts,
+        actions=times.count,
+        thinking_s=times.total_us / 1e6,
+        median_us=times.quantile_us(0.5),
+        p99_us=times.quantile_us(0.99),
+        exit_code=exit_code,
+    )
+
+
+def _dealer_report(contest: Contest) -> DealerReport:
+    runs = contest.runs
+    questions = sum(run.questions for run in runs)
+    overhead_ns = sum(run.overhead_ns for run in runs)
+    actions = sum(times.count for run in runs for times in run.tally.times)
+    timeouts = sum(run.tally.timeouts for run in runs)
+    return DealerReport(
+        actions=actions,
+        us_per_action=overhead_ns / 1000 / questions if questions else None,
+        timeouts_per_million_actions=1e6 * timeouts / actions if actions else None,
+    )

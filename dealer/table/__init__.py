@@ -1,0 +1,1 @@
+"""What a match sits at: connections, the event loop, and the processes of bots."""

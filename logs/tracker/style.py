@@ -1,0 +1,141 @@
+"""Twelve ways to play, by VPIP, PFR and AF, with the reason.
+
+The classes, their order from worst to best and their thresholds are those of a table that players of limit hold'em at
+full tables know: it is printed in a thesis on evolved limit players (Universidad Carlos III de Madrid, 2012, section
+5.5), which took them from G. García-Pelayo and others. Heads-up or at short tables everybody has to play more hands:
+there the classes are a manner of speaking.
+
+The printed table leaves three things open, which are settled here:
+
+- VPIP is loose above 40 %, semi-loose between 25 and 40 %, tight below 25 %. The bounds themselves belong nowhere; they
+  are semi-loose here, since both other classes are printed with a strict sign.
+- *Bomb* and *sad* are printed with the same three words, semi-loose, aggressive, passive, while semi-loose, passive,
+  aggressive is missing. Sad, the later one, is taken to be the missing class: it stands between rock and cheerful,
+  among those who are aggressive after the flop.
+- AF of somebody who never calls is no number. It counts as aggressive if he ever bet or raised.
+
+By this table the thesis's own player (VPIP 21.91, PFR 9.07, AF 1.34) is *dangerous*, because 9.07 % is more than 7 %;
+the thesis calls him a mouse.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from logs.estimation.moments import FEWEST_HANDS
+
+__all__ = [
+    "AGGRESSIVE_FROM_AF",
+    "AGGRESSIVE_FROM_PFR",
+    "CLASSES",
+    "LOOSE_ABOVE_VPIP",
+    "TIGHT_BELOW_VPIP",
+    "PlayClass",
+    "Verdict",
+    "classify",
+]
+
+LOOSE_ABOVE_VPIP: Final = 40
+"""Per cent; at most this is semi-loose."""
+TIGHT_BELOW_VPIP: Final = 25
+"""Per cent; at least this is semi-loose."""
+AGGRESSIVE_FROM_PFR: Final = 7
+"""Per cent; less is passive before the flop."""
+AGGRESSIVE_FROM_AF: Final = 2
+"""Less is passive after the flop."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlayClass:
+    """A class of players.
+
+    Attributes:
+        name: in English.
+        original: in the source.
+        looseness: loose, semi-loose or tight: how many hands he plays.
+        before: aggressive or passive before the flop.
+        after: aggressive or passive after it.
+    """
+
+    name: str
+    original: str
+    looseness: str
+    before: str
+    after: str
+
+
+CLASSES: Final = (
+    PlayClass("fish", "pez", "loose", "passive", "passive"),
+    PlayClass("telephone", "teléfono", "semi-loose", "passive", "passive"),
+    PlayClass("dice", "dado", "loose", "aggressive", "passive"),
+    PlayClass("maniac", "maníaco", "loose", "aggressive", "aggressive"),
+    PlayClass("mouse", "ratón", "tight", "passive", "passive"),
+    PlayClass("elephant", "elefante", "loose", "passive", "aggressive"),
+    PlayClass("bomb", "bomba", "semi-loose", "aggressive", "passive"),
+    PlayClass("rock", "roca", "tight", "passive", "aggressive"),
+    PlayClass("sad", "triste", "semi-loose", "passive", "aggressive"),
+    PlayClass("cheerful", "alegre", "semi-loose", "aggressive", "aggressive"),
+    PlayClass("dangerous", "peligroso", "tight", "aggressive", "passive"),
+    PlayClass("shark", "tiburón", "tight", "aggressive", "aggressive"),
+)
+"""From the worst to the best."""
+
+_CLASS_OF: Final = {(found.looseness, found.before, found.after): found for found in CLASSES}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What somebody's play is called.
+
+    Attributes:
+        play_class: the class; None where too little was seen.
+        explanation: the thresholds that decided, or what is missing, as a sentence without its stop.
+    """
+
+    play_class: PlayClass | None
+    explanation: str
+
+
+def classify(hands: int, vpip_percent: float | None, pfr_percent: float | None, raises: int, calls: int) -> Verdict:
+    """The class of a player.
+
+    Args:
+        hands: dealt in.
+        vpip_percent: his VPIP; None without a chance.
+        pfr_percent: his PFR; None without a chance.
+        raises: his bets and raises after the flop.
+        calls: his calls there.
+    """
+    if hands < FEWEST_HANDS:
+        return Verdict(None, f"too few hands: {hands} of {FEWEST_HANDS}")
+    if vpip_percent is None or pfr_percent is None:
+        return Verdict(
+            None, "never had to decide before the flop" if vpip_percent is None else "could never raise before the flop"
+        )
+    if not raises and not calls:
+        return Verdict(None, "never bet, raised or called after the flop")
+    looseness, vpip_reason = _looseness(vpip_percent)
+    is_aggressive = pfr_percent >= AGGRESSIVE_FROM_PFR
+    before = "aggressive" if is_aggressive else "passive"
+    sign = ">=" if is_aggressive else "<"
+    pfr_reason = f"PFR {pfr_percent:.4g} % {sign} {AGGRESSIVE_FROM_PFR} %: {before} before the flop"
+    is_aggressive = raises >= AGGRESSIVE_FROM_AF * calls
+    after = "aggressive" if is_aggressive else "passive"
+    sign = ">=" if is_aggressive else "<"
+    if calls:
+        af_reason = f"AF {raises / calls:.4g} {sign} {AGGRESSIVE_FROM_AF}: {after} after it"
+    else:
+        af_reason = f"never calls, {raises} bets and raises: {after} after it"
+    found = _CLASS_OF[looseness, before, after]
+    return Verdict(found, f"{vpip_reason}; {pfr_reason}; {af_reason}: {found.name}")
+
+
+def _looseness(vpip_percent: float) -> tuple[str, str]:
+    """Loose, semi-loose or tight, and why."""
+    shown = f"VPIP {vpip_percent:.4g} %"
+    if vpip_percent > LOOSE_ABOVE_VPIP:
+        return "loose", f"{shown} > {LOOSE_ABOVE_VPIP} %: loose"
+    if vpip_percent < TIGHT_BELOW_VPIP:
+        return "tight", f"{shown} < {TIGHT_BELOW_VPIP} %: tight"
+    return "semi-loose", f"{shown} between {TIGHT_BELOW_VPIP} % and {LOOSE_ABOVE_VPIP} %: semi-loose"

@@ -1,0 +1,99 @@
+"""Settings: read, checked, written back."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dealer.contest.config import ConfigError, RunConfig, read_config, validated
+
+
+def test_nothing_asked_for_is_fine() -> None:
+    config = validated({}, "here")
+    assert (config.command, config.games, config.bots, config.on_fault) == ("play", ["limit"], [], "end")
+    limits = config.limits
+    assert (limits.response_us, limits.hand_us, limits.per_hand_us) == (600_000_000, 600_000_000, 7_000_000)
+    assert limits.start_us == 30_000_000
+
+
+def test_a_start_timeout_of_0_waits_for_ever() -> None:
+    assert validated({"start_timeout_s": 0.0}, "here").limits.start_us is None
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ({"hans": 5}, "there is no setting 'hans' (there are: command, games, bots"),
+        ({"hands": 0}, "hands: should be greater than or equal to 1, not 0"),
+        ({"hands": "many"}, "hands: should be a valid integer, unable to parse string as an integer, not 'many'"),
+        ({"seed": -1}, "seed: should be greater than or equal to 0, not -1"),
+        ({"on_fault": "shout"}, "on_fault: should be 'end', 'forfeit' or 'restart', not 'shout'"),
+        ({"stop": "soon"}, "stop: 'soon' is no stop rule; a stop rule is"),
+        ({"ports": [70000]}, "ports: 70000 is no port"),
+        ({"game": "limit", "games": ["kuhn"]}, "name the game with 'game', or several with 'games', not both"),
+        ({"bots": "calling"}, "bots: should be a valid list, not 'calling'"),
+        ({"t_response_s": 0}, "t_response_s: should be greater than or equal to 0.001, not 0"),
+        (
+            {"workers": 0, "seed": 2**40},
+            "seed: should be less than or equal to 4294967295, not 1099511627776; workers: should",
+        ),
+    ],
+)
+def test_what_is_wrong_is_told_in_a_sentence(data: dict[str, Any], words: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        validated(data, "run.toml")
+    assert str(error.value).startswith(f"run.toml: {words}")
+    assert "\n" not in str(error.value)
+
+
+@given(
+    st.builds(
+        RunConfig,
+        command=st.sampled_from(["play", "tournament"]),
+        games=st.lists(st.text(min_size=1, alphabet=st.characters(exclude_categories=["Cs"])), min_size=1, max_size=1),
+        bots=st.lists(st.text(alphabet=st.characters(exclude_categories=["Cs"])), max_size=4),
+        hands=st.none() | st.integers(1, 2**32 - 1),
+        seed=st.none() | st.integers(0, 2**32 - 1),
+        seating=st.sampled_from([None, "single", "rotations", "permutations"]),
+        stop=st.sampled_from([None, "500", "ci=20", "better:0,30"]),
+        t_response_s=st.floats(0.001, 1e9),
+        coalesce_ms=st.none() | st.floats(0, 1000),
+        in_process=st.booleans(),
+    )
+)
+def test_the_file_written_says_the_same(config: RunConfig) -> None:
+    assert validated(tomllib.loads(config.to_toml()), "file") == config
+
+
+def test_a_game_that_lies_beside_the_file_is_found(tmp_path: Path) -> None:
+    (tmp_path / "mine.game").touch()
+    (tmp_path / "run.toml").write_text('games = ["mine.game", "other.game", "kuhn"]\n')
+    assert read_config(tmp_path / "run.toml")["games"] == [str(tmp_path / "mine.game"), "other.game", "kuhn"]
+    (tmp_path / "one.toml").write_text('game = "mine.game"\n')
+    assert read_config(tmp_path / "one.toml")["game"] == str(tmp_path / "mine.game")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"hands = \n", "line 1"),
+        (b"bots = ['\xff']\n", "byte 10 is no UTF-8 text"),
+    ],
+)
+def test_a_file_that_is_no_toml_is_told_with_the_place(tmp_path: Path, content: bytes, words: str) -> None:
+    path = tmp_path / "run.toml"
+    path.write_bytes(content)
+    with pytest.raises(ConfigError) as error:
+        read_config(path)
+    assert str(error.value).startswith(str(path))
+    assert words in str(error.value)
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"cannot read .*No such file"):
+        read_config(tmp_path / "none.toml")

@@ -1,0 +1,284 @@
+"""Contests: what counts, when they stop, and that nothing of it depends on who was faster."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dealer.contest.config import validated
+from dealer.contest.contest import Contest, ContestPlan
+from dealer.contest.plan import RunPlan
+from dealer.contest.schedule import Seating
+from dealer.contest.tournament import Tournament
+from dealer.match.faults import FaultPolicy
+from dealer.results.contest import contest_result
+from dealer.results.schema import ContestResult
+from dealer.table.loop import new_event_loop
+from dealer.table.players import parse_player
+from logs.estimation import parse_stop_rule
+from protocol import find_game
+from tests.dealer.helpers import CONNECT, PATIENCE_S, ROOT, write_program
+
+
+@pytest.fixture(autouse=True)
+def _bots_find_our_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+
+
+def _plan(folder: Path, *players: str, game: str = "kuhn", hands: int = 200, **options: Any) -> ContestPlan:
+    name, rules = find_game(game)
+    parsed = tuple(parse_player(text) for text in players)
+    folder.mkdir(parents=True, exist_ok=True)
+    stop = options.pop("stop", None)
+    return ContestPlan(
+        name,
+        rules,
+        parsed,
+        tuple("ABCDEF"[: len(players)]),
+        hands,
+        5,
+        folder,
+        options.pop("seating", Seating.ROTATIONS),
+        stop=None if stop is None else parse_stop_rule(stop),
+        **options,
+    )
+
+
+def _play(plan: ContestPlan, at_a_time: int = 2) -> ContestResult:
+    async def main() -> ContestResult:
+        async with asyncio.timeout(PATIENCE_S):
+            contest = Contest(plan, asyncio.Semaphore(at_a_time))
+            await contest.play()
+            return contest_result(contest, resume="again")
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        return runner.run(main())
+
+
+def _compared(result: ContestResult) -> dict[str, Any]:
+    """What has nothing to do with clocks and places."""
+    data = result.model_dump(exclude={"seconds", "hands_per_second", "folder", "dealer"})
+    for player in data["players"]:
+        for name in ("thinking_s", "median_us", "p99_us"):
+            del player[name]
+    return data
+
+
+def _logs(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.glob("*.log"))}
+
+
+# ---- what counts
+
+
+@pytest.mark.parametrize("game", ["kuhn", "limit", "nolimit"])
+@pytest.mark.parametrize("players", [("calling", "calling"), ("raising", "raising")])
+def test_equal_players_are_level_in_every_duplicate(tmp_path: Path, game: str, players: tuple[str, str]) -> None:
+    """The cards fall to both alike: what is left is skill, and here there is none."""
+    result = _play(_plan(tmp_path, *players, game=game, is_in_process=True))
+    assert [player.mbb_per_game for player in result.players] == [0.0, 0.0]
+    assert [player.half_width_95 for player in result.players] == [0.0, 0.0]
+    assert (result.duplicates, result.hands_counted) == (200, 400)
+    assert result.sentence.startswith("A and B are level")
+
+
+def test_every_player_holds_every_seats_cards(tmp_path: Path) -> None:
+    _play(_plan(tmp_path, "calling", "folding", "raising", game="kuhn.limit.3p", is_in_process=True, hands=30))
+    cards: dict[str, set[tuple[int, str]]] = {}
+    for log in _logs(tmp_path).values():
+        for line in log.decode().splitlines()[4:-1]:
+            _, number, _, dealt, _, names = line.split(":")
+            for name, card in zip(names.split("|"), dealt.split("/")[0].split("|"), strict=True):
+                cards.setdefault(name, set()).add((int(number), card))
+    assert cards["A"] == cards["B"] == cards["C"]
+    assert len(cards["A"]) == 90
+
+
+def test_permutations_are_all_orders(tmp_path: Path) -> None:
+    plan = _plan(
+        tmp_path,
+        *("calling", "folding", "raising"),
+        game="kuhn.limit.3p",
+        seating=Seating.PERMUTATIONS,
+        is_in_process=True,
+        hands=20,
+    )
+    result = _play(plan)
+    assert result.seatings == 6
+    assert len({tuple(match.seats) for match in result.matches}) == 6
+    assert sum(player.chips for player in result.players) == pytest.approx(0)
+
+
+def test_slices_are_parts_of_the_same_hands(tmp_path: Path) -> None:
+    whole = _play(_plan(tmp_path / "whole", "random", "raising", is_in_process=True))
+    sliced = _play(_plan(tmp_path / "sliced", "random", "raising", is_in_process=True, slices=3))
+    hands = [
+        sorted(line for name, log in _logs(tmp_path / run).items() for line in log.splitlines()[4:-1])
+        for run in ("whole", "sliced")
+    ]
+    assert hands[0] == hands[1]
+    assert [player.chips for player in whole.players] == [player.chips for player in sliced.players]
+    assert [player.mbb_per_game for player in whole.players] == pytest.approx(
+        [player.mbb_per_game for player in sliced.players]
+    )
+
+
+def test_over_tcp_and_in_process_it_is_the_same_contest(tmp_path: Path) -> None:
+    results = [
+        _compared(_play(_plan(tmp_path / str(is_in), "random", "raising", game="leduc", hands=60, is_in_process=is_in)))
+        for is_in in (False, True)
+    ]
+    assert results[0] == results[1]
+    assert _logs(tmp_path / "False") == _logs(tmp_path / "True")
+
+
+# ---- when it stops
+
+
+@pytest.mark.parametrize("stop", ["better:0,100", "better:900,1900", "ci=80"])
+def test_how_many_matches_run_at_a_time_changes_nothing(tmp_path: Path, stop: str) -> None:
+    results = [
+        _play(
+            _plan(tmp_path / str(width), "random", "raising", hands=30_000, stop=stop, slices=2, is_in_process=True),
+            at_a_time=width,
+        )
+        for width in (1, 3, 4)
+    ]
+    assert results[0].outcome == "stopped"
+    assert results[0].hands_played < 60_000
+    assert _compared(results[0]) == _compared(results[1]) == _compared(results[2])
+    assert _logs(tmp_path / "1") == _logs(tmp_path / "3") == _logs(tmp_path / "4")
+
+
+def test_over_tcp_it_stops_at_the_same_hand(tmp_path: Path) -> None:
+    results = [
+        _compared(
+            _play(_plan(tmp_path / str(is_in), "random", "folding", stop="better:0,99", is_in_process=is_in, hands=900))
+        )
+        for is_in in (False, True)
+    ]
+    assert results[0]["outcome"] == "stopped"
+    assert results[0] == results[1]
+
+
+def test_a_stopped_contest_has_its_scores_written(tmp_path: Path) -> None:
+    result = _play(_plan(tmp_path, "random", "folding", stop="better:0,100", is_in_process=True, hands=30_000))
+    assert (result.outcome, result.verdict, result.resume) == ("stopped", "better", None)
+    assert result.interval == "any time"
+    for log in _logs(tmp_path).values():
+        assert log.splitlines()[-1].startswith(b"SCORE:")
+
+
+def test_a_rule_that_is_never_met_ends_with_the_hands(tmp_path: Path) -> None:
+    result = _play(_plan(tmp_path, "random", "raising", stop="ci=0.5", is_in_process=True, hands=1500))
+    assert (result.outcome, result.duplicates, result.verdict) == ("finished", 1500, None)
+
+
+# ---- interruptions
+
+
+def _interrupted(plan: ContestPlan, hands: int) -> ContestResult:
+    async def main() -> ContestResult:
+        contest = Contest(plan, asyncio.Semaphore(2))
+        playing = asyncio.create_task(contest.play())
+        while contest.scores.hands_played < hands:
+            assert not playing.done()
+            await asyncio.sleep(0)
+        playing.cancel()
+        ending = await playing
+        assert ending.outcome == "interrupted"
+        return contest_result(contest, resume="again")
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        return runner.run(main())
+
+
+@pytest.mark.parametrize("is_in_process", [False, True])
+def test_interrupted_again_and_again_it_is_the_same_contest(tmp_path: Path, is_in_process: bool) -> None:
+    options: dict[str, Any] = {"stop": "better:0,2", "hands": 1000, "is_in_process": is_in_process}
+    expected = _compared(_play(_plan(tmp_path / "whole", "random", "random", **options)))
+    plan = _plan(tmp_path / "broken", "random", "random", **options)
+    for hands in (1, 30, 277, 950):
+        result = _interrupted(plan, hands)
+        assert result.resume == "again"
+        assert result.hands_counted == 2 * result.duplicates <= result.hands_played
+    assert _compared(_play(plan)) == expected
+    assert _logs(tmp_path / "broken") == _logs(tmp_path / "whole")
+
+
+# ---- bots that fail
+
+DIES_IN_HAND_5 = (
+    CONNECT
+    + """
+hello()
+for line in f:
+    _, position, hand, betting, cards = line.split(b':')
+    if hand == b'5': os._exit(9)
+    if {b'': b'0', b'c': b'1', b'r': b'1', b'cr': b'0'}.get(betting) == position: call(line)
+"""
+)
+
+
+def _dying(folder: Path) -> str:
+    return "Bob=" + write_program(folder, "bob.py", DIES_IN_HAND_5)
+
+
+def test_the_contest_ends_with_the_bot(tmp_path: Path) -> None:
+    result = _play(_plan(tmp_path / "run", "random", _dying(tmp_path), on_fault=FaultPolicy.END), at_a_time=1)
+    assert result.outcome == "failed"
+    assert result.reason.startswith("B closed the connection in hand 5. Its process ended with exit code 9.")
+    assert result.players[1].faults == {"crash": 1}
+    assert result.players[1].exit_code == 9
+    assert result.players[0].faults == {}
+    assert result.sentence.startswith("No deal was finished in every seating: B closed the connection")
+
+
+@pytest.mark.parametrize("policy", [FaultPolicy.FORFEIT, FaultPolicy.RESTART])
+def test_the_contest_outlives_the_bot(tmp_path: Path, policy: FaultPolicy) -> None:
+    result = _play(_plan(tmp_path / "run", "raising", _dying(tmp_path), on_fault=policy, hands=20))
+    assert result.outcome == "finished"
+    assert result.duplicates == 20
+    bob = result.players[1]
+    assert bob.faults == {"crash": 2 if policy is FaultPolicy.FORFEIT else 8}
+    assert bob.restarts == (0 if policy is FaultPolicy.FORFEIT else 6)
+    assert bob.first_fault is not None
+    assert bob.first_fault.startswith("crash in hand 5")
+    assert sum(player.chips for player in result.players) == 0
+
+
+def test_what_a_bot_does_ends_no_other_contest(tmp_path: Path) -> None:
+    """Three contests of a tournament: those without Bob are played to their ends."""
+    bob = _dying(tmp_path)
+    plans = [
+        _plan(tmp_path / "1", "random", bob, hands=30),
+        _plan(tmp_path / "2", "random", "calling", hands=30),
+        _plan(tmp_path / "3", bob, "calling", hands=30),
+        _plan(tmp_path / "4", "random", "calling", hands=30, host="192.0.2.1"),
+    ]
+    alone = _compared(_play(replace(plans[1], folder=_made(tmp_path / "alone"))))
+    config = validated({"command": "tournament"}, "here")
+    tournament = Tournament(RunPlan(config, tmp_path, ("A", "B"), tuple(plans), ((0, 1),) * 4, 3))
+
+    async def main() -> None:
+        async with asyncio.timeout(PATIENCE_S):
+            await tournament.play()
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(main())
+    endings = [contest.ending.outcome for contest in tournament.contests if contest.ending is not None]
+    assert endings == ["failed", "finished", "failed", "failed"]
+    assert _compared(contest_result(tournament.contests[1], resume=None)) == alone
+    last = tournament.contests[3].ending
+    assert last is not None
+    assert last.could_not_start
+    assert last.reason.startswith("cannot listen on 192.0.2.1")
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder

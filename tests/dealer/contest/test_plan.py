@@ -1,0 +1,121 @@
+"""From settings to contests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dealer.contest.config import ConfigError, validated
+from dealer.contest.plan import RunPlan, find_entrants, keep_games, plan_run, settled
+from dealer.contest.schedule import Seating
+from logs.estimation import IntervalWidth
+from protocol import find_game, format_game_definition
+
+
+def planned(folder: Path, **settings: Any) -> RunPlan:
+    asked = validated(settings, "here")
+    entrants = find_entrants(asked)
+    return plan_run(settled(asked, entrants, 77), entrants, folder)
+
+
+def test_the_bare_command_plays_two_bots_in_both_seatings(tmp_path: Path) -> None:
+    plan = planned(tmp_path)
+    (contest,) = plan.contests
+    assert contest.names == ("raising", "random")
+    assert (contest.hands, contest.seed, contest.seating) == (3000, 77, Seating.ROTATIONS)
+    assert [slot.players for slot in contest.slots] == [(0, 1), (1, 0)]
+    assert contest.folder == tmp_path
+
+
+def test_a_seat_for_somebody_else_is_played_once(tmp_path: Path) -> None:
+    assert planned(tmp_path, bots=["tcp", "calling"]).contests[0].seating is Seating.SINGLE
+    asked = planned(tmp_path, bots=["tcp", "calling"], seating="rotations")
+    assert asked.contests[0].seating is Seating.ROTATIONS
+
+
+def test_more_workers_than_seatings_cut_the_hands(tmp_path: Path) -> None:
+    plan = planned(tmp_path, workers=5, hands=100)
+    assert plan.contests[0].slices == 3
+    assert len(plan.contests[0].slots) == 6
+    assert planned(tmp_path, command="tournament", bots=["calling", "random"], workers=5).contests[0].slices == 1
+
+
+def test_a_stop_rule_sets_the_hands(tmp_path: Path) -> None:
+    assert planned(tmp_path, stop="500").contests[0].hands == 500
+    contest = planned(tmp_path, stop="ci=20").contests[0]
+    assert (contest.hands, contest.stop) == (1_000_000, IntervalWidth(20.0))
+    assert planned(tmp_path, stop="ci=20", hands=700).contests[0].hands == 700
+
+
+def test_a_tournament_has_a_folder_per_contest(tmp_path: Path) -> None:
+    plan = planned(tmp_path, command="tournament", games=["kuhn", "kuhn3"], bots=["a=calling", "b=random", "c=folding"])
+    assert [contest.names for contest in plan.contests] == [("a", "b"), ("a", "c"), ("b", "c"), ("a", "b", "c")]
+    assert plan.entrants == ((0, 1), (0, 2), (1, 2), (0, 1, 2))
+    assert [contest.folder.name for contest in plan.contests] == [
+        "1-kuhn.limit.2p-a-vs-b",
+        "2-kuhn.limit.2p-a-vs-c",
+        "3-kuhn.limit.2p-b-vs-c",
+        "4-kuhn.limit.3p-a-vs-b-vs-c",
+    ]
+    gauntlet = planned(
+        tmp_path, command="tournament", format="gauntlet", games=["kuhn"], bots=["a=calling", "b=random", "c=folding"]
+    )
+    assert [contest.names for contest in gauntlet.contests] == [("a", "b"), ("a", "c")]
+
+
+def test_settled_settings_leave_nothing_open_and_plan_the_same_run(tmp_path: Path) -> None:
+    asked = validated({"bots": ["calling", "calling"], "stop": "300"}, "here")
+    entrants = find_entrants(asked)
+    whole = settled(asked, entrants, 5)
+    assert (whole.hands, whole.seed, whole.seating, whole.directory) == (300, 5, "rotations", str(Path.cwd()))
+    assert whole.workers is not None
+    again = settled(whole, find_entrants(whole), 6)
+    assert again == whole
+    assert plan_run(again, entrants, tmp_path) == plan_run(whole, entrants, tmp_path)
+
+
+def test_a_game_of_ones_own_is_kept_beside_the_settings(tmp_path: Path) -> None:
+    game = tmp_path / "mine.game"
+    game.write_text(format_game_definition(find_game("kuhn")[1]))
+    asked = validated({"games": [str(game)]}, "here")
+    entrants = find_entrants(asked)
+    assert settled(asked, entrants, 1).games == ["mine.game"]
+    folder = tmp_path / "run"
+    folder.mkdir()
+    keep_games(entrants, folder)
+    assert find_game(str(folder / "mine.game"))[1] == find_game("kuhn")[1]
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"games": ["chess"]}, "no such game or file"),
+        ({"bots": ["calling"]}, "holdem.limit.2p.reverse_blinds needs 2 players, 1 given: calling"),
+        ({"bots": ["calling", "nobody-at-all"]}, "'nobody-at-all' is neither a built-in bot"),
+        (
+            {"command": "tournament", "games": ["kuhn3"], "bots": ["calling", "random"]},
+            "needs at least 3 bots, 2 given",
+        ),
+        ({"command": "tournament", "bots": ["calling", "tcp"]}, "'tcp' cannot play one"),
+        ({"bots": ["tcp", "calling"], "in_process": True}, "only built-in bots play in process, tcp is a tcp player"),
+        ({"in_process": True, "on_fault": "restart"}, "--on-fault end or forfeit"),
+        ({"in_process": True, "workers": 2}, "--workers 1 only"),
+        ({"hands": 10, "stop": "20"}, "--hands 10 and --stop 20 contradict each other"),
+        ({"ports": [5000], "seating": "rotations"}, "ports can be given for one match only"),
+    ],
+)
+def test_what_cannot_be_played_is_told(tmp_path: Path, settings: dict[str, Any], words: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        planned(tmp_path, **settings)
+    assert words in str(error.value)
+
+
+def test_too_many_seatings_are_refused_before_they_are_made(tmp_path: Path) -> None:
+    ten = {"games": ["holdem.limit.10p"], "bots": ["calling"] * 10}
+    with pytest.raises(ConfigError, match="3,628,800 orders"):
+        planned(tmp_path, seating="permutations", **ten)
+    six = {"games": ["holdem.nolimit.6p"], "bots": ["calling"] * 6}
+    with pytest.raises(ConfigError, match="keeps all 720 seatings at the table at once"):
+        planned(tmp_path, seating="permutations", stop="ci=100", **six)

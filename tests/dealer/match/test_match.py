@@ -1,0 +1,422 @@
+"""A match from the handshake to the score, without sockets: what is dealt, told and counted, and in which order."""
+
+from __future__ import annotations
+
+import json
+import lzma
+import tarfile
+from io import BytesIO
+from typing import Any
+
+import pytest
+
+from dealer.match.faults import FaultKind, MatchFailure
+from dealer.match.match import Match, Phase
+from dealer.match.observer import MatchObserver
+from engine import Seat, deal_hand
+from logs import HandRecord
+from protocol import parse_game_definition
+from tests.dealer.helpers import (
+    ALL_IN_BLINDS,
+    CONFORMANCE,
+    FIRST_ROUND_BOARD,
+    VERSION,
+    Board,
+    Clock,
+    Recorder,
+    always,
+    drawn_by_state,
+    game,
+    setup_of,
+)
+
+KUHN = game("kuhn")
+GAMES = ["kuhn", "leduc", "limit", "nolimit", "holdem.limit.3p", "sidepots.nolimit.3p.game", "holdem.limit.10p"]
+
+
+# ---- the handshake
+
+
+def test_nothing_happens_before_all_players_are_there() -> None:
+    board = Board(setup_of(KUHN, 1))
+    board.connect(0)
+    assert board.match.phase is Phase.CONNECTING
+    assert board.seen.calls == []
+    board.connect(1, b"")
+    assert board.match.phase is Phase.GREETING
+    assert board.match.is_asked(Seat(1))
+    board.send(1, VERSION)
+    assert board.match.phase is Phase.PLAYING
+    assert board.seen.calls[1] == "match_started"
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
+def test_seats_may_come_in_any_order(order: tuple[int, ...]) -> None:
+    board = Board(setup_of(game("kuhn.limit.3p.game"), 1))
+    for seat in order:
+        board.connect(seat)
+    assert board.match.phase is Phase.PLAYING
+
+
+@pytest.mark.parametrize("hello", [b"VERSION:1.0.0\r\n", b"VERSION:2.1.0\r\n", b"VERSION:3.0.0\n"])
+def test_another_version_is_told_and_the_match_goes_on(hello: bytes) -> None:
+    board = Board(setup_of(KUHN, 1))
+    board.connect(0, hello)
+    board.connect(1)
+    assert board.match.phase is Phase.PLAYING
+    assert board.seen.warnings == ["ERROR: this server is currently using version 2.0.0"]
+
+
+@pytest.mark.parametrize("hello", [b"VERSION:2.0.0\n", b"VERSION: 2.0.0\r\n", b"VERSION:2.0.0 and more\r\n"])
+def test_sloppy_version_lines_are_taken(hello: bytes) -> None:
+    board = Board(setup_of(KUHN, 1))
+    board.connect(0, hello)
+    board.connect(1)
+    assert board.match.phase is Phase.PLAYING
+    assert board.seen.warnings == []
+
+
+@pytest.mark.parametrize("hello", [b"HELLO\r\n", b"version:2.0.0\r\n", b"\r\n", b"# first a comment\r\n", b"\0\n"])
+def test_a_first_line_that_is_no_version_ends_the_match(hello: bytes) -> None:
+    board = Board(setup_of(KUHN, 1))
+    board.connect(1)
+    board.connect(0, hello)
+    failure = board.match.failure
+    assert board.match.phase is Phase.FAILED
+    assert failure is not None
+    assert (failure.seat, failure.kind) == (0, FaultKind.MALFORMED_REPLY)
+    assert str(failure).startswith("ERROR: invalid version string")
+    assert failure.printed == "ERROR: invalid version string " + hello.split(b"\0")[0].decode()
+    assert board.seen.calls[-1] == "match_failed"
+    assert "match_started" not in board.seen.calls
+
+
+def test_versions_are_judged_in_seat_order() -> None:
+    board = Board(setup_of(KUHN, 1))
+    board.connect(1, b"HELLO\r\n")
+    board.connect(0, b"")
+    assert board.match.phase is Phase.GREETING
+    board.send(0, VERSION)
+    assert board.match.failure is not None
+    assert board.match.failure.seat == 1
+
+
+def test_a_player_who_leaves_before_his_version_ends_the_match() -> None:
+    board = Board(setup_of(KUHN, 1))
+    board.connect(0)
+    board.connect(1, b"")
+    board.match.receive_eof(Seat(1))
+    failure = board.match.failure
+    assert failure is not None
+    assert str(failure) == "ERROR: could not read version string from seat 2"
+    assert (failure.seat, failure.kind) == (1, FaultKind.DISCONNECT)
+
+
+def test_a_version_without_its_line_end_counts_when_the_player_has_closed() -> None:
+    board = Board(setup_of(KUHN, 1))
+    board.connect(0, b"VERSION:2.0.0")
+    board.connect(1)
+    assert board.match.phase is Phase.GREETING
+    board.match.receive_eof(Seat(0))
+    assert "match_started" in board.seen.calls
+    assert board.seen.failure is not None
+    assert str(board.seen.failure).startswith("ERROR: could not get action from seat 1")
+
+
+# ---- whole hands
+
+
+def test_a_hand_of_kuhn_line_by_line() -> None:
+    board = Board(setup_of(KUHN, 2, seed=42)).connect_all()
+    assert board.sent[0].startswith(b"MATCHSTATE:0:0::")
+    own = board.sent[0].decode().rstrip().rpartition(":")[2].strip("|")
+    other = board.sent[1].decode().rstrip().rpartition(":")[2].strip("|")
+    assert board.sent == [f"MATCHSTATE:0:0::{own}|\r\n".encode(), f"MATCHSTATE:1:0::|{other}\r\n".encode()]
+    assert board.asked == 0
+    board.reply("r")
+    assert board.asked == 1
+    board.reply("c")
+    # The end of the hand and the beginning of the next one travel together; the button has moved.
+    hand, following = board.fresh(0).decode().splitlines()[-2:]
+    assert hand == f"MATCHSTATE:0:0:rc:{own}|{other}"
+    assert following.startswith("MATCHSTATE:1:1::|")
+    assert board.asked == 1
+    assert board.log[0].startswith(f"STATE:0:rc:{own}|{other}:")
+    assert len({own, other} & {"Qs", "Ks", "As"}) == 2
+
+
+def test_folded_cards_stay_hidden_from_others_and_stand_in_the_log() -> None:
+    board = Board(setup_of(KUHN, 1)).connect_all()
+    board.reply("r")
+    board.reply("f")
+    assert board.last_line(0).decode().rstrip().endswith("|")
+    assert board.last_line(1).decode().rstrip().rpartition(":")[2].startswith("|")
+    cards = board.log[0].split(":")[3]
+    assert len(cards) == 5
+
+
+def test_at_a_showdown_those_who_folded_see_the_others_but_are_not_seen() -> None:
+    board = Board(setup_of(game("kuhn.limit.3p.game"), 1)).connect_all()
+    for action in ("r", "f", "c"):
+        board.reply(action)
+    cards = [board.last_line(seat).decode().rstrip().rpartition(":")[2].split("|") for seat in range(3)]
+    a, b, c = board.log[0].split(":")[3].split("|")
+    assert cards == [[a, "", c], [a, b, c], [a, "", c]]
+
+
+def test_after_an_all_in_the_whole_board_is_shown() -> None:
+    board = Board(setup_of(game("nolimit"), 1, seed=7)).connect_all()
+    board.reply("r20000")
+    board.reply("c")
+    betting, cards = board.log[0].split(":")[2:4]
+    assert betting == "r20000c///"
+    assert [len(part) for part in cards.split("/")[1:]] == [6, 2, 2]
+    assert board.match.phase is Phase.FINISHED
+
+
+def test_calls_of_the_observer_come_in_order() -> None:
+    board = Board(setup_of(KUHN, 1)).connect_all()
+
+    def told() -> list[str]:
+        calls, board.seen.calls = board.seen.calls, []
+        assert calls[-1] == "settled"
+        return [call for call in calls if call != "settled"]
+
+    assert told() == ["match_started", "line_sent 0", "line_sent 1"]
+    board.reply("c")
+    assert told() == ["line_received 0", "action_played", "line_sent 0", "line_sent 1"]
+    board.reply("c")
+    assert told() == [
+        "line_received 1",
+        "action_played",
+        "hand_finished",
+        "line_sent 0",
+        "line_sent 1",
+        "hand_closed",
+        "match_finished",
+    ]
+
+
+def test_lines_are_told_only_to_those_who_want_them() -> None:
+    board = Board(setup_of(KUHN, 1), wants_lines=False).connect_all()
+    board.play([always("c")] * 2)
+    assert not [call for call in board.seen.calls if call.startswith("line_")]
+
+
+def test_only_the_player_to_act_is_written_to_at_once() -> None:
+    board = Board(setup_of(KUHN, 2), wants_lines=False).connect_all()
+    assert {(seat, asked) for seat, _, asked in board.writes} == {(0, True), (1, False)}
+    board.writes.clear()
+    board.reply("c")
+    assert {(seat, asked) for seat, _, asked in board.writes} == {(0, False), (1, True)}
+    board.writes.clear()
+    board.reply("c")
+    # Hand 1 begins with seat 1: one write a seat carries the last state and the next question.
+    assert sorted((seat, data.count(b"\n"), asked) for seat, data, asked in board.writes) == [
+        (0, 2, False),
+        (1, 2, True),
+    ]
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_match_is_the_same_whether_its_lines_are_watched_or_not(name: str) -> None:
+    setup = setup_of(game(name), 30, 5)
+    players = [drawn_by_state(seat) for seat in range(setup.game.num_players)]
+    watched, unwatched = (Board(setup, wants_lines=wants).connect_all().play(players) for wants in (True, False))
+    assert watched.sent == unwatched.sent
+    assert watched.log == unwatched.log
+    assert [action[:2] for action in watched.seen.actions] == [action[:2] for action in unwatched.seen.actions]
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("seed", [0, 1, 2**32 - 1])
+def test_chips_are_conserved_and_cards_are_those_of_the_generator(name: str, seed: int) -> None:
+    setup = setup_of(game(name), 20, seed)
+    players = setup.game.num_players
+    board = Board(setup).connect_all().play([drawn_by_state(seat) for seat in range(players)])
+    assert board.match.phase is Phase.FINISHED
+    assert board.seen.totals == board.match.totals
+    assert sum(board.match.totals) == pytest.approx(0.0, abs=1e-6)
+    assert board.match.hands_played == len(board.seen.records) == 20
+    for number, record in enumerate(board.seen.records):
+        assert record.hand_number == number
+        assert record.deal == deal_hand(setup.game, seed, number)
+        assert record.seats[0] == number % players
+        assert len(record.times) == sum(map(len, record.betting.rounds))
+        assert sum(record.values) == pytest.approx(0.0, abs=1e-6)
+    assert board.seen.faults == []
+
+
+def test_fixed_seats_keep_the_button() -> None:
+    setup = setup_of(game("holdem.limit.3p"), 6, fixed_seats=True)
+    board = Board(setup).connect_all().play([drawn_by_state()] * 3)
+    assert {record.seats for record in board.seen.records} == {(0, 1, 2)}
+    assert all(line.endswith(":A|B|C\n") for line in board.log)
+
+
+@pytest.mark.parametrize("name", ["kuhn", "nolimit", "sidepots.nolimit.3p.game"])
+def test_a_slice_of_a_match_deals_the_same_hands(name: str) -> None:
+    players = [drawn_by_state(5)] * game(name).num_players
+    whole = Board(setup_of(game(name), 12, 9)).connect_all().play(players)
+    parts = [
+        Board(setup_of(game(name), hands, 9, first_hand=first)).connect_all().play(players)
+        for first, hands in ((0, 5), (5, 4), (9, 3))
+    ]
+    assert [line for part in parts for line in part.log[:-1]] == whole.log[:-1]
+    assert parts[1].seen.records[0].hand_number == 5
+
+
+def test_hands_that_are_over_before_anybody_acts_are_dealt_to_their_end() -> None:
+    rules = parse_game_definition(ALL_IN_BLINDS)
+    board = Board(setup_of(rules, 3)).connect_all()
+    assert board.match.phase is Phase.FINISHED
+    assert len(board.log) == 4
+    assert board.sent[0].count(b"\n") == 3
+    for line, record in zip(board.sent[0].decode().split(), board.seen.records, strict=True):
+        cards = line.split(":")[4]
+        assert "" not in cards.partition("/")[0].split("|")
+        assert len(cards.partition("/")[2]) == 6
+        assert sorted(record.values) in ([-10, 10], [0, 0])
+        assert record.times == ()
+
+
+def test_a_game_with_board_cards_in_the_first_round_is_played() -> None:
+    board = Board(setup_of(parse_game_definition(FIRST_ROUND_BOARD), 10)).connect_all()
+    first = board.sent[0].decode().rstrip()
+    assert "/" not in first
+    assert len(first.rpartition("|")[2]) == 4
+    board.play([drawn_by_state(1), drawn_by_state(2)])
+    assert board.match.phase is Phase.FINISHED
+    assert board.seen.warnings == []
+
+
+@pytest.mark.parametrize("name", ["holdem.nolimit.3p.s42", "leduc.limit.2p.wild", "kuhn.limit.3p.s0"])
+def test_a_recorded_match_comes_out_the_same(name: str) -> None:
+    """The actions of the transaction log, played in, give the recorded log."""
+    entry: dict[str, Any] = next(
+        match for match in json.loads((CONFORMANCE / "manifest.json").read_text()) if match["name"] == name
+    )
+    raw = lzma.decompress((CONFORMANCE / "matches" / f"{name}.tar.xz").read_bytes())
+    with tarfile.open(fileobj=BytesIO(raw)) as tar:
+        files = {member.name.rpartition(".")[2]: tar.extractfile(member).read() for member in tar}  # type: ignore[union-attr]
+    setup = setup_of(game(entry["game"]), entry["hands"], entry["seed"], fixed_seats="-f" in entry["opts"].split())
+    letters = dict(zip(entry["names"], setup.names, strict=True))
+    board = Board(setup).connect_all()
+    for line in files["tlog"].decode().splitlines():
+        board.reply(line.split()[0])
+    expected = [line for line in files["log"].decode().splitlines(keepends=True) if line.startswith("STATE")]
+    head = [line.rpartition(":") for line in expected]
+    assert [line.rpartition(":")[0] for line in board.log[:-1]] == [state for state, _, _ in head]
+    assert [line.rpartition(":")[2] for line in board.log[:-1]] == [
+        "|".join(letters[name] for name in names.rstrip().split("|")) + "\n" for _, _, names in head
+    ]
+    assert board.log[-1].split(":")[1] == entry["score"].split(":")[1]
+
+
+# ---- failures from outside and of observers
+
+
+class FullDisk(MatchObserver):
+    """Fails like a full disk at one of its calls."""
+
+    def __init__(self, call: str, after: int = 0) -> None:
+        self._left = after
+        setattr(self, call, self._refuse)
+
+    def _refuse(self, *_: object) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise OSError(28, "No space left on device", "m.log")
+
+
+@pytest.mark.parametrize(
+    ("call", "after"),
+    [
+        ("match_started", 0),
+        ("action_played", 0),
+        ("action_played", 3),
+        ("hand_finished", 1),
+        ("hand_closed", 0),
+        ("settled", 2),
+    ],
+)
+def test_a_full_disk_ends_this_match_with_a_sentence(call: str, after: int) -> None:
+    board = Board(setup_of(KUHN, 5), observers=[FullDisk(call, after)]).connect_all().play([always("c")] * 2)
+    assert board.match.phase is Phase.FAILED
+    assert str(board.match.failure) == "ERROR: could not write m.log: No space left on device"
+    assert board.match.failure is board.seen.failure
+    assert (board.match.failure.seat, board.match.failure.kind) == (None, None)  # type: ignore[union-attr]
+    assert board.match.deadline_ns is None
+
+
+def test_a_disk_that_is_full_when_the_score_is_written_ends_the_match_with_a_sentence() -> None:
+    board = Board(setup_of(KUHN, 2), observers=[FullDisk("match_finished")]).connect_all().play([always("c")] * 2)
+    assert board.match.phase is Phase.FAILED
+    assert str(board.match.failure) == "ERROR: could not write m.log: No space left on device"
+
+
+def test_a_broken_connection_ends_the_match_by_that_seats_fault() -> None:
+    board = Board(setup_of(KUHN, 5))
+    board.connect(0)
+
+    def broken(data: bytes, is_asked: bool) -> None:
+        raise BrokenPipeError(32, "Broken pipe")
+
+    board.match.connect(Seat(1), broken)
+    board.send(1, VERSION)
+    failure = board.match.failure
+    assert failure is not None
+    assert str(failure) == "ERROR: could not send state to seat 2"
+    assert (failure.seat, failure.kind) == (1, FaultKind.DISCONNECT)
+
+
+def test_a_match_fails_once() -> None:
+    clock = Clock()
+    board = Board(setup_of(KUHN, 5)).connect_all()
+    first = MatchFailure("ERROR: first", Seat(1), FaultKind.CRASH)
+    board.match.fail(first)
+    board.match.fail(MatchFailure("ERROR: second"))
+    assert board.match.failure is first
+    assert board.seen.calls.count("match_failed") == 1
+    board.send(0, b"anything\n")
+    board.match.receive_eof(Seat(1))
+    board.match.check_time(clock.now_ns * 10**6)
+    assert board.match.failure is first
+
+
+def test_a_finished_match_cannot_fail() -> None:
+    board = Board(setup_of(KUHN, 1)).connect_all().play([always("c")] * 2)
+    board.match.fail(MatchFailure("ERROR: too late"))
+    board.match.receive_eof(Seat(0))
+    assert board.match.phase is Phase.FINISHED
+    assert board.match.failure is None
+    assert "match_failed" not in board.seen.calls
+
+
+def test_a_match_tells_records_and_not_itself() -> None:
+    """A record stays as it was while the match goes on."""
+    board = Board(setup_of(KUHN, 3)).connect_all().play([always("c")] * 2)
+    record = board.seen.records[0]
+    assert isinstance(record, HandRecord)
+    assert (record.match_name, record.names, record.game) == ("test", ("A", "B"), KUHN)
+    assert record.name_at(record.betting.rounds[0][0][0]) == "A"
+
+
+def test_two_matches_share_nothing() -> None:
+    players = [drawn_by_state(3), drawn_by_state(4)]
+    alone = Board(setup_of(game("nolimit"), 10, 3)).connect_all().play(players).log
+    one, other = Board(setup_of(game("nolimit"), 10, 3)).connect_all(), Board(setup_of(game("nolimit"), 10, 4))
+    other.connect_all()
+    for hands in range(1, 11):
+        one.play(players, hands=hands)
+        if other.match.phase is Phase.PLAYING:
+            other.reply(("c", "r300", "f", "junk")[hands % 4])
+    assert one.log == alone
+
+
+def test_without_observers_calls_nothing_is_needed() -> None:
+    recorder = MatchObserver()
+    match = Match(setup_of(KUHN, 1), recorder)
+    assert match.phase is Phase.CONNECTING
+    assert not recorder.wants_lines
+    assert Recorder().wants_lines

@@ -1,0 +1,241 @@
+"""The clocks of a match, driven by a clock that moves when told to."""
+
+from __future__ import annotations
+
+import pytest
+
+from dealer.match.clocks import SeatClock, TimeLimits
+from dealer.match.faults import FaultKind
+from dealer.match.match import Phase
+from tests.dealer.helpers import Board, Clock, actions_of, game, limits, setup_of
+
+KUHN = game("kuhn")
+HUGE = 2**63
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr("dealer.match.match.time", clock)
+    return clock
+
+
+def _board(clock_limits: TimeLimits, hands: int = 3) -> Board:
+    return Board(setup_of(KUHN, hands, limits=clock_limits)).connect_all()
+
+
+def _failure(board: Board) -> tuple[str, int | None, FaultKind | None]:
+    assert board.match.phase is Phase.FAILED
+    failure = board.seen.failure
+    assert failure is not None
+    return str(failure), failure.seat, failure.kind
+
+
+def test_silence_ends_the_match(clock: Clock) -> None:
+    board = _board(limits(response_s=2))
+    assert board.match.deadline_ns == clock.now_ns + 2 * 10**9
+    clock.pass_s(1.9999)
+    board.match.check_time(clock.now_ns)
+    assert board.match.phase is Phase.PLAYING
+    clock.pass_s(0.1001)
+    board.match.check_time(clock.now_ns)
+    assert _failure(board) == (
+        "ERROR: could not get action from seat 1\n2.1 seconds spent waiting; timeout 2.0",
+        0,
+        FaultKind.TIMEOUT,
+    )
+    assert board.match.deadline_ns is None
+
+
+def test_the_player_to_act_is_the_one_who_is_late(clock: Clock) -> None:
+    board = _board(limits(response_s=2))
+    clock.pass_s(1)
+    board.reply("c")
+    clock.pass_s(1.5)
+    board.match.check_time(clock.now_ns)
+    assert board.match.phase is Phase.PLAYING
+    clock.pass_s(0.5)
+    board.match.check_time(clock.now_ns)
+    assert _failure(board)[1:] == (1, FaultKind.TIMEOUT)
+
+
+def test_an_answer_that_came_too_late_is_no_answer(clock: Clock) -> None:
+    """The timer may go off later than the answer comes; the clock decides."""
+    board = _board(limits(response_s=2))
+    clock.pass_s(2.000001)
+    board.reply("c")
+    assert _failure(board) == ("ERROR: seat 1 ran out of time", 0, FaultKind.TIMEOUT)
+    assert actions_of(board) == []
+
+
+def test_the_limit_itself_is_still_in_time(clock: Clock) -> None:
+    board = _board(limits(response_s=2))
+    clock.pass_s(2)
+    board.reply("c")
+    assert actions_of(board) == ["c"]
+
+
+def test_bad_lines_are_charged_again_from_the_question(clock: Clock) -> None:
+    """Three bad lines and the reply at 0.2 s each cost 0.2 + 0.4 + 0.6 + 0.8 s."""
+    board = _board(limits(hand_s=1.9))
+    for _ in range(3):
+        clock.pass_s(0.2)
+        board.send(0, b"junk\n")
+    assert board.match.phase is Phase.PLAYING
+    clock.pass_s(0.2)
+    board.reply("c")
+    assert _failure(board) == ("ERROR: seat 1 ran out of time", 0, FaultKind.TIMEOUT)
+
+
+def test_what_was_used_is_told_with_every_hand(clock: Clock) -> None:
+    board = _board(limits(), hands=2)
+    clock.pass_s(0.5)
+    board.send(0, b"junk\n")
+    clock.pass_s(0.5)
+    board.reply("c")
+    clock.pass_s(3)
+    board.reply("c")
+    assert board.seen.used_us == [[1_500_000, 3_000_000]]
+    clock.pass_s(1)
+    board.reply("c")
+    clock.pass_s(2)
+    board.reply("c")
+    assert board.seen.used_us[-1] == [3_500_000, 4_000_000]
+
+
+def test_comments_are_free_but_the_reply_counts_from_the_question(clock: Clock) -> None:
+    board = _board(limits(response_s=2))
+    clock.pass_s(1.5)
+    board.send(0, b"# hm\n")
+    assert board.match.deadline_ns == clock.now_ns + 2 * 10**9
+    clock.pass_s(1.5)
+    board.match.check_time(clock.now_ns)
+    assert board.match.phase is Phase.PLAYING
+    board.reply("c")
+    assert _failure(board)[0] == "ERROR: seat 1 ran out of time"
+
+
+def test_a_player_cannot_comment_for_ever(clock: Clock) -> None:
+    board = _board(limits(response_s=2, hand_s=5))
+    for _ in range(100):
+        if board.match.phase is not Phase.PLAYING:
+            break
+        clock.pass_s(1)
+        board.send(0, b"# hm\n")
+        board.match.check_time(clock.now_ns)
+    assert _failure(board)[1:] == (0, FaultKind.TIMEOUT)
+
+
+def test_a_partial_line_does_not_extend_the_wait(clock: Clock) -> None:
+    board = _board(limits(response_s=2))
+    before = board.match.deadline_ns
+    clock.pass_s(1)
+    board.send(0, b"MATCHSTATE:0")
+    assert board.match.deadline_ns == before
+
+
+def test_time_of_a_hand_adds_up_and_begins_anew_with_the_next(clock: Clock) -> None:
+    board = _board(limits(hand_s=3))
+    for _ in range(2):
+        for _ in range(2):
+            clock.pass_s(2.5)
+            board.reply("c")
+    assert board.match.hands_played == 2
+    clock.pass_s(2)
+    board.reply("c")
+    clock.pass_s(1)
+    board.reply("r")
+    clock.pass_s(1.5)
+    board.reply("c")
+    # Seat 0 acted twice in hand 2, for 2 and 1.5 seconds.
+    assert _failure(board) == ("ERROR: seat 1 ran out of time", 0, FaultKind.TIMEOUT)
+
+
+def test_time_per_hand_is_a_budget_for_the_match(clock: Clock) -> None:
+    board = _board(limits(per_hand_s=2), hands=3)
+    clock.pass_s(5.5)
+    board.reply("c")
+    clock.pass_s(0.1)
+    board.reply("c")
+    assert board.match.phase is Phase.PLAYING
+    clock.pass_s(0.1)
+    board.reply("c")
+    clock.pass_s(0.6)
+    board.reply("c")
+    assert _failure(board) == ("ERROR: seat 1 ran out of time", 0, FaultKind.TIMEOUT)
+    assert board.match.hands_played == 1
+
+
+def test_only_the_player_to_act_pays(clock: Clock) -> None:
+    board = _board(limits(response_s=2))
+    for _ in range(6):
+        clock.pass_s(1.9)
+        board.reply("c")
+    assert board.match.phase is Phase.FINISHED
+    assert board.seen.used_us[-1] == [5_700_000, 5_700_000]
+
+
+def test_early_lines_are_charged_from_the_question(clock: Clock) -> None:
+    board = _board(limits(response_s=2))
+    board.send(1, b"junk\n")
+    clock.pass_s(1.9)
+    board.reply("c")
+    assert board.seen.faults[0].kind is FaultKind.MALFORMED_REPLY
+    clock.pass_s(1)
+    board.reply("c")
+    assert board.seen.used_us[0] == [1_900_000, 1_000_000]
+
+
+def test_a_wait_is_told_when_the_match_fails(clock: Clock) -> None:
+    waits: list[int] = []
+    board = _board(limits(response_s=1))
+    board.seen.match_failed = lambda failure, waited_us: waits.append(waited_us)  # type: ignore[method-assign]
+    clock.pass_s(1.25)
+    board.match.check_time(clock.now_ns)
+    assert waits == [1_250_000]
+
+
+def test_times_of_actions_are_told_in_unix_time(clock: Clock) -> None:
+    board = _board(limits())
+    asked_us = clock.time_ns() // 1000
+    clock.pass_s(0.25)
+    board.reply("c")
+    assert board.seen.actions[0][1:] == (0, asked_us, asked_us + 250_000)
+
+
+def test_a_match_that_is_over_awaits_nothing(clock: Clock) -> None:
+    board = _board(limits(response_s=1), hands=1)
+    board.reply("c")
+    board.reply("c")
+    assert board.match.phase is Phase.FINISHED
+    assert board.match.deadline_ns is None
+    board.match.check_time(HUGE)
+    assert board.match.phase is Phase.FINISHED
+
+
+def test_before_the_first_question_nothing_is_awaited(clock: Clock) -> None:
+    board = Board(setup_of(KUHN, 1, limits=limits(response_s=1)))
+    board.connect(0)
+    assert board.match.deadline_ns is None
+    board.match.check_time(HUGE)
+    assert board.match.phase is Phase.CONNECTING
+
+
+# ---- one clock alone
+
+
+def test_a_clock_charges_until_one_of_three_limits_is_exceeded() -> None:
+    clock = SeatClock(TimeLimits(100, 150, 90), 2)
+    assert clock.charge(100)
+    assert clock.charge(50)
+    assert (clock.hand_us, clock.match_us) == (150, 150)
+    assert not clock.charge(1)
+
+
+def test_a_single_answer_has_its_own_limit() -> None:
+    assert not SeatClock(TimeLimits(100, 1000, 1000), 1).charge(101)
+
+
+def test_budgets_wrap_like_64_bit_numbers() -> None:
+    assert TimeLimits(per_hand_us=2**63).match_us(2) == 0
+    assert TimeLimits(per_hand_us=7_000_000).match_us(3000) == 21_000_000_000

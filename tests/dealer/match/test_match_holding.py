@@ -1,0 +1,321 @@
+"""A match that holds between hands: what is told, played and logged is what it would be without."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dealer.match.faults import FaultKind, MatchFailure
+from dealer.match.match import Phase, Progress
+from engine import Game, Seat
+from protocol import parse_game_definition
+from protocol.session import StateReceived
+from tests.dealer.helpers import (
+    ALL_IN_BLINDS,
+    FIRST_ROUND_BOARD,
+    VERSION,
+    Board,
+    Clock,
+    Speaker,
+    always,
+    answer,
+    drawn_by_state,
+    game,
+    limits,
+    setup_of,
+    speaker,
+)
+
+HANDS = 9
+GAMES = ("kuhn", "leduc", "nolimit", "holdem.limit.3p", "sidepots.nolimit.3p.game", "all-in blinds", "board first")
+
+
+def _game(name: str) -> Game:
+    own = {"all-in blinds": ALL_IN_BLINDS, "board first": FIRST_ROUND_BOARD}
+    return parse_game_definition(own[name]) if name in own else game(name)
+
+
+def _talkative(salt: int) -> Speaker:
+    """Answers, and says things nobody asked for before and behind the answer."""
+    plain = speaker(drawn_by_state(salt))
+
+    def say(event: StateReceived) -> bytes | None:
+        said = plain(event)
+        assert said is not None
+        if len(event.raw) % 3 == 0:
+            return b"# thinking\r\n" + said + b"; done\r\n"
+        if len(event.raw) % 3 == 1:
+            return b"junk\r\n" + said + answer(event.raw, "c")
+        return said
+
+    return say
+
+
+def _speakers(rules: Game, *, is_talkative: bool) -> list[Speaker]:
+    seats = range(rules.num_players)
+    return [_talkative(seat) if is_talkative else speaker(drawn_by_state(seat)) for seat in seats]
+
+
+@functools.cache
+def _without(name: str, *, is_talkative: bool) -> Board:
+    """The match that never holds."""
+    rules = _game(name)
+    board = Board(setup_of(rules, HANDS, 5), wants_lines=False).connect_all()
+    board.talk(_speakers(rules, is_talkative=is_talkative))
+    assert board.match.phase is Phase.FINISHED
+    return board
+
+
+def _is_resting(board: Board) -> bool:
+    seats = range(board.setup.game.num_players)
+    return board.match.deadline_ns is None and not any(board.match.is_asked(Seat(seat)) for seat in seats)
+
+
+def _play_held(name: str, marks: list[int], *, is_talkative: bool, wants_lines: bool = False) -> Board:
+    rules = _game(name)
+    board = Board(setup_of(rules, HANDS, 5), wants_lines=wants_lines)
+    board.match.play_until(marks[0])
+    board.connect_all()
+    speakers = _speakers(rules, is_talkative=is_talkative)
+    for here, following in zip(marks, [*marks[1:], HANDS], strict=True):
+        board.talk(speakers)
+        assert board.match.hands_played == here
+        if here < HANDS:
+            assert board.match.phase is Phase.HOLDING
+            assert _is_resting(board)
+        assert len(board.seen.records) == here
+        board.match.play_until(following)
+    board.talk(speakers)
+    return board
+
+
+def _same(board: Board, other: Board) -> bool:
+    return (
+        board.match.phase is other.match.phase is Phase.FINISHED
+        and board.sent == other.sent
+        and board.log == other.log
+        and board.match.totals == other.match.totals
+        and [action[:2] for action in board.seen.actions] == [action[:2] for action in other.seen.actions]
+        and board.seen.faults == other.seen.faults
+    )
+
+
+@pytest.mark.parametrize("is_talkative", [False, True])
+@pytest.mark.parametrize("name", GAMES)
+def test_holding_after_every_hand_changes_no_byte(name: str, is_talkative: bool) -> None:
+    held = _play_held(name, list(range(1, HANDS + 1)), is_talkative=is_talkative)
+    assert _same(held, _without(name, is_talkative=is_talkative))
+
+
+@settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
+@given(
+    name=st.sampled_from(GAMES),
+    marks=st.lists(st.integers(1, HANDS), min_size=1, unique=True).map(sorted),
+    is_talkative=st.booleans(),
+    wants_lines=st.booleans(),
+)
+def test_holding_anywhere_changes_no_byte(name: str, marks: list[int], is_talkative: bool, wants_lines: bool) -> None:
+    held = _play_held(name, marks, is_talkative=is_talkative, wants_lines=wants_lines)
+    assert _same(held, _without(name, is_talkative=is_talkative))
+
+
+def test_the_hands_of_these_tests_end_in_every_way() -> None:
+    ends = [line.split(":")[2] for name in GAMES for line in _without(name, is_talkative=False).log[:-1]]
+    assert any(end.endswith("f") for end in ends)
+    assert any(end.endswith("c") for end in ends)
+    assert any(end.endswith("/") for end in ends)
+    assert any("f" in end and not end.endswith("f") for end in ends)
+
+
+def test_the_last_state_of_the_hand_is_told_before_the_match_holds() -> None:
+    board = Board(setup_of(game("kuhn"), 3), wants_lines=False)
+    board.match.play_until(1)
+    board.connect_all()
+    board.reply("r")
+    board.writes.clear()
+    board.reply("f")
+    assert [(seat, asked) for seat, _, asked in board.writes] == [(0, False), (1, False)]
+    assert all(data.startswith(b"MATCHSTATE:%d:0:rf:" % seat) for seat, data, _ in board.writes)
+
+
+def test_what_comes_while_the_match_holds_is_judged_when_it_goes_on() -> None:
+    board = Board(setup_of(game("kuhn"), 3), wants_lines=False)
+    board.match.play_until(1)
+    board.connect_all().play([always("c")] * 2)
+    for seat in range(2):
+        board.send(seat, b"what?\r\n")
+    assert board.seen.faults == []
+    board.match.play_until(3)
+    assert [fault.seat for fault in board.seen.faults] == [1]
+    board.reply("c")
+    assert [(fault.seat, fault.kind) for fault in board.seen.faults] == [
+        (1, FaultKind.MALFORMED_REPLY),
+        (0, FaultKind.MALFORMED_REPLY),
+    ]
+
+
+def test_who_leaves_while_the_match_holds_is_missed_when_he_is_next_to_act() -> None:
+    board = Board(setup_of(game("kuhn"), 3), wants_lines=False)
+    board.match.play_until(1)
+    board.connect_all().play([always("c")] * 2)
+    board.match.receive_eof(Seat(0))
+    assert board.match.phase is Phase.HOLDING
+    board.match.play_until(3)
+    assert board.match.phase is Phase.PLAYING
+    board.reply("c")
+    assert board.match.failure is not None
+    assert (board.match.failure.seat, board.match.failure.kind) == (0, FaultKind.DISCONNECT)
+
+
+def test_nobodys_time_runs_while_the_match_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    monkeypatch.setattr("dealer.match.match.time", clock)
+    clocks = limits(response_s=2, hand_s=3, per_hand_s=1)
+    board = Board(setup_of(game("kuhn"), 4, limits=clocks), wants_lines=False)
+    board.match.play_until(2)
+    board.connect_all().play([always("c")] * 2)
+    clock.pass_s(1000)
+    board.match.check_time(clock.now_ns)
+    assert board.match.phase is Phase.HOLDING
+    board.match.play_until(4)
+    assert board.match.deadline_ns == clock.now_ns + 2 * 10**9
+    board.play([always("c")] * 2)
+    assert board.match.phase is Phase.FINISHED
+    assert board.seen.used_us[-1] == [0, 0]
+    assert board.match.overhead_ns == 0
+
+
+def test_a_holding_match_can_be_ended_with_its_score() -> None:
+    board = Board(setup_of(game("kuhn"), 5), wants_lines=False)
+    board.match.play_until(2)
+    board.connect_all().play([always("r")] * 2)
+    board.match.finish()
+    assert board.match.phase is Phase.FINISHED
+    assert board.seen.totals == board.match.totals
+    assert board.log[-1].startswith("SCORE:")
+    assert len(board.log) == 3
+    board.match.play_until(5)
+    board.match.finish()
+    assert board.match.phase is Phase.FINISHED
+    assert board.seen.calls.count("match_finished") == 1
+
+
+def test_a_match_that_does_not_hold_cannot_be_ended_so() -> None:
+    board = Board(setup_of(game("kuhn"), 5), wants_lines=False)
+    board.match.finish()
+    board.connect_all()
+    board.match.finish()
+    assert board.match.phase is Phase.PLAYING
+    assert board.match.is_asked(Seat(0))
+
+
+def test_a_holding_match_stays_where_it_is_when_nothing_more_is_asked_for() -> None:
+    board = Board(setup_of(game("kuhn"), 5), wants_lines=False)
+    board.match.play_until(3)
+    board.connect_all().play([always("c")] * 2)
+    for hands in (0, 1, 3):
+        board.match.play_until(hands)
+        assert board.match.phase is Phase.HOLDING
+    board.match.play_until(10_000)
+    board.play([always("c")] * 2)
+    assert board.match.phase is Phase.FINISHED
+    assert board.match.hands_played == 5
+
+
+def test_a_holding_match_can_fail() -> None:
+    board = Board(setup_of(game("kuhn"), 5), wants_lines=False)
+    board.match.play_until(1)
+    board.connect_all().play([always("c")] * 2)
+    board.match.fail(MatchFailure("ERROR: enough"))
+    assert board.match.phase is Phase.FAILED
+    board.match.play_until(5)
+    board.match.finish()
+    assert board.match.phase is Phase.FAILED
+
+
+def test_hands_that_nobody_can_act_in_are_held_between() -> None:
+    board = Board(setup_of(parse_game_definition(ALL_IN_BLINDS), 4), wants_lines=False)
+    board.match.play_until(1)
+    board.connect_all()
+    assert (board.match.phase, board.match.hands_played) == (Phase.HOLDING, 1)
+    board.match.play_until(3)
+    assert (board.match.phase, board.match.hands_played) == (Phase.HOLDING, 3)
+    assert board.sent[0].count(b"\n") == 3
+    board.match.play_until(4)
+    assert board.match.phase is Phase.FINISHED
+
+
+def test_a_match_that_goes_on_at_a_mark_holds_there_at_once() -> None:
+    setup = setup_of(game("kuhn"), 5)
+    board = Board(setup, wants_lines=False, progress=Progress(2, (1.0, -1.0), (5, 7)))
+    board.match.play_until(2)
+    board.connect_all()
+    assert board.match.phase is Phase.HOLDING
+    assert board.sent == [b"", b""]
+    board.match.play_until(5)
+    assert board.sent[0].startswith(b"MATCHSTATE:0:2::")
+    board.play([always("c")] * 2)
+    assert [record.hand_number for record in board.seen.records] == [2, 3, 4]
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("hands", range(HANDS))
+def test_a_match_goes_on_behind_any_hand(name: str, hands: int) -> None:
+    """As after an interruption: with the totals so far, the rest is the rest."""
+    whole = _without(name, is_talkative=False)
+    rules = _game(name)
+    before = whole.seen.records[:hands]
+    totals = [0.0] * rules.num_players
+    for record in before:
+        for seat, value in zip(record.seats, record.values, strict=True):
+            totals[seat] += value
+    board = Board(whole.setup, wants_lines=False, progress=Progress(hands, tuple(totals)))
+    board.connect_all().talk(_speakers(rules, is_talkative=False))
+    assert board.match.phase is Phase.FINISHED
+    assert board.log == whole.log[hands:]
+    assert board.match.totals == whole.match.totals
+    assert board.match.hands_played == HANDS
+
+
+def test_a_slice_goes_on_with_its_own_numbers() -> None:
+    setup = setup_of(game("kuhn"), 6, 3, first_hand=10)
+    whole = Board(setup).connect_all().play([always("c")] * 2)
+    totals = tuple(Board(setup).connect_all().play([always("c")] * 2, hands=4).match.totals)
+    rest = Board(setup, progress=Progress(4, totals)).connect_all().play([always("c")] * 2)
+    assert rest.log == whole.log[4:]
+
+
+def test_time_used_before_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    monkeypatch.setattr("dealer.match.match.time", clock)
+    setup = setup_of(game("kuhn"), 4, limits=limits(per_hand_s=1))
+    board = Board(setup, progress=Progress(2, (), (3_999_999, 0))).connect_all()
+    clock.pass_s(0.000002)
+    board.reply("c")
+    assert board.match.failure is not None
+    assert str(board.match.failure) == "ERROR: seat 1 ran out of time"
+
+
+def test_the_dealers_own_time_is_counted_from_answer_to_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    monkeypatch.setattr("dealer.match.match.time", clock)
+    board = Board(setup_of(game("kuhn"), 2), wants_lines=False)
+    for seat in range(2):
+        board.connect(seat, b"")
+    write = board.match._writes[1]
+
+    def slow(data: bytes, is_asked: bool) -> None:
+        clock.pass_s(0.25)
+        write(data, is_asked)
+
+    board.match._writes[1] = slow
+    for seat in range(2):
+        board.send(seat, VERSION)
+    # Seat 1 is told while seat 0 thinks already: that is not between answer and question.
+    assert (board.match.questions, board.match.overhead_ns) == (1, 0)
+    clock.pass_s(7)
+    board.reply("c")
+    assert (board.match.questions, board.match.overhead_ns) == (2, 250_000_000)

@@ -1,0 +1,696 @@
+"""Players who are late or gone while the match goes on: every way to fail, at every moment, under every policy."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import pytest
+
+from dealer.match.faults import FaultKind, FaultPolicy, Loss, MatchFailure
+from dealer.match.match import Match, Phase, Progress
+from engine import Seat
+from tests.dealer.helpers import (
+    VERSION,
+    Board,
+    Clock,
+    Recorder,
+    always,
+    answer,
+    game,
+    limits,
+)
+from tests.dealer.losses import (
+    HANDS,
+    MOST_IDLE_LINES,
+    RESPONSE_S,
+    forfeited_log,
+    is_stuck,
+    play_on,
+    policies_of,
+    reply_to,
+    setup_for,
+    undisturbed,
+)
+
+KUHN = game("kuhn")
+GAMES = ("kuhn", "leduc", "kuhn.limit.3p.game", "sidepots.nolimit.3p.game")
+GONE = (FaultPolicy.FORFEIT, FaultPolicy.RESTART)
+
+Inflict: TypeAlias = Callable[[Board, int], None]
+
+
+# ---- ways to fail
+
+
+def _silence(board: Board, seat: int) -> None:
+    board.match.check_time(board.match.deadline_ns or 0)
+
+
+def _junk(board: Board, seat: int) -> None:
+    board.send(seat, b"what?\r\n" * (MOST_IDLE_LINES + 1))
+
+
+def _chatter(board: Board, seat: int) -> None:
+    board.send(seat, b"# so what\r\n" * (MOST_IDLE_LINES + 1))
+
+
+def _stale(board: Board, seat: int) -> None:
+    board.send(seat, b"MATCHSTATE:0:77::|:c\r\n" * (MOST_IDLE_LINES + 1))
+
+
+def _leave(board: Board, seat: int) -> None:
+    board.match.receive_eof(Seat(seat))
+
+
+def _tear(board: Board, seat: int) -> None:
+    """Half a line, and gone."""
+    board.send(seat, b"MATCHSTA")
+    board.match.receive_eof(Seat(seat))
+
+
+def _die(board: Board, seat: int) -> None:
+    board.match.lose(MatchFailure(f"ERROR: seat {seat + 1} is gone", Seat(seat), FaultKind.CRASH))
+
+
+def _break(board: Board, seat: int) -> None:
+    board.broken[seat] = BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+
+def _clog(board: Board, seat: int) -> None:
+    board.broken[seat] = OSError(errno.ENOBUFS, "the player does not read what it is sent")
+
+
+AT_ONCE: dict[str, tuple[Inflict, FaultKind]] = {"silence": (_silence, FaultKind.TIMEOUT)}
+"""These fail only a player who is asked."""
+ON_TURN: dict[str, tuple[Inflict, FaultKind]] = {
+    "junk": (_junk, FaultKind.FLOOD),
+    "chatter": (_chatter, FaultKind.FLOOD),
+    "stale": (_stale, FaultKind.FLOOD),
+    "leave": (_leave, FaultKind.DISCONNECT),
+    "tear": (_tear, FaultKind.DISCONNECT),
+    "die": (_die, FaultKind.CRASH),
+}
+"""These fail a player who is asked, and others when they are, or at once."""
+ON_TELLING: dict[str, tuple[Inflict, FaultKind]] = {
+    "break": (_break, FaultKind.DISCONNECT),
+    "clog": (_clog, FaultKind.FLOOD),
+}
+"""These fail a player when he is told something."""
+WAYS = AT_ONCE | ON_TURN | ON_TELLING
+
+
+def _losses(board: Board) -> list[Loss]:
+    """The losses there are, each told once."""
+    has_losses = board.match.has_losses
+    losses = board.match.take_losses()
+    assert has_losses is bool(losses)
+    assert not board.match.has_losses
+    assert board.match.take_losses() == []
+    return losses
+
+
+def _moments(name: str, way: str) -> list[tuple[int, int]]:
+    """Questions, and seats that can fail so while the question is open."""
+    players = range(game(name).num_players)
+    questions = undisturbed(name).questions
+    return [
+        (number, seat)
+        for number, (asked, _) in enumerate(questions)
+        for seat in players
+        if seat == asked or way not in AT_ONCE
+    ]
+
+
+def _fail_at(board: Board, number: int, seat: int, way: str) -> None:
+    play_on(board, policies_of(board.setup), number)
+    WAYS[way][0](board, seat)
+
+
+def _play_to_loss(board: Board) -> int:
+    """Answer until somebody is lost; returns how many answers that took."""
+    policies, given = policies_of(board.setup), 0
+    while board.match.phase is Phase.PLAYING and not board.match.has_losses:
+        reply_to(board, policies[board.asked])
+        given += 1
+    return given
+
+
+def _check_conserved(board: Board) -> None:
+    assert [record.hand_number for record in board.seen.records] == list(range(len(board.seen.records)))
+    for record in board.seen.records:
+        assert sum(record.values) == pytest.approx(0.0, abs=1e-9)
+        assert len(record.times) == sum(map(len, record.betting.rounds))
+    assert sum(board.match.totals) == pytest.approx(0.0, abs=1e-9)
+    assert all(line.endswith("\n") and line.count("\n") == 1 for line in board.log)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", GAMES)
+def test_under_end_every_failure_ends_the_match(name: str, way: str) -> None:
+    expected = undisturbed(name)
+    for number, seat in _moments(name, way):
+        board = Board(setup_for(name, FaultPolicy.END), wants_lines=False).connect_all()
+        _fail_at(board, number, seat, way)
+        play_on(board, policies_of(board.setup))
+        assert not board.match.has_losses
+        if board.match.phase is Phase.FINISHED:
+            # Nobody asked him any more.
+            assert all(asked != seat for asked, _ in expected.questions[number:])
+            assert board.log == expected.board.log
+            continue
+        failure = board.match.failure
+        assert failure is not None
+        assert (failure.seat, failure.kind) == (seat, WAYS[way][1])
+        assert board.log == expected.board.log[: len(board.log)]
+        assert len(board.log) == board.match.hands_played
+        _check_conserved(board)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", GAMES)
+def test_a_player_who_forfeits_checks_or_folds_and_the_others_play_on(name: str, way: str) -> None:
+    expected = undisturbed(name)
+    for number, seat in _moments(name, way):
+        board = Board(setup_for(name, FaultPolicy.FORFEIT)).connect_all()
+        _fail_at(board, number, seat, way)
+        number += _play_to_loss(board)
+        losses = _losses(board)
+        if not losses:
+            assert board.match.phase is Phase.FINISHED
+            assert board.log == expected.board.log
+            continue
+        ((failure, hand_number, _, is_final),) = losses
+        assert (failure.seat, failure.kind, is_final) == (seat, WAYS[way][1], True)
+        assert hand_number == board.match.hands_played
+        board.match.forfeit(Seat(seat))
+        play_on(board, policies_of(board.setup))
+        assert board.match.phase is Phase.FINISHED
+        assert board.log == forfeited_log(name, ((seat, number),))
+        assert not board.match.has_losses
+        _check_conserved(board)
+
+
+@pytest.mark.parametrize("is_slow", [False, True])
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", GAMES)
+def test_a_player_started_again_goes_on_as_if_nothing_had_happened(name: str, way: str, is_slow: bool) -> None:
+    """He is asked what he missed, byte for byte; slow: the others go on without him as long as they can."""
+    expected = undisturbed(name)
+    for number, seat in _moments(name, way):
+        board = Board(setup_for(name, FaultPolicy.RESTART)).connect_all()
+        _fail_at(board, number, seat, way)
+        number += _play_to_loss(board)
+        losses = _losses(board)
+        if losses:
+            ((failure, hand_number, answers, is_final),) = losses
+            assert (failure.seat, failure.kind, is_final) == (seat, WAYS[way][1], False)
+            assert hand_number == board.match.hands_played
+            assert answers == sum(
+                asked == seat and line.split(b":")[2] == b"%d" % hand_number
+                for asked, line in expected.questions[:number]
+            )
+            assert board.match.missing_seats() == [seat]
+            if is_slow:
+                number += play_on(board, policies_of(board.setup))
+            if board.match.phase is Phase.PLAYING:
+                was_asked = is_stuck(board)
+                assert was_asked is (expected.questions[number][0] == seat)
+                board.come_back(seat)
+                assert board.sent[seat] == (expected.questions[number][1] if was_asked else b"")
+                assert not board.match.is_awaited(Seat(seat))
+                play_on(board, policies_of(board.setup))
+                assert expected.board.sent[seat].endswith(board.sent[seat])
+        assert board.match.phase is Phase.FINISHED
+        assert board.log == expected.board.log
+        assert board.match.totals == expected.board.match.totals
+        assert not board.match.has_losses
+        _check_conserved(board)
+
+
+# ---- while somebody is gone
+
+
+def _stuck(on_fault: FaultPolicy = FaultPolicy.RESTART, **options: Any) -> Board:
+    """Kuhn, hand 0: seat 0 was asked and has left."""
+    board = Board(setup_for("kuhn", on_fault, **options)).connect_all()
+    board.match.receive_eof(Seat(0))
+    assert is_stuck(board)
+    _losses(board)
+    return board
+
+
+def test_nobodys_time_runs_while_somebody_is_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    monkeypatch.setattr("dealer.match.match.time", clock)
+    board = _stuck()
+    assert board.match.deadline_ns is None
+    clock.pass_s(1000)
+    board.match.check_time(clock.now_ns)
+    board.come_back(0)
+    assert board.match.deadline_ns == clock.now_ns + round(RESPONSE_S * 1e9)
+    play_on(board, policies_of(board.setup))
+    assert board.match.phase is Phase.FINISHED
+    assert board.seen.used_us[-1] == [0, 0]
+
+
+def test_the_last_words_of_one_who_is_lost_are_not_heard() -> None:
+    board = _stuck()
+    question_before = board.last_line(0)
+    assert board.match.receive(Seat(0), answer(question_before, "c") + VERSION) is False
+    board.match.receive_eof(Seat(0))
+    assert is_stuck(board)
+    assert not board.match.has_losses
+    assert board.seen.faults == []
+
+
+def test_nothing_is_said_to_one_who_has_come_back_before_he_names_his_version() -> None:
+    """In hand 0 of three-player Kuhn seat 2 is lost while seat 0 thinks; he is asked while he greets."""
+    board = Board(setup_for("kuhn.limit.3p.game", FaultPolicy.RESTART)).connect_all()
+    _die(board, 2)
+    _losses(board)
+    board.come_back(2, b"VERSION:2.")
+    board.reply("c")
+    board.reply("c")
+    assert is_stuck(board)
+    assert board.sent[2] == b""
+    assert board.match.deadline_ns is None
+    board.send(2, b"0.0\r\n")
+    assert board.sent[2].count(b"\n") == 1
+    assert board.sent[2].startswith(b"MATCHSTATE:2:0:cc:")
+    assert board.asked == 2
+    board.reply("c")
+    assert board.match.hands_played == 1
+
+
+def test_a_version_in_pieces_with_an_answer_behind_it() -> None:
+    line = undisturbed("kuhn").questions[0][1]
+    data = VERSION + answer(line, "r")
+    for cut in range(len(data) + 1):
+        board = _stuck()
+        board.come_back(0, b"")
+        for piece in (data[:cut], data[cut:]):
+            if piece:
+                board.send(0, piece)
+        assert board.sent[0].startswith(line)
+        assert board.asked == 1
+        assert board.last_line(1).startswith(b"MATCHSTATE:1:0:r:")
+        assert board.seen.faults == []
+
+
+@pytest.mark.parametrize(
+    ("hello", "kind", "line"),
+    [
+        (b"", FaultKind.DISCONNECT, b""),
+        (b"HELLO\r\n", FaultKind.MALFORMED_REPLY, b"HELLO\r\n"),
+        (b"VERS", FaultKind.MALFORMED_REPLY, b"VERS"),
+        (b"\n", FaultKind.MALFORMED_REPLY, b"\n"),
+    ],
+)
+def test_one_who_comes_back_and_does_not_greet_is_lost_again(hello: bytes, kind: FaultKind, line: bytes) -> None:
+    board = _stuck()
+    for _ in range(2):
+        board.come_back(0, hello)
+        board.match.receive_eof(Seat(0))
+        (loss,) = _losses(board)
+        assert (loss.failure.seat, loss.failure.kind, loss.failure.line, loss.is_final) == (0, kind, line, False)
+        assert board.match.missing_seats() == [0]
+        assert board.sent[0] == b""
+    board.come_back(0)
+    play_on(board, policies_of(board.setup))
+    assert board.log == undisturbed("kuhn").board.log
+
+
+def test_one_who_comes_back_and_is_silent_can_be_lost_again() -> None:
+    board = _stuck()
+    board.come_back(0, b"VERSION")
+    assert board.match.missing_seats() == []
+    assert board.match.is_awaited(Seat(0))
+    _die(board, 0)
+    (loss,) = _losses(board)
+    assert loss.failure.kind is FaultKind.CRASH
+    assert board.match.missing_seats() == [0]
+
+
+def test_a_version_that_ends_with_the_connection_counts_and_then_he_is_lost() -> None:
+    board = _stuck()
+    board.come_back(0, b"VERSION:2.0.0")
+    board.match.receive_eof(Seat(0))
+    (loss,) = _losses(board)
+    assert "could not get action" in str(loss.failure)
+    assert board.sent[0] == undisturbed("kuhn").questions[0][1]
+
+
+def test_the_same_loss_is_told_once() -> None:
+    board = Board(setup_for("kuhn", FaultPolicy.RESTART)).connect_all()
+    _die(board, 0)
+    _die(board, 0)
+    _leave(board, 0)
+    assert len(_losses(board)) == 1
+
+
+def test_nobody_comes_back_who_was_not_lost() -> None:
+    board = Board(setup_for("kuhn", FaultPolicy.RESTART)).connect_all()
+    seat_1 = bytes(board.sent[1])
+    board.match.rejoin(Seat(0), lambda data, is_asked: pytest.fail("told"))
+    assert board.match.is_asked(Seat(0))
+    board.reply("c")
+    assert bytes(board.sent[1]).startswith(seat_1)
+    _die(board, 1)
+    _losses(board)
+    board.match.forfeit(Seat(1))
+    board.match.rejoin(Seat(1), lambda data, is_asked: pytest.fail("told"))
+    play_on(board, policies_of(board.setup))
+    assert board.match.phase is Phase.FINISHED
+
+
+def test_what_befalls_one_who_has_been_given_up_is_nobodys_business() -> None:
+    board = Board(setup_for("kuhn", FaultPolicy.FORFEIT)).connect_all()
+    _die(board, 1)
+    _losses(board)
+    board.match.forfeit(Seat(1))
+    _die(board, 1)
+    board.match.receive_eof(Seat(1))
+    board.send(1, b"what?\r\n")
+    assert not board.match.has_losses
+    play_on(board, policies_of(board.setup))
+    assert board.match.phase is Phase.FINISHED
+    assert board.seen.faults == []
+
+
+def test_only_one_who_is_lost_can_be_given_up() -> None:
+    board = Board(setup_for("kuhn", FaultPolicy.FORFEIT)).connect_all()
+    board.match.forfeit(Seat(0))
+    play_on(board, policies_of(board.setup))
+    assert board.log == undisturbed("kuhn").board.log
+
+
+# ---- several
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+@pytest.mark.parametrize("name", ["kuhn", "leduc"])
+def test_both_are_lost_and_both_come_back(name: str, order: tuple[int, int]) -> None:
+    expected = undisturbed(name)
+    for number in range(len(expected.questions)):
+        board = Board(setup_for(name, FaultPolicy.RESTART)).connect_all()
+        play_on(board, policies_of(board.setup), number)
+        for seat in order:
+            _die(board, seat)
+        assert [loss.failure.seat for loss in _losses(board)] == list(order)
+        assert board.match.missing_seats() == [0, 1]
+        for seat in order:
+            board.come_back(seat)
+        asked, line = expected.questions[number]
+        assert (board.sent[asked], board.sent[1 - asked]) == (line, b"")
+        play_on(board, policies_of(board.setup))
+        assert board.log == expected.board.log
+
+
+@pytest.mark.parametrize("on_fault", GONE)
+def test_when_nobody_is_left_the_match_ends(on_fault: FaultPolicy) -> None:
+    board = Board(setup_for("kuhn", on_fault)).connect_all()
+    for seat in (1, 0):
+        _die(board, seat)
+        _losses(board)
+        board.match.forfeit(Seat(seat))
+    assert board.match.phase is Phase.FAILED
+    assert str(board.match.failure) == "ERROR: no player is left to act"
+    assert (board.match.failure.seat, board.match.failure.kind) == (None, None)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("name", ["kuhn.limit.3p.game", "sidepots.nolimit.3p.game"])
+def test_one_is_left_of_three(name: str) -> None:
+    for number in range(len(undisturbed(name).questions)):
+        for gone in ((0, 1), (1, 2), (2, 0)):
+            board = Board(setup_for(name, FaultPolicy.FORFEIT)).connect_all()
+            play_on(board, policies_of(board.setup), number)
+            for seat in gone:
+                _die(board, seat)
+            assert len(_losses(board)) == 2
+            for seat in gone:
+                board.match.forfeit(Seat(seat))
+            play_on(board, policies_of(board.setup))
+            assert board.match.phase is Phase.FINISHED
+            assert board.log == forfeited_log(name, tuple((seat, number) for seat in gone))
+            _check_conserved(board)
+
+
+def test_at_a_table_of_three_the_others_are_told_though_some_cannot_be() -> None:
+    """The question reaches its player, and everybody who is there sees every state."""
+    name = "kuhn.limit.3p.game"
+    expected = undisturbed(name)
+    for number in range(len(expected.questions) - 1):
+        asked = expected.questions[number][0]
+        for broken in ((0,), (1,), (2,), (0, 1), (1, 2), (0, 2)):
+            board = Board(setup_for(name, FaultPolicy.RESTART)).connect_all()
+            play_on(board, policies_of(board.setup), number)
+            for seat in broken:
+                _break(board, seat)
+            before = [len(sent) for sent in board.sent]
+            reply_to(board, policies_of(board.setup)[asked])
+            assert {loss.failure.seat for loss in _losses(board)} == set(broken)
+            for seat in set(range(3)) - set(broken):
+                assert len(board.sent[seat]) > before[seat]
+                assert expected.board.sent[seat].startswith(board.sent[seat])
+            for seat in broken:
+                board.come_back(seat)
+            play_on(board, policies_of(board.setup))
+            assert board.log == expected.board.log
+
+
+# ---- between hands
+
+
+@pytest.mark.parametrize("way", ["leave", "die", "junk"])
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("hands", range(1, HANDS))
+def test_a_player_who_fails_while_the_match_holds_comes_back(way: str, seat: int, hands: int) -> None:
+    board = Board(setup_for("kuhn", FaultPolicy.RESTART))
+    board.match.play_until(hands)
+    board.connect_all()
+    play_on(board, policies_of(board.setup))
+    assert board.match.phase is Phase.HOLDING
+    WAYS[way][0](board, seat)
+    if way == "die":
+        (loss,) = _losses(board)
+        assert (loss.hand_number, loss.answers) == (hands, 0)
+        board.come_back(seat)
+        assert board.sent[seat] == b""
+    board.match.play_until(HANDS)
+    policies = policies_of(board.setup)
+    while board.match.phase is Phase.PLAYING:
+        if board.match.has_losses:
+            (loss,) = _losses(board)
+            assert loss.failure.seat == seat
+            board.come_back(seat)
+        play_on(board, policies, 1)
+    assert board.log == undisturbed("kuhn").board.log
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_player_who_is_given_up_while_the_match_holds_is_gone_from_the_next_hand_on(seat: int) -> None:
+    board = Board(setup_for("leduc", FaultPolicy.FORFEIT))
+    board.match.play_until(2)
+    board.connect_all()
+    number = play_on(board, policies_of(board.setup))
+    _die(board, seat)
+    _losses(board)
+    board.match.forfeit(Seat(seat))
+    assert board.match.phase is Phase.HOLDING
+    board.match.play_until(HANDS)
+    play_on(board, policies_of(board.setup))
+    assert board.log == forfeited_log("leduc", ((seat, number),))
+
+
+def test_a_player_who_cannot_be_told_the_end_of_a_hand_before_a_hold_is_lost_between_hands() -> None:
+    in_hand_0 = [line for _, line in undisturbed("leduc").questions if line.split(b":")[2] == b"0"]
+    board = Board(setup_for("leduc", FaultPolicy.RESTART))
+    board.match.play_until(1)
+    board.connect_all()
+    play_on(board, policies_of(board.setup), len(in_hand_0) - 1)
+    _break(board, 0)
+    reply_to(board, policies_of(board.setup)[board.asked])
+    (loss,) = _losses(board)
+    assert board.match.phase is Phase.HOLDING
+    assert (loss.failure.seat, loss.hand_number) == (0, 1)
+    assert len(board.log) == 1
+
+
+def test_one_who_cannot_be_told_the_end_of_the_match_has_done_his_part() -> None:
+    for on_fault in GONE:
+        board = Board(setup_for("kuhn", on_fault)).connect_all()
+        expected = undisturbed("kuhn")
+        play_on(board, policies_of(board.setup), len(expected.questions) - 1)
+        last = board.asked
+        _break(board, 0)
+        _break(board, 1)
+        reply_to(board, policies_of(board.setup)[last])
+        assert board.match.phase is Phase.FINISHED
+        assert not board.match.has_losses
+        assert board.log == expected.board.log
+
+
+def test_the_others_see_the_hands_that_nobody_waits_for() -> None:
+    """A forfeited seat folds or checks in the same breath; the other is told all of it."""
+    board = Board(setup_for("kuhn", FaultPolicy.FORFEIT)).connect_all()
+    _die(board, 1)
+    _losses(board)
+    board.match.forfeit(Seat(1))
+    play_on(board, [always("r"), always("r")])
+    hands = [line.split(b":") for line in bytes(board.sent[0]).splitlines()]
+    assert [line for line in hands if line[2] == b"0"][-1][3] == b"rf"
+    assert board.seen.totals == [3.0, -3.0]
+
+
+# ---- clocks and limits
+
+
+def test_time_waited_in_vain_is_used_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The match grants 3 s per hand, 9 s in all: two silences of 4 s leave 1 s, the third is the last."""
+    clock = Clock()
+    monkeypatch.setattr("dealer.match.match.time", clock)
+    board = Board(setup_for("kuhn", FaultPolicy.RESTART, limits=limits(response_s=4, per_hand_s=3))).connect_all()
+    finals = []
+    for _ in range(3):
+        clock.pass_s(4)
+        board.match.check_time(clock.now_ns)
+        (loss,) = _losses(board)
+        assert loss.failure.kind is FaultKind.TIMEOUT
+        finals.append(loss.is_final)
+        board.come_back(0)
+    assert finals == [False, False, True]
+
+
+def test_a_player_started_again_has_the_whole_time_for_a_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    monkeypatch.setattr("dealer.match.match.time", clock)
+    board = Board(setup_for("leduc", FaultPolicy.RESTART, limits=limits(response_s=4, hand_s=4))).connect_all()
+    first = board.asked
+    for _ in range(2):
+        clock.pass_s(5)
+        reply_to(board, always("c"))
+        (loss,) = _losses(board)
+        assert "ran out of time" in str(loss.failure)
+        board.come_back(first)
+    clock.pass_s(3.5)
+    reply_to(board, always("c"))
+    assert not board.match.has_losses
+    assert board.asked != first
+
+
+def test_idle_lines_are_counted_for_each_player_and_hand() -> None:
+    board = Board(setup_for("kuhn", FaultPolicy.RESTART)).connect_all()
+    for _ in range(2 * HANDS):
+        seat = board.asked
+        line = board.last_line(seat)
+        board.send(seat, b"what?\r\n" * MOST_IDLE_LINES)
+        assert not board.match.has_losses
+        board.send(seat, answer(line, "c"))
+    assert board.match.phase is Phase.FINISHED
+    assert len(board.seen.faults) == 2 * HANDS * MOST_IDLE_LINES
+
+
+def test_the_line_that_was_too_much_is_quoted() -> None:
+    board = Board(setup_for("kuhn", FaultPolicy.RESTART)).connect_all()
+    board.send(0, b"# one\r\n" * MOST_IDLE_LINES + b"# and more\r\n")
+    (loss,) = _losses(board)
+    assert loss.failure.line == b"# and more\r\n"
+    assert str(loss.failure) == "ERROR: seat 1 sent more than 4 lines that are no answers in hand 0"
+
+
+def test_without_a_limit_any_number_of_lines_may_be_idle() -> None:
+    board = Board(setup_for("kuhn", FaultPolicy.END, max_idle_lines_per_hand=None)).connect_all()
+    board.send(0, b"# so what\r\n" * 1000)
+    board.reply("c")
+    assert board.asked == 1
+
+
+# ---- what a run goes on with
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_match_goes_on_without_those_who_were_given_up_before(name: str) -> None:
+    rules = game(name)
+    players = range(rules.num_players)
+    for seat in players:
+        log = forfeited_log(name, ((seat, 0),))
+        board = Board(setup_for(name, FaultPolicy.FORFEIT), progress=Progress(forfeited=frozenset({Seat(seat)})))
+        assert board.match.missing_seats() == [other for other in players if other != seat]
+        for other in board.match.missing_seats():
+            board.connect(other)
+        play_on(board, policies_of(board.setup))
+        assert board.match.phase is Phase.FINISHED
+        assert board.log == log
+        assert board.sent[seat] == b""
+
+
+def test_a_match_that_everybody_was_lost_to_does_not_go_on() -> None:
+    board = Board(setup_for("kuhn", FaultPolicy.FORFEIT), progress=Progress(1, forfeited=frozenset({Seat(0), Seat(1)})))
+    assert board.match.missing_seats() == []
+    board.match.open()
+    assert str(board.match.failure) == "ERROR: no player is left to act"
+    assert board.log == []
+
+
+def test_a_match_with_players_to_come_is_not_opened() -> None:
+    board = Board(setup_for("kuhn", FaultPolicy.FORFEIT))
+    board.match.open()
+    assert board.match.phase is Phase.CONNECTING
+
+
+@pytest.mark.parametrize("on_fault", GONE)
+def test_before_the_match_has_begun_a_failure_ends_it_under_every_policy(on_fault: FaultPolicy) -> None:
+    for hello in (b"HELLO\r\n", b""):
+        board = Board(setup_for("kuhn", on_fault))
+        board.connect(0)
+        board.connect(1, hello)
+        board.match.receive_eof(Seat(1))
+        assert board.match.phase is Phase.FAILED
+        assert board.match.failure is not None
+        assert board.match.failure.seat == 1
+
+
+@pytest.mark.parametrize("on_fault", GONE)
+def test_who_wants_every_line_gets_the_references_policy(on_fault: FaultPolicy) -> None:
+    with pytest.raises(ValueError, match="wants to see every line"):
+        Match(setup_for("kuhn", on_fault), Recorder(wants_lines=True))
+
+
+@pytest.mark.parametrize("on_fault", FaultPolicy)
+def test_a_full_disk_ends_the_match_under_every_policy(on_fault: FaultPolicy) -> None:
+    board = Board(setup_for("kuhn", on_fault), wants_lines=False)
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "m.tlog")
+
+    board.seen.action_played = full  # type: ignore[method-assign]
+    board.connect_all()
+    board.reply("c")
+    assert str(board.match.failure) == "ERROR: could not write m.tlog: No space left on device"
+
+
+def test_a_disk_that_is_full_when_somebody_is_given_up_ends_the_match() -> None:
+    board = _stuck(FaultPolicy.FORFEIT)
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "m.tlog")
+
+    board.seen.action_played = full  # type: ignore[method-assign]
+    board.match.forfeit(Seat(0))
+    assert str(board.match.failure) == "ERROR: could not write m.tlog: No space left on device"
+
+
+def test_a_lost_player_of_a_full_table_is_called_like_the_game_says() -> None:
+    """Ten players: whoever is lost, the other nine finish their match."""
+    setup = setup_for("holdem.limit.10p", FaultPolicy.FORFEIT)
+    for seat in range(10):
+        board = Board(setup).connect_all()
+        play_on(board, policies_of(setup), 4)
+        _die(board, seat)
+        _losses(board)
+        board.match.forfeit(Seat(seat))
+        play_on(board, policies_of(setup))
+        assert board.match.phase is Phase.FINISHED
+        assert board.log == forfeited_log("holdem.limit.10p", ((seat, 4),))

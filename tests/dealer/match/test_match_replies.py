@@ -1,0 +1,347 @@
+"""What becomes of every kind of reply: the action played, the sentence printed, the fault counted."""
+
+from __future__ import annotations
+
+import pytest
+
+from dealer.match.faults import FaultKind, MatchFailure
+from dealer.match.match import Phase
+from engine import Seat
+from tests.dealer.helpers import Board, actions_of, answer, game, setup_of
+
+BAD_STATE = "WARNING: bad state format in response"
+STALE = "WARNING: ignoring un-requested response"
+BAD_ACTION = "WARNING: bad action format in response, changed to call"
+INVALID = "WARNING: invalid action, changed to call"
+
+
+def _board(name: str, *actions: str, hands: int = 3) -> Board:
+    board = Board(setup_of(game(name), hands)).connect_all()
+    for action in actions:
+        board.reply(action)
+    board.seen.warnings.clear()
+    board.seen.faults.clear()
+    board.seen.actions.clear()
+    return board
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "text", "played", "warning", "kind"),
+    [
+        # Legal ones, in all their spellings.
+        ("kuhn", (), "c", "c", None, None),
+        ("kuhn", (), "k", "c", None, None),
+        ("kuhn", (), "K", "c", None, None),
+        ("kuhn", (), "call me", "c", None, None),
+        ("kuhn", (), "b", "r", None, None),
+        ("kuhn", (), "R300", "r", None, None),
+        ("kuhn", ("r",), "F", "f", None, None),
+        ("nolimit", (), "r300", "r300", None, None),
+        ("nolimit", (), "b300.9", "r300", None, None),
+        ("nolimit", (), "r +300 x", "r300", None, None),
+        ("nolimit", (), "r20000", "r20000", None, None),
+        # Illegal actions.
+        ("kuhn", (), "f", "c", INVALID, FaultKind.ILLEGAL_ACTION),
+        ("kuhn", ("r",), "r", "c", INVALID, FaultKind.ILLEGAL_ACTION),
+        ("nolimit", ("r20000",), "r20000", "c", INVALID, FaultKind.ILLEGAL_ACTION),
+        ("nolimit", ("c",), "f", "c", INVALID, FaultKind.ILLEGAL_ACTION),
+        # Sizes that are made legal.
+        ("nolimit", (), "r150", "r200", "WARNING: raise of 150 increased to 200", FaultKind.ILLEGAL_ACTION),
+        ("nolimit", (), "r0", "r200", "WARNING: raise of 0 increased to 200", FaultKind.ILLEGAL_ACTION),
+        ("nolimit", (), "r-5", "r200", "WARNING: raise of -5 increased to 200", FaultKind.ILLEGAL_ACTION),
+        ("nolimit", (), "r20001", "r20000", "WARNING: raise of 20001 decreased to 20000", FaultKind.ILLEGAL_ACTION),
+        ("nolimit", (), "r4294967396", "r200", "WARNING: raise of 100 increased to 200", FaultKind.ILLEGAL_ACTION),
+        ("nolimit", ("r300",), "r499", "r500", "WARNING: raise of 499 increased to 500", FaultKind.ILLEGAL_ACTION),
+        # Sizes that cannot be read.
+        ("nolimit", (), "r", "c", BAD_ACTION, FaultKind.MALFORMED_REPLY),
+        ("nolimit", (), "rx", "c", BAD_ACTION, FaultKind.MALFORMED_REPLY),
+        # Letters that are no action, and none at all.
+        ("kuhn", (), "x", "c", INVALID, FaultKind.MALFORMED_REPLY),
+        ("kuhn", (), " c", "c", INVALID, FaultKind.MALFORMED_REPLY),
+        ("kuhn", (), "", "c", INVALID, FaultKind.MALFORMED_REPLY),
+        ("kuhn", (), "\0c", "c", INVALID, FaultKind.MALFORMED_REPLY),
+        ("kuhn", (), "\xff", "c", INVALID, FaultKind.MALFORMED_REPLY),
+    ],
+)
+def test_a_reply_to_the_present_state(
+    name: str, before: tuple[str, ...], text: str, played: str, warning: str | None, kind: FaultKind | None
+) -> None:
+    board = _board(name, *before)
+    seat = board.reply(text)
+    assert actions_of(board) == [played]
+    assert board.seen.warnings == ([] if warning is None else [warning])
+    assert [(fault.seat, fault.kind) for fault in board.seen.faults] == ([] if kind is None else [(seat, kind)])
+    for fault in board.seen.faults:
+        assert fault.line.endswith(b":" + text.encode("latin-1") + b"\r\n")
+        assert fault.remedy == f"played {played}"
+        assert fault.hand_number == 0
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\n", "\r\r\n", " \n"])
+def test_line_ends_do_not_matter(end: str) -> None:
+    board = _board("nolimit")
+    board.reply("r300", end)
+    assert actions_of(board) == ["r300"]
+    assert board.seen.warnings == []
+
+
+def test_an_echo_without_a_colon_is_a_call() -> None:
+    board = _board("kuhn")
+    board.send(0, board.last_line(0))
+    assert actions_of(board) == ["c"]
+    assert board.seen.warnings == [BAD_ACTION]
+    assert board.seen.faults[0].kind is FaultKind.MALFORMED_REPLY
+
+
+def test_an_echo_with_its_cr_left_in_is_a_call() -> None:
+    board = _board("kuhn")
+    board.send(0, board.last_line(0).replace(b"\n", b"") + b":r\r\n")
+    assert actions_of(board) == ["c"]
+    assert board.seen.warnings == [BAD_ACTION]
+
+
+def test_lower_case_cards_and_leading_zeros_are_taken() -> None:
+    board = _board("kuhn")
+    line = board.last_line(0)
+    board.send(0, answer(line.replace(b":0:0:", b":00: +0:").swapcase().replace(b"matchstate", b"MATCHSTATE"), "r"))
+    assert actions_of(board) == ["r"]
+    assert board.seen.warnings == []
+
+
+@pytest.mark.parametrize(
+    "junk",
+    [
+        b"\n",
+        b"\r\n",
+        b"c\r\n",
+        b" # no comment\n",
+        b"matchstate:0:0::Ks|:c\r\n",
+        b"MATCHSTATE\r\n",
+        b"MATCHSTATE:\r\n",
+        b"MATCHSTATE:0:0\r\n",
+        b"MATCHSTATE:9:0::Ks|:c\r\n",
+        b"MATCHSTATE:0:0:x:Ks|:c\r\n",
+        b"MATCHSTATE:0:0:frf:Ks|:c\r\n",
+        b"VERSION:2.0.0\r\n",
+        b"\0\0\0\n",
+        b"\xff\xfe\xfd\n",
+        b"x" * 4000 + b"\n",
+        b"\x1b[2J\n",
+    ],
+)
+def test_a_line_that_is_no_state_is_passed_over(junk: bytes) -> None:
+    board = _board("kuhn")
+    board.send(0, junk)
+    assert board.seen.warnings == [BAD_STATE]
+    fault = board.seen.faults[0]
+    assert (fault.seat, fault.kind, fault.line, fault.remedy) == (0, FaultKind.MALFORMED_REPLY, junk, "ignored")
+    assert actions_of(board) == []
+    assert board.asked == 0
+    board.reply("r")
+    assert actions_of(board) == ["r"]
+
+
+def test_a_line_of_4096_bytes_is_two_lines() -> None:
+    board = _board("kuhn")
+    board.send(0, b"#" + b"x" * 5999 + b"\r\n")
+    assert board.seen.warnings == [BAD_STATE]
+    assert [len(line) for _, line in board.seen.read[-2:]] == [4095, 6002 - 4095]
+
+
+@pytest.mark.parametrize("change", [(b":0:0:", b":1:0:"), (b":0:0:", b":0:1:"), (b"::", b":c:")])
+def test_a_reply_to_another_state_is_passed_over(change: tuple[bytes, bytes]) -> None:
+    board = _board("kuhn")
+    line = board.last_line(0).replace(*change)
+    if line.startswith(b"MATCHSTATE:1"):
+        line = line.replace(b"|", b"").replace(b"::", b"::|")
+    board.send(0, answer(line, "r"))
+    assert board.seen.warnings == [STALE]
+    assert board.seen.faults[0].kind is FaultKind.STALE_REPLY
+    assert board.seen.faults[0].remedy == "ignored"
+    assert actions_of(board) == []
+    board.reply("r")
+    assert actions_of(board) == ["r"]
+
+
+def test_other_cards_make_a_reply_stale() -> None:
+    board = _board("kuhn")
+    own = board.last_line(0).rstrip().rpartition(b":")[2].strip(b"|")
+    other = next(card for card in (b"Ks", b"Qs", b"As") if card != own)
+    board.send(0, answer(board.last_line(0).replace(own, other), "c"))
+    assert board.seen.warnings == [STALE]
+
+
+def test_the_same_reply_twice_is_stale_at_the_next_turn() -> None:
+    board = _board("kuhn", hands=2)
+    reply = answer(board.last_line(0), "r")
+    board.send(0, reply + reply)
+    # Nobody has asked seat 0 again: the second copy waits.
+    assert board.seen.warnings == []
+    assert board.match.buffered_bytes(Seat(0)) == len(reply)
+    board.reply("c")
+    board.reply("c")
+    assert board.seen.warnings == [STALE]
+    assert board.match.buffered_bytes(Seat(0)) == 0
+
+
+def test_lines_of_a_player_who_is_not_to_act_wait_and_are_judged_at_his_turn() -> None:
+    board = _board("kuhn")
+    early = b"# thinking ahead\r\nnonsense\r\n" + answer(b"MATCHSTATE:1:0:r:" + board.last_line(1).split(b":")[4], "f")
+    board.send(1, early)
+    assert board.seen.warnings == []
+    assert board.match.buffered_bytes(Seat(1)) == len(early)
+    board.reply("r")
+    # Seat 1 had answered this very state before it was asked.
+    assert actions_of(board) == ["r", "f"]
+    assert board.seen.warnings == [BAD_STATE]
+    assert [comment.text for comment in board.seen.records[0].comments] == ["# thinking ahead"]
+
+
+def test_a_whole_match_can_be_answered_in_advance() -> None:
+    played = Board(setup_of(game("kuhn"), 4)).connect_all()
+    while played.match.phase is Phase.PLAYING:
+        played.reply("c")
+    board = Board(setup_of(game("kuhn"), 4))
+    replies = [b"".join(line for by, line in played.seen.read if by == seat) for seat in (0, 1)]
+    for seat in (0, 1):
+        board.connect(seat, b"VERSION:2.0.0\r\n" + replies[seat])
+    assert board.match.phase is Phase.FINISHED
+    assert (board.log, board.sent) == (played.log, played.sent)
+
+
+def test_comments_are_kept_with_the_hand_and_are_no_fault() -> None:
+    board = _board("kuhn")
+    board.send(0, b"# bluff\r\n")
+    board.send(0, b"; really\n")
+    board.reply("r")
+    board.send(1, b"#\xe9\n")
+    board.reply("f")
+    comments = board.seen.records[0].comments
+    assert [tuple(comment) for comment in comments] == [(0, 0, "# bluff"), (0, 0, "; really"), (1, 1, "#\xe9")]
+    assert board.seen.faults == []
+    assert board.seen.warnings == []
+
+
+def test_comments_of_a_hand_are_bounded() -> None:
+    board = _board("kuhn")
+    for _ in range(10):
+        board.send(0, b"#\n" * 1000)
+    board.reply("r")
+    board.reply("f")
+    assert 0 < len(board.seen.records[0].comments) <= 1000
+
+
+@pytest.mark.parametrize("cut", range(1, 23))
+def test_a_reply_may_come_in_pieces(cut: int) -> None:
+    board = _board("kuhn")
+    reply = answer(board.last_line(0), "r")
+    board.send(0, reply[:cut])
+    assert actions_of(board) == []
+    board.send(0, reply[cut:])
+    assert actions_of(board) == ["r"]
+
+
+def test_several_lines_in_one_packet() -> None:
+    board = _board("kuhn")
+    board.send(0, b"# hm\r\njunk\r\n" + answer(board.last_line(0), "r"))
+    assert actions_of(board) == ["r"]
+    assert board.seen.warnings == [BAD_STATE]
+
+
+def test_the_last_action_may_lack_its_line_end_when_the_player_closes() -> None:
+    board = _board("kuhn", "r", hands=1)
+    board.send(1, answer(board.last_line(1), "c", end=""))
+    assert actions_of(board) == []
+    board.match.receive_eof(Seat(1))
+    assert actions_of(board) == ["c"]
+    assert board.match.phase is Phase.FINISHED
+
+
+def test_a_player_who_has_closed_may_be_needed_no_more() -> None:
+    board = _board("kuhn", hands=1)
+    board.match.receive_eof(Seat(1))
+    assert board.match.phase is Phase.PLAYING
+    board.send(0, b"junk\n")
+    assert board.match.phase is Phase.PLAYING
+    board.reply("c")
+    assert board.match.phase is Phase.FAILED
+    failure = board.seen.failure
+    assert failure is not None
+    assert (failure.seat, failure.kind) == (1, FaultKind.DISCONNECT)
+    assert str(failure).startswith("ERROR: could not get action from seat 2\n0.")
+    assert str(failure).endswith(" seconds spent waiting; timeout 600.0")
+
+
+def test_junk_before_the_end_is_judged_before_the_farewell() -> None:
+    board = _board("kuhn")
+    board.send(0, b"bye")
+    board.match.receive_eof(Seat(0))
+    assert board.seen.warnings == [BAD_STATE]
+    assert board.match.phase is Phase.FAILED
+    assert board.seen.log == []
+
+
+def test_the_64th_action_of_a_round_is_kept_for_answers() -> None:
+    rules = game("nolimit")
+    board = Board(setup_of(rules, 1)).connect_all()
+    size = 200
+    while not board.seen.warnings:
+        board.reply(f"r{size}")
+        size += 100
+    assert board.seen.warnings == [
+        "WARNING: #actions in round is too close to MAX_NUM_ACTIONS, forcing call/fold\n" + INVALID
+    ]
+    assert actions_of(board)[-1] == "c"
+    assert len(actions_of(board)) == 64
+
+
+def test_a_readable_reply_is_cheaper_on_the_eyes_than_on_the_rules() -> None:
+    """The same tail behind another state is judged by the rules of that state, however often it was seen before."""
+    board = _board("nolimit", hands=4)
+    board.reply("r300")
+    board.reply("r300")
+    assert actions_of(board) == ["r300", "r500"]
+    assert board.seen.warnings == ["WARNING: raise of 300 increased to 500"]
+
+
+@pytest.mark.parametrize("wants_lines", [True, False])
+@pytest.mark.parametrize("hands", [1, 2])
+def test_a_reply_repeated_after_the_end_changes_nothing(hands: int, *, wants_lines: bool) -> None:
+    """A line that answered the very last state comes once more before the connection closes."""
+    for _ in range(2):  # the second match meets states that the first one has seen
+        board = Board(setup_of(game("kuhn"), hands), wants_lines=wants_lines).connect_all()
+        while board.match.phase is Phase.PLAYING:
+            seat = board.asked
+            line = answer(board.last_line(seat), "c")
+            board.send(seat, line)
+        assert board.match.phase is Phase.FINISHED
+        log, totals = list(board.log), list(board.match.totals)
+        for _ in range(3):
+            board.send(seat, line)
+        board.match.receive_eof(Seat(seat))
+        assert (board.log, board.match.totals, board.match.hands_played) == (log, totals, hands)
+        assert board.match.phase is Phase.FINISHED
+
+
+@pytest.mark.parametrize("wants_lines", [True, False])
+def test_a_reply_after_a_failure_changes_nothing(*, wants_lines: bool) -> None:
+    for _ in range(2):
+        board = Board(setup_of(game("kuhn"), 5), wants_lines=wants_lines).connect_all()
+        board.reply("c")
+        board.match.fail(MatchFailure("ERROR: enough"))
+        calls = len(board.seen.calls)
+        for seat in (0, 1):
+            board.send(seat, answer(board.last_line(seat), "c"))
+        assert board.match.phase is Phase.FAILED
+        assert len(board.seen.calls) == calls
+
+
+@pytest.mark.parametrize("wants_lines", [True, False])
+def test_two_replies_in_one_packet_are_one_reply_and_one_that_waits(*, wants_lines: bool) -> None:
+    for _ in range(2):
+        board = Board(setup_of(game("kuhn"), 2), wants_lines=wants_lines).connect_all()
+        reply = answer(board.last_line(0), "r")
+        board.send(0, reply + reply)
+        assert actions_of(board) == ["r"]
+        assert board.match.buffered_bytes(Seat(0)) == len(reply)
+        assert board.asked == 1

@@ -1,0 +1,71 @@
+"""The folder of a run: nothing overwritten, one process at a time, files whole or not there."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from dealer.record.folder import FolderError, RunLock, new_folder, write_whole
+
+
+def test_a_new_folder_lies_below_runs_and_is_named_after_the_players(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    first = new_folder(None, ("Ann", "b/o b"))
+    second = new_folder(None, ("Ann", "b/o b"))
+    assert first.is_dir()
+    assert second.is_dir()
+    assert first != second
+    assert re.fullmatch(r"runs.\d{8}-\d{6}-Ann-vs-b_o_b(-\d+)?", str(second))
+
+
+def test_a_folder_asked_for_may_be_new_or_empty_only(tmp_path: Path) -> None:
+    asked = tmp_path / "deep" / "folder"
+    assert new_folder(asked, ()) == asked
+    assert new_folder(asked, ()) == asked
+    (asked / "x").touch()
+    with pytest.raises(FolderError, match="is not empty; name another folder with --out, nothing is ever overwritten"):
+        new_folder(asked, ())
+    (asked / "run.toml").touch()
+    with pytest.raises(FolderError, match="arena resume"):
+        new_folder(asked, ())
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(FolderError, match="cannot make the folder"):
+        new_folder(tmp_path / "file" / "folder", ())
+
+
+def test_a_run_is_locked_until_it_is_released(tmp_path: Path) -> None:
+    lock = RunLock(tmp_path)
+    with pytest.raises(FolderError, match="still going on in another process"):
+        RunLock(tmp_path)
+    lock.release()
+    RunLock(tmp_path).release()
+
+
+def test_a_lock_needs_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(FolderError, match="cannot write to"):
+        RunLock(tmp_path / "gone")
+
+
+def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    write_whole(path, "one\n")
+    write_whole(path, "two ± 3\n")
+    assert path.read_bytes() == "two ± 3\n".encode()
+    assert os.listdir(tmp_path) == ["result.json"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a folder cannot be replaced by a file there either way")
+def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "result.json").mkdir()
+    with pytest.raises(OSError):
+        write_whole(tmp_path / "result.json", "text")
+    assert os.listdir(tmp_path) == ["result.json"]

@@ -1,0 +1,405 @@
+"""``acpc-dealer`` as a program: exit codes, streams, files, resuming, and accidents."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from dealer.reference.command import main
+from dealer.reference.options import EXTENSIONS, USAGE
+from tests.dealer.helpers import (
+    CONFORMANCE,
+    DEALER,
+    PATIENCE_S,
+    DealerProcess,
+    always,
+    drawn_by_state,
+    free_ports,
+    game,
+    play_seats,
+    program_env,
+    reference_log,
+    setup_of,
+)
+
+KUHN = game("kuhn")
+PLAYERS = [drawn_by_state(1), drawn_by_state(2)]
+HEADER = "# name/game/hands/seed m kuhn.game {hands} 1\n#--t_response 600000\n#--t_hand 600000\n#--t_per_hand 7000\n"
+unix_only = pytest.mark.skipif(os.name == "nt", reason="signals and shells of Unix")
+needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "kuhn.game").write_bytes((CONFORMANCE / "games" / "kuhn.limit.2p.game").read_bytes())
+    return tmp_path
+
+
+def _arguments(hands: int, *options: str) -> list[str]:
+    return ["m", "kuhn.game", str(hands), "1", "A", "B", *options]
+
+
+def _play(folder: Path, arguments: Sequence[str]) -> tuple[int, str, str]:
+    """Run a whole match: exit code, standard output behind the ports, standard error."""
+    with DealerProcess(folder, arguments) as dealer:
+        play_seats(dealer.ports(), KUHN, PLAYERS)
+        code, stdout = dealer.end()
+        return code, stdout, dealer.stderr
+
+
+def _expected(hands: int) -> list[str]:
+    return reference_log(setup_of(KUHN, hands), PLAYERS)
+
+
+# ---- command lines that cannot be run
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdout", "stderr"),
+    [
+        ([], USAGE, ""),
+        (["m", "kuhn.game", "10"], USAGE, ""),
+        (["m", "kuhn.game", "10", "1"], USAGE, ""),
+        (["m", "kuhn.game", "10", "1", "A"], USAGE, ""),
+        (["m", "no.game", "10", "1", "A", "B"], "", "ERROR: could not open game definition no.game\n"),
+        (
+            ["m", "bad.game", "10", "1", "A", "B"],
+            "",
+            "invalid number of rounds: 9\nERROR: could not read game bad.game\n",
+        ),
+        (["m", "kuhn.game", "0", "1", "A", "B"], "", "ERROR: invalid number of hands 0\n"),
+        (["m", "kuhn.game", "0", "x", "A", "B"], "", "ERROR: invalid number of hands 0\n"),
+        (["m", "kuhn.game", "10", "x", "A", "B"], "", "ERROR: invalid random number seed x\n"),
+        (["no/m", "kuhn.game", "10", "1", "A", "B"], "", "ERROR: could not open log file no/m.log\n"),
+        (["no/m", "kuhn.game", "10", "1", "A", "B", "-lT"], "", "ERROR: could not open transaction file no/m.tlog\n"),
+        (["-z"], "", "acpc-dealer: invalid option -- 'z'\nERROR: unknown option ?\n"),
+    ],
+)
+def test_what_cannot_be_run_is_told_in_the_references_words(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfdbinary: pytest.CaptureFixture[bytes],
+    arguments: list[str],
+    stdout: str,
+    stderr: str,
+) -> None:
+    monkeypatch.chdir(folder)
+    text = (folder / "kuhn.game").read_text()
+    (folder / "bad.game").write_text(re.sub("numRounds.*", "numRounds = 9", text))
+    assert main(arguments) == 1
+    captured = capfdbinary.readouterr()
+    assert (captured.out.decode(), captured.err.decode()) == (stdout, stderr)
+
+
+def test_help(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert main(["--help"]) == 0
+    assert capfdbinary.readouterr().out.decode() == USAGE + EXTENSIONS
+
+
+def test_a_port_in_use(folder: Path) -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as taken,
+        DealerProcess(folder, _arguments(1, "-p", f"0,{taken.getsockname()[1]}")) as dealer,
+    ):
+        assert dealer.end() == (1, "")
+        assert dealer.stderr == "ERROR: could not create listen socket for player 2\n"
+
+
+def test_nobody_comes_in_time(folder: Path) -> None:
+    with DealerProcess(folder, _arguments(1, "--start_timeout", "50")) as dealer:
+        assert len(dealer.ports()) == 2
+        assert dealer.end() == (1, "")
+        assert dealer.stderr.endswith("ERROR: timed out waiting for seat 1 to connect\n")
+
+
+# ---- what a match leaves
+
+
+def test_a_match_leaves_its_log_and_its_score(folder: Path) -> None:
+    code, stdout, stderr = _play(folder, _arguments(20))
+    expected = _expected(20)
+    assert code == 0
+    assert stdout == expected[-1]
+    assert (folder / "m.log").read_text() == HEADER.format(hands=20) + "".join(expected)
+    assert not (folder / "m.tlog").exists()
+    lines = stderr.splitlines(keepends=True)
+    assert "".join(lines[:4]) == HEADER.format(hands=20)
+    assert re.fullmatch(r"STARTED at \d+\.\d{6}\n", lines[4])
+    assert re.fullmatch(r"TO 1 at \d+\.\d{6} MATCHSTATE:0:0::\w\w\|\n", lines[5].replace("\r", ""))
+    assert re.fullmatch(r"FINISHED at \d+\.\d{6}\n", lines[-2])
+    assert lines[-1] == expected[-1]
+
+
+def test_a_quiet_match_prints_header_and_score_only(folder: Path) -> None:
+    code, stdout, stderr = _play(folder, _arguments(5, "-q"))
+    assert code == 0
+    assert stderr == HEADER.format(hands=5) + stdout
+
+
+def test_without_a_log(folder: Path) -> None:
+    code, stdout, _ = _play(folder, _arguments(5, "-l", "-q"))
+    assert (code, stdout) == (0, _expected(5)[-1])
+    assert sorted(path.name for path in folder.iterdir()) == ["kuhn.game", "stderr.txt"]
+
+
+def test_a_transaction_log_has_a_line_for_every_action(folder: Path) -> None:
+    assert _play(folder, _arguments(10, "-T", "-q"))[0] == 0
+    lines = (folder / "m.tlog").read_text().splitlines()
+    assert all(re.fullmatch(r"[fcr] \d+ \d+\.\d{6} \d+\.\d{6}", line) for line in lines)
+    states = [line.split(":")[2] for line in (folder / "m.log").read_text().splitlines() if line.startswith("STATE")]
+    assert "".join(line[0] for line in lines) == "".join(states)
+
+
+def test_files_are_replaced_without_a_and_kept_with_it(folder: Path) -> None:
+    _play(folder, _arguments(3, "-q"))
+    first = (folder / "m.log").read_text()
+    _play(folder, _arguments(3, "-q"))
+    assert (folder / "m.log").read_text() == first
+    _play(folder, _arguments(3, "-q", "-a"))
+    assert (folder / "m.log").read_text() == first + first
+
+
+def test_fixed_seats(folder: Path) -> None:
+    _play(folder, _arguments(4, "-q", "-f"))
+    states = [line for line in (folder / "m.log").read_text().splitlines() if line.startswith("STATE")]
+    assert all(state.endswith(":A|B") for state in states)
+
+
+def test_limits_stand_in_the_header(folder: Path) -> None:
+    options = ("-q", "--t_response", "1000", "--t_hand", "20000", "--t_per_hand", "300")
+    _play(folder, _arguments(2, *options))
+    header = (folder / "m.log").read_text().splitlines()[1:4]
+    assert header == ["#--t_response 1000", "#--t_hand 20000", "#--t_per_hand 300"]
+
+
+def test_ports_given_are_used(folder: Path) -> None:
+    ports = free_ports(2)
+    with DealerProcess(folder, _arguments(2, "-q", "-p", ",".join(map(str, ports)))) as dealer:
+        assert dealer.ports() == ports
+        play_seats(ports, KUHN, PLAYERS)
+        assert dealer.end()[0] == 0
+
+
+def test_coalescing_changes_nothing_in_log_and_score(folder: Path) -> None:
+    code, stdout, _ = _play(folder, _arguments(20, "-q", "--coalesce", "5"))
+    assert (code, stdout) == (0, _expected(20)[-1])
+    assert (folder / "m.log").read_text() == HEADER.format(hands=20) + "".join(_expected(20))
+
+
+def test_a_player_who_leaves_ends_the_match_without_a_score(folder: Path) -> None:
+    with DealerProcess(folder, _arguments(1000, "-q")) as dealer:
+        ports = dealer.ports()
+        peers = [socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) for port in ports]
+        for peer in peers:
+            peer.sendall(b"VERSION:2.0.0\r\n")
+        peers[0].recv(100)
+        peers[0].close()
+        code, stdout = dealer.end()
+        peers[1].close()
+        assert (code, stdout) == (1, "")
+        assert re.search(
+            r"ERROR: could not get action from seat 1\n\d+\.\d seconds spent waiting; timeout 600\.0\n\Z", dealer.stderr
+        )
+    assert (folder / "m.log").read_text() == HEADER.format(hands=1000)
+
+
+def test_bad_replies_are_warned_of_even_when_quiet(folder: Path) -> None:
+    with DealerProcess(folder, _arguments(1, "-q")) as dealer:
+        ports = dealer.ports()
+        with (
+            socket.create_connection(("127.0.0.1", ports[0]), timeout=PATIENCE_S) as first,
+            socket.create_connection(("127.0.0.1", ports[1]), timeout=PATIENCE_S) as second,
+        ):
+            first.sendall(b"VERSION:2.0.0\r\n")
+            second.sendall(b"VERSION:2.0.0\r\n")
+            line = first.recv(100).rstrip()
+            first.sendall(b"junk\r\n" + line + b":f\r\n")
+            data = b""
+            while data.count(b"\n") < 2:
+                data += second.recv(100)
+            second.sendall(data.splitlines()[-1] + b":c\r\n")
+            assert dealer.end()[0] == 0
+        assert "WARNING: bad state format in response\nWARNING: invalid action, changed to call\n" in dealer.stderr
+
+
+# ---- accidents and resuming
+
+
+def _whole_lines(path: Path) -> str:
+    text = path.read_text()
+    assert text.endswith("\n")
+    return text
+
+
+@unix_only
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_a_match_broken_off_goes_on_to_the_same_score(folder: Path, number: signal.Signals) -> None:
+    """Twice broken off, twice resumed: the score and the hands are those of an undisturbed match."""
+    hands = 60
+    arguments = _arguments(hands, "-q", "-T", "-a")
+    for questions in (37, 41):
+        with DealerProcess(folder, arguments) as dealer:
+
+            def strike(count: int, dealer: DealerProcess = dealer, at: int = questions) -> None:
+                if count == at:
+                    os.kill(dealer.process.pid, number)
+
+            play_seats(dealer.ports(), KUHN, PLAYERS, at_question=strike)
+            code, stdout = dealer.end()
+            assert code == (-9 if number == signal.SIGKILL else 130)
+            assert stdout == ""
+            assert "Traceback" not in dealer.stderr
+        _whole_lines(folder / "m.log")
+        _whole_lines(folder / "m.tlog")
+    code, stdout, stderr = _play(folder, arguments)
+    assert code == 0
+    expected = _expected(hands)
+    assert stdout == expected[-1]
+    lines = _whole_lines(folder / "m.log").splitlines(keepends=True)
+    assert lines.count(HEADER.format(hands=hands).splitlines(keepends=True)[0]) == 3
+    assert [line for line in lines if not line.startswith("#")] == expected
+    assert stderr.count("ERROR") == 0
+
+
+def test_a_complete_match_resumed_plays_nothing(folder: Path) -> None:
+    arguments = _arguments(5, "-q", "-T", "-a")
+    _play(folder, arguments)
+    with DealerProcess(folder, arguments) as dealer:
+        received = play_seats(dealer.ports(), KUHN, [always("c")] * 2)
+        assert dealer.end() == (0, _expected(5)[-1])
+    assert received == [b"", b""]
+
+
+def test_a_transaction_log_that_does_not_fit(folder: Path) -> None:
+    (folder / "m.tlog").write_text("c 3 1.0 1.0\n")
+    with DealerProcess(folder, _arguments(5, "-q", "-T", "-a")) as dealer:
+        play_seats(dealer.ports(), KUHN, PLAYERS)
+        assert dealer.end() == (1, "")
+        assert dealer.stderr.endswith("ERROR: handId mismatch in transaction log: c 3 1.0 1.0\n")
+
+
+@unix_only
+def test_an_interrupt_while_waiting(folder: Path) -> None:
+    with DealerProcess(folder, _arguments(5)) as dealer:
+        dealer.ports()
+        dealer.process.send_signal(signal.SIGINT)
+        assert dealer.end() == (130, "")
+        assert dealer.stderr.endswith("ERROR: interrupted\n")
+
+
+@needs_full
+def test_a_log_that_cannot_be_written(folder: Path) -> None:
+    (folder / "m.log").symlink_to("/dev/full")
+    with DealerProcess(folder, _arguments(5, "-q")) as dealer:
+        dealer.ports()
+        assert dealer.end() == (1, "")
+        assert dealer.stderr.endswith("ERROR: could not write m.log: No space left on device\n")
+
+
+@needs_full
+def test_a_transaction_log_that_cannot_be_written(folder: Path) -> None:
+    (folder / "m.tlog").symlink_to("/dev/full")
+    code, stdout, stderr = _play(folder, _arguments(5, "-q", "-T"))
+    assert (code, stdout) == (1, "")
+    assert stderr.endswith("ERROR: could not write m.tlog: No space left on device\n")
+    assert (folder / "m.log").read_text() == HEADER.format(hands=5)
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="permissions do not hold for this user")
+def test_a_folder_that_cannot_be_written(folder: Path) -> None:
+    inner = folder / "inner"
+    inner.mkdir(mode=0o555)
+    with DealerProcess(folder, ["inner/m", *_arguments(5)[1:]]) as dealer:
+        assert dealer.end() == (1, "")
+        assert dealer.stderr == "ERROR: could not open log file inner/m.log\n"
+
+
+_PLAY_A_MATCH = """
+import socket, sys, threading, time
+def play(port):
+    until = time.monotonic() + 60
+    while True:
+        try:
+            s = socket.create_connection(("127.0.0.1", port), timeout=60)
+            break
+        except ConnectionRefusedError:
+            if time.monotonic() > until: raise
+            time.sleep(0.02)
+    with s, s.makefile("rwb", buffering=0) as f:
+        f.write(b"VERSION:2.0.0\\r\\n")
+        for line in f:
+            try: f.write(line.rstrip() + b":c\\r\\n")
+            except OSError: break
+for port in sys.argv[1:]:
+    threading.Thread(target=play, args=(int(port),)).start()
+"""
+
+
+@unix_only
+@pytest.mark.parametrize(
+    ("redirection", "code"),
+    [
+        (">/dev/null 2>/dev/null", 0),
+        pytest.param(
+            ">/dev/null 2>/dev/full",
+            0,
+            marks=[needs_full],
+        ),
+        (">/dev/null 2>&-", 0),
+        (">&- 2>/dev/null", 0),
+    ],
+)
+def test_a_match_needs_nobody_who_reads_what_it_prints(folder: Path, redirection: str, code: int) -> None:
+    """Like the reference, it goes on when its streams are closed or full; the log is what counts."""
+    ports = [str(port) for port in free_ports(2)]
+    command = [*DEALER, *_arguments(5, "-p", ",".join(ports))]
+    dealer = subprocess.Popen(["sh", "-c", f'exec "$@" {redirection}', "sh", *command], cwd=folder, env=program_env())
+    players = subprocess.Popen([sys.executable, "-c", _PLAY_A_MATCH, *ports], stderr=subprocess.DEVNULL)
+    try:
+        assert dealer.wait(PATIENCE_S) == code
+        assert (folder / "m.log").read_text().splitlines()[-1].startswith("SCORE:")
+    finally:
+        for process in (dealer, players):
+            process.kill()
+            process.wait()
+
+
+@unix_only
+def test_a_reader_of_standard_output_may_leave_after_the_ports(folder: Path) -> None:
+    with DealerProcess(folder, _arguments(5, "-q")) as dealer:
+        ports = dealer.ports()
+        assert dealer.process.stdout is not None
+        dealer.process.stdout.close()
+        play_seats(ports, KUHN, PLAYERS)
+        assert dealer.process.wait(PATIENCE_S) == 0
+        assert "Traceback" not in dealer.stderr
+        assert (folder / "m.log").read_text() == HEADER.format(hands=5) + "".join(_expected(5))
+
+
+@pytest.mark.parametrize("options", [(), ("-q",)])
+def test_a_warning_is_shown_when_it_happens(folder: Path, options: tuple[str, ...]) -> None:
+    """Who watches standard error of a match that goes wrong need not wait for its end."""
+    with DealerProcess(folder, _arguments(1000, *options)) as dealer:
+        peers = [socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) for port in dealer.ports()]
+        try:
+            for peer in peers:
+                peer.sendall(b"VERSION:2.0.0\r\n")
+            peers[0].recv(100)
+            peers[0].sendall(b"junk\r\n")
+            until = time.monotonic() + 10
+            while "WARNING: bad state format in response\n" not in dealer.stderr:
+                assert dealer.process.poll() is None
+                assert time.monotonic() < until, "the warning is kept back"
+                time.sleep(0.01)
+        finally:
+            for peer in peers:
+                peer.close()

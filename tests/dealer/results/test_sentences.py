@@ -1,0 +1,183 @@
+"""The sentence that says a result, and the promise of its fields."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dealer.contest.ending import Outcome
+from dealer.results.schema import SCHEMA_VERSION, ContestResult, PlayerResult
+from dealer.results.sentences import contest_sentence, count_of, rounded_up
+from tests.dealer import results_of
+
+GAME = "some.game"
+
+
+def _player(name: str, chips: float, mbb: float | None = None, half: float | None = None) -> PlayerResult:
+    return results_of.player(name, chips=chips, mbb_per_game=mbb, half_width_95=half)
+
+
+def _pair(chips: float, mbb: float, half: float | None) -> list[PlayerResult]:
+    return [_player("Ann", chips, mbb, half), _player("Bob", -chips, -mbb, half)]
+
+
+def _sentence(
+    players: list[PlayerResult],
+    hands: int,
+    outcome: Outcome = "finished",
+    reason: str = "all hands were played.",
+    *,
+    seatings: int = 1,
+    hands_played: int | None = None,
+    has_verdict: bool = False,
+) -> str:
+    played = hands * seatings if hands_played is None else hands_played
+    sentence = contest_sentence(players, GAME, hands, seatings, played, outcome, reason, has_verdict=has_verdict)
+    assert "nan" not in sentence
+    assert "inf" not in sentence
+    return sentence
+
+
+def test_no_hand() -> None:
+    players = [_player("Ann", 0.0), _player("Bob", 0.0)]
+    assert _sentence(players, 0, "failed", "Bob did not come.") == "No hand was finished: Bob did not come."
+
+
+def test_hands_without_a_whole_duplicate() -> None:
+    players = [_player("Ann", 0.0), _player("Bob", 0.0)]
+    assert _sentence(players, 0, "failed", "Bob left.", seatings=2, hands_played=7) == (
+        "No deal was finished in every seating: Bob left."
+    )
+
+
+def test_a_clear_winner() -> None:
+    assert _sentence(_pair(5000, 1234.4, 99.6), 2000) == (
+        "Ann beats Bob by 1,234 ± 100 mbb/g (95 %) over 2,000 hands of some.game."
+    )
+
+
+def test_duplicates_are_told_as_deals_and_seatings() -> None:
+    assert _sentence(_pair(5000, 1234.4, 99.6), 2000, seatings=2) == (
+        "Ann beats Bob by 1,234 ± 100 mbb/g (95 %) over 2,000 deals of some.game in 2 seatings each."
+    )
+
+
+def test_the_better_one_comes_first_whatever_his_seat() -> None:
+    assert _sentence(_pair(-5000, -1234.4, 99.6), 2000).startswith("Bob beats Ann by 1,234 ± 100 mbb/g")
+
+
+def test_a_lead_that_may_be_luck_says_how_many_hands_would_tell() -> None:
+    assert _sentence(_pair(100, 50.0, 100.0), 1000) == (
+        "Ann is ahead of Bob by 50 ± 100 mbb/g (95 %) after 1,000 hands of some.game: that may be luck. "
+        "If the lead is real, about 4,000 would show it."
+    )
+
+
+def test_a_lead_as_wide_as_its_interval_is_not_clear() -> None:
+    assert "that may be luck" in _sentence(_pair(100, 100.0, 100.0), 1000)
+
+
+def test_too_few_hands_to_say_anything() -> None:
+    assert _sentence(_pair(10, 500.0, None), 20) == (
+        "Ann is ahead of Bob by 500 mbb/g after 20 hands of some.game, too few to say anything about strength "
+        "(at least 100 are needed for an interval)."
+    )
+
+
+def test_one_hand_is_a_hand() -> None:
+    assert "after 1 hand of some.game" in _sentence(_pair(1, 500.0, None), 1)
+
+
+def test_a_tie() -> None:
+    assert _sentence(_pair(0.0, 0.0, 100.0), 1000) == "Ann and Bob are level after 1,000 hands of some.game."
+
+
+def test_three_players_are_measured_against_the_table() -> None:
+    players = [_player("A", -5, -5, 1), _player("B", 10, 10, 1), _player("C", -5, -5, 1)]
+    assert _sentence(players, 1000) == "B beats the table by 10 ± 1 mbb/g (95 %) over 1,000 hands of some.game."
+
+
+def test_rests_of_split_pots_are_no_lead() -> None:
+    thirds = 0.1 + 0.2 - 0.3
+    players = [_player("A", thirds, thirds, 50), _player("B", 0.0, 0.0, 50), _player("C", -thirds, -thirds, 50)]
+    assert _sentence(players, 1000) == "A and the table are level after 1,000 hands of some.game."
+
+
+def test_no_spread_at_all() -> None:
+    assert _sentence(_pair(500, 500.0, 0.0), 1000).startswith("Ann beats Bob by 500 ± 0 mbb/g (95 %)")
+
+
+def test_a_verdict_names_the_first_player_even_when_he_is_worse() -> None:
+    sentence = _sentence(
+        _pair(-500, -500.0, 100.0), 1000, "stopped", "Ann is not better than Bob.", has_verdict=True, seatings=2
+    )
+    assert sentence == (
+        "Ann is not better than Bob, known after 1,000 deals of some.game in 2 seatings each: "
+        "Ann over Bob -500 ± 100 mbb/g (95 %)."
+    )
+
+
+@pytest.mark.parametrize("outcome", ["failed", "interrupted"])
+@pytest.mark.parametrize(("mbb", "half"), [(500.0, 10.0), (5.0, 10.0), (5.0, None), (0.0, 10.0)])
+def test_an_early_end_is_said_with_its_reason(outcome: Outcome, mbb: float, half: float | None) -> None:
+    assert _sentence(_pair(mbb, mbb, half), 1000, outcome, "Bob left.").endswith(" It ended early: Bob left.")
+
+
+def test_a_stop_rule_is_given_as_the_reason() -> None:
+    assert _sentence(_pair(5.0, 5.0, 1.0), 1000, "stopped", "the interval is narrow.").endswith(
+        " It stopped because the interval is narrow."
+    )
+
+
+@given(
+    chips=st.floats(-1e9, 1e9),
+    mbb=st.floats(0.01, 1e9),
+    half=st.none() | st.floats(0, 1e9),
+    hands=st.integers(0, 2**32),
+    seatings=st.integers(1, 6),
+    has_verdict=st.booleans(),
+)
+def test_every_sentence_is_a_sentence(
+    chips: float, mbb: float, half: float | None, hands: int, seatings: int, has_verdict: bool
+) -> None:
+    players = _pair(chips, math.copysign(mbb, chips), half)
+    sentence = _sentence(players, hands, "finished", "nothing.", seatings=seatings, has_verdict=has_verdict)
+    assert sentence.endswith(".")
+    assert "None" not in sentence
+
+
+def test_counts_have_their_plural() -> None:
+    assert [count_of(number, "hand") for number in (0, 1, 2, 1000)] == ["0 hands", "1 hand", "2 hands", "1,000 hands"]
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"), [(0.2, 1), (1, 1), (9.1, 10), (99, 99), (101, 110), (3999, 4000), (4001, 4100)]
+)
+def test_estimates_are_rounded_up_to_two_digits(number: float, shown: int) -> None:
+    assert rounded_up(number) == shown
+
+
+# ---- data
+
+
+def test_a_result_is_json_with_its_schema_version() -> None:
+    result = results_of.contest()
+    data = json.loads(result.model_dump_json())
+    assert data["schema_version"] == SCHEMA_VERSION == 2
+    assert ContestResult.model_validate_json(result.model_dump_json()) == result
+
+
+def test_every_field_of_a_result_is_in_the_documentation() -> None:
+    """Taking a field away or changing what it means needs a new schema version."""
+    from dealer.results import schema as results
+    from tests.dealer.helpers import ROOT
+
+    text = (ROOT / "docs" / "results.md").read_text("utf-8")
+    models = [getattr(results, name) for name in results.__all__]
+    for model in models:
+        for field in getattr(model, "model_fields", {}):
+            assert f"`{field}`" in text, f"{model.__name__}.{field} is not described"

@@ -1,0 +1,268 @@
+"""Bots as processes: started, watched, ended; their last words."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from dealer.table.launcher import BotProcess, LaunchError, command_of, stop_all
+from dealer.table.players import Player, PlayerKind, parse_player
+from tests.dealer.helpers import PATIENCE_S, write_program
+
+unix_only = pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
+Start = Callable[..., BotProcess]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Start a bot from its Python code; all are ended with the test."""
+    started: list[BotProcess] = []
+
+    def start(code: str = "", *, player: Player | None = None, seed: int | None = None) -> BotProcess:
+        number = len(started)
+        if player is None:
+            player = parse_player(write_program(tmp_path, f"bot{number}.py", code))
+        process = BotProcess(
+            player, host="127.0.0.1", port=1, game="kuhn", seed=seed, output_path=tmp_path / f"bot{number}.out"
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.stop(grace_s=0.0)
+        process.wait(PATIENCE_S)
+
+
+def _wait_for_output(process: BotProcess, text: str) -> None:
+    until = time.monotonic() + PATIENCE_S
+    while text not in process.output_path.read_text("utf-8", "replace"):
+        assert time.monotonic() < until, f"never wrote {text!r}"
+        time.sleep(0.01)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+# ---- commands
+
+
+def test_host_and_port_are_the_last_arguments() -> None:
+    player = parse_player(f"{sys.executable} bot.py --fast")
+    assert command_of(player, host="h", port=5, game="kuhn", seed=3) == [
+        sys.executable,
+        "bot.py",
+        "--fast",
+        "h",
+        "5",
+    ]
+
+
+def test_a_built_in_bot_is_told_game_and_seed() -> None:
+    command = command_of(parse_player("random?fold=0.1"), host="h", port=5, game="g.game", seed=3)
+    assert command[0] == sys.executable
+    assert command[-7:] == ["random?fold=0.1", "h", "5", "--game", "g.game", "--seed", "3"]
+    assert "--seed" not in command_of(parse_player("calling"), host="h", port=5, game="kuhn", seed=None)
+
+
+def test_a_bot_finds_game_and_port_in_its_environment_and_arguments(start: Start) -> None:
+    process = start(
+        "import json, os, sys\n"
+        "names = ('ARENA_GAME', 'PYTHONSAFEPATH', 'PYTHONUNBUFFERED')\n"
+        "print(json.dumps([sys.argv[1:], [os.environ[n] for n in names], sys.stdin.read()]))"
+    )
+    assert process.wait(PATIENCE_S) == 0
+    assert json.loads(process.last_lines()[0]) == [["127.0.0.1", "1"], ["kuhn", "1", "1"], ""]
+
+
+# ---- those that do not start
+
+
+@unix_only
+@pytest.mark.parametrize("content", [b"\x7fELF no program", b"#!/no/such/interpreter\n"])
+def test_a_program_that_cannot_be_started(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "bot"
+    path.write_bytes(content)
+    path.chmod(0o755)
+    with pytest.raises(LaunchError, match=f"^cannot start '{path}': "):
+        BotProcess(parse_player(str(path)), host="h", port=1, game="kuhn", seed=None, output_path=tmp_path / "bot.out")
+
+
+def test_a_program_that_has_vanished(tmp_path: Path) -> None:
+    player = Player("gone", "gone", PlayerKind.COMMAND, (str(tmp_path / "gone"),))
+    with pytest.raises(LaunchError, match=r"^cannot start 'gone': No such file or directory"):
+        BotProcess(player, host="h", port=1, game="kuhn", seed=None, output_path=tmp_path / "bot.out")
+
+
+def test_an_output_file_that_cannot_be_made(tmp_path: Path) -> None:
+    with pytest.raises(LaunchError, match=r"^cannot start 'calling': No such file or directory"):
+        BotProcess(
+            parse_player("calling"), host="h", port=1, game="kuhn", seed=None, output_path=tmp_path / "no" / "bot.out"
+        )
+
+
+# ---- those that end
+
+
+@pytest.mark.parametrize("code", [0, 1, 3, 77])
+def test_exit_codes(start: Start, code: int) -> None:
+    process = start(f"import sys; print('bye'); sys.exit({code})")
+    assert process.wait(PATIENCE_S) == code
+    assert process.exit_code == code
+    assert process.last_lines() == ["bye"]
+
+
+@unix_only
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])
+def test_the_signal_that_ended_a_bot_is_its_exit_code(start: Start, number: signal.Signals) -> None:
+    process = start(f"import os; os.kill(os.getpid(), {int(number)})")
+    assert process.wait(PATIENCE_S) == -number
+    assert process.last_lines() == []
+
+
+def test_a_traceback_is_among_the_last_words(start: Start) -> None:
+    process = start("print('begun')\nraise RuntimeError('out of luck')")
+    assert process.wait(PATIENCE_S) == 1
+    assert process.last_lines()[-1] == "RuntimeError: out of luck"
+
+
+def test_a_running_bot_has_no_exit_code(start: Start) -> None:
+    process = start("import time; print('up'); time.sleep(600)")
+    _wait_for_output(process, "up")
+    assert process.exit_code is None
+    assert process.wait(0.0) is None
+
+
+def test_megabytes_of_output_do_not_stop_a_bot_and_its_last_lines_are_known(start: Start) -> None:
+    process = start(
+        "import sys\n"
+        "for i in range(200_000): print('line', i, 'of a very chatty bot')\n"
+        "sys.stdout.buffer.write(b'\\xff\\xfe not UTF-8\\n')\n"
+        "sys.stdout.flush()\n"
+        "print('last', file=sys.stderr)"
+    )
+    assert process.wait(PATIENCE_S) == 0
+    assert process.output_path.stat().st_size > 5_000_000
+    lines = process.last_lines()
+    assert len(lines) <= 5
+    assert lines[-1] == "last"
+    assert lines[-2].endswith("not UTF-8")
+
+
+def test_one_endless_line_is_told_in_part(start: Start) -> None:
+    process = start("print('x' * 1_000_000)")
+    assert process.wait(PATIENCE_S) == 0
+    (line,) = process.last_lines()
+    assert len(line) <= 4096
+
+
+def test_an_output_that_is_gone_is_no_output(start: Start) -> None:
+    process = start("print('bye')")
+    process.wait(PATIENCE_S)
+    process.output_path.unlink()
+    assert process.last_lines() == []
+
+
+def test_a_former_output_is_replaced(tmp_path: Path, start: Start) -> None:
+    (tmp_path / "bot0.out").write_text("from an earlier run")
+    process = start("print('new')")
+    process.wait(PATIENCE_S)
+    assert process.last_lines() == ["new"]
+
+
+# ---- ending them
+
+
+def test_stopping_a_bot_that_obeys(start: Start) -> None:
+    process = start("import time; print('up'); time.sleep(600)")
+    _wait_for_output(process, "up")
+    process.stop(grace_s=PATIENCE_S)
+    assert process.exit_code == (-signal.SIGTERM if os.name != "nt" else 1)
+
+
+@unix_only
+def test_a_bot_that_will_not_end_is_forced(start: Start) -> None:
+    process = start(
+        "import signal, time\n"
+        "for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP): signal.signal(number, signal.SIG_IGN)\n"
+        "print('up')\ntime.sleep(600)"
+    )
+    _wait_for_output(process, "up")
+    process.stop(grace_s=0.1)
+    assert process.wait(PATIENCE_S) == -signal.SIGKILL
+
+
+def test_stopping_twice_and_stopping_the_dead(start: Start) -> None:
+    process = start("print('bye')")
+    process.wait(PATIENCE_S)
+    process.stop()
+    process.stop()
+    assert process.exit_code == 0
+
+
+@unix_only
+def test_what_a_bot_has_started_ends_with_it(start: Start) -> None:
+    process = start(
+        "import subprocess, sys, time\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
+        "print('child', child.pid)\ntime.sleep(600)"
+    )
+    _wait_for_output(process, "child ")
+    _wait_for_output(process, "\n")
+    child = int(process.last_lines()[0].split()[1])
+    stop_all([process], leave_s=0.0)
+    until = time.monotonic() + PATIENCE_S
+    while _is_alive(child):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+@unix_only
+def test_what_a_bot_has_left_behind_ends_too(start: Start) -> None:
+    """A start script that puts the real player in the background and leaves."""
+    process = start(
+        "import subprocess, sys\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
+        "print('child', child.pid)"
+    )
+    assert process.wait(PATIENCE_S) == 0
+    child = int(process.last_lines()[0].split()[1])
+    stop_all([process], leave_s=0.0)
+    until = time.monotonic() + 2
+    try:
+        while _is_alive(child):
+            assert time.monotonic() < until
+            time.sleep(0.01)
+    finally:
+        if _is_alive(child):
+            os.kill(child, signal.SIGKILL)
+
+
+def test_bots_may_leave_by_themselves_before_they_are_stopped(start: Start) -> None:
+    leaving = start("print('bye')")
+    staying = start("import time; print('up'); time.sleep(600)")
+    _wait_for_output(leaving, "bye")
+    _wait_for_output(staying, "up")
+    leaving.wait(PATIENCE_S)
+    stop_all([leaving, staying], leave_s=0.05)
+    assert leaving.exit_code == 0
+    assert staying.wait(PATIENCE_S) != 0
+
+
+def test_stopping_nobody() -> None:
+    stop_all([])

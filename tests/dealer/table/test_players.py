@@ -1,0 +1,142 @@
+"""Reading who sits in a seat, as people write it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from bots.registry import builtin_names
+from dealer.table.players import Player, PlayerError, PlayerKind, parse_player, unique_names
+
+unix_only = pytest.mark.skipif(os.name == "nt", reason="file modes of Unix")
+
+
+def _refusal(text: str) -> str:
+    with pytest.raises(PlayerError) as raised:
+        parse_player(text)
+    sentence = str(raised.value)
+    assert "\n" not in sentence
+    return sentence
+
+
+@pytest.mark.parametrize("name", builtin_names())
+def test_built_in_bots(name: str) -> None:
+    assert parse_player(name) == Player(name, name, PlayerKind.BUILT_IN)
+
+
+def test_a_built_in_bot_with_options_is_named_after_them() -> None:
+    player = parse_player("random?fold=0.1,call=0.5,raise=0.4")
+    assert player.kind is PlayerKind.BUILT_IN
+    assert player.text == "random?fold=0.1,call=0.5,raise=0.4"
+    assert player.name == "random_fold_0.1_call_0.5_raise_0.4"
+
+
+@pytest.mark.parametrize("text", ["tcp", "TCP", "Tcp"])
+def test_a_client_of_somebody_else(text: str) -> None:
+    assert parse_player(text) == Player("tcp", "tcp", PlayerKind.TCP)
+
+
+def test_a_command_is_found_on_the_path_and_named_after_its_program() -> None:
+    command = f"{sys.executable} bot.py --fast 'two words'"
+    player = parse_player(command)
+    assert player.kind is PlayerKind.COMMAND
+    assert player.text == command
+    assert player.name == os.path.basename(sys.executable)
+    assert player.command == (sys.executable, "bot.py", "--fast", "two words")
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "kind", "rest"),
+    [
+        ("Ann=calling", "Ann", PlayerKind.BUILT_IN, "calling"),
+        ("Ann=random?fold=0.5", "Ann", PlayerKind.BUILT_IN, "random?fold=0.5"),
+        ("a-b_c.1=tcp", "a-b_c.1", PlayerKind.TCP, "tcp"),
+        (f"Ann={sys.executable} x.py --k=v", "Ann", PlayerKind.COMMAND, f"{sys.executable} x.py --k=v"),
+    ],
+)
+def test_a_name_of_ones_own(text: str, name: str, kind: PlayerKind, rest: str) -> None:
+    player = parse_player(text)
+    assert (player.name, player.kind, player.text) == (name, kind, rest)
+
+
+def test_an_option_with_an_equals_sign_is_no_name() -> None:
+    player = parse_player(f"{sys.executable} --k=v")
+    assert player.command == (sys.executable, "--k=v")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("nobody", ["'nobody'", "neither a built-in bot (calling", "'tcp'", "program that can be found"]),
+        ("Ann=nobody", ["'nobody' is neither"]),
+        ("random?fold=much", ["fold must be a number, not 'much'"]),
+        ("random?luck=1", ["no option 'luck'", "its options: fold"]),
+        ("random?fold", ["the option 'fold' needs a value"]),
+        ("calling?speed=1", ["no option 'speed'", "takes no options"]),
+        ("'unclosed", ["is not a command", "No closing quotation"]),
+        ("", ["an empty text names no player"]),
+        ("  ", ["an empty text names no player"]),
+        ("./nothing/here", ["'./nothing/here' is neither"]),
+    ],
+)
+def test_whoever_cannot_sit_down_is_told_why(text: str, words: list[str]) -> None:
+    sentence = _refusal(text)
+    for word in words:
+        assert word in sentence
+
+
+@pytest.mark.parametrize("text", ["random?fold=-1", "constant?action=dance", "constant?action=raise,size=huge"])
+def test_an_option_out_of_range_is_told_before_the_match(text: str) -> None:
+    assert "must be" in _refusal(text)
+
+
+def test_a_folder_is_no_program(tmp_path: Path) -> None:
+    assert _refusal(str(tmp_path)) == f"{str(tmp_path)!r} is a folder, not a program"
+
+
+@unix_only
+def test_a_file_that_is_not_executable_is_told_how_to_become_so(tmp_path: Path) -> None:
+    path = tmp_path / "bot.sh"
+    path.write_text("#!/bin/sh\n")
+    assert _refusal(str(path)) == f"{str(path)!r} is a file, but it cannot be started: chmod +x {path}"
+
+
+@unix_only
+def test_a_program_here_wants_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "bot.sh"
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    assert _refusal("bot.sh") == "'bot.sh' is a file, but it cannot be started: write ./bot.sh"
+    assert parse_player("./bot.sh").command == ("./bot.sh",)
+    assert parse_player("./bot.sh").name == "bot.sh"
+
+
+@unix_only
+def test_names_are_free_of_what_logs_cannot_hold(tmp_path: Path) -> None:
+    path = tmp_path / "my|bot: new.sh"
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+    player = parse_player(f"'{path}'")
+    assert player.name == "my_bot_new.sh"
+
+
+def _players(*names: str) -> list[Player]:
+    return [Player("tcp", name, PlayerKind.TCP) for name in names]
+
+
+@pytest.mark.parametrize(
+    ("names", "unique"),
+    [
+        (["a", "b"], ("a", "b")),
+        (["a", "a"], ("a#1", "a#2")),
+        (["a", "b", "a"], ("a#1", "b", "a#2")),
+        (["a"] * 3, ("a#1", "a#2", "a#3")),
+        ([], ()),
+    ],
+)
+def test_everyone_gets_a_name_of_his_own(names: list[str], unique: tuple[str, ...]) -> None:
+    assert unique_names(_players(*names)) == unique

@@ -1,0 +1,368 @@
+"""The sockets of a table: ports, addresses, closing, and what the loop lets others do meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import gc
+import os
+import socket
+import threading
+from pathlib import Path
+
+import pytest
+
+from dealer.match.match import Match, Phase
+from dealer.match.observer import MatchObserver, Observers
+from dealer.table.connections import Table
+from logs import HandRecord
+from tests.dealer.helpers import (
+    Client,
+    Playing,
+    Recorder,
+    always,
+    drawn_by_state,
+    free_ports,
+    game,
+    run_async,
+    setup_of,
+)
+
+KUHN = game("kuhn")
+
+
+def _open_files() -> int:
+    gc.collect()
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="this system does not list open files")
+
+
+def _has_ipv6() -> bool:
+    try:
+        with socket.socket(socket.AF_INET6, socket.SOCK_STREAM) as sock:
+            sock.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
+
+
+def _table(hands: int = 1) -> Table:
+    return Table(Match(setup_of(KUHN, hands), MatchObserver()))
+
+
+# ---- ports and addresses
+
+
+def test_every_seat_gets_a_port_of_its_own() -> None:
+    table = _table()
+    ports = table.listen()
+    assert len(set(ports)) == 2
+    assert table.missing_seats() == [0, 1]
+    table.close()
+
+
+def test_given_ports_are_used_and_0_means_any() -> None:
+    (port,) = free_ports(1)
+    table = _table()
+    ports = table.listen([0, port])
+    assert ports[1] == port
+    assert ports[0] not in (0, port)
+    table.close()
+    again = _table()
+    assert again.listen([port])[0] == port
+    again.close()
+
+
+def test_more_ports_than_seats_are_ignored() -> None:
+    table = _table()
+    assert len(table.listen([0, 0, 1, 2])) == 2
+    table.close()
+
+
+@needs_proc
+def test_a_port_in_use_is_told_with_its_seat_and_nothing_stays_open() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        before = _open_files()
+        with pytest.raises(OSError) as raised:
+            _table().listen([0, taken.getsockname()[1]])
+        assert raised.value.filename == "1"
+        assert raised.value.errno == errno.EADDRINUSE
+        assert _open_files() == before
+
+
+@pytest.mark.parametrize("port", [65536, 10**9, -1])
+def test_a_number_that_is_no_port_is_told_with_its_seat(port: int) -> None:
+    with pytest.raises(OSError) as raised:
+        _table().listen([port])
+    assert raised.value.filename == "0"
+
+
+def test_an_address_that_is_not_ours_is_told() -> None:
+    table = Table(Match(setup_of(KUHN, 1), MatchObserver()), host="192.0.2.1")
+    with pytest.raises(OSError) as raised:
+        table.listen()
+    assert raised.value.filename == "0"
+
+
+def test_a_socket_that_cannot_be_made_is_told_with_its_seat(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without IPv6, or with too many open files, the socket itself is refused."""
+
+    def refuse(*_: object, **__: object) -> socket.socket:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    table = _table()
+    monkeypatch.setattr("dealer.table.connections.socket.socket", refuse)
+    with pytest.raises(OSError) as raised:
+        table.listen()
+    assert raised.value.filename == "0"
+
+
+@pytest.mark.skipif(not _has_ipv6(), reason="no IPv6 here")
+def test_a_match_over_ipv6() -> None:
+    async def main() -> None:
+        playing = Playing(setup_of(KUHN, 3), host="::1").start()
+        clients = [await playing.client(seat, host="::1") for seat in (0, 1)]
+        await asyncio.gather(*(client.play(always("c")) for client in clients))
+        await playing.over()
+        assert playing.match.phase is Phase.FINISHED
+
+    run_async(main())
+
+
+def test_a_taken_seat_is_no_longer_offered() -> None:
+    async def main() -> None:
+        playing = Playing(setup_of(KUHN, 1)).start()
+        client = await playing.client(0)
+        while playing.table.missing_seats() == [0, 1]:
+            await asyncio.sleep(0.001)
+        with pytest.raises(ConnectionRefusedError):
+            await asyncio.open_connection("127.0.0.1", playing.ports[0])
+        other = await playing.client(1)
+        await asyncio.gather(client.play(always("c")), other.play(always("c")))
+        await playing.over()
+
+    run_async(main())
+
+
+# ---- closing
+
+
+@needs_proc
+def test_a_match_leaves_no_file_open() -> None:
+    async def main() -> None:
+        playing = Playing(setup_of(KUHN, 2)).start()
+        clients = await playing.clients()
+        await asyncio.gather(*(client.play(always("c")) for client in clients))
+        await playing.over()
+
+    run_async(main())
+    before = _open_files()
+    run_async(main())
+    assert _open_files() == before
+
+
+def test_a_table_that_never_ran_can_be_closed_twice() -> None:
+    table = _table()
+    ports = table.listen()
+    table.close()
+    table.close()
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", ports[0]), timeout=10)
+
+
+@needs_proc
+@pytest.mark.parametrize("coalesce_s", [None, 0.05])
+@pytest.mark.parametrize("hands", [0, 1, 5])
+def test_cancelling_a_run_in_the_middle_leaves_nothing(hands: int, coalesce_s: float | None) -> None:
+    async def main() -> None:
+        playing = Playing(setup_of(KUHN, 1 << 30), coalesce_s=coalesce_s).start()
+        clients = await playing.clients()
+        players = [asyncio.create_task(client.play(always("c"))) for client in clients[: hands * 2]]
+        while playing.match.hands_played < hands:
+            await asyncio.sleep(0)
+        assert playing.task is not None
+        playing.task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await playing.task
+        assert playing.match.phase is not Phase.FINISHED
+        await asyncio.gather(*players)
+
+    run_async(main())
+    before = _open_files()
+    run_async(main())
+    assert _open_files() == before
+
+
+def test_closing_in_the_middle_blames_nobody() -> None:
+    """Bytes that were held back for a seat when the table was closed are dropped with it."""
+
+    async def main() -> None:
+        playing = Playing(setup_of(KUHN, 1000), coalesce_s=0.02).start()
+        clients = await playing.clients()
+        assert await clients[0].question() is not None
+        assert playing.task is not None
+        playing.task.cancel()
+        await asyncio.gather(playing.task, return_exceptions=True)
+        await asyncio.sleep(0.1)
+        for client in clients:
+            await client.close()
+        assert playing.match.phase is Phase.PLAYING
+        assert playing.match.failure is None
+
+    run_async(main())
+
+
+def test_what_was_sent_arrives_although_the_match_is_over() -> None:
+    """A seat with unread bytes behind its last action still sees the last state."""
+
+    async def main() -> None:
+        playing = Playing(setup_of(KUHN, 1)).start()
+        clients = await playing.clients()
+        calling = asyncio.create_task(clients[0].play(always("c")))
+        event = await clients[1].question()
+        assert event is not None
+        await clients[1].send(clients[1].session.reply(always("c")(event)) + b"# and more\r\n" * 1000)
+        received = await clients[1].read_to_end()
+        assert b":0:cc:" in received
+        assert received.endswith(b"\r\n")
+        await clients[1].close()
+        await calling
+        await playing.over()
+
+    run_async(main())
+
+
+# ---- the loop
+
+
+class Bell(MatchObserver):
+    """Wakes somebody up at the first hand."""
+
+    def __init__(self) -> None:
+        self.rang = asyncio.Event()
+
+    def hand_finished(self, record: HandRecord) -> None:
+        self.rang.set()
+
+
+def test_an_observer_can_wake_a_task_while_the_match_waits() -> None:
+    """Both players wait for the observer before they go on: a loop that serves only its sockets would hang."""
+
+    async def play(client: Client, bell: Bell) -> None:
+        hands = 0
+        while (event := await client.question()) is not None:
+            if event.state.hand_number > hands:
+                hands = event.state.hand_number
+                async with asyncio.timeout(20):
+                    await bell.rang.wait()
+                bell.rang.clear()
+            await client.send(client.session.reply(always("c")(event)))
+        await client.close()
+
+    async def main() -> Phase:
+        bell = Bell()
+        setup = setup_of(KUHN, 2)
+        match = Match(setup, Observers([Recorder(setup.names), bell]))
+        table = Table(match)
+        ports = table.listen()
+        running = asyncio.create_task(table.run())
+        clients = [await Client.connect(port, KUHN) for port in ports]
+        results = await asyncio.gather(play(clients[0], bell), clients[1].play(always("c")), return_exceptions=True)
+        await running
+        for client in clients:
+            await client.close()
+        assert results[0] is None
+        return match.phase
+
+    assert run_async(main()) is Phase.FINISHED
+
+
+class Faulty(MatchObserver):
+    """Has a mistake in it."""
+
+    def hand_finished(self, record: HandRecord) -> None:
+        raise RuntimeError("a mistake in an observer")
+
+
+def test_a_mistake_in_an_observer_ends_its_own_match_only() -> None:
+    """However its own match ends, the one beside it is played to the end."""
+
+    async def main() -> Phase:
+        asyncio.get_running_loop().set_exception_handler(None)
+        faulty = Playing(setup_of(KUHN, 50), drain_timeout_s=0.0)
+        faulty.table.match = faulty.match = Match(faulty.setup, Faulty())
+        faulty.start()
+        good = Playing(setup_of(KUHN, 300)).start()
+        clients = await good.clients()
+        beside = [asyncio.create_task(client.play(always("c"))) for client in await faulty.clients()]
+        await asyncio.gather(*(client.play(always("c")) for client in clients))
+        await good.over()
+        assert faulty.task is not None
+        for task in (*beside, faulty.task):
+            task.cancel()
+        await asyncio.gather(*beside, faulty.task, return_exceptions=True)
+        return good.match.phase
+
+    assert run_async(main()) is Phase.FINISHED
+
+
+def test_tasks_and_timers_run_beside_a_busy_match() -> None:
+    """While a match keeps its sockets busy, others have their turns."""
+
+    async def main() -> None:
+        playing = Playing(setup_of(KUHN, 300)).start()
+        clients = await playing.clients()
+        ticks = 0
+
+        async def tick() -> None:
+            nonlocal ticks
+            while True:
+                await asyncio.sleep(0)
+                ticks += 1
+
+        ticking = asyncio.create_task(tick())
+        await asyncio.gather(*(client.play(drawn_by_state()) for client in clients))
+        await playing.over()
+        assert ticks > 0
+        threaded = await asyncio.to_thread(os.getpid)
+        assert threaded == os.getpid()
+        ticking.cancel()
+        await asyncio.gather(ticking, return_exceptions=True)
+
+    run_async(main())
+
+
+def test_an_observer_can_wake_a_task_while_nothing_else_happens() -> None:
+    """The players are another process's: between their lines this loop sleeps, but not through what it is told."""
+
+    async def main() -> None:
+        bell = Bell()
+        setup = setup_of(KUHN, 2)
+        table = Table(Match(setup, bell))
+        ports = table.listen()
+        running = asyncio.create_task(table.run())
+        peers = [socket.create_connection(("127.0.0.1", port), timeout=20) for port in ports]
+        woken = threading.Event()
+
+        def first_hand() -> bool:
+            for peer in peers:
+                peer.sendall(b"VERSION:2.0.0\r\n")
+            for seat in (0, 1):
+                data = b""
+                while data.count(b"\n") < 1 + seat:
+                    data += peers[seat].recv(4096)
+                peers[seat].sendall(data.splitlines()[-1] + b":c\r\n")
+            return woken.wait(5)
+
+        playing = asyncio.create_task(asyncio.to_thread(first_hand))
+        await bell.rang.wait()
+        woken.set()
+        was_woken = await playing
+        for peer in peers:
+            peer.close()
+        await running
+        assert was_woken, "the loop slept on after the hand was over"
+
+    run_async(main())

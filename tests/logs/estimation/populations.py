@@ -1,0 +1,172 @@
+"""Scores to test statistics on: finite populations with a mean of exactly 0, drawn from with replacement.
+
+Some are made up to be difficult, the others are what simple players really won from each other.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TypeAlias
+
+from engine import CALL, FOLD, RAISE, Action, BettingState, Card, Deal, Game, Hand, deals, raise_to
+from logs.estimation import score_bounds
+from protocol import find_game
+
+Player: TypeAlias = Callable[[BettingState, Sequence[Card], random.Random], Action]
+
+
+@dataclass(frozen=True)
+class Population:
+    """Scores in mbb per hand with a mean of 0, their bounds and their standard deviation."""
+
+    scores: tuple[float, ...]
+    lowest: float
+    highest: float
+
+    @property
+    def sd(self) -> float:
+        return math.sqrt(sum(score * score for score in self.scores) / len(self.scores))
+
+    def stream(self, seed: int, count: int, mean: float = 0.0) -> list[float]:
+        """Scores drawn at random, with another mean."""
+        return [score + mean for score in random.Random(seed).choices(self.scores, k=count)]
+
+    def reach(self, shift: float) -> dict[str, float]:
+        """Bounds that hold after a shift by at most so much either way, for a `BetterTest`."""
+        return {"lowest": self.lowest - shift, "highest": self.highest + shift}
+
+
+def centred(scores: Sequence[float], lowest: float, highest: float) -> Population:
+    """Scores moved to a mean of 0 together with their bounds."""
+    mean = math.fsum(scores) / len(scores)
+    return Population(tuple(score - mean for score in scores), lowest - mean, highest - mean)
+
+
+# ---- made up
+
+
+def normal() -> Population:
+    chance = random.Random(1)
+    return centred([chance.gauss(0, 5000) for _ in range(20_000)], -40_000, 40_000)
+
+
+def even_all_ins() -> Population:
+    """All-in for 200 big blinds in 1 % of the hands, hardly anything in the others."""
+    return Population((200_000.0, -200_000.0, *(2000.0, -2000.0) * 99), -200_000, 200_000)
+
+
+def rare_loss() -> Population:
+    """A little won in 99 % of the hands, 200 big blinds lost in 1 %."""
+    return centred([-200_000.0] + [2_000.0] * 99, -200_000, 200_000)
+
+
+def rare_win() -> Population:
+    """The mirror image."""
+    return centred([200_000.0] + [-2_000.0] * 99, -200_000, 200_000)
+
+
+def rarer_loss() -> Population:
+    """As against a player who folds all but the best hands: 0.75 big blinds won, 200 lost once in 268 hands."""
+    return Population((*(-200_000.0,) * 3, *(750.0,) * 800), -200_000, 200_000)
+
+
+# ---- played
+
+
+def calling(betting: BettingState, hole: Sequence[Card], chance: random.Random) -> Action:
+    return CALL
+
+
+def raising(betting: BettingState, hole: Sequence[Card], chance: random.Random) -> Action:
+    legal = betting.legal_actions()
+    if not legal.can_raise:
+        return CALL
+    return RAISE if betting.game.is_limit else raise_to(legal.raise_min)
+
+
+def largest_raising(betting: BettingState, hole: Sequence[Card], chance: random.Random) -> Action:
+    legal = betting.legal_actions()
+    if not legal.can_raise:
+        return CALL
+    return RAISE if betting.game.is_limit else raise_to(legal.raise_max)
+
+
+def careless(betting: BettingState, hole: Sequence[Card], chance: random.Random) -> Action:
+    """Folds a little, calls mostly, raises by anything."""
+    legal = betting.legal_actions()
+    draw = chance.random()
+    if legal.can_fold and draw < 0.15:
+        return FOLD
+    if not legal.can_raise or draw < 0.7:
+        return CALL
+    return RAISE if betting.game.is_limit else raise_to(chance.choice([legal.raise_min, legal.raise_max]))
+
+
+def shoving(betting: BettingState, hole: Sequence[Card], chance: random.Random) -> Action:
+    """All-in in one hand of twenty, folds otherwise."""
+    legal = betting.legal_actions()
+    if legal.can_raise and chance.random() < 0.05:
+        return RAISE if betting.game.is_limit else raise_to(legal.raise_max)
+    return FOLD if legal.can_fold else CALL
+
+
+def tight(betting: BettingState, hole: Sequence[Card], chance: random.Random) -> Action:
+    """Plays pairs, aces and kings only."""
+    legal = betting.legal_actions()
+    ranks = [card // 4 for card in hole]
+    if max(ranks) < 11 and len(set(ranks)) == len(ranks):
+        return FOLD if legal.can_fold else CALL
+    if not legal.can_raise or betting.max_spent >= 2000:
+        return CALL
+    return (
+        RAISE if betting.game.is_limit else raise_to(min(legal.raise_max, max(legal.raise_min, 3 * betting.max_spent)))
+    )
+
+
+def play(game: Game, players: Sequence[Player], deal: Deal, chance: random.Random) -> list[float]:
+    """One hand, by position; net chips."""
+    hand = Hand(game, deal)
+    while not hand.finished:
+        position = hand.acting_position
+        hand.apply(players[position](hand.betting, deal.hole_cards[position], chance))
+    return hand.values()
+
+
+def played(name: str, first: Player, second: Player, hands: int, *, duplicates: bool = False) -> Population:
+    """The first player's scores against the second: of hands with the button moving, or of whole duplicates."""
+    game = find_game(name)[1]
+    to_mbb = 1000 / game.big_blind
+    chance = random.Random(7)
+    scores = []
+    for number, deal in zip(range(hands), deals(game, 20260101), strict=False):
+        if duplicates:
+            value = (play(game, (first, second), deal, chance)[0] + play(game, (second, first), deal, chance)[1]) / 2
+        elif number % 2:
+            value = play(game, (first, second), deal, chance)[0]
+        else:
+            value = play(game, (second, first), deal, chance)[1]
+        scores.append(value * to_mbb)
+    return centred(scores, *score_bounds(game))
+
+
+MAKERS: dict[str, Callable[[], Population]] = {
+    "normal": normal,
+    "even all-ins": even_all_ins,
+    "rare loss": rare_loss,
+    "rare win": rare_win,
+    "rarer loss": rarer_loss,
+    "no-limit, shoving against tight": lambda: played("nolimit", shoving, tight, 20_000),
+    "no-limit duplicates, tight against calling": lambda: played("nolimit", tight, calling, 10_000, duplicates=True),
+    "limit, raising against tight": lambda: played("limit", raising, tight, 10_000),
+    "leduc no-limit, careless against calling": lambda: played("leduc-nolimit", careless, calling, 10_000),
+}
+
+
+@cache
+def population(name: str) -> Population:
+    """A population by its name."""
+    return MAKERS[name]()

@@ -1,0 +1,162 @@
+"""No hand of any game wins or loses more than the bounds say, and the bounds are reached."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from itertools import islice, permutations
+
+import pytest
+from hypothesis import given, settings
+
+from engine import (
+    CALL,
+    FOLD,
+    RAISE,
+    BettingState,
+    BettingType,
+    Deal,
+    Game,
+    Hand,
+    betting_start,
+    deal_hand,
+    deals,
+    hand_values,
+    raise_to,
+)
+from logs.estimation import largest_loss, largest_value, score_bounds
+from protocol import find_game, shipped_games
+from tests.engine.strategies import SEEDS, games, random_play
+from tests.logs.estimation.populations import calling, careless, largest_raising, play, raising
+
+ROUNDING_CHIPS = 1e-6
+
+
+@pytest.mark.parametrize(
+    ("name", "loss", "value"),
+    [
+        ("kuhn", 2, 2),
+        ("kuhn3", 2, 4),
+        ("leduc", 13, 13),
+        ("leduc-nolimit", 1200, 1200),
+        ("limit", 240, 240),
+        ("limit3", 240, 480),
+        ("limit6", 240, 1200),
+        ("limit10", 240, 2160),
+        ("nolimit", 20_000, 20_000),
+        ("nolimit3", 20_000, 40_000),
+        ("nolimit6", 20_000, 100_000),
+        ("nolimit10", 20_000, 180_000),
+    ],
+)
+def test_what_the_shipped_games_can_cost(name: str, loss: int, value: int) -> None:
+    game = find_game(name)[1]
+    assert (largest_loss(game), largest_value(game)) == (loss, value)
+
+
+@pytest.mark.parametrize("name", shipped_games())
+def test_the_bounds_are_reached_when_everybody_raises(name: str) -> None:
+    game = find_game(name)[1]
+    chance = random.Random(1)
+    values = [
+        value
+        for deal in islice(deals(game, 3), 60)
+        for value in play(game, [largest_raising] * game.num_players, deal, chance)
+    ]
+    assert min(values) == -largest_loss(game)
+    assert max(values) == largest_value(game)
+
+
+@pytest.mark.parametrize("name", shipped_games())
+def test_random_hands_stay_within(name: str) -> None:
+    game = find_game(name)[1]
+    chance = random.Random(2)
+    lowest, highest = score_bounds(game)
+    for deal in islice(deals(game, 4), 300):
+        players = [chance.choice([calling, careless, raising, largest_raising]) for _ in range(game.num_players)]
+        for value in play(game, players, deal, chance):
+            assert -largest_loss(game) <= value <= largest_value(game) + ROUNDING_CHIPS
+            assert lowest <= value * 1000 / game.big_blind <= highest + ROUNDING_CHIPS
+
+
+def ends(betting: BettingState) -> Iterator[BettingState]:
+    """Every way a limit hand can end."""
+    if betting.finished:
+        yield betting
+        return
+    legal = betting.legal_actions()
+    yield from ends(betting.after(CALL))
+    if legal.can_fold:
+        yield from ends(betting.after(FOLD))
+    if legal.can_raise:
+        yield from ends(betting.after(RAISE))
+
+
+@pytest.mark.parametrize("name", ["kuhn", "kuhn3", "leduc"])
+def test_every_hand_of_the_small_games(name: str) -> None:
+    game = find_game(name)[1]
+    players = game.num_players
+    values = []
+    for cards in permutations(game.deck, game.cards_per_hand):
+        deal = Deal(tuple((card,) for card in cards[:players]), cards[players:])
+        values += [value for end in ends(betting_start(game)) for value in hand_values(end, deal)]
+    assert min(values) == -largest_loss(game)
+    assert max(values) == largest_value(game)
+
+
+@settings(max_examples=300)
+@given(games(), SEEDS)
+def test_any_game_stays_within(game: Game, seed: int) -> None:
+    *_, (end, _) = random_play(game, seed)
+    values = hand_values(end, deal_hand(game, seed, 0))
+    assert min(values) >= -largest_loss(game) - ROUNDING_CHIPS
+    assert max(values) <= largest_value(game) + ROUNDING_CHIPS
+
+
+def no_limit(*stacks: int) -> Game:
+    return Game(
+        betting=BettingType.NO_LIMIT,
+        num_players=len(stacks),
+        num_rounds=1,
+        stacks=stacks,
+        blinds=(1, 2, 0)[: len(stacks)],
+        raise_sizes=(),
+        first_players=(0,),
+        max_raises=(255,),
+        num_suits=4,
+        num_ranks=13,
+        num_hole_cards=1,
+        num_board_cards=(0,),
+    )
+
+
+def test_nobody_loses_more_than_the_deepest_other_stack() -> None:
+    assert largest_loss(no_limit(50, 2**31 - 1)) == 50
+    game = no_limit(1000, 30, 400)
+    assert largest_loss(game) == 400
+    assert largest_value(game) == 800
+    hand = Hand(game, deal_hand(game, 1, 0))
+    for action in (raise_to(1000), CALL, CALL):
+        hand.apply(action)
+    assert min(hand.values()) >= -400
+
+
+def test_a_round_has_fewer_raises_than_actions() -> None:
+    game = Game(
+        betting=BettingType.LIMIT,
+        num_players=3,
+        num_rounds=1,
+        stacks=(10_000,) * 3,
+        blinds=(1, 2, 0),
+        raise_sizes=(10,),
+        first_players=(2,),
+        max_raises=(255,),
+        num_suits=4,
+        num_ranks=13,
+        num_hole_cards=1,
+        num_board_cards=(0,),
+    )
+    hand = Hand(game, deal_hand(game, 1, 0))
+    while not hand.finished:
+        hand.apply(RAISE if hand.legal_actions().can_raise else CALL)
+    assert max(hand.betting.spent) == largest_loss(game) == 2 + 62 * 10

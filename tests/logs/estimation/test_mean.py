@@ -1,0 +1,193 @@
+"""The running mean, and how often its intervals hold what they should."""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from logs.estimation import FEWEST_UNITS, Z_95, RunningMean
+from tests.logs.estimation.populations import Population, population
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=2))
+def test_it_agrees_with_the_plain_formulas(values: list[float]) -> None:
+    running = RunningMean(values)
+    assert running.count == len(values)
+    assert running.mean == pytest.approx(statistics.fmean(values), abs=1e-6)
+    variance, deviation = running.variance, running.standard_deviation
+    assert variance is not None
+    assert deviation is not None
+    assert variance == pytest.approx(statistics.variance(values), rel=1e-9, abs=1e-6)
+    assert deviation == pytest.approx(math.sqrt(variance))
+
+
+def test_large_numbers_far_from_zero_do_not_cancel() -> None:
+    running = RunningMean(1e9 + offset for offset in (4.0, 7.0, 13.0, 16.0))
+    assert running.mean == 1e9 + 10
+    assert running.variance == 30
+
+
+def test_too_few_say_nothing() -> None:
+    running = RunningMean()
+    assert (running.count, running.mean, running.variance, running.standard_deviation) == (0, 0.0, None, None)
+    running.add(5)
+    assert (running.count, running.mean, running.variance, running.standard_deviation) == (1, 5.0, None, None)
+    while running.count < FEWEST_UNITS - 1:
+        running.add(running.count % 2)
+    assert running.half_width_95 is None
+    assert running.half_width_any_time() is None
+    running.add(1)
+    assert running.half_width_95 is not None
+    assert running.half_width_any_time() is not None
+
+
+def test_the_half_width_is_so_many_standard_errors() -> None:
+    running = RunningMean([0.0, 10.0] * 200)
+    error = math.sqrt(25 * 400 / 399 / 400)
+    assert running.half_width_95 == pytest.approx(Z_95 * error)
+    assert abs(Z_95 - statistics.NormalDist().inv_cdf(0.975)) < 1e-6
+
+
+def errors_wide(count: int, alpha: float = 0.05) -> float:
+    """The any-time half width in standard errors."""
+    running = RunningMean([-1.0, 1.0] * (count // 2))
+    half_width = running.half_width_any_time(alpha)
+    assert half_width is not None
+    assert running.standard_deviation is not None
+    return half_width / running.standard_deviation * math.sqrt(count)
+
+
+def test_the_any_time_interval_is_robbins_mixture_tuned_for_a_thousand_units() -> None:
+    def width(count: int, rho: float, alpha: float) -> float:
+        """As printed in the paper, for a standard deviation of 1, in standard errors."""
+        tr = count * rho**2
+        return math.sqrt(count) * math.sqrt(2 * (tr + 1) / (count**2 * rho**2) * math.log(math.sqrt(tr + 1) / alpha))
+
+    for alpha in (0.05, 0.01):
+        best = min((rho / 1000 for rho in range(10, 400)), key=lambda rho: width(1000, rho, alpha))
+        for count in (100, 1000, 10_000):
+            assert errors_wide(count, alpha) == pytest.approx(width(count, best, alpha), rel=5e-3)
+
+
+@pytest.mark.parametrize(("count", "errors"), [(100, 3.8), (1000, 3.0), (10_000, 3.2), (100_000, 3.6)])
+def test_what_looking_at_any_time_costs(count: int, errors: float) -> None:
+    assert errors_wide(count) == pytest.approx(errors, abs=0.05)
+
+
+# ---- coverage
+
+
+def coverage(draw: Callable[[int], list[float]], runs: int) -> float:
+    """How often the interval of `draw(seed)` holds the true mean, 0."""
+    hits = 0
+    for seed in range(runs):
+        running = RunningMean(draw(seed))
+        half_width = running.half_width_95
+        assert half_width is not None
+        hits += abs(running.mean) <= half_width
+    return hits / runs
+
+
+@pytest.mark.parametrize("units", [100, 1000])
+@pytest.mark.parametrize(
+    "name",
+    ["normal", "no-limit duplicates, tight against calling", "limit, raising against tight"],
+)
+def test_the_interval_covers_19_times_in_20(name: str, units: int) -> None:
+    of = population(name)
+    assert coverage(lambda seed: of.stream(seed, units), 1000) == pytest.approx(0.95, abs=0.022)
+
+
+@pytest.mark.parametrize(
+    ("name", "units", "measured"),
+    [
+        ("even all-ins", 100, 0.976),
+        ("even all-ins", 1000, 0.948),
+        ("no-limit, shoving against tight", 100, 0.802),
+        ("no-limit, shoving against tight", 1000, 0.950),
+        ("rare loss", 100, 0.634),
+        ("rare loss", 300, 0.796),
+        ("rare loss", 1000, 0.926),
+        ("rare win", 300, 0.796),
+        ("rarer loss", 300, 0.670),
+        ("rarer loss", 1000, 0.877),
+    ],
+)
+def test_the_interval_is_blind_to_what_is_rare_as_the_module_says(name: str, units: int, measured: float) -> None:
+    of = population(name)
+    assert coverage(lambda seed: of.stream(seed, units), 1000) == pytest.approx(measured, abs=0.04)
+
+
+def test_duplicates_cover_as_well_and_are_much_narrower() -> None:
+    """Luck that falls to both sides alike cancels in the score of a duplicate. Taken as single hands, they do not
+    look any surer than hands with independent cards."""
+
+    def hands(seed: int, deals: int) -> list[tuple[float, float]]:
+        chance = random.Random(seed)
+        luck = [chance.gauss(0, 5000) for _ in range(deals)]
+        return [(mine + chance.gauss(0, 1500), -mine + chance.gauss(0, 1500)) for mine in luck]
+
+    def scores(seed: int) -> list[float]:
+        return [(first + second) / 2 for first, second in hands(seed, 200)]
+
+    def singles(seed: int) -> list[float]:
+        return [value for pair in hands(seed, 200) for value in pair]
+
+    assert coverage(scores, 1000) == pytest.approx(0.95, abs=0.022)
+    assert coverage(singles, 300) == 1.0
+    paired, single = RunningMean(scores(1)).half_width_95, RunningMean(singles(1)).half_width_95
+    assert paired is not None
+    assert single is not None
+    assert paired < single / 3
+
+
+def ever_missed(of: Population, runs: int, units: int, *, first: int = FEWEST_UNITS) -> tuple[float, float]:
+    """How often the true mean is ever outside while somebody looks after every unit: any-time interval, usual one."""
+    any_time = usual = 0
+    for seed in range(runs):
+        running = RunningMean()
+        missed_any_time = missed_usual = False
+        for score in of.stream(seed, units):
+            running.add(score)
+            if running.count >= first and running.mean:
+                half_width, usual_half_width = running.half_width_any_time(), running.half_width_95
+                assert half_width is not None
+                assert usual_half_width is not None
+                missed_any_time |= abs(running.mean) > half_width
+                missed_usual |= abs(running.mean) > usual_half_width
+        any_time += missed_any_time
+        usual += missed_usual
+    return any_time / runs, usual / runs
+
+
+def test_the_any_time_interval_may_be_looked_at_all_the_time() -> None:
+    for name in ("normal", "no-limit duplicates, tight against calling"):
+        any_time, usual = ever_missed(population(name), 150, 2000)
+        assert any_time <= 0.05 + 0.05
+        assert usual > 0.25
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "first", "worst"),
+    [
+        ("normal", 100, 0.05),
+        ("no-limit duplicates, tight against calling", 100, 0.05),
+        ("limit, raising against tight", 100, 0.05),
+        ("even all-ins", 100, 0.05),
+        ("no-limit, shoving against tight", 100, 0.22),
+        ("no-limit, shoving against tight", 1000, 0.05),
+        ("rare loss", 100, 0.45),
+        ("rare loss", 1000, 0.09),
+    ],
+)
+def test_the_any_time_interval_over_long_matches(name: str, first: int, worst: float) -> None:
+    any_time, usual = ever_missed(population(name), 1000, 10_000, first=first)
+    assert any_time <= worst + 0.02
+    assert usual > 0.25

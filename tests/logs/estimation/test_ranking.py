@@ -1,0 +1,238 @@
+"""Rankings worked out by hand, and how sure they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from logs.estimation import RankedContest, Ranking, RunningMean, bootstrap, instant_runoff, total_bankroll
+
+A, B, C, D = range(4)
+
+
+def contest(players: Sequence[int], *units: Sequence[float]) -> RankedContest:
+    return RankedContest(tuple(players), np.array(units, dtype=float))
+
+
+def pair(first: int, second: int, won: float, *more: float) -> RankedContest:
+    """A contest of two from the first one's point of view."""
+    return contest((first, second), *((value, -value) for value in (won, *more)))
+
+
+ONE_LOSER = [pair(A, B, 10), pair(A, C, 20), pair(B, C, 6)]
+
+
+def test_total_bankroll_by_hand() -> None:
+    assert total_bankroll(ONE_LOSER, 3) == [(A, 15.0), (B, -2.0), (C, -13.0)]
+
+
+def test_every_contest_counts_alike_however_long() -> None:
+    contests = [pair(A, B, *[10.0] * 100), pair(A, C, -20.0), pair(B, C, 0.0)]
+    assert total_bankroll(contests, 3) == [(C, 10.0), (A, -5.0), (B, -5.0)]
+
+
+A_MILKS_THE_WEAK = [
+    pair(A, D, 300),
+    pair(B, D, 10),
+    pair(C, D, 10),
+    pair(B, A, 40),
+    pair(C, A, 30),
+    pair(B, C, 5),
+]
+"""A wins most from the weakest and loses to everybody else."""
+
+
+def test_the_two_rankings_differ_where_the_strong_do_not_milk_the_weak() -> None:
+    assert [place.player for place in total_bankroll(A_MILKS_THE_WEAK, 4)] == [A, B, C, D]
+    assert instant_runoff(A_MILKS_THE_WEAK, 4) == [B, C, A, D]
+
+
+def test_a_circle() -> None:
+    """A beats B, B beats C, C beats A: by how much decides who is removed, then the pair that is left decides."""
+    circle = [pair(A, B, 10), pair(B, C, 30), pair(C, A, 15)]
+    assert [place.player for place in total_bankroll(circle, 3)] == [B, A, C]
+    assert instant_runoff(circle, 3) == [A, B, C]
+
+
+def test_tables_of_three() -> None:
+    """With fewer left than sit at a table, the last table's own contest orders them."""
+    contests = [
+        contest((A, B, C), (5, 1, -6)),
+        contest((A, B, D), (30, 20, -50)),
+        contest((A, C, D), (-10, 40, -30)),
+        contest((B, C, D), (10, -4, -6)),
+    ]
+    assert total_bankroll(contests, 4) == [
+        (B, pytest.approx(31 / 3)),
+        (C, pytest.approx(10)),
+        (A, pytest.approx(25 / 3)),
+        (D, pytest.approx(-86 / 3)),
+    ]
+    assert instant_runoff(contests, 4) == [A, B, C, D]
+
+
+def test_equals_stand_in_the_order_of_their_numbers() -> None:
+    level = [pair(B, A, 0), pair(C, A, 0), pair(C, B, 0)]
+    assert [place.player for place in total_bankroll(level, 3)] == [A, B, C]
+    assert instant_runoff(level, 3) == [A, B, C]
+
+
+def test_contests_that_failed() -> None:
+    """B played only one contest, D none at all."""
+    contests = [pair(A, B, 10), pair(A, C, -30)]
+    assert total_bankroll(contests, 4) == [(C, 30.0), (A, -10.0), (B, -10.0)]
+    assert instant_runoff(contests, 4) == [C, A, B]
+    matrix = bootstrap(contests, 4, Ranking.INSTANT_RUNOFF, samples=20)
+    assert matrix[3].tolist() == [0, 0, 0, 1]
+
+
+def test_who_has_no_contest_among_the_remaining_keeps_his_bankroll() -> None:
+    """The contest of A and B failed: when they are the last two, what they won from C and D decides."""
+    contests = [pair(A, C, 10), pair(A, D, 50), pair(B, C, 12), pair(B, D, 20), pair(C, D, 1)]
+    # D goes first; among A, B, C it is then B who won more.
+    assert instant_runoff(contests, 4) == [B, A, C, D]
+
+
+def test_nobody_played() -> None:
+    assert total_bankroll([], 2) == []
+    assert instant_runoff([], 2) == []
+
+
+def test_several_contests_of_the_same_players() -> None:
+    assert total_bankroll([pair(A, B, 10), pair(B, A, 4)], 2) == [(A, 3.0), (B, -3.0)]
+
+
+@settings(max_examples=50)
+@given(st.data(), st.integers(2, 5))
+def test_the_runoff_is_what_its_rule_says(data: st.DataObject, n: int) -> None:
+    """Against the rule spelled out: remove the lowest, look at contests among the others only."""
+    values = st.integers(-50, 50)
+    contests = [pair(a, b, data.draw(values), data.draw(values)) for a, b in combinations(range(n), 2)]
+    left = list(range(n))
+    expected: list[int] = []
+    while len(left) > 1:
+        among = [one for one in contests if set(one.players) <= set(left)]
+        won = {
+            player: sum(one.cell(player).mean for one in among if player in one.players) / (len(left) - 1)
+            for player in left
+        }
+        # Of equals the last goes; sums of such numbers are exact.
+        lowest = min(left, key=lambda player: (won[player], -player))
+        left.remove(lowest)
+        expected.insert(0, lowest)
+    assert instant_runoff(contests, n) == left + expected
+
+
+# ---- contests
+
+
+def test_a_cell_of_the_crosstable() -> None:
+    chance = np.random.default_rng(1)
+    won = chance.normal(5, 100, 400)
+    played = RankedContest((C, A), np.column_stack([won, -won]))
+    cell = played.cell(A)
+    assert cell.count == 400
+    assert cell.mean == pytest.approx(-won.mean())
+    assert cell.half_width_95 == pytest.approx(RunningMean(won.tolist()).half_width_95)
+    assert played.means.tolist() == pytest.approx([won.mean(), -won.mean()])
+    with pytest.raises(ValueError):
+        played.cell(B)
+
+
+@pytest.mark.parametrize(
+    ("players", "scores", "problem"),
+    [
+        ((A, A), [[1, 2]], r"^a player plays against himself: \(0, 0\)$"),
+        ((A, B), [[1, 2, 3]], r"^scores of shape \(1, 3\) do not fit 2 players$"),
+        ((A, B), [1, 2], r"^scores of shape \(2,\) do not fit 2 players$"),
+        ((A, B), np.zeros((0, 2)), "^a contest without a unit has no mean: leave it out$"),
+        ((A, B), [[1, np.nan]], "^a score is no finite number$"),
+    ],
+)
+def test_what_is_no_contest(players: tuple[int, ...], scores: object, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        RankedContest(players, np.array(scores, dtype=float))
+
+
+# ---- the bootstrap
+
+
+def noisy_pair(first: int, second: int, mean: float, units: int, seed: int) -> RankedContest:
+    won = np.random.default_rng(seed).normal(0, 1000, units)
+    won += mean - won.mean()
+    return RankedContest((first, second), np.column_stack([won, -won]))
+
+
+@pytest.mark.parametrize("ranking", Ranking)
+def test_a_clear_winner_is_sure_of_his_place(ranking: Ranking) -> None:
+    contests = [noisy_pair(A, B, 500, 300, 1), noisy_pair(A, C, 500, 300, 2), noisy_pair(B, C, 0, 300, 3)]
+    matrix = bootstrap(contests, 3, ranking, samples=500, seed=1)
+    assert matrix[0, A] == 1.0
+    assert matrix[1, B] == pytest.approx(0.5, abs=0.08)
+    assert matrix[2, B] == pytest.approx(0.5, abs=0.08)
+
+
+@pytest.mark.parametrize("ranking", Ranking)
+@pytest.mark.parametrize("units", [1, 300])
+def test_equals_have_equal_chances(ranking: Ranking, units: int) -> None:
+    """Also when nothing varies at all and every sample is a tie."""
+    pairs = combinations(range(4), 2)
+    contests = [noisy_pair(a, b, 0, units, seed) for seed, (a, b) in enumerate(pairs)]
+    matrix = bootstrap(contests, 4, ranking, samples=2000, seed=3)
+    assert matrix == pytest.approx(np.full((4, 4), 0.25), abs=0.06 if units > 1 else 0.04)
+
+
+@pytest.mark.parametrize("ranking", Ranking)
+def test_places_and_players_add_up(ranking: Ranking) -> None:
+    contests = [noisy_pair(a, b, 50 * b, 50, a + 10 * b) for a, b in combinations(range(5), 2)]
+    matrix = bootstrap(contests, 5, ranking, samples=200)
+    assert matrix.shape == (5, 5)
+    assert matrix.sum(axis=0) == pytest.approx(np.ones(5))
+    assert matrix.sum(axis=1) == pytest.approx(np.ones(5))
+
+
+def test_the_same_seed_gives_the_same_result() -> None:
+    contests = [noisy_pair(A, B, 20, 200, 1)]
+    first, same, other = (bootstrap(contests, 2, Ranking.TOTAL_BANKROLL, samples=500, seed=seed) for seed in (1, 1, 2))
+    assert (first == same).all()
+    assert (first != other).any()
+
+
+@pytest.mark.parametrize("units", [400, 2500, 20_000])
+def test_the_probability_is_that_of_the_normal_distribution(units: int) -> None:
+    """One standard error ahead is first with probability 0.841; long contests are drawn in blocks, uneven ones too."""
+    error = 1000 / units**0.5
+    matrix = bootstrap([noisy_pair(A, B, error, units, 5)], 2, Ranking.TOTAL_BANKROLL, samples=4000, seed=1)
+    assert matrix[0, A] == pytest.approx(0.841, abs=0.03)
+
+
+def test_blocks_keep_units_that_depend_on_their_neighbours_together() -> None:
+    """Every unit repeated 50 times tells no more than once."""
+    once = np.random.default_rng(2).normal(0, 1000, 1000)
+    once += 1000 / 1000**0.5 - once.mean()
+    won = np.repeat(once, 50)
+    repeated = RankedContest((A, B), np.column_stack([won, -won]))
+    matrix = bootstrap([repeated], 2, Ranking.TOTAL_BANKROLL, samples=4000, seed=1)
+    assert matrix[0, A] == pytest.approx(0.841, abs=0.03)
+
+
+def test_contests_of_any_length_count_alike_in_a_sample_too() -> None:
+    """Scores that do not vary: every sample is ranked as the whole is."""
+    contests = [pair(A, B, *[10.0] * 5300), pair(C, A, *[20.0] * 10), pair(C, B, *[1.0] * 1001)]
+    order = [place.player for place in total_bankroll(contests, 3)]
+    assert order == [C, A, B]
+    matrix = bootstrap(contests, 3, Ranking.TOTAL_BANKROLL, samples=50)
+    assert [matrix[place, player] for place, player in enumerate(order)] == [1.0, 1.0, 1.0]
+
+
+def test_tables_of_three_can_be_drawn_anew() -> None:
+    chance = np.random.default_rng(1)
+    won = chance.normal((60, 0, -60), 100, (200, 3))
+    matrix = bootstrap([RankedContest((C, A, B), won)], 3, Ranking.INSTANT_RUNOFF)
+    assert matrix.argmax(axis=1).tolist() == [C, A, B]
+    assert matrix[0, C] > 0.99

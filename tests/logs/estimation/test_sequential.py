@@ -1,0 +1,315 @@
+"""The test for better or not better: that its error rates hold whatever the scores are like, and what it costs."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from logs.estimation import BetterTest, Progress, RunningMean, Verdict, expected_units
+from tests.logs.estimation.populations import MAKERS, Population, population
+
+RATE = 0.05
+Z_90 = 1.644854
+"""One-sided 95 % point of the normal distribution."""
+
+
+def wald_units(sd: float, delta: float) -> float:
+    """What Wald's test of two normal distributions takes on average if either is true (error rates `RATE`)."""
+    information = (delta / sd) ** 2 / 2
+    return ((1 - RATE) * math.log((1 - RATE) / RATE) + RATE * math.log(RATE / (1 - RATE))) / information
+
+
+def fixed_units(sd: float, delta: float) -> float:
+    """What a test takes that looks once, for the same error rates and normal means."""
+    return (2 * Z_90 * sd / delta) ** 2
+
+
+def edge_of(of: Population, units: int) -> float:
+    """HIGH - LOW for which Wald's test takes so many units."""
+    return of.sd * math.sqrt(wald_units(1, 1) / units)
+
+
+def verdicts(of: Population, mean: float, delta: float, runs: int, most: int) -> tuple[Counter[Verdict | None], float]:
+    """How matches with a true mean end that are looked at after every unit, LOW being 0, and their mean length."""
+    bounds = of.reach(abs(mean))
+    ends: Counter[Verdict | None] = Counter()
+    units = 0
+    for seed in range(runs):
+        chance = random.Random(seed)
+        test = BetterTest(0, delta, **bounds)
+        while test.verdict is None and test.units < most:
+            for score in chance.choices(of.scores, k=200):
+                test.add(score + mean)
+                if test.verdict is not None:
+                    break
+        ends[test.verdict] += 1
+        units += test.units
+    return ends, units / runs
+
+
+def most_errors(runs: int) -> float:
+    """What an error rate of `RATE` stays below but once in 4000 times (3.5 standard errors)."""
+    return runs * RATE + 3.5 * math.sqrt(runs * RATE * (1 - RATE))
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_the_error_rates_hold_under_looking_all_the_time(name: str) -> None:
+    of, runs = population(name), 200
+    delta = edge_of(of, 200)
+    at_low, _ = verdicts(of, 0, delta, runs, 4000)
+    at_high, _ = verdicts(of, delta, delta, runs, 4000)
+    assert at_low[Verdict.BETTER] <= most_errors(runs)
+    assert at_high[Verdict.NOT_BETTER] <= most_errors(runs)
+    # It must not hold by never deciding.
+    assert at_low[Verdict.NOT_BETTER] >= 0.85 * runs
+    assert at_high[Verdict.BETTER] >= 0.85 * runs
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MAKERS)
+def test_the_error_rates_hold_over_thousands_of_matches(name: str) -> None:
+    of, runs = population(name), 3000
+    delta = edge_of(of, 600)
+    at_low, _ = verdicts(of, 0, delta, runs, 20_000)
+    at_high, _ = verdicts(of, delta, delta, runs, 20_000)
+    assert at_low[Verdict.BETTER] <= most_errors(runs)
+    assert at_high[Verdict.NOT_BETTER] <= most_errors(runs)
+    assert at_low[Verdict.NOT_BETTER] >= 0.9 * runs
+    assert at_high[Verdict.BETTER] >= 0.9 * runs
+
+
+def test_looking_at_an_ordinary_interval_all_the_time_would_fail_the_same_trial() -> None:
+    """What the trial above would say of the usual mistake: to stop as soon as an ordinary interval leaves out LOW."""
+    of, runs = population("normal"), 200
+    wrong = 0
+    for seed in range(runs):
+        running = RunningMean()
+        for score in of.stream(seed, 1500):
+            running.add(score)
+            half_width = running.half_width_95
+            if half_width is not None and running.mean > half_width:
+                wrong += 1
+                break
+    assert wrong > most_errors(runs)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "limit, raising against tight",
+        "leduc no-limit, careless against calling",
+        pytest.param("no-limit duplicates, tight against calling", marks=pytest.mark.slow),
+    ],
+)
+def test_it_costs_little_more_than_walds_test_and_less_than_looking_once(name: str) -> None:
+    of = population(name)
+    delta = edge_of(of, 2000) if "duplicates" not in name else edge_of(of, 6000)
+    wald = wald_units(of.sd, delta)
+    for mean in (0, delta):
+        ends, units = verdicts(of, mean, delta, 60, 40 * round(wald))
+        assert ends[None] == 0
+        assert units < 1.4 * wald
+        assert units < fixed_units(of.sd, delta)
+
+
+def test_a_lopsided_match_stops_early() -> None:
+    of = population("limit, raising against tight")
+    delta = edge_of(of, 2000)
+    for multiple, share in ((5, 0.2), (20, 0.04)):
+        for mean, verdict in ((multiple * delta, Verdict.BETTER), ((1 - multiple) * delta, Verdict.NOT_BETTER)):
+            ends, units = verdicts(of, mean, delta, 60, 2000)
+            assert ends[verdict] >= 58
+            assert units < share * 2000
+
+
+# ---- why it is right: bets are fair and depend on earlier scores alone
+
+SCORES = st.lists(st.floats(-1000, 3000), max_size=40)
+
+
+@given(SCORES)
+def test_wealth_is_fair_in_every_unit(scores: list[float]) -> None:
+    """After any past, the wealth is a straight line in the next score (so the bet does not know it), unchanged by a
+    score of exactly LOW or HIGH (so the mean is what is bet on), and positive at both bounds."""
+
+    def after(*more: float) -> tuple[float, float]:
+        test = BetterTest(0, 100, lowest=-1000, highest=3000, alpha=1e-9, beta=1e-9)
+        for score in [*scores, *more]:
+            test.add(score)
+        return test._optimist.wealth, test._pessimist.wealth
+
+    before = after()
+    at_lowest, at_middle, at_highest = after(-1000), after(1000), after(3000)
+    assert after(0)[0] == pytest.approx(before[0])
+    assert after(100)[1] == pytest.approx(before[1])
+    for side in (0, 1):
+        assert at_middle[side] == pytest.approx((at_lowest[side] + at_highest[side]) / 2)
+        assert min(at_lowest[side], at_highest[side]) > 0
+    assert at_lowest[0] <= before[0] <= at_highest[0]
+    assert at_lowest[1] >= before[1] >= at_highest[1]
+
+
+def test_no_score_ruins_a_gambler_who_has_grown_sure() -> None:
+    """A long quiet match makes bets as large as they may be: the worst score leaves something of each."""
+    test = BetterTest(0, 10, lowest=-1000, highest=3000, alpha=1e-9, beta=1e-9)
+    for _ in range(2000):
+        test.add(5)
+    assert test.verdict is None
+    before = list(test._optimist._stakes)
+    test.add(-1000)
+    left = [after / stake for after, stake in zip(test._optimist._stakes, before, strict=True)]
+    assert left == pytest.approx([1 / 2, 1 / 3, 1 / 5, 1 / 9, 1 / 17])
+
+
+def test_what_has_not_been_seen_is_not_bet_on_as_if_it_could_not_be() -> None:
+    """A hundred small wins, then the stack is lost: most of the wealth is left."""
+    test = BetterTest(0, 30, lowest=-200_000, highest=200_000)
+    for _ in range(100):
+        test.add(750)
+    before = test._optimist.wealth
+    test.add(-200_000)
+    assert test._optimist.wealth > 0.8 * before
+
+
+@given(SCORES)
+def test_the_two_sides_mirror_each_other(scores: list[float]) -> None:
+    one = BetterTest(-100, 200, lowest=-3000, highest=3000)
+    other = BetterTest(-200, 100, lowest=-3000, highest=3000)
+    for score in scores:
+        one.add(score)
+        other.add(-score)
+    assert one.progress == pytest.approx(tuple(reversed(other.progress)))
+    swap = {Verdict.BETTER: Verdict.NOT_BETTER, Verdict.NOT_BETTER: Verdict.BETTER, None: None}
+    assert one.verdict is swap[other.verdict]
+    assert one.expected_more() == other.expected_more()
+
+
+# ---- manners
+
+
+def test_a_verdict_stays() -> None:
+    test = BetterTest(0, 30, lowest=-1000, highest=1000)
+    while test.verdict is None:
+        assert test.progress.better < 1
+        test.add(500)
+    decided_after = test.units
+    assert test.verdict is Verdict.BETTER
+    assert test.progress == Progress(1.0, 0.0)
+    assert test.expected_more() == 0
+    for _ in range(10 * decided_after):
+        test.add(-1000)
+    assert test.verdict is Verdict.BETTER
+    assert test.units == 11 * decided_after
+    assert test.scores.mean < -800
+
+
+def test_it_begins_with_nothing_known() -> None:
+    test = BetterTest(0, 30, lowest=-1000, highest=1000)
+    assert (test.units, test.verdict, test.progress) == (0, None, Progress(0.0, 0.0))
+    assert test.expected_more() is None
+
+
+def test_scores_out_of_bounds_cannot_be() -> None:
+    test = BetterTest(0, 30, lowest=-1000, highest=2000)
+    test.add(-1000)
+    test.add(2000 + 1e-7)
+    for score in (-1001, 2001, math.nan, math.inf):
+        with pytest.raises(ValueError, match=r"^a score of .* mbb cannot be: all lie in -1000 to 2000$"):
+            test.add(score)
+    assert test.units == 2
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "alpha", "beta", "problem"),
+    [
+        (30, 0, 0.05, 0.05, r"^a test needs lowest < low < high < highest, not -1000, 30, 0, 1000$"),
+        (0, 0, 0.05, 0.05, "needs lowest < low < high < highest"),
+        (-1000, 0, 0.05, 0.05, "needs lowest < low < high < highest"),
+        (0, 1000, 0.05, 0.05, "needs lowest < low < high < highest"),
+        (0, 30, 0.0, 0.05, r"^error rates lie above 0 and are at most 0.5, not 0 and 0.05$"),
+        (0, 30, 0.05, 0.6, "not 0.05 and 0.6"),
+    ],
+)
+def test_what_cannot_be_tested(low: float, high: float, alpha: float, beta: float, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        BetterTest(low, high, alpha=alpha, beta=beta, lowest=-1000, highest=1000)
+
+
+def test_error_rates_of_ones_own() -> None:
+    """A stricter side needs more to decide."""
+    lengths = []
+    for alpha in (0.05, 0.001):
+        test = BetterTest(0, 30, alpha=alpha, lowest=-1000, highest=1000)
+        while test.verdict is None:
+            test.add(100)
+        lengths.append(test.units)
+    assert lengths[0] < lengths[1] < 4 * lengths[0]
+
+
+def test_bets_that_were_lost_long_ago_vanish_quietly() -> None:
+    """Level in the middle for a very long time: the bold bets lose everything, the others go on."""
+    test = BetterTest(0, 30, lowest=-10_000, highest=10_000, alpha=1e-9, beta=1e-9)
+    for _ in range(130_000):
+        test.add(1015)
+        test.add(-985)
+    assert test.verdict is None
+    assert test._optimist._stakes[-1] < 1e-300
+    assert 0 < test._optimist.wealth < 1e9
+    more = test.expected_more()
+    assert more is not None
+    assert more > 1000
+
+
+# ---- how long it takes
+
+
+@pytest.mark.parametrize("mean_in_deltas", [-3.0, 0.0, 0.5, 1.0, 5.0])
+def test_the_estimate_up_front(mean_in_deltas: float) -> None:
+    of = population("limit, raising against tight")
+    delta = edge_of(of, 600)
+    mean = mean_in_deltas * delta
+    _, units = verdicts(of, mean, delta, 150, 50_000)
+    expected = expected_units(of.sd, 0, delta, RATE, RATE, mean, **of.reach(abs(mean)))
+    assert expected == pytest.approx(units, rel=0.35)
+
+
+def test_the_estimate_knows_what_wide_bounds_cost() -> None:
+    of = population("no-limit duplicates, tight against calling")
+    delta = edge_of(of, 300)
+    _, units = verdicts(of, delta, delta, 60, 50_000)
+    near = expected_units(of.sd, 0, delta, RATE, RATE, delta)
+    expected = expected_units(of.sd, 0, delta, RATE, RATE, delta, **of.reach(delta))
+    assert near < 0.7 * units
+    assert expected == pytest.approx(units, rel=0.5)
+
+
+def test_the_estimate_needs_a_spread() -> None:
+    with pytest.raises(ValueError, match=r"^a standard deviation lies above 0, not at 0$"):
+        expected_units(0, 0, 30, RATE, RATE, 0)
+
+
+@pytest.mark.parametrize("mean_in_deltas", [0.0, 1.0])
+def test_the_forecast_on_the_way(mean_in_deltas: float) -> None:
+    """On average over matches that are still undecided at a point, it is near what they take from there."""
+    of = population("limit, raising against tight")
+    delta = edge_of(of, 1000)
+    mean = mean_in_deltas * delta
+    forecast = taken = 0
+    for seed in range(150):
+        chance = random.Random(seed)
+        test = BetterTest(0, delta, **of.reach(abs(mean)))
+        while test.units < 400 and test.verdict is None:
+            test.add(chance.choice(of.scores) + mean)
+        more = test.expected_more()
+        assert more is not None
+        if test.verdict is None:
+            forecast += more
+            while test.verdict is None:
+                test.add(chance.choice(of.scores) + mean)
+            taken += test.units - 400
+    assert forecast == pytest.approx(taken, rel=0.3)

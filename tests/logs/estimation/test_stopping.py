@@ -1,0 +1,251 @@
+"""Stop rules: how they are written, and when the monitor says stop."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from logs.estimation import (
+    FEWEST_UNITS_OF_WIDTH,
+    Better,
+    BetterTest,
+    FixedHands,
+    IntervalWidth,
+    Monitor,
+    StopRule,
+    StopRuleError,
+    Verdict,
+    expected_units,
+    parse_stop_rule,
+)
+from tests.logs.estimation.populations import population
+
+ACCEPTED = (
+    "; a stop rule is a number of hands (10000), ci=WIDTH in mbb/g (ci=20) "
+    "or better:LOW,HIGH[,ALPHA[,BETA]] in mbb/g (better:0,30)"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "again"),
+    [
+        ("10000", FixedHands(10_000), "10000"),
+        (" 0010 ", FixedHands(10), "10"),
+        ("ci=20", IntervalWidth(20), "ci=20"),
+        ("CI=2.5", IntervalWidth(2.5), "ci=2.5"),
+        ("better:0,30", Better(0, 30), "better:0,30"),
+        ("better:-30, 0", Better(-30, 0), "better:-30,0"),
+        ("better:0,30,0.01", Better(0, 30, 0.01, 0.05), "better:0,30,0.01,0.05"),
+        ("better:0,30,.01,.1", Better(0, 30, 0.01, 0.1), "better:0,30,0.01,0.1"),
+        ("better:0,30,0.05,0.05", Better(0, 30), "better:0,30"),
+        ("better:0,1e3", Better(0, 1000), "better:0,1000"),
+    ],
+)
+def test_how_rules_are_written(text: str, rule: StopRule, again: str) -> None:
+    assert parse_stop_rule(text) == rule
+    assert str(rule) == again
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "'' is no stop rule"),
+        ("soon", "'soon' is no stop rule"),
+        ("10k", "'10k' is no stop rule"),
+        ("-5", "'-5' is no stop rule"),
+        ("1" * 30, f"'{'1' * 30}' is no stop rule"),
+        ("\u0665", "'\u0665' is no stop rule"),
+        ("0", "0 hands are too few"),
+        ("ci=", "'ci=' has something that is no number"),
+        ("ci=wide", "'ci=wide' has something that is no number"),
+        ("ci=1,2", "'ci=1,2' needs one number and has 2"),
+        ("ci=0", "the width must lie above 0, not at 0"),
+        ("ci=-3", "the width must lie above 0, not at -3"),
+        ("ci=nan", "the width must lie above 0, not at nan"),
+        ("ci=inf", "the width must lie above 0, not at inf"),
+        ("better:0", "'better:0' needs 2 to 4 numbers with commas between them and has 1"),
+        ("better:0,1,2,3,4", "'better:0,1,2,3,4' needs 2 to 4 numbers with commas between them and has 5"),
+        ("better:a,b", "'better:a,b' has something that is no number"),
+        ("better:30,0", "LOW must lie below HIGH, not 30 below 0"),
+        ("better:5,5", "LOW must lie below HIGH, not 5 below 5"),
+        ("better:nan,5", "LOW must lie below HIGH, not nan below 5"),
+        ("better:0,inf", "LOW must lie below HIGH, not 0 below inf"),
+        ("better:0,30,0", "an error rate lies between 1e-09 and 0.5, not at 0"),
+        ("better:0,30,0.05,0.7", "an error rate lies between 1e-09 and 0.5, not at 0.7"),
+        ("better:0,30,5", "an error rate lies between 1e-09 and 0.5, not at 5"),
+        ("better:0,30,nan", "an error rate lies between 1e-09 and 0.5, not at nan"),
+    ],
+)
+def test_what_is_no_rule_is_told_what_is(text: str, problem: str) -> None:
+    with pytest.raises(StopRuleError) as caught:
+        parse_stop_rule(text)
+    assert str(caught.value) == problem + ACCEPTED
+
+
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+RATES = st.floats(1e-9, 0.5)
+
+
+@given(
+    st.one_of(
+        st.builds(FixedHands, st.integers(1, 10**18 - 1)),
+        st.builds(IntervalWidth, st.floats(0, exclude_min=True, allow_infinity=False)),
+        st.tuples(FINITE, FINITE, RATES, RATES).filter(lambda four: four[0] < four[1]).map(lambda four: Better(*four)),
+    )
+)
+def test_rules_read_back(rule: StopRule) -> None:
+    assert parse_stop_rule(str(rule)) == rule
+
+
+@given(st.text(max_size=30) | st.from_regex(r"(ci=|better:)[-0-9.,einfa ]{0,12}", fullmatch=True))
+def test_any_text_is_a_rule_or_refused_in_words(text: str) -> None:
+    try:
+        rule = parse_stop_rule(text)
+    except StopRuleError as error:
+        problem = str(error)
+    else:
+        problem = ACCEPTED
+        assert parse_stop_rule(str(rule)) == rule
+    assert problem.endswith(ACCEPTED)
+
+
+# ---- the monitor
+
+
+def monitor_of(text: str, **options: int) -> Monitor:
+    return Monitor(parse_stop_rule(text), lowest=-20_000, highest=20_000, names=("Anna", "Bert"), **options)
+
+
+def test_a_number_of_hands() -> None:
+    monitor = monitor_of("7", hands_per_unit=2)
+    assert monitor.likely_units(1000) == 4
+    for left in (4, 3, 2, 1):
+        assert monitor.decision is None
+        assert monitor.expected_more() == left
+        monitor.add(5)
+    assert monitor.decision == "all 7 hands are played"
+    assert monitor.expected_more() == 0
+    assert monitor.verdict is None
+    assert monitor.scores.count == 4
+    monitor.add(5)
+    assert monitor.decision == "all 7 hands are played"
+
+
+def test_a_width() -> None:
+    monitor = monitor_of("ci=50")
+    assert monitor.likely_units(1000) == round((1.959964 * 1000 / 50) ** 2 + 0.5)
+    assert monitor.likely_units(1) == FEWEST_UNITS_OF_WIDTH
+    chance = random.Random(1)
+    while monitor.decision is None:
+        monitor.add(chance.gauss(0, 1000))
+        half_width = monitor.scores.half_width_95
+        if monitor.scores.count < 100:
+            assert monitor.expected_more() is None
+        else:
+            assert half_width is not None
+            assert (half_width <= 50) == (monitor.decision is not None)
+    assert monitor.decision == "the 95 % interval is within ± 50 mbb/g"
+    assert monitor.expected_more() == 0
+    assert monitor.verdict is None
+    assert monitor.scores.count == pytest.approx(monitor.likely_units(1000), rel=0.15)
+
+
+def test_a_width_waits_for_enough_units() -> None:
+    monitor = monitor_of("ci=50")
+    for _ in range(FEWEST_UNITS_OF_WIDTH - 1):
+        monitor.add(0)
+        assert monitor.decision is None
+    assert monitor.expected_more() == 1
+    monitor.add(0)
+    assert monitor.decision is not None
+
+
+def test_better() -> None:
+    monitor = monitor_of("better:0,300")
+    test = BetterTest(0, 300, lowest=-20_000, highest=20_000)
+    chance = random.Random(2)
+    while monitor.decision is None:
+        score = chance.gauss(300, 2000)
+        monitor.add(score)
+        test.add(score)
+        assert monitor.verdict is test.verdict
+        assert monitor.expected_more() == test.expected_more()
+    assert monitor.decision == "better: Anna gains more than 0 mbb/g over Bert (error rate 5 %)"
+    assert monitor.verdict is Verdict.BETTER
+    assert monitor.scores.count == test.units
+
+
+def test_not_better() -> None:
+    monitor = monitor_of("better:-2.5,300,0.01,0.002")
+    chance = random.Random(2)
+    while monitor.decision is None:
+        monitor.add(chance.gauss(-100, 2000))
+    assert monitor.decision == "not better: Anna gains less than 300 mbb/g over Bert (error rate 0.2 %)"
+    assert monitor.verdict is Verdict.NOT_BETTER
+
+
+def test_better_up_front() -> None:
+    monitor = Monitor(Better(0, 30), lowest=-200_000, highest=400_000)
+    bounds = {"lowest": -200_000.0, "highest": 400_000.0}
+    at_low, at_high = (expected_units(2000, 0, 30, 0.05, 0.05, mean, **bounds) for mean in (0, 30))
+    assert at_low != at_high
+    assert monitor.likely_units(2000) == max(at_low, at_high)
+
+
+@pytest.mark.parametrize("text", ["better:0,20000", "better:-20000,0", "better:30000,40000"])
+def test_more_than_the_game_has(text: str) -> None:
+    with pytest.raises(StopRuleError) as caught:
+        monitor_of(text)
+    assert str(caught.value) == (
+        f"{text} asks for more than the game has, whose scores lie between -20,000 and 20,000 mbb/g" + ACCEPTED
+    )
+
+
+def test_scores_out_of_bounds() -> None:
+    monitor = monitor_of("better:0,30")
+    with pytest.raises(ValueError, match="a score of 20001 mbb cannot be"):
+        monitor.add(20_001)
+
+
+def covered_at_stop(name: str, units: int, runs: int) -> float:
+    """How often the interval holds the true mean when a width stops the match that takes so many units."""
+    of = population(name)
+    rule = IntervalWidth(1.959964 * of.sd / units**0.5)
+    hits = 0
+    for seed in range(runs):
+        chance = random.Random(seed)
+        monitor = Monitor(rule, of.lowest, of.highest)
+        while monitor.decision is None:
+            for score in chance.choices(of.scores, k=100):
+                monitor.add(score)
+                if monitor.decision is not None:
+                    break
+        half_width = monitor.scores.half_width_95
+        assert half_width is not None
+        assert half_width <= rule.half_width_mbb
+        hits += abs(monitor.scores.mean) <= half_width
+    return hits / runs
+
+
+@pytest.mark.parametrize("name", ["normal", "no-limit duplicates, tight against calling"])
+def test_the_interval_still_covers_when_its_width_stops_the_match(name: str) -> None:
+    assert covered_at_stop(name, 1500, 250) == pytest.approx(0.95, abs=0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "measured"),
+    [
+        ("normal", 0.948),
+        ("no-limit duplicates, tight against calling", 0.952),
+        ("even all-ins", 0.940),
+        ("no-limit, shoving against tight", 0.946),
+        ("rare loss", 0.929),
+        ("rarer loss", 0.852),
+    ],
+)
+def test_coverage_at_the_stop_is_as_the_module_says(name: str, measured: float) -> None:
+    assert covered_at_stop(name, 5000, 1000) == pytest.approx(measured, abs=0.03)

@@ -1,0 +1,154 @@
+"""Statistics the slow and obvious way: a list of all hands, gone through again for every figure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import combinations
+
+from engine import ActionKind, BettingState, Card, Deal, Position, betting_start, category, hand_values, rank_hand
+from logs import HandRecord
+from logs.steps import StreetAction, street_actions
+from logs.tracker.starting_hands import name_of
+
+Dealt = tuple[HandRecord, Position]
+
+
+def dealt_to(records: Iterable[HandRecord], name: str) -> list[Dealt]:
+    """All hands of a bot, with its position."""
+    return [
+        (record, Position(position))
+        for record in records
+        for position in range(record.game.num_players)
+        if record.name_at(Position(position)) == name
+    ]
+
+
+def actions_of(dealt: Dealt) -> list[StreetAction]:
+    record, position = dealt
+    return [action for action in street_actions(record.betting) if action.position == position]
+
+
+def states_of(dealt: Dealt) -> list[tuple[BettingState, ActionKind]]:
+    """The states in which the player had to act before the flop, with what he did."""
+    record, position = dealt
+    betting = betting_start(record.game)
+    found = []
+    for actor, action in record.betting.rounds[0]:
+        if actor == position:
+            found.append((betting, action.kind))
+        betting = betting.after(action)
+    return found
+
+
+def net(dealt: Dealt) -> float:
+    record, position = dealt
+    return record.values[position]
+
+
+def raises_before(record: HandRecord, betting: BettingState) -> int:
+    """How many raises had been made before the flop when it was this state."""
+    made = sum(len(of_round) for of_round in betting.rounds)
+    return sum(action.kind == ActionKind.RAISE for _, action in record.betting.rounds[0][:made])
+
+
+def folded_in(dealt: Dealt) -> int | None:
+    folds = [action.round for action in actions_of(dealt) if action.kind == ActionKind.FOLD]
+    return folds[0] if folds else None
+
+
+def saw(dealt: Dealt, round_: int) -> bool:
+    fold = folded_in(dealt)
+    return dealt[0].betting.round >= round_ and (fold is None or fold >= round_)
+
+
+def in_showdown(dealt: Dealt) -> bool:
+    record, position = dealt
+    return record.betting.folded.bit_count() + 1 < record.game.num_players and not record.betting.folded >> position & 1
+
+
+def won(dealt: Dealt) -> bool:
+    """Whether chips came back beyond what nobody called."""
+    record, position = dealt
+    spent = list(record.betting.spent)
+    collected = record.values[position] + spent[position]
+    others = max(chips for other, chips in enumerate(spent) if other != position)
+    return collected - max(0, spent[position] - others) > 1e-6
+
+
+def vpip(hands: list[Dealt]) -> tuple[int, int]:
+    had_turn = [dealt for dealt in hands if any(action.round == 0 for action in actions_of(dealt))]
+    did = [dealt for dealt in had_turn if any(action.round == 0 and action.added for action in actions_of(dealt))]
+    return len(did), len(had_turn)
+
+
+def pfr(hands: list[Dealt]) -> tuple[int, int]:
+    could = [d for d in hands if any(betting.legal_actions().can_raise for betting, _ in states_of(d))]
+    did = [d for d in could if any(kind == ActionKind.RAISE for _, kind in states_of(d))]
+    return len(did), len(could)
+
+
+def three_bet(hands: list[Dealt]) -> tuple[int, int]:
+    times = chances = 0
+    for dealt in hands:
+        for betting, kind in states_of(dealt):
+            if raises_before(dealt[0], betting) == 1 and betting.legal_actions().can_raise:
+                chances += 1
+                times += kind == ActionKind.RAISE
+    return times, chances
+
+
+def street(hands: list[Dealt], round_: int) -> tuple[int, int, int, int, int, int]:
+    """Hands that saw the street, folds, checks, calls, bets, raises."""
+    seen = folds = checks = calls = bets = raises = 0
+    for dealt in hands:
+        record, position = dealt
+        seen += saw(dealt, round_)
+        is_bet = round_ == 0 and any(record.game.blinds)
+        for action in street_actions(record.betting):
+            if action.round == round_:
+                if action.position == position:
+                    folds += action.kind == ActionKind.FOLD
+                    checks += action.kind == ActionKind.CALL and not action.added
+                    calls += action.kind == ActionKind.CALL and action.added > 0
+                    bets += action.kind == ActionKind.RAISE and not is_bet
+                    raises += action.kind == ActionKind.RAISE and is_bet
+                is_bet = is_bet or action.kind == ActionKind.RAISE
+    return seen, folds, checks, calls, bets, raises
+
+
+def expectation(dealt: Dealt) -> float:
+    """What the hand brings on average if nobody can bet before cards are still to come."""
+    record, position = dealt
+    game, betting = record.game, record.betting
+    if not in_showdown((record, next(Position(p) for p in range(game.num_players) if not betting.folded >> p & 1))):
+        return net(dealt)
+    last_bet = max([round_ for round_, of_round in enumerate(betting.rounds) if of_round], default=0)
+    known = record.deal.board[: game.board_cards_by_round[last_bet]]
+    holes = record.deal.hole_cards
+    live = [card for card in game.deck if card not in known and all(card not in hole for hole in holes)]
+    values = [
+        hand_values(betting, Deal(holes, known + rest))[position]
+        for rest in combinations(live, game.board_cards_by_round[-1] - len(known))
+    ]
+    return sum(values) / len(values)
+
+
+def by_starting_hand(hands: list[Dealt]) -> dict[str, tuple[int, int, float]]:
+    found: dict[str, tuple[int, int, float]] = {}
+    for dealt in hands:
+        record, position = dealt
+        name = name_of(record.deal.hole_cards[position])
+        count, wins, chips = found.get(name, (0, 0, 0.0))
+        found[name] = count + 1, wins + won(dealt), chips + net(dealt)
+    return found
+
+
+def by_category(hands: list[Dealt], among: Callable[[Dealt], bool]) -> dict[str, tuple[int, int, float]]:
+    found: dict[str, tuple[int, int, float]] = {}
+    for dealt in filter(among, hands):
+        record, position = dealt
+        cards: tuple[Card, ...] = record.deal.hole_cards[position] + record.deal.board
+        name = category(rank_hand(cards)).name.replace("_", " ").lower()
+        count, wins, chips = found.get(name, (0, 0, 0.0))
+        found[name] = count + 1, wins + won(dealt), chips + net(dealt)
+    return found

@@ -1,0 +1,494 @@
+"""Counting hands: little ones by hand, thousands against the slow way, joined counts against whole ones."""
+
+from __future__ import annotations
+
+import pickle
+import random
+from dataclasses import replace
+
+import pytest
+
+from engine import Deal, Seat
+from logs import HandRecord, PlayerComment, Times
+from logs.tracker import game_counts
+from logs.tracker.counts import HandCounts
+from logs.tracker.curve import Sums
+from logs.tracker.derive import statistics_of
+from logs.tracker.figures import BotStatistics, PlayFigures, Rate, Statistics
+from logs.tracker.places import position_names
+from protocol import find_game
+from tests.logs.hands import HOLDEM, TOYS, random_hands
+from tests.logs.tracker import naive
+from tests.logs.tracker.little_hands import hand
+
+CARDS = "AhKh|9c9d/Qh7h2c/2d/3h"
+"""Ann has the nut flush in the end, Bob two pair."""
+
+
+def bot(records: list[HandRecord], name: str) -> BotStatistics:
+    return next(bot for bot in statistics_of(HandCounts().add_all(records)).bots if bot.name == name)
+
+
+def pair(rate: Rate | None) -> tuple[int, int]:
+    assert rate is not None
+    return rate.times, rate.chances
+
+
+# ---- before the flop. Heads-up position 0 is the big blind and Ann, position 1 the small blind and Bob.
+
+
+@pytest.mark.parametrize(
+    ("betting", "name", "vpip", "pfr", "three_bet"),
+    [
+        pytest.param("f", "Ann", (0, 0), (0, 0), (0, 0), id="a walk is no chance of anything"),
+        pytest.param("f", "Bob", (0, 1), (0, 1), (0, 0), id="to fold is to pass a chance"),
+        pytest.param("cc/r200f", "Ann", (0, 1), (0, 1), (0, 0), id="to check the big blind is not voluntary"),
+        pytest.param("cc/r200f", "Bob", (1, 1), (0, 1), (0, 0), id="to complete the small blind is"),
+        pytest.param("r300c/cr600f", "Ann", (1, 1), (0, 1), (0, 1), id="to call a raise"),
+        pytest.param("r300c/cr600f", "Bob", (1, 1), (1, 1), (0, 0), id="to raise"),
+        pytest.param("r300f", "Ann", (0, 1), (0, 1), (0, 1), id="to fold to a raise"),
+        pytest.param("cr300c/cr600f", "Ann", (1, 1), (1, 1), (0, 0), id="to raise a limp is no three-bet"),
+        pytest.param("cr300r900f", "Bob", (1, 1), (1, 1), (1, 1), id="a limp and a re-raise is one"),
+        pytest.param("r300r900f", "Ann", (1, 1), (1, 1), (1, 1), id="a three-bet"),
+        pytest.param("r300r900r2700f", "Bob", (1, 1), (1, 1), (0, 0), id="a four-bet is no three-bet"),
+        pytest.param("r20000c///", "Ann", (1, 1), (0, 0), (0, 0), id="who can only call an all-in cannot raise"),
+        pytest.param("r20000f", "Ann", (0, 1), (0, 0), (0, 0), id="nor when he folds to it"),
+    ],
+)
+def test_before_the_flop(
+    betting: str, name: str, vpip: tuple[int, int], pfr: tuple[int, int], three_bet: tuple[int, int]
+) -> None:
+    found = bot([hand("nolimit", betting, CARDS)], name)
+    assert (pair(found.vpip), pair(found.pfr), pair(found.three_bet)) == (vpip, pfr, three_bet)
+
+
+def test_the_cap_of_a_limit_game_takes_the_chance_to_raise() -> None:
+    # Three raises are allowed before the flop. Bob opens, Ann makes it three bets, Bob four, and she can only call.
+    records = [hand("limit", "rrrc/cc/cc/cc", CARDS)]
+    assert pair(bot(records, "Ann").three_bet) == (1, 1)
+    assert pair(bot(records, "Bob").three_bet) == (0, 0)
+    # Three players: Cat opens, Ann and Bob raise, and Cat is left with a call.
+    records = [hand("limit3", "rrrcc/ccc/ccc/ccc", "AhKh|9c9d|5c5d/Qh7h2c/2d/3h")]
+    assert pair(bot(records, "Cat").pfr) == (1, 1)
+    assert pair(bot(records, "Bob").pfr) == (1, 1)
+    assert pair(bot(records, "Bob").three_bet) == (0, 0)
+
+
+def test_vpip_from_the_small_blind() -> None:
+    # Bob is the small blind of even hands, Ann of odd ones.
+    records = [hand("nolimit", betting, CARDS, number=number) for number, betting in enumerate(["f", "f", "cr300f"])]
+    assert pair(bot(records, "Bob").vpip_small_blind) == (1, 2)
+    assert pair(bot(records, "Ann").vpip_small_blind) == (0, 1)
+    assert pair(bot(records, "Ann").vpip) == (1, 2)
+
+
+# ---- after the flop
+
+
+@pytest.mark.parametrize(
+    ("betting", "name", "factor", "frequency"),
+    [
+        pytest.param("cc/cc/cc/cc", "Ann", (0, 0), (0, 0), id="checks are nothing"),
+        pytest.param("r300c/cc/cc/cc", "Bob", (0, 0), (0, 0), id="nor is a raise before the flop"),
+        pytest.param("cc/r200c/cc/cc", "Ann", (1, 0), (1, 1), id="a bet"),
+        pytest.param("cc/r200c/cc/cc", "Bob", (0, 1), (0, 1), id="a call"),
+        pytest.param("cc/r200r600f", "Ann", (1, 0), (1, 2), id="a bet and a fold"),
+        pytest.param("cc/r200r600f", "Bob", (1, 0), (1, 1), id="a raise"),
+        pytest.param("cc/cr200c/r400c/r800r1600c", "Ann", (2, 2), (2, 4), id="all streets together"),
+    ],
+)
+def test_aggression(betting: str, name: str, factor: tuple[int, int], frequency: tuple[int, int]) -> None:
+    found = bot([hand("nolimit", betting, CARDS)], name)
+    assert found.aggression_factor is not None
+    assert (found.aggression_factor.raises, found.aggression_factor.calls) == factor
+    assert pair(found.aggression_frequency) == frequency
+
+
+def test_street_by_street() -> None:
+    # seen, folds, checks, calls, bets, raises
+    found = bot([hand("nolimit", "cr300c/cr600r1800c/cc/r3600f", CARDS)], "Ann")
+    assert [tuple(street.model_dump().values()) for street in found.streets] == [
+        ("preflop", 1, 0, 0, 0, 0, 1),
+        ("flop", 1, 0, 1, 0, 0, 1),
+        ("turn", 1, 0, 1, 0, 0, 0),
+        ("river", 1, 0, 0, 0, 1, 0),
+    ]
+    found = bot([hand("nolimit", "cr300c/cr600r1800c/cc/r3600f", CARDS)], "Bob")
+    assert [tuple(street.model_dump().values()) for street in found.streets] == [
+        ("preflop", 1, 0, 0, 2, 0, 0),
+        ("flop", 1, 0, 0, 1, 1, 0),
+        ("turn", 1, 0, 1, 0, 0, 0),
+        ("river", 1, 1, 0, 0, 0, 0),
+    ]
+    assert pair(found.streets[1].aggression_frequency) == (1, 2)
+    assert found.streets[1].aggression_factor.value == 1
+
+
+# ---- how it ended
+
+
+@pytest.mark.parametrize(
+    ("betting", "cards", "name", "won_when_saw_flop", "went_to_showdown", "won_at_showdown"),
+    [
+        pytest.param("r300f", CARDS, "Bob", (0, 0), (0, 0), (0, 0), id="no flop"),
+        pytest.param("cc/r200f", CARDS, "Ann", (1, 1), (0, 1), (0, 0), id="won on the flop"),
+        pytest.param("cc/r200f", CARDS, "Bob", (0, 1), (0, 1), (0, 0), id="folded on the flop"),
+        pytest.param("cc/cc/cc/cc", CARDS, "Ann", (1, 1), (1, 1), (1, 1), id="won at showdown"),
+        pytest.param("cc/cc/cc/cc", CARDS, "Bob", (0, 1), (1, 1), (0, 1), id="lost at showdown"),
+        pytest.param("cc/cc/cc/cc", "AhKh|AdKd/Qs7c2c/2d/3s", "Bob", (1, 1), (1, 1), (1, 1), id="a split is won"),
+        pytest.param("r20000c///", CARDS, "Bob", (0, 1), (1, 1), (0, 1), id="who is all-in sees the flop"),
+    ],
+)
+def test_how_it_ended(
+    betting: str,
+    cards: str,
+    name: str,
+    won_when_saw_flop: tuple[int, int],
+    went_to_showdown: tuple[int, int],
+    won_at_showdown: tuple[int, int],
+) -> None:
+    found = bot([hand("nolimit", betting, cards)], name)
+    assert pair(found.won_when_saw_flop) == won_when_saw_flop
+    assert pair(found.went_to_showdown) == went_to_showdown
+    assert pair(found.won_at_showdown) == won_at_showdown
+
+
+def test_chips_that_nobody_called_are_no_pot() -> None:
+    game = replace(hand("nolimit", "f", CARDS).game, stacks=(20000, 500))
+    records = [hand(game, "cr20000c///", "9c9d|AhKh/Qh7h2c/2d/3h")]
+    assert bot(records, "Ann").net_chips == -500
+    assert pair(bot(records, "Ann").won_at_showdown) == (0, 1)
+    assert pair(bot(records, "Bob").won_at_showdown) == (1, 1)
+
+
+def test_winnings_with_and_without_showdown() -> None:
+    records = [
+        hand("nolimit", "cc/r500f", CARDS, number=0),  # Ann wins 100 without
+        hand("nolimit", "r300c/cc/cc/cc", CARDS, number=1),  # Bob sits in position 0 and wins 300 with
+        hand("nolimit", "f", CARDS, number=2),  # Ann wins 50 without
+    ]
+    found = bot(records, "Ann")
+    assert found.net_chips == -150
+    assert (found.showdown, found.no_showdown) == (-1000, 500)
+    assert found.mbb_per_game.value == -500
+    assert found.bb_per_100.value == -50
+    assert found.bb_per_100.half_width_95 is None
+
+
+def test_three_players_one_of_whom_is_not_in_the_showdown() -> None:
+    records = [hand("limit3", "rff", "AhKh|9c9d|5c5d"), hand("limit3", "rfc/cc/cc/cc", "AhKh|9c9d|5c5d/Qs7h2c/2d/3h")]
+    ann, bob, cat = (bot(records, name) for name in ("Ann", "Bob", "Cat"))
+    assert [found.won_at_showdown.chances for found in (ann, bob, cat)] == [0, 1, 1]
+    # Ann posted 5 and lost them twice, without showdown both times.
+    assert (ann.net_chips, ann.showdown, ann.no_showdown) == (-10, 0, -500)
+    assert bob.showdown is not None
+    assert bob.showdown > 0
+
+
+# ---- cards
+
+
+def test_starting_hands() -> None:
+    records = [
+        hand("nolimit", "f", "AhKh|9c9d", number=0),
+        hand("nolimit", "r300f", "KdAd|7c2d", number=1),
+        hand("nolimit", "r300c/r900f", "AsKs|7c2d/Qh7h2c", number=2),
+    ]
+    found = {one.hand: (one.hands, one.won.times, one.net_chips) for one in bot(records, "Ann").starting_hands}
+    assert found == {"AKs": (2, 2, 350.0), "72o": (1, 1, 100.0)}
+    assert [one.hand for one in bot(records, "Bob").best_starting_hands] == ["99", "AKs", "72o"]
+    assert bot(records, "Ann").starting_hands[0].mbb_per_game == pytest.approx(1750)
+
+
+def test_final_hands() -> None:
+    records = [
+        hand("nolimit", "cc/cc/cc/cc", CARDS, number=0),
+        hand("nolimit", "cc/cc/cc/r500f", CARDS, number=2),
+        hand("nolimit", "cc/cc/r500f", CARDS, number=4),
+    ]
+    fields = ("category", "showdowns", "showdowns_won", "showdown_net_chips", "rivers", "rivers_won", "river_net_chips")
+    ann, bob = bot(records, "Ann"), bot(records, "Bob")
+    assert [tuple(getattr(final, field) for field in fields) for final in ann.final_hands] == [
+        ("flush", 1, 1, 100.0, 2, 2, 200.0)
+    ]
+    assert [tuple(getattr(final, field) for field in fields) for final in bob.final_hands] == [
+        ("two pair", 1, 0, -100.0, 2, 0, -200.0)
+    ]
+
+
+# ---- all-in
+
+
+def test_an_all_in_counts_at_its_expectation() -> None:
+    records = [hand("nolimit", "r20000c///", "AcAd|KcKh/2c3d4h/9s/Ks")]
+    found = bot(records, "Ann")
+    assert found.adjusted is not None
+    assert found.net_chips == -20000
+    assert found.adjusted.hands == 1
+    equity = (1399204 + 7923 / 2) / 1712304
+    assert found.adjusted.luck_chips == pytest.approx(-20000 - (40000 * equity - 20000))
+    assert found.adjusted.mbb_per_game.value == pytest.approx(1000 * (40000 * equity - 20000) / 100)
+
+
+@pytest.mark.parametrize("betting", ["r20000f", "cc/cc/cc/r20000c", "cc/cc/cc/cc"])
+def test_without_cards_to_come_nothing_is_adjusted(betting: str) -> None:
+    found = bot([hand("nolimit", betting, CARDS)], "Ann")
+    assert found.adjusted is not None
+    assert (found.adjusted.hands, found.adjusted.luck_chips) == (0, 0)
+    assert found.adjusted.mbb_per_game == found.mbb_per_game
+
+
+# ---- times and comments
+
+
+def test_times_and_comments() -> None:
+    record = hand("nolimit", "r300r900c/cc/cc/cc", CARDS)
+    times = tuple(Times(1_000_000 * i, 1_000_000 * i + 1000 * (i + 1)) for i in range(9))
+    comments = (PlayerComment(Seat(1), 0, "hello"), PlayerComment(Seat(1), 3, "well played"))
+    ann, bob = (bot([replace(record, times=times, comments=comments)], name) for name in ("Ann", "Bob"))
+    # Bob acts first and third, and second on each later street.
+    assert bob.timing is not None
+    assert (bob.timing.actions, bob.timing.longest_ms, bob.comments) == (5, 9.0, 2)
+    assert bob.timing.mean_ms == pytest.approx((1 + 3 + 5 + 7 + 9) / 5)
+    assert bob.timing.total_s == pytest.approx(0.025)
+    assert ann.timing is not None
+    assert (ann.timing.actions, ann.comments) == (4, 0)
+    assert bot([record], "Ann").timing is None
+
+
+# ---- other games
+
+
+@pytest.mark.parametrize("game", TOYS)
+def test_other_games_lack_what_makes_no_sense(game: str) -> None:
+    found = bot(random_hands(game, 300), "Ann")
+    for field in (
+        "vpip",
+        "vpip_small_blind",
+        "pfr",
+        "three_bet",
+        "aggression_factor",
+        "aggression_frequency",
+        "won_when_saw_flop",
+        "went_to_showdown",
+        "style",
+    ):
+        assert getattr(found, field) is None, field
+    assert found.starting_hands == []
+    assert found.final_hands == []
+    assert found.hands == 300
+    assert found.mbb_per_game.half_width_95 is not None
+    assert found.won_at_showdown.chances > 0
+    assert [position.position for position in found.positions] == ["1st", "2nd", "3rd"][: len(found.positions)]
+    assert found.streets[0].street == "round 1"
+
+
+# ---- against the slow way
+
+
+@pytest.mark.parametrize("game", HOLDEM + TOYS)
+@pytest.mark.parametrize("fixed_seats", [False, True], ids=["moving", "fixed"])
+def test_counts_are_those_of_the_slow_way(game: str, fixed_seats: bool) -> None:
+    hands = 120 if game[-1].isalpha() else 40
+    records = random_hands(game, hands, seed=5, fixed_seats=fixed_seats, fold=0.2, with_notes=True)
+    statistics = statistics_of(HandCounts().add_all(records))
+    assert statistics.hands == hands
+    assert {found.name for found in statistics.bots} == set(records[0].names)
+    for found in statistics.bots:
+        dealt = naive.dealt_to(records, found.name)
+        check_figures(found, dealt, game in HOLDEM)
+        for position in found.positions:
+            here = [one for one in dealt if position_names(one[0].game)[one[1]] == position.position]
+            check_figures(position, here, game in HOLDEM)
+        if game in HOLDEM:
+            check_cards(found, dealt)
+
+
+def check_figures(figures: PlayFigures, hands: list[naive.Dealt], is_holdem: bool) -> None:
+    record = hands[0][0]
+    blind = record.game.big_blind
+    assert figures.hands == len(hands)
+    assert figures.net_chips == pytest.approx(sum(map(naive.net, hands)), abs=1e-6)
+    mbb = 1000 * sum(map(naive.net, hands)) / blind / len(hands)
+    assert figures.mbb_per_game.value == pytest.approx(mbb, abs=1e-6)
+    showdowns = [dealt for dealt in hands if naive.in_showdown(dealt)]
+    assert pair(figures.won_at_showdown) == (sum(map(naive.won, showdowns)), len(showdowns))
+    with_showdown = 1000 * sum(map(naive.net, showdowns)) / blind / len(hands)
+    assert figures.showdown == pytest.approx(with_showdown, abs=1e-6)
+    assert figures.no_showdown == pytest.approx(mbb - with_showdown, abs=1e-6)
+    streets = [naive.street(hands, round_) for round_ in range(record.game.num_rounds)]
+    assert [tuple(street.model_dump().values())[1:] for street in figures.streets] == streets
+    if is_holdem:
+        flops = [dealt for dealt in hands if naive.saw(dealt, 1)]
+        assert pair(figures.vpip) == naive.vpip(hands)
+        assert pair(figures.pfr) == naive.pfr(hands)
+        assert pair(figures.three_bet) == naive.three_bet(hands)
+        assert pair(figures.won_when_saw_flop) == (sum(map(naive.won, flops)), len(flops))
+        assert pair(figures.went_to_showdown) == (sum(map(naive.in_showdown, flops)), len(flops))
+        _, folds, _, calls, bets, raises = (sum(column) for column in zip(*streets[1:], strict=True))
+        assert figures.aggression_factor is not None
+        assert (figures.aggression_factor.raises, figures.aggression_factor.calls) == (bets + raises, calls)
+        assert pair(figures.aggression_frequency) == (bets + raises, bets + raises + calls + folds)
+
+
+def check_cards(found: BotStatistics, hands: list[naive.Dealt]) -> None:
+    starting = {one.hand: (one.hands, one.won.times, one.net_chips) for one in found.starting_hands}
+    assert starting == naive.by_starting_hand(hands)
+    assert [one.net_chips for one in found.starting_hands] == sorted(
+        [one.net_chips for one in found.starting_hands], reverse=True
+    )
+    shown = {one.category: (one.showdowns, one.showdowns_won, one.showdown_net_chips) for one in found.final_hands}
+    assert {name: one for name, one in shown.items() if one[0]} == naive.by_category(hands, naive.in_showdown)
+    rivers = {one.category: (one.rivers, one.rivers_won, one.river_net_chips) for one in found.final_hands}
+    assert rivers == naive.by_category(hands, lambda dealt: naive.saw(dealt, 3))
+
+
+def test_expectations_are_those_of_the_slow_way() -> None:
+    """All-in hands of Leduc without limit, and of hold'em on the flop and the turn."""
+    records = random_hands("leduc-nolimit", 400, fold=0.05)
+    records += [
+        hand("nolimit", "cc/r20000c//", "AcAd|KcKh/2c3dKd/9s/Ks", number=0),
+        hand("nolimit", "r300c/r900c/r20000c/", "AcQc|KcKh/2c3dKd/9c/5c", number=1),
+        hand("nolimit3", "r300cf/r900c/r20000c/", "Jc5s|AcQc|KcKh/2c3dKd/9c/5c", number=0),
+    ]
+    for name in ("Ann", "Bob"):
+        for game in ("leduc-nolimit", "nolimit", "nolimit3"):
+            hands = [d for d in naive.dealt_to(records, name) if d[0].game == find_game(game)[1]]
+            found = bot([record for record, _ in hands], name)
+            assert found.adjusted is not None
+            expected = sum(map(naive.expectation, hands))
+            assert found.net_chips - found.adjusted.luck_chips == pytest.approx(expected, abs=1e-6)
+            assert found.adjusted.hands > 0 or (name, game) == ("Bob", "nolimit3")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", HOLDEM + TOYS)
+def test_many_hands_are_counted_as_the_slow_way_does(game: str) -> None:
+    for seed in range(3):
+        records = random_hands(game, 1000, seed=seed, fold=random.Random(seed).choice([0.05, 0.2, 0.4]))
+        statistics = statistics_of(HandCounts().add_all(records))
+        for found in statistics.bots:
+            hands = naive.dealt_to(records, found.name)
+            check_figures(found, hands, game in HOLDEM)
+            if game in HOLDEM:
+                check_cards(found, hands)
+
+
+# ---- memory, joining, other processes
+
+
+def without_curves(statistics: Statistics) -> dict[str, object]:
+    return statistics.model_dump(exclude={"bots": {"__all__": {"curve"}}})
+
+
+@pytest.mark.parametrize("game", ["limit", "nolimit", "nolimit3", "kuhn3", "leduc-nolimit"])
+def test_joined_counts_are_those_of_the_whole(game: str) -> None:
+    records = random_hands(game, 400, with_notes=True)
+    whole = HandCounts().add_all(records)
+    for cut in (0, 1, 150, 400):
+        parts = HandCounts().add_all(records[:cut]), HandCounts().add_all(records[cut:])
+        joined = HandCounts()
+        for part in parts:
+            joined.merge(pickle.loads(pickle.dumps(part)))
+        assert joined.hands == 400
+        one, other = statistics_of(joined), statistics_of(whole)
+        assert close(one, other)
+        assert [big[:2] for big in joined.big_pots()] == [big[:2] for big in whole.big_pots()]
+        assert [big.record.hand_number for big in joined.big_pots()] == [
+            big.record.hand_number for big in whole.big_pots()
+        ]
+        for name in whole.names:
+            assert joined.curve(name)[-1] == pytest.approx(whole.curve(name)[-1])
+
+
+def close(one: Statistics, other: Statistics) -> bool:
+    """Equal but for the last digits of sums."""
+
+    def flat(value: object) -> list[object]:
+        if isinstance(value, dict):
+            return [leaf for item in value.values() for leaf in flat(item)]
+        if isinstance(value, list):
+            return [leaf for item in value for leaf in flat(item)]
+        return [pytest.approx(value, abs=1e-6) if isinstance(value, float) else value]
+
+    return flat(without_curves(one)) == flat(without_curves(other))
+
+
+def test_counting_goes_on_after_looking_and_joining() -> None:
+    records = random_hands("nolimit3", 300)
+    counts = HandCounts()
+    for at in range(0, 300, 50):
+        part = HandCounts().add_all(records[at : at + 20])
+        counts.merge(part)
+        counts.add_all(records[at + 20 : at + 50])
+        statistics_of(counts)
+    assert close(statistics_of(counts), statistics_of(HandCounts().add_all(records)))
+
+
+def test_more_ways_to_bet_than_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    records = random_hands("limit", 400) + random_hands("nolimit3", 400)
+    expected = statistics_of(HandCounts().add_all(records))
+    monkeypatch.setattr(game_counts, "_MOST_FACTS", 40)
+    monkeypatch.setattr(game_counts, "_FEW_FACTS", 3)
+    assert close(statistics_of(HandCounts().add_all(records)), expected)
+
+
+def test_several_games_and_matches_of_the_same_bots() -> None:
+    rotated = ("Bob", "Ann")
+    records = [
+        *random_hands("limit", 200, names=("Ann", "Bob")),
+        *random_hands("limit", 200, names=rotated),
+        *random_hands("kuhn", 200, names=rotated),
+    ]
+    counts = HandCounts().add_all(records)
+    found = next(bot for bot in statistics_of(counts).bots if bot.name == "Ann")
+    assert found.hands == 600
+    assert len(counts.games) == 2
+    assert pair(found.vpip) == naive.vpip(naive.dealt_to(records[:400], "Ann"))
+    assert [position.position for position in found.positions] == ["SB", "BB", "1st", "2nd"]
+    chips = {"limit": sum(map(naive.net, naive.dealt_to(records[:400], "Ann")))}
+    blinds = chips["limit"] / 10 + sum(map(naive.net, naive.dealt_to(records[400:], "Ann")))
+    assert found.mbb_per_game.value == pytest.approx(1000 * blinds / 600)
+
+
+def test_a_bot_against_itself_is_counted_for_both_seats() -> None:
+    records = random_hands("limit", 150, names=("Ann", "Ann"))
+    found = bot(records, "Ann")
+    assert (found.hands, found.net_chips) == (300, 0)
+    assert [point.hands for point in found.curve] == list(range(2, 302, 2))
+
+
+def test_a_curve_is_the_winnings_along_the_way() -> None:
+    records = random_hands("limit", 2500)
+    counts = HandCounts().add_all(records)
+    net = 0.0
+    sums = {}
+    for hands, dealt in enumerate(naive.dealt_to(records, "Bob"), 1):
+        net += naive.net(dealt) / 10
+        sums[hands] = net
+    points = counts.curve("Bob")
+    assert 500 <= len(points) <= 1001
+    assert points[-1].hands == 2500
+    assert [point.net for point in points] == pytest.approx([sums[point.hands] for point in points])
+    assert all(isinstance(point, Sums) for point in points)
+    assert bot(records, "Bob").curve[5].half_width_95 is None
+    assert bot(records, "Bob").curve[-1].half_width_95 is not None
+
+
+def test_no_hands() -> None:
+    counts = HandCounts()
+    assert statistics_of(counts).bots == []
+    assert counts.big_pots() == []
+
+
+def test_unknown_hole_cards_are_left_out() -> None:
+    record = hand("nolimit", "cc/r200f", CARDS)
+    unknown = replace(record, deal=Deal(((), record.deal.hole_cards[1]), record.deal.board))
+    assert bot([unknown], "Ann").starting_hands == []
+    assert bot([unknown], "Ann").hands == 1
+    shown = hand("nolimit", "r20000c///", CARDS)
+    shown = replace(shown, deal=Deal(((), shown.deal.hole_cards[1]), shown.deal.board))
+    found = bot([shown], "Bob")
+    assert found.adjusted is not None
+    assert found.adjusted.hands == 0
+    assert [final.category for final in found.final_hands] == ["two pair"]

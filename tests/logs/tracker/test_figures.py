@@ -1,0 +1,51 @@
+"""The statistics as JSON and back."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from pydantic import ValidationError
+
+from logs.tracker import HandCounts, Statistics, statistics_of
+from logs.tracker.figures import SCHEMA_VERSION, Rate
+from tests.logs.hands import HOLDEM, TOYS, random_hands
+
+
+@pytest.mark.parametrize("game", HOLDEM + TOYS)
+@pytest.mark.parametrize("hands", [1, 130])
+def test_json_comes_back(game: str, hands: int) -> None:
+    found = statistics_of(HandCounts().add_all(random_hands(game, hands, with_notes=True)))
+    text = found.model_dump_json()
+    assert Statistics.model_validate_json(text) == found
+    plain = json.loads(text, parse_constant=pytest.fail)
+    assert (plain["schema_version"], plain["kind"], plain["hands"]) == (SCHEMA_VERSION, "statistics", hands)
+
+
+def test_the_best_bot_and_the_best_hands_come_first() -> None:
+    found = statistics_of(HandCounts().add_all(random_hands("limit6", 300)))
+    winnings = [bot.mbb_per_game.value for bot in found.bots]
+    assert winnings == sorted(winnings, key=lambda value: -(value or 0))
+    best = found.bots[0].best_starting_hands
+    assert len(best) == 20
+    assert best == found.bots[0].starting_hands[:20]
+
+
+def test_too_few_hands_have_no_interval_and_no_style() -> None:
+    records = random_hands("limit", 100)
+    few, enough = (statistics_of(HandCounts().add_all(records[:count])).bots[0] for count in (99, 100))
+    assert few.mbb_per_game.value is not None
+    assert few.mbb_per_game.half_width_95 is None
+    assert few.style is not None
+    assert (few.style.name, few.style.place, few.style.explanation) == (None, None, "too few hands: 99 of 100")
+    assert enough.mbb_per_game.half_width_95 is not None
+    assert enough.style is not None
+    assert enough.style.name is not None
+    assert enough.style.place is not None
+
+
+def test_what_is_not_a_number_is_refused() -> None:
+    with pytest.raises(ValidationError):
+        Rate.model_validate({"times": float("nan"), "chances": 1})
+    with pytest.raises(ValidationError):
+        Rate.model_validate({"times": 1, "chances": 1, "more": 1})

@@ -1,0 +1,130 @@
+"""Counting files, folders, and parts of files in other processes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from logs import HandRecord
+from logs.errors import DamagedLogError, LogError, LogProblem
+from logs.phh.writer import format_phhs
+from logs.tracker import HandCounts, Statistics, count_files, files, statistics_of
+from tests.logs.hands import log_lines, random_hands
+
+GAMES = {"limit": "holdem.limit.2p.reverse_blinds.game", "leduc": "leduc.limit.2p.game"}
+
+
+def write(path: Path, records: list[HandRecord], game: str = "limit") -> Path:
+    path.write_text("".join(log_lines(records, GAMES[game])), newline="")
+    return path
+
+
+def figures(counts: HandCounts) -> Statistics:
+    """Without curves, whose points depend on where files and parts of them begin."""
+    found = statistics_of(counts)
+    return found.model_copy(update={"bots": [bot.model_copy(update={"curve": []}) for bot in found.bots]})
+
+
+@pytest.fixture
+def small_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two processes are worth their start for any file, and parts may be small."""
+    monkeypatch.setattr(files, "_LEAST_BYTES", 0)
+    monkeypatch.setattr(files, "_PART_BYTES", 5000)
+
+
+def test_a_file_and_a_folder(tmp_path: Path) -> None:
+    records = random_hands("limit", 300)
+    path = write(tmp_path / "match.log", records)
+    expected = figures(HandCounts().add_all(records))
+    heard: list[int] = []
+    assert figures(count_files([path], on_progress=heard.append)) == expected
+    assert figures(count_files([tmp_path], processes=2)) == expected
+
+
+def test_progress_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "_PROGRESS_HANDS", 100)
+    heard: list[int] = []
+    count_files([write(tmp_path / "match.log", random_hands("limit", 350))], on_progress=heard.append)
+    assert heard == [100, 200, 300]
+
+
+@pytest.mark.usefixtures("small_files")
+def test_several_processes_count_what_one_counts(tmp_path: Path) -> None:
+    """Four matches of two bots, the first in parts; a match of others; a PHH file alone in another folder."""
+    (tmp_path / "run").mkdir()
+    for seed, names in enumerate([("Ann", "Bob"), ("Bob", "Ann"), ("Ann", "Bob"), ("Cat", "Dan")]):
+        write(tmp_path / "run" / f"m{seed}.log", random_hands("limit", 700 if not seed else 100, seed, names=names))
+    write(tmp_path / "run" / "m9.log", random_hands("leduc", 60), "leduc")
+    (tmp_path / "phh").mkdir()
+    phh = tmp_path / "phh" / "hands.phhs"
+    phh.write_text("".join(format_phhs(random_hands("limit", 40))), newline="")
+    paths = [tmp_path / "run", phh]
+    problems: list[LogProblem] = []
+    heard: list[int] = []
+    counts = count_files(paths, processes=2, on_problem=problems.append, on_progress=heard.append)
+    assert problems == []
+    assert heard[-1] == counts.hands == 700 + 3 * 100 + 60 + 40
+    assert len(heard) >= 7
+    alone = count_files(paths)
+    assert figures(counts) == figures(alone)
+    assert [big[:2] for big in counts.big_pots()] == [big[:2] for big in alone.big_pots()]
+    for name in alone.names:
+        assert counts.curve(name)[-1] == pytest.approx(alone.curve(name)[-1])
+        assert counts.curve(name)[0].hands == alone.curve(name)[0].hands == 1
+
+
+@pytest.mark.usefixtures("small_files")
+def test_several_processes_tell_what_one_tells(tmp_path: Path) -> None:
+    path = write(tmp_path / "match.log", random_hands("limit", 300))
+    lines = path.read_text().splitlines(keepends=True)
+    lines[20] = lines[20].replace("Ann", "Zoe")
+    lines[200] = lines[200].replace("STATE", "STAT")
+    del lines[100:103]
+    path.write_text("".join(lines) + "half", newline="")
+    alone: list[LogProblem] = []
+    expected = count_files([path], on_problem=alone.append)
+    several: list[LogProblem] = []
+    counts = count_files([path], processes=2, on_problem=several.append)
+    assert len(alone) == 4
+    assert several == alone
+    assert counts.hands == expected.hands
+    with pytest.raises(DamagedLogError) as caught:
+        count_files([path], processes=2, strict=True)
+    assert caught.value.found == alone[0]
+
+
+@pytest.mark.usefixtures("small_files")
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_score_that_is_not_the_sum_is_noticed(tmp_path: Path, processes: int) -> None:
+    path = write(tmp_path / "match.log", random_hands("limit", 300))
+    problems: list[LogProblem] = []
+    count_files([path], processes=processes, on_problem=problems.append)
+    assert problems == []
+    lines = path.read_text().splitlines(keepends=True)
+    lines[-1] = "SCORE:1|-1:Ann|Bob\n"
+    path.write_text("".join(lines), newline="")
+    count_files([path], processes=processes, on_problem=problems.append)
+    assert [problem.line_number for problem in problems] == [len(lines)]
+    assert problems[0].problem.startswith("the score is not the sum of the hands, ")
+
+
+@pytest.mark.usefixtures("small_files")
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_file_that_is_no_log(tmp_path: Path, processes: int) -> None:
+    good = write(tmp_path / "match.log", random_hands("limit", 120))
+    bad = tmp_path / "notes.txt"
+    bad.write_text("nothing of poker\n" * 10)
+    problems: list[LogProblem] = []
+    counts = count_files([bad, good], processes=processes, on_problem=problems.append)
+    assert counts.hands == 120
+    assert len(problems) == 11
+    sentence = f"{bad}, line 1: no ACPC log: there is neither a header nor a hand in it (skipped)"
+    assert str(problems[-1]) == sentence
+    with pytest.raises(LogError, match="no ACPC log"):
+        count_files([bad, good], processes=processes)
+
+
+def test_nothing_to_count(tmp_path: Path) -> None:
+    with pytest.raises(LogError, match="there is no such file or folder"):
+        count_files([tmp_path / "none.log"])

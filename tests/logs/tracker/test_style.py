@@ -1,0 +1,113 @@
+"""The twelve classes: every cell of the table, and both sides of each of its thresholds."""
+
+from __future__ import annotations
+
+import pytest
+
+from logs.estimation.moments import FEWEST_HANDS
+from logs.tracker.style import CLASSES, Verdict, classify
+
+
+def name_of(verdict: Verdict) -> str:
+    assert verdict.play_class is not None
+    return verdict.play_class.name
+
+
+@pytest.mark.parametrize(
+    ("vpip", "pfr", "raises", "name"),
+    [
+        # VPIP, PFR, AF as raises to ten calls
+        (60, 2, 5, "fish"),
+        (30, 2, 5, "telephone"),
+        (60, 20, 5, "dice"),
+        (60, 20, 40, "maniac"),
+        (15, 2, 5, "mouse"),
+        (60, 2, 40, "elephant"),
+        (30, 20, 5, "bomb"),
+        (15, 2, 40, "rock"),
+        (30, 2, 40, "sad"),
+        (30, 20, 40, "cheerful"),
+        (15, 10, 5, "dangerous"),
+        (15, 10, 40, "shark"),
+    ],
+)
+def test_every_cell_of_the_table(vpip: float, pfr: float, raises: int, name: str) -> None:
+    assert name_of(classify(1000, vpip, pfr, raises, 10)) == name
+
+
+def test_the_classes_are_all_the_ways_to_play() -> None:
+    assert len({(one.looseness, one.before, one.after) for one in CLASSES}) == len(CLASSES) == 12
+    assert [CLASSES[0].name, CLASSES[-1].name] == ["fish", "shark"]
+
+
+@pytest.mark.parametrize(
+    ("vpip", "pfr", "raises", "calls", "name"),
+    [
+        pytest.param(24.99, 7, 20, 10, "shark", id="VPIP just below 25"),
+        pytest.param(25, 7, 20, 10, "cheerful", id="VPIP 25"),
+        pytest.param(40, 7, 20, 10, "cheerful", id="VPIP 40"),
+        pytest.param(40.01, 7, 20, 10, "maniac", id="VPIP just above 40"),
+        pytest.param(20, 6.99, 20, 10, "rock", id="PFR just below 7"),
+        pytest.param(20, 7, 20, 10, "shark", id="PFR 7"),
+        pytest.param(20, 7, 199, 100, "dangerous", id="AF just below 2"),
+        pytest.param(20, 7, 200, 100, "shark", id="AF 2"),
+        pytest.param(20, 7, 1, 0, "shark", id="raises and no calls"),
+    ],
+)
+def test_both_sides_of_each_threshold(vpip: float, pfr: float, raises: int, calls: int, name: str) -> None:
+    assert name_of(classify(1000, vpip, pfr, raises, calls)) == name
+
+
+@pytest.mark.parametrize(
+    ("vpip", "pfr", "raises", "calls", "explanation"),
+    [
+        (
+            22,
+            15,
+            31,
+            10,
+            "VPIP 22 % < 25 %: tight; PFR 15 % >= 7 %: aggressive before the flop; AF 3.1 >= 2: aggressive after it: "
+            "shark",
+        ),
+        (
+            61.234,
+            3.21,
+            0,
+            3,
+            "VPIP 61.23 % > 40 %: loose; PFR 3.21 % < 7 %: passive before the flop; AF 0 < 2: passive after it: fish",
+        ),
+        (
+            25,
+            7,
+            4,
+            0,
+            "VPIP 25 % between 25 % and 40 %: semi-loose; PFR 7 % >= 7 %: aggressive before the flop; never calls, 4 "
+            "bets and raises: aggressive after it: cheerful",
+        ),
+    ],
+)
+def test_the_reason_is_told(vpip: float, pfr: float, raises: int, calls: int, explanation: str) -> None:
+    assert classify(1000, vpip, pfr, raises, calls).explanation == explanation
+
+
+def test_the_thesis_calls_its_player_a_mouse_and_its_own_table_does_not() -> None:
+    assert name_of(classify(52_000, 21.91, 9.07, 134, 100)) == "dangerous"
+
+
+@pytest.mark.parametrize(
+    ("hands", "vpip", "pfr", "raises", "calls", "explanation"),
+    [
+        (FEWEST_HANDS - 1, 20, 10, 10, 10, "too few hands: 99 of 100"),
+        (FEWEST_HANDS, None, None, 10, 10, "never had to decide before the flop"),
+        (FEWEST_HANDS, 20, None, 10, 10, "could never raise before the flop"),
+        (FEWEST_HANDS, 20, 10, 0, 0, "never bet, raised or called after the flop"),
+    ],
+)
+def test_too_little_to_tell(
+    hands: int, vpip: float | None, pfr: float | None, raises: int, calls: int, explanation: str
+) -> None:
+    assert classify(hands, vpip, pfr, raises, calls) == Verdict(None, explanation)
+
+
+def test_enough_hands() -> None:
+    assert classify(FEWEST_HANDS, 20, 10, 10, 10).play_class is not None
