@@ -17,7 +17,6 @@ The rules are those of the ACPC reference server, limit and no-limit, with its p
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 from operator import index
 from typing import NamedTuple, TypeAlias, cast
@@ -87,6 +86,7 @@ class BettingState:
         "_actions_in_round",
         "_called",
         "_children",
+        "_hash",
         "_legal",
         "_min_raise_to",
         "_parent",
@@ -115,6 +115,7 @@ class BettingState:
         self._rounds: tuple[RoundActions, ...] | None = None
         self._actions_in_round = 0
         self._legal: LegalActions | None = None
+        self._hash: int | None = None
         self._min_raise_to = 0
         self._raises = 0
         self._called = 0
@@ -346,17 +347,36 @@ class BettingState:
         tree = self._tree
         if tree.remembered >= MAX_REMEMBERED:
             tree.forget()
+        if not MAX_REMEMBERED:
+            return
         if self._children is None:
             self._children = {}
             tree.parents.append(self)
         tree.remembered += 1
         self._children[action] = child
 
+    def __eq__(self, other: object) -> bool:
+        """Whether both are the same actions of the same game, wherever they were built."""
+        if self is other:
+            return True
+        if not isinstance(other, BettingState):
+            return NotImplemented
+        return (
+            self.spent == other.spent
+            and self.folded == other.folded
+            and self.rounds == other.rounds
+            and self.game == other.game
+        )
+
+    def __hash__(self) -> int:
+        """Computed when it is first asked for: states are keys on hot paths, but most never are."""
+        if self._hash is None:
+            self._hash = hash((self.game, self.rounds))
+        return self._hash
+
     def __reduce__(self) -> tuple[object, ...]:
-        """Another process plays the actions anew: a state alone means nothing, and the whole tree is too much."""
-        # A game remembers its hash, which is another in another process: a copy does not.
-        actions = [action for of_round in self.rounds for _, action in of_round]
-        return _play_anew, (replace(self.game), actions)
+        """Pickle the actions, which the receiver plays anew: the tree around a state is too much to send."""
+        return _play_anew, (self.game, [action for actions in self.rounds for _, action in actions])
 
     def _can_fold(self) -> bool:
         position = self.acting_position

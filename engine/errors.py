@@ -45,8 +45,13 @@ class IllegalAction(EngineError):
 
     Attributes:
         rule: which rule it was.
+        detail: the sizes concerned, in words; empty where the rule says everything.
     """
 
     def __init__(self, rule: Rule, detail: str = "") -> None:
         self.rule = rule
-        super().__init__(rule.value + (f" ({detail})" if detail else ""))
+        self.detail = detail
+        super().__init__(rule, detail)
+
+    def __str__(self) -> str:
+        return self.rule.value + (f" ({self.detail})" if self.detail else "")

@@ -131,7 +131,14 @@ class Game:
 
     @cached_property
     def _hash(self) -> int:
-        return hash((self.betting.value, *(getattr(self, field.name) for field in fields(self)[1:])))
+        return hash(self._values())
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle the definition alone: a remembered hash would be wrong in another process."""
+        return Game, self._values()
+
+    def _values(self) -> tuple[object, ...]:
+        return tuple([getattr(self, field.name) for field in fields(self)])
 
     @property
     def is_limit(self) -> bool:

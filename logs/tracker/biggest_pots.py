@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable
-from dataclasses import replace
 from typing import NamedTuple
 
 from logs.record import HandRecord
@@ -59,16 +57,3 @@ class BiggestPots:
             heapq.heapreplace(self._heap, pot)
         if len(self._heap) == self._most and self._most:
             self.threshold = self._heap[0].blinds
-
-    def __getstate__(self) -> tuple[int, list[BigPot]]:
-        # A game remembers its hash, which is another in another process: a copy does not.
-        def fresh(pots: Iterable[BigPot]) -> list[BigPot]:
-            return [pot._replace(record=replace(pot.record, game=replace(pot.record.game))) for pot in pots]
-
-        return self._most, fresh(self._heap)
-
-    def __setstate__(self, state: tuple[int, list[BigPot]]) -> None:
-        most, pots = state
-        self.__init__(most)  # type: ignore[misc]
-        for pot in pots:
-            self._push(pot)

@@ -14,7 +14,6 @@ import multiprocessing
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
 from decimal import Decimal
 from typing import Final, NamedTuple
 
@@ -127,8 +126,6 @@ def count_files(
             if on_progress is not None and not counts.hands % _PROGRESS_HANDS:
                 on_progress(counts.hands)
         return counts
-    # A game remembers its hash, which is another in another process: a copy does not.
-    game = None if game is None else replace(game)
     transcript = None if transcript is None else os.fspath(transcript)
     options = _Options(game, times, transcript, chip_value, big_pots)
     most_parts = 1 if times or transcript is not None else processes

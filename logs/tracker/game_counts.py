@@ -8,7 +8,6 @@ memory, and time of the garbage collector.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from engine import BettingState, Deal, Game, rank_hand
@@ -166,8 +165,7 @@ class GameCounts:
 
     def __getstate__(self) -> tuple[Game, dict[str, BotCounts]]:
         self.settle()
-        # A game remembers its hash, which is another in another process: a copy does not.
-        return replace(self.game), self.bots
+        return self.game, self.bots
 
     def __setstate__(self, state: tuple[Game, dict[str, BotCounts]]) -> None:
         game, bots = state

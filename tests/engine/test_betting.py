@@ -225,7 +225,7 @@ def test_the_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
             else:
                 state = state.after(CALL)
         most = max(most, remembered(root))
-        assert remembered(root) <= 51
+        assert remembered(root) <= 50
     assert most > 25
 
 
@@ -520,6 +520,7 @@ def test_several_actions_at_once_lead_where_one_by_one_do(game: Game, seed: int)
     assert many.rounds == end.rounds
     hidden = {
         "_children",
+        "_hash",
         "_legal",
         "_parent",
         "_action",
@@ -569,5 +570,5 @@ def test_one_can_go_on_from_several_actions_at_once() -> None:
 def test_a_state_goes_to_another_process_as_its_actions(game: Game, seed: int) -> None:
     for state, _ in random_play(game, seed):
         copy = pickle.loads(pickle.dumps(state))
-        assert (copy.game, copy.rounds, copy.spent) == (game, state.rounds, state.spent)
-        assert (copy.finished, copy.round, copy.acting_position) == (state.finished, state.round, state.acting_position)
+        assert snapshot(copy) == snapshot(state)
+        assert copy == state

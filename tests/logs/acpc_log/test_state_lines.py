@@ -84,6 +84,20 @@ def test_betting_that_hardly_comes_again_is_not_kept(monkeypatch: pytest.MonkeyP
     assert betting_start(game)._tree.remembered <= 140
 
 
+@pytest.mark.parametrize("name", ["limit", "nolimit6"])
+def test_two_reads_of_a_line_are_equal_whatever_is_remembered(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = random_hands(name, 60)
+    lines = [format_state_line(record) for record in written]
+    walked = [StateLines(written[0].game).read(line) for line in lines]
+    monkeypatch.setattr(state_lines, "_MOST_WALKED", 0)
+    monkeypatch.setattr(state_lines, "_MOST_ACTIONS", 0)
+    beside = [StateLines(written[0].game).read(line) for line in lines]
+    assert walked == beside
+    assert [hash(line) for line in walked] == [hash(line) for line in beside]
+    assert any(one.betting is not other.betting for one, other in zip(walked, beside, strict=True))
+    assert [replace(record, betting=line.betting) for record, line in zip(written, beside, strict=True)] == written
+
+
 def test_betting_that_comes_again_is_kept_when_the_memory_has_been_full(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(state_lines, "_MOST_WALKED", 0)
     monkeypatch.setattr(state_lines, "_MOST_ACTIONS", 40)
