@@ -1,28 +1,37 @@
-"""Starting bots as processes, and finding out what became of them.
+"""Starting bots as processes, finding out what became of them, and ending them with everything they started.
 
 A bot is started with host and port as its last two arguments, the game in the environment variable ``ARENA_GAME``,
-and both output streams in a file, so that a silent bot and a chatty one cost the same and the last words of a dead
-one can be shown. Python is told not to put the bot's folder before the installed packages (``PYTHONSAFEPATH``).
+and both output streams in a file, so that a silent bot and a chatty one cost the same and the last lines of a bot
+that died can be shown. Python is told not to put the bot's folder before the installed packages (``PYTHONSAFEPATH``).
+
+A bot may be a script that starts the real player, and that player may outlive the script. So whatever belongs to a
+bot is found in three ways: its process group (POSIX), its descendants, and a variable in the environment that every
+process it starts inherits (``ARENA_BOT``), wherever that process has gone since.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+import uuid
+from collections.abc import Callable, Sequence
 from pathlib import Path
+
+import psutil
 
 from dealer.table.players import Player, PlayerKind
 
-__all__ = ["BotProcess", "LaunchError"]
+__all__ = ["BotProcess", "LaunchError", "command_of", "stop_all"]
 
 _LAST_LINES = 5
 _START_BUILT_IN = "import sys; from bots.builtin import main; sys.exit(main())"
 _LAST_BYTES = 4096
+_MARK = "ARENA_BOT"
 
 
 class LaunchError(RuntimeError):
@@ -46,6 +55,7 @@ class BotProcess:
         seed: int | None,
         output_path: Path,
         append: bool = False,
+        on_exit: Callable[[], None] = lambda: None,
     ) -> None:
         """Start the bot.
 
@@ -55,15 +65,21 @@ class BotProcess:
             port: of the seat.
             game: name or path of the game.
             seed: for the chance decisions of a built-in bot.
-            output_path: where its output goes; a former file is replaced.
+            output_path: where its output goes; an earlier file is replaced.
             append: keep what is in that file.
+            on_exit: called when the process has ended, in a thread of its own.
 
         Raises:
             LaunchError: it cannot be started.
         """
         self.output_path = output_path
+        self._on_exit = on_exit
+        self._ended = threading.Event()
         self._is_stopped = False
+        self._mark = uuid.uuid4().hex
+        self._older_pids = frozenset(psutil.pids())
         environment = dict(os.environ, ARENA_GAME=game, PYTHONSAFEPATH="1", PYTHONUNBUFFERED="1")
+        environment[_MARK] = self._mark
         try:
             with output_path.open("ab" if append else "wb") as output:
                 self._process = subprocess.Popen(
@@ -76,11 +92,22 @@ class BotProcess:
                 )
         except OSError as error:
             raise LaunchError(f"cannot start {player.text!r}: {error.strerror or error}") from None
+        try:
+            threading.Thread(target=self._await_exit, daemon=True).start()
+        except RuntimeError as error:
+            self._process.kill()
+            self._process.wait()
+            raise LaunchError(f"cannot start {player.text!r}: {error}") from None
+
+    def _await_exit(self) -> None:
+        self._process.wait()
+        self._ended.set()
+        self._on_exit()
 
     @property
     def exit_code(self) -> int | None:
         """Its exit code, None while it runs; a negative number is the signal that ended it."""
-        return self._process.poll()
+        return self._process.returncode if self._ended.is_set() else None
 
     def last_lines(self) -> list[str]:
         """The last lines it wrote."""
@@ -95,32 +122,54 @@ class BotProcess:
         return [_printable(line) for line in lines[-_LAST_LINES:]]
 
     def wait(self, timeout_s: float) -> int | None:
-        """Wait for it to end; its exit code, or None when it still runs."""
-        try:
-            return self._process.wait(timeout_s)
-        except subprocess.TimeoutExpired:
-            return None
+        """Wait for it to end; its exit code, or None if it still runs."""
+        self._ended.wait(timeout_s)
+        return self.exit_code
 
     def stop(self, *, grace_s: float = 1.0) -> None:
-        """End it and what it started: first asked, then forced; a second call does nothing."""
+        """End it and what it started: asked first, forced after the grace period; a second call does nothing."""
         if self._is_stopped:
-            # By now its number may be that of somebody else's process.
+            # By now the number of its group may belong to somebody else.
             return
-        self._signal(getattr(signal, "SIGTERM", None))
+        others = self._others()
+        self._signal_group("SIGTERM")
+        for process in others:
+            with contextlib.suppress(psutil.Error):
+                process.terminate()
+        until = time.monotonic() + grace_s
         self.wait(grace_s)
-        # Also when it has ended: what it started in the background may still be there.
-        self._signal(getattr(signal, "SIGKILL", None))
+        psutil.wait_procs(others, max(0.0, until - time.monotonic()))
+        # Also when the bot itself has ended: what it started may still be there, or may have started more meanwhile.
+        self._signal_group("SIGKILL")
+        for process in {*others, *self._others()}:
+            with contextlib.suppress(psutil.Error):
+                process.kill()
         self.wait(grace_s)
         self._is_stopped = True
 
-    def _signal(self, number: int | None) -> None:
+    def _signal_group(self, name: str) -> None:
+        """Signal the bot and its process group; where there are no groups, end the bot."""
         try:
-            if os.name != "nt" and number is not None:
-                os.killpg(self._process.pid, number)
-            elif self._process.poll() is None:
+            if os.name == "nt":
                 self._process.kill()
+            elif self.exit_code is None or not psutil.pid_exists(self._process.pid):
+                # Once the bot has ended, another process with its number means that its group was empty before.
+                os.killpg(self._process.pid, getattr(signal, name))
         except (ProcessLookupError, PermissionError):
             return
+
+    def _others(self) -> list[psutil.Process]:
+        """The processes that the bot has started and that still run, wherever they have gone."""
+        found = []
+        with contextlib.suppress(psutil.Error):
+            if self.exit_code is None:
+                found = psutil.Process(self._process.pid).children(recursive=True)
+        for pid in set(psutil.pids()) - self._older_pids - {self._process.pid, *(process.pid for process in found)}:
+            with contextlib.suppress(psutil.Error, OSError):
+                process = psutil.Process(pid)
+                if process.environ().get(_MARK) == self._mark:
+                    found.append(process)
+        return found
 
 
 def command_of(player: Player, *, host: str, port: int, game: str, seed: int | None) -> Sequence[str]:
@@ -133,7 +182,7 @@ def command_of(player: Player, *, host: str, port: int, game: str, seed: int | N
 
 
 def stop_all(processes: Sequence[BotProcess], *, leave_s: float = 0.5) -> None:
-    """End bots whose match is over: they may leave by themselves for a moment, then they are stopped."""
+    """End bots whose match is over: they have a moment to leave by themselves, then they are stopped."""
     until = time.monotonic() + leave_s
     for process in processes:
         process.wait(max(0.0, until - time.monotonic()))
@@ -145,5 +194,5 @@ def stop_all(processes: Sequence[BotProcess], *, leave_s: float = 0.5) -> None:
 
 
 def _printable(line: str) -> str:
-    """A line that cannot paint the terminal of who reads it."""
+    """A line without control characters, safe to show in a terminal."""
     return "".join([char if char.isprintable() or char == "\t" else ascii(char)[1:-1] for char in line])

@@ -6,10 +6,12 @@ import json
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from dealer.table.launcher import BotProcess, LaunchError, command_of, stop_all
@@ -50,12 +52,8 @@ def _wait_for_output(process: BotProcess, text: str) -> None:
 
 def _is_alive(pid: int) -> bool:
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
         return False
 
 
@@ -215,42 +213,106 @@ def test_stopping_twice_and_stopping_the_dead(start: Start) -> None:
     assert process.exit_code == 0
 
 
-@unix_only
-def test_what_a_bot_has_started_ends_with_it(start: Start) -> None:
-    process = start(
-        "import subprocess, sys, time\n"
-        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
-        "print('child', child.pid)\ntime.sleep(600)"
-    )
+CHILD = """
+import os, signal, subprocess, sys
+def spawn(code="pass", **options):
+    code = "import os, signal, time; " + code + "; print('child', os.getpid(), flush=True); time.sleep(600)"
+    return subprocess.Popen([sys.executable, "-c", code], **options)
+"""
+"""How a bot of these tests starts a process; that process names itself in the bot's output."""
+
+STAYS = "\nimport time; time.sleep(600)"
+
+
+def _child_of(process: BotProcess) -> int:
     _wait_for_output(process, "child ")
     _wait_for_output(process, "\n")
-    child = int(process.last_lines()[0].split()[1])
-    stop_all([process], leave_s=0.0)
-    until = time.monotonic() + PATIENCE_S
-    while _is_alive(child):
-        assert time.monotonic() < until
+    (line,) = [line for line in process.last_lines() if line.startswith("child ")]
+    return int(line.split()[1])
+
+
+def _is_ended(pid: int) -> bool:
+    """Whether a process ends within a moment; one that does not is ended here."""
+    until = time.monotonic() + 5
+    while _is_alive(pid):
+        if time.monotonic() > until:
+            psutil.Process(pid).kill()
+            return False
         time.sleep(0.01)
+    return True
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "spawn()" + STAYS,
+        "spawn()",
+        pytest.param("spawn(start_new_session=True)" + STAYS, marks=unix_only),
+        pytest.param("spawn(start_new_session=True)", marks=unix_only),
+        pytest.param("spawn('os.fork() and os._exit(0); os.setsid()')" + STAYS, marks=unix_only),
+        pytest.param("spawn('os.fork() and os._exit(0); os.setsid()')", marks=unix_only),
+        pytest.param("spawn(env={}, start_new_session=True)" + STAYS, marks=unix_only),
+        pytest.param("spawn(env={})", marks=unix_only),
+        pytest.param("spawn('signal.signal(signal.SIGTERM, signal.SIG_IGN)', start_new_session=True)", marks=unix_only),
+    ],
+    ids=[
+        "child",
+        "child left behind",
+        "own session",
+        "own session, left behind",
+        "daemon",
+        "daemon, left behind",
+        "own session without our environment",
+        "left behind without our environment",
+        "own session, left behind, ignoring SIGTERM",
+    ],
+)
+def test_what_a_bot_has_started_ends_with_it(start: Start, code: str) -> None:
+    process = start(CHILD + code)
+    child = _child_of(process)
+    if STAYS not in code:
+        assert process.wait(PATIENCE_S) == 0
+    process.stop(grace_s=0.2)
+    assert _is_ended(child)
+    assert process.exit_code is not None
 
 
 @unix_only
-def test_what_a_bot_has_left_behind_ends_too(start: Start) -> None:
-    """A start script that puts the real player in the background and leaves."""
-    process = start(
-        "import subprocess, sys\n"
-        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
-        "print('child', child.pid)"
-    )
-    assert process.wait(PATIENCE_S) == 0
-    child = int(process.last_lines()[0].split()[1])
+def test_the_player_that_a_shell_script_starts_ends_with_the_script(tmp_path: Path, start: Start) -> None:
+    program = write_program(tmp_path, "player.py", "import os, time\nprint('child', os.getpid())\ntime.sleep(600)")
+    script = tmp_path / "bot.sh"
+    script.write_text(f"#!/bin/sh\n({program} &)\nwait\nsleep 600\n")
+    script.chmod(0o755)
+    process = start(player=parse_player(str(script)))
+    child = _child_of(process)
     stop_all([process], leave_s=0.0)
-    until = time.monotonic() + 2
-    try:
-        while _is_alive(child):
-            assert time.monotonic() < until
-            time.sleep(0.01)
-    finally:
-        if _is_alive(child):
-            os.kill(child, signal.SIGKILL)
+    assert _is_ended(child)
+
+
+def test_processes_that_come_and_go_while_a_bot_is_stopped(start: Start) -> None:
+    process = start(CHILD + "print('up')\nwhile True: subprocess.run([sys.executable, '-S', '-c', ''])")
+    _wait_for_output(process, "up")
+    process.stop(grace_s=0.2)
+    assert process.exit_code is not None
+
+
+def test_stopping_a_bot_leaves_the_others_alone(start: Start) -> None:
+    stopped, other = start("import time; print('up'); time.sleep(600)"), start(CHILD + "spawn()" + STAYS)
+    child = _child_of(other)
+    _wait_for_output(stopped, "up")
+    stopped.stop()
+    assert other.exit_code is None
+    assert _is_alive(child)
+
+
+def test_the_end_of_a_bot_is_told(tmp_path: Path) -> None:
+    ended = threading.Event()
+    program = parse_player(write_program(tmp_path, "bot.py", "raise SystemExit(3)"))
+    process = BotProcess(
+        program, host="h", port=1, game="kuhn", seed=None, output_path=tmp_path / "bot.out", on_exit=ended.set
+    )
+    assert ended.wait(PATIENCE_S)
+    assert process.exit_code == 3
 
 
 def test_bots_may_leave_by_themselves_before_they_are_stopped(start: Start) -> None:
