@@ -1,8 +1,22 @@
 """What scores amount to: means and how far they can be trusted, when to stop, who is first.
 
-A *unit* is whatever one score belongs to: a hand, or a deal played in several seatings. Scores are in mbb per hand
-(thousandths of a big blind), from the first player's point of view.
+A *unit* is whatever one score belongs to: a hand, or a deal played in several seatings. Scores are in mbb per game
+(thousandths of a big blind per hand), from one player's point of view.
 
+    >>> from logs.estimation import BetterTest, RunningMean
+    >>> scores = [120.0, -80.0, 70.0, -30.0] * 100  # what A won from B
+    >>> rate = RunningMean(scores).rate("A", "B")
+    >>> print(rate)
+    A over B +20 ± 8 mbb/g
+    >>> print(rate.of("B"))
+    B over A -20 ± 8 mbb/g
+    >>> test = BetterTest(0, 30, lowest=-1000, highest=1000)
+    >>> while test.verdict is None:
+    ...     test.add(scores[test.units])
+    >>> test.verdict, test.units
+    (<Verdict.BETTER: 'better'>, 257)
+
+- `rate`: a win rate that says whose it is
 - `mean`: the running mean and its intervals, for a fixed number of units and for looking at any time
 - `bounds`: how much one hand can win or lose
 - `sequential`: the test that says better or not better as soon as it is known
@@ -11,7 +25,7 @@ A *unit* is whatever one score belongs to: a hand, or a deal played in several s
 """
 
 from logs.estimation.bounds import largest_loss, largest_value, score_bounds
-from logs.estimation.mean import FEWEST_UNITS, Z_95, RunningMean
+from logs.estimation.mean import FEWEST_UNITS, Z_95, Moments, RunningMean
 from logs.estimation.ranking import (
     RankedContest,
     Ranking,
@@ -20,6 +34,7 @@ from logs.estimation.ranking import (
     instant_runoff,
     total_bankroll,
 )
+from logs.estimation.rate import Rate, mean_rate
 from logs.estimation.sequential import BetterTest, Progress, Verdict, expected_units
 from logs.estimation.stopping import (
     FEWEST_UNITS_OF_WIDTH,
@@ -40,10 +55,12 @@ __all__ = [
     "BetterTest",
     "FixedHands",
     "IntervalWidth",
+    "Moments",
     "Monitor",
     "Progress",
     "RankedContest",
     "Ranking",
+    "Rate",
     "RunningMean",
     "Standing",
     "StopRule",
@@ -54,6 +71,7 @@ __all__ = [
     "instant_runoff",
     "largest_loss",
     "largest_value",
+    "mean_rate",
     "parse_stop_rule",
     "score_bounds",
     "total_bankroll",

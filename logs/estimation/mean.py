@@ -1,14 +1,16 @@
 """A mean and how far it can be trusted.
 
-Two intervals, because they answer two questions. `RunningMean.half_width_95` is the usual normal one: right when the
+There are two intervals, because they answer two questions. `half_width_95` is the usual normal one: right when the
 number of units was settled before anybody looked. `RunningMean.half_width_any_time` may be looked at after every unit,
-and the looking may decide when to stop: with probability 95 % the mean lies within *all* the intervals it ever shows.
+and the look may decide when to stop: with probability 95 % the mean lies within *all* the intervals it ever shows.
 That freedom costs width, a factor of about 1.9 between 100 and a million units.
 
-Both go by the spread that was seen, so both are blind to what has not happened yet: a bot that wins a little in every
-hand and loses 200 big blinds once in 270 hands looks like a sure winner until the first such loss. Measured on the
-populations of the tests (20,000 runs each, fewer beyond 1000 units): how often `half_width_95` holds the true mean, by
-number of units, and how often `half_width_any_time` ever misses it, looked at after each of 10,000 units (2000 runs)
+`RunningMean` takes one score after the other; `Moments` are plain sums, which can be added and scaled.
+
+Both intervals go by the spread seen so far, so both are blind to what has not happened yet: a bot that wins a little in
+every hand and loses 200 big blinds once in 270 hands looks like a sure winner until the first such loss. Measured on
+the populations of the tests (20,000 runs each, fewer beyond 1000 units): how often `half_width_95` holds the true mean,
+by number of units, and how often `half_width_any_time` ever misses it, looked at after each of 10,000 units (2000 runs)
 from unit 100 or from unit 1000 on.
 
                                                        nominal 0.95               nominal 0.05
@@ -22,10 +24,11 @@ from unit 100 or from unit 1000 on.
     loses 200 blinds in 1 % of hands          0.634  0.796  0.926  0.932          0.412       0.066
     loses 200 blinds in 0.37 % of hands       0.312  0.670  0.877  0.919          0.700       0.126
 
-The rule of thumb is that what decides the mean should have happened some tens of times. Two better-founded intervals
-were tried and left: Student's t instead of the normal point is worth 0.003 at 100 units and nothing at 300; Johnson's
-correction for skewness (1978) mends none of the bad rows, since the skewness is just what has not been seen yet. Who
-must not be fooled uses `logs.estimation.sequential`, which knows how far scores can reach.
+As a rule of thumb, whatever decides the mean should have happened some tens of times. Two better-founded intervals were
+tried and dropped: Student's t instead of the normal point is worth 0.003 at 100 units and nothing at 300; Johnson's
+correction for skewness (1978) mends none of the bad rows, since the skewness is exactly what has not been seen yet.
+For error rates that hold whatever the scores are like, use `logs.estimation.sequential`, which knows how far scores can
+reach.
 """
 
 from __future__ import annotations
@@ -33,16 +36,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import Final, NamedTuple
 
-__all__ = ["FEWEST_UNITS", "Z_95", "RunningMean"]
+from logs.estimation.rate import Rate
 
-Z_95 = 1.959964
+__all__ = ["FEWEST_UNITS", "Z_95", "Moments", "RunningMean"]
+
+Z_95: Final = 1.959964
 """Two-sided 95 % point of the normal distribution."""
 
-FEWEST_UNITS = 100
-"""Below so many units no interval is given: scores are far from normal and a mean of few says little."""
+FEWEST_UNITS: Final = 100
+"""No interval is given below this number of units: scores are far from normal, and the mean of a few says little."""
 
-TUNED_UNITS = 1000
+TUNED_UNITS: Final = 1000
 """The number of units at which the any-time interval is tightest. It costs little elsewhere: the half width in standard
 errors is 3.8 after 100 units, 3.0 after 1000 (no other choice gives less), 3.2 after 10,000 and 3.6 after 100,000."""
 
@@ -52,8 +58,8 @@ class RunningMean:
 
     Attributes:
         count: how many numbers.
-        mean: theirs; 0 without any.
-        squares: the sum of the squared distances from the mean.
+        mean: their mean; 0 without any.
+        squares: the sum of their squared distances from the mean.
     """
 
     __slots__ = ("count", "mean", "squares")
@@ -90,7 +96,7 @@ class RunningMean:
         return Z_95 * math.sqrt(self.squares / (self.count - 1) / self.count)
 
     def half_width_any_time(self, alpha: float = 0.05) -> float | None:
-        """Half an interval of the mean that may be looked at all the time, from `FEWEST_UNITS` on; None below.
+        """Half an interval of the mean that holds at every moment from `FEWEST_UNITS` on; None below.
 
         The asymptotic confidence sequence of Waudby-Smith, Arbour, Sinha, Kennedy & Ramdas (2024), "Time-uniform
         central limit theory and asymptotic confidence sequences", Annals of Statistics 52: Robbins' normal mixture
@@ -110,13 +116,62 @@ class RunningMean:
         variance = self.squares / (self.count - 1)
         return math.sqrt(variance * (v + 1) / (self.count * v) * (math.log(v + 1) + 2 * math.log(1 / alpha)))
 
+    def rate(self, player: str, opponent: str, *, any_time: bool = False) -> Rate | None:
+        """The mean of scores in mbb per game as a `Rate`; None without any.
+
+        Args:
+            player: whose scores they are.
+            opponent: who pays them.
+            any_time: give the interval that holds at every moment instead of the usual one.
+        """
+        half_width = self.half_width_any_time() if any_time else self.half_width_95
+        return Rate(self.mean, half_width, player, opponent) if self.count else None
+
+
+class Moments(NamedTuple):
+    """Sums over numbers, one per hand.
+
+    Winnings are whole chips, or fractions of a split pot, and their mean is small against their spread: plain sums
+    lose nothing that matters (a million hands for 20,000 chips each: the variance is right to 1e-10 of itself).
+
+    Attributes:
+        hands: how many numbers.
+        total: their sum.
+        squares: the sum of their squares.
+    """
+
+    hands: int = 0
+    total: float = 0.0
+    squares: float = 0.0
+
+    def plus(self, other: Moments) -> Moments:
+        """The sums over both sets of numbers."""
+        return Moments(self.hands + other.hands, self.total + other.total, self.squares + other.squares)
+
+    def times(self, factor: float) -> Moments:
+        """The sums over the numbers in another unit."""
+        return Moments(self.hands, self.total * factor, self.squares * factor * factor)
+
+    @property
+    def mean(self) -> float | None:
+        """The mean; None without numbers."""
+        return self.total / self.hands if self.hands else None
+
+    @property
+    def half_width_95(self) -> float | None:
+        """Half the 95 % interval of the mean, as for `RunningMean`; None below `FEWEST_UNITS` hands."""
+        if self.hands < FEWEST_UNITS:
+            return None
+        variance = max(0.0, self.squares - self.total * self.total / self.hands) / (self.hands - 1)
+        return Z_95 * math.sqrt(variance / self.hands)
+
 
 @lru_cache(maxsize=16)
 def _best_intensity(alpha: float) -> float:
     """The v = t * rho**2 that makes the any-time interval after t units tightest: v = log(1 + v) + 2 log(1 / alpha).
 
-    (Where the derivative of the width by v is zero.) The right side is a contraction with a factor of 1 / (1 + v), and
-    v is at least 2 log(1 / alpha).
+    There the derivative of the width by v is zero. The right side is a contraction with a factor of 1 / (1 + v), and v
+    is at least 2 log(1 / alpha).
     """
     v = twice = 2 * math.log(1 / alpha)
     for _ in range(60):

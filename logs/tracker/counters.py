@@ -6,7 +6,7 @@ All of them can be added (`merge`), and nothing is divided here.
 from __future__ import annotations
 
 from engine import Category, Game
-from logs.estimation.moments import Moments
+from logs.estimation.mean import Moments
 from logs.tracker.betting_facts import WIDTH
 from logs.tracker.curve import Curve
 from logs.tracker.places import is_holdem

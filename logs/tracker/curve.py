@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from logs.estimation.moments import Moments
+from logs.estimation.mean import Moments
 
 __all__ = ["MOST_POINTS", "Curve", "Sums"]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from engine import Category
-from logs.estimation.moments import Moments
+from logs.estimation.mean import Moments
 from logs.tracker.betting_facts import (
     ACTIONS,
     BETS,

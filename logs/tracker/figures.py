@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from logs.estimation.moments import FEWEST_HANDS
+from logs.estimation.mean import FEWEST_UNITS
 
 __all__ = [
     "BEST_HANDS",
@@ -54,7 +54,7 @@ class Winnings(_Frozen):
         if self.value is None:
             return "no hands"
         if self.half_width_95 is None:
-            return f"{self.value:+,.1f} (± from {FEWEST_HANDS} hands on)"
+            return f"{self.value:+,.1f} (± from {FEWEST_UNITS} hands on)"
         return f"{self.value:+,.1f} ± {self.half_width_95:,.1f}"
 
 

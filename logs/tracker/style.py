@@ -23,7 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from logs.estimation.moments import FEWEST_HANDS
+from logs.estimation.mean import FEWEST_UNITS
 
 __all__ = [
     "AGGRESSIVE_FROM_AF",
@@ -107,8 +107,8 @@ def classify(hands: int, vpip_percent: float | None, pfr_percent: float | None, 
         raises: his bets and raises after the flop.
         calls: his calls there.
     """
-    if hands < FEWEST_HANDS:
-        return Verdict(None, f"too few hands: {hands} of {FEWEST_HANDS}")
+    if hands < FEWEST_UNITS:
+        return Verdict(None, f"too few hands: {hands} of {FEWEST_UNITS}")
     if vpip_percent is None or pfr_percent is None:
         return Verdict(
             None, "never had to decide before the flop" if vpip_percent is None else "could never raise before the flop"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from logs.estimation.moments import FEWEST_HANDS
+from logs.estimation.mean import FEWEST_UNITS
 from logs.tracker.style import CLASSES, Verdict, classify
 
 
@@ -97,10 +97,10 @@ def test_the_thesis_calls_its_player_a_mouse_and_its_own_table_does_not() -> Non
 @pytest.mark.parametrize(
     ("hands", "vpip", "pfr", "raises", "calls", "explanation"),
     [
-        (FEWEST_HANDS - 1, 20, 10, 10, 10, "too few hands: 99 of 100"),
-        (FEWEST_HANDS, None, None, 10, 10, "never had to decide before the flop"),
-        (FEWEST_HANDS, 20, None, 10, 10, "could never raise before the flop"),
-        (FEWEST_HANDS, 20, 10, 0, 0, "never bet, raised or called after the flop"),
+        (FEWEST_UNITS - 1, 20, 10, 10, 10, "too few hands: 99 of 100"),
+        (FEWEST_UNITS, None, None, 10, 10, "never had to decide before the flop"),
+        (FEWEST_UNITS, 20, None, 10, 10, "could never raise before the flop"),
+        (FEWEST_UNITS, 20, 10, 0, 0, "never bet, raised or called after the flop"),
     ],
 )
 def test_too_little_to_tell(
@@ -110,4 +110,4 @@ def test_too_little_to_tell(
 
 
 def test_enough_hands() -> None:
-    assert classify(FEWEST_HANDS, 20, 10, 10, 10).play_class is not None
+    assert classify(FEWEST_UNITS, 20, 10, 10, 10).play_class is not None

@@ -1,0 +1,85 @@
+"""Win rates that know whose they are, and the example that opens the package."""
+
+from __future__ import annotations
+
+import doctest
+import math
+import pickle
+
+import pytest
+
+import logs.estimation
+from logs.estimation import Rate, RunningMean, mean_rate
+
+RATE = Rate(12.4, 5.2, "Ann", "Bob")
+
+
+def test_the_example_of_the_package() -> None:
+    found = doctest.testmod(logs.estimation)
+    assert found.attempted > 5
+    assert found.failed == 0
+
+
+def test_flipping_changes_the_sign_and_the_names() -> None:
+    assert RATE.flipped() == -RATE == Rate(-12.4, 5.2, "Bob", "Ann")
+    assert RATE.flipped().flipped() == RATE
+    level = Rate(0.0, None, "Ann", "Bob").flipped()
+    assert math.copysign(1, level.mbb) == 1
+    assert (RATE.of("Ann"), RATE.of("Bob")) == (RATE, RATE.flipped())
+    with pytest.raises(ValueError, match=r"^a rate of Ann over Bob says nothing about Cat$"):
+        RATE.of("Cat")
+
+
+def test_the_interval_is_around_the_mean() -> None:
+    assert (RATE.low, RATE.high) == pytest.approx((7.2, 17.6))
+    assert (RATE.flipped().low, RATE.flipped().high) == pytest.approx((-17.6, -7.2))
+    few = Rate(12.4, None, "Ann", "Bob")
+    assert (few.low, few.high) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("rate", "text"),
+    [
+        (RATE, "Ann over Bob +12 ± 5 mbb/g"),
+        (-RATE, "Bob over Ann -12 ± 5 mbb/g"),
+        (Rate(-1234.5, 20000, "Ann", "the table"), "Ann over the table -1,234 ± 20,000 mbb/g"),
+        (Rate(12.4, None, "Ann", "Bob"), "Ann over Bob +12 mbb/g"),
+        (Rate(-0.3, 5, "Ann", "Bob"), "Ann over Bob +0 ± 5 mbb/g"),
+    ],
+)
+def test_texts(rate: Rate, text: str) -> None:
+    assert str(rate) == text
+
+
+def test_texts_with_more_digits() -> None:
+    assert RATE.text(1) == "+12.4 ± 5.2 mbb/g"
+
+
+def test_a_rate_is_a_value() -> None:
+    copy = pickle.loads(pickle.dumps(RATE))
+    assert copy == RATE
+    assert copy in {RATE}
+    with pytest.raises(AttributeError):
+        RATE.mbb = 0.0  # type: ignore[misc]
+
+
+def test_the_rate_of_a_running_mean() -> None:
+    running = RunningMean()
+    assert running.rate("Ann", "Bob") is None
+    for score in [10.0, -4.0] * 49:
+        running.add(score)
+    assert running.rate("Ann", "Bob") == Rate(3.0, None, "Ann", "Bob")
+    for score in [10.0, -4.0] * 51:
+        running.add(score)
+    assert running.rate("Ann", "Bob") == Rate(3.0, running.half_width_95, "Ann", "Bob")
+    assert running.rate("Ann", "Bob", any_time=True) == Rate(3.0, running.half_width_any_time(), "Ann", "Bob")
+
+
+def test_the_mean_over_contests() -> None:
+    rates = [Rate(10, 3, "Ann", "Bob"), Rate(20, 4, "Ann", "Cat")]
+    assert mean_rate(rates, "the field") == Rate(15, 2.5, "Ann", "the field")
+    assert mean_rate([*rates, Rate(0, None, "Ann", "Dan")], "the field") == Rate(10, None, "Ann", "the field")
+    with pytest.raises(ValueError, match="not of those of 2 players"):
+        mean_rate([RATE, RATE.flipped()], "the field")
+    with pytest.raises(ValueError, match="not of those of 0 players"):
+        mean_rate([], "the field")
