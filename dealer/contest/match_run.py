@@ -17,6 +17,7 @@ import signal
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from dealer.contest.tally import Tally
@@ -29,13 +30,13 @@ from dealer.record.files import MatchFiles, open_match_files
 from dealer.record.resume import PickedUp
 from dealer.table.connections import Table
 from dealer.table.launcher import BotProcess, LaunchError, stop_all
+from dealer.table.loop import Changes
 from dealer.table.players import Player, PlayerKind
 from engine import Seat
 from logs.export import ExportFormat
 
 __all__ = ["MatchPlan", "MatchRun"]
 
-_POLL_S = 0.02
 _DEATH_NOTICE_S = 0.5
 _MOST_RESTARTS_IN_A_ROW = 3
 """A player who fails so often without one answer in between is not started again."""
@@ -238,11 +239,11 @@ class MatchRun:
             ) from None
         self._opened_s = time.monotonic()
         for seat in match.missing_seats():
-            self._launch(seat)
+            self._launch(seat, table)
         self._playing = asyncio.create_task(table.run())
         self._help(self._watch_start(match, table))
 
-    def _launch(self, seat: Seat) -> None:
+    def _launch(self, seat: Seat, table: Table) -> None:
         """Start the player of a seat, if it is ours to start."""
         plan = self.plan
         player = plan.players[seat]
@@ -257,6 +258,7 @@ class MatchRun:
             seed=plan.bot_seeds[seat],
             output_path=plan.folder / f"{plan.setup.name}.seat{seat + 1}.{name}.out",
             append=self._is_resumed or seat in self._processes,
+            on_exit=partial(_notify_from_thread, asyncio.get_running_loop(), table.changes),
         )
 
     def _help(self, work: Coroutine[None, None, None]) -> None:
@@ -273,14 +275,15 @@ class MatchRun:
 
     async def _watch_start(self, match: Match, table: Table) -> None:
         """Notice bots that end before they connect; later, the connection tells."""
-        while match.phase is Phase.CONNECTING:
-            for seat in table.missing_seats():
-                process = self._processes.get(seat)
-                if process is not None and process.exit_code is not None:
-                    match.fail(MatchFailure(f"ERROR: seat {seat + 1} ended before it connected", seat, FaultKind.CRASH))
-                    table.after_step()
-                    return
-            await asyncio.sleep(_POLL_S)
+        await table.changes.wait_for(lambda: match.phase is not Phase.CONNECTING or bool(self._ended_unconnected()))
+        for seat in self._ended_unconnected() if match.phase is Phase.CONNECTING else ():
+            match.fail(MatchFailure(f"ERROR: seat {seat + 1} ended before it connected", seat, FaultKind.CRASH))
+            table.after_step()
+
+    def _ended_unconnected(self) -> list[Seat]:
+        """The seats whose players' processes have ended before they connected."""
+        missing = [] if self._table is None else self._table.missing_seats()
+        return [seat for seat in missing if seat in self._processes and self._processes[seat].exit_code is not None]
 
     # ---- players who fail
 
@@ -349,21 +352,28 @@ class MatchRun:
         self._opened_s = time.monotonic()
         try:
             self.ports[seat] = self._table.reopen(seat)
-            self._launch(seat)
+            self._launch(seat, self._table)
         except (OSError, LaunchError):
             self._table.close_seat(seat)
             return FaultKind.CRASH
+        match, table = self._match, self._table
+        is_settled = await table.changes.wait_for(
+            lambda: (
+                self._lost_again[seat] is not None
+                or not match.is_awaited(seat)
+                or self.is_over
+                or seat in self._ended_unconnected()
+            ),
+            None if start_us is None else start_us / 1e6,
+        )
         problem = None
-        while problem is None and self._lost_again[seat] is None and self._match.is_awaited(seat) and not self.is_over:
-            await asyncio.sleep(_POLL_S)
-            process = self._processes.get(seat)
-            if process is not None and process.exit_code is not None and seat in self._table.missing_seats():
-                problem = FaultKind.CRASH
-            elif start_us is not None and time.monotonic() > self._opened_s + start_us / 1e6:
-                problem = FaultKind.TIMEOUT
-                # One who has connected and says nothing is lost again; one who has not is still awaited.
-                self._match.lose(MatchFailure(f"ERROR: timed out waiting for seat {seat + 1}", seat, problem))
-                self._table.after_step()
+        if not is_settled:
+            problem = FaultKind.TIMEOUT
+            # A player that has connected and says nothing is lost again; one that has not connected is still awaited.
+            match.lose(MatchFailure(f"ERROR: timed out waiting for seat {seat + 1}", seat, problem))
+            table.after_step()
+        elif seat in self._ended_unconnected() and match.is_awaited(seat) and not self.is_over:
+            problem = FaultKind.CRASH
         if problem is not None:
             self._table.close_seat(seat)
         return FaultKind.CRASH if self._lost_again[seat] is not None else problem
@@ -374,8 +384,9 @@ class MatchRun:
         process = self._processes.get(seat)
         if process is None or kind in (FaultKind.TIMEOUT, FaultKind.FLOOD):
             return kind, None
-        # The connection may be gone a moment before the process is.
-        await asyncio.to_thread(process.wait, _DEATH_NOTICE_S)
+        if self._table is not None:
+            # The connection may be gone a moment before the process is.
+            await self._table.changes.wait_for(lambda: process.exit_code is not None, _DEATH_NOTICE_S)
         code = process.exit_code
         return (FaultKind.CRASH if code and kind is FaultKind.DISCONNECT else kind), code
 
@@ -415,6 +426,12 @@ def _seat_of(loss: Loss) -> Seat:
     seat = loss.failure.seat
     assert seat is not None
     return seat
+
+
+def _notify_from_thread(loop: asyncio.AbstractEventLoop, changes: Changes) -> None:
+    """Tell of a process that has ended; nobody needs to know once the loop is closed."""
+    with contextlib.suppress(RuntimeError):
+        loop.call_soon_threadsafe(changes.notify)
 
 
 class _Start(MatchObserver):

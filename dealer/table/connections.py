@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from dealer.match.failures import not_sent
 from dealer.match.faults import FaultKind, Loss, MatchFailure
 from dealer.match.match import Match, Phase
-from dealer.table.loop import MatchLoop
+from dealer.table.loop import Changes, MatchLoop
 from engine import Seat
 
 __all__ = ["Table"]
@@ -155,6 +155,7 @@ class _Connection:
         if not self._unsent:
             self._is_writing = False
             self.loop.remove_writer(self.sock)
+            self.table.changes.notify()
 
     @property
     def has_unsent(self) -> bool:
@@ -186,6 +187,7 @@ class Table:
 
     Attributes:
         match: the match played here.
+        changes: notified whenever a player connects, comes back or is lost, and when the match holds or is over.
     """
 
     def __init__(
@@ -222,8 +224,9 @@ class Table:
         self.on_loss: Callable[[Loss], None] | None = None
         """Decides about a player lost while the match goes on, by `reopen` or the match's `forfeit`; None forfeits."""
         self._loop: MatchLoop | None = None
-        self._over: asyncio.Future[None] | None = None
-        self._resting: asyncio.Future[None] | None = None
+        self.changes = Changes()
+        self._returning: set[Seat] = set()
+        """Seats whose players have connected again and have not named their version yet."""
         self._timer: asyncio.TimerHandle | None = None
         self.paused: set[_Connection] = set()
         self.needs_step = True
@@ -306,6 +309,7 @@ class Table:
         connection, self._connections[seat] = self._connections[seat], None
         if connection is not None:
             self.paused.discard(connection)
+            self._returning.discard(seat)
             connection.close()
 
     def missing_seats(self) -> list[Seat]:
@@ -318,7 +322,6 @@ class Table:
         if not isinstance(loop, MatchLoop):
             raise RuntimeError("a table runs in the loop of dealer.table.loop.new_event_loop()")
         self._loop = loop
-        self._over = loop.create_future()
         match = self.match
         start_us = match.setup.limits.start_us
         start_timer = None if start_us is None else loop.call_later(min(start_us / 1e6, 1e8), self._start_timed_out)
@@ -330,10 +333,10 @@ class Table:
             else:
                 self._close_listener(seat)
         match.open()
-        self._check_over()
+        self.changes.notify()
         self.needs_step = True
         try:
-            await self._over
+            await self.changes.wait_for(lambda: match.phase in (Phase.FINISHED, Phase.FAILED))
             await self._drain()
         finally:
             if start_timer is not None:
@@ -377,7 +380,9 @@ class Table:
             if self.match.phase is Phase.CONNECTING:
                 self.match.connect(seat, connection.write)
             else:
+                self._returning.add(seat)
                 self.match.rejoin(seat, connection.write)
+            self.changes.notify()
             self.after_step()
         except Exception as error:
             self.fail_by_mistake(error)
@@ -411,6 +416,10 @@ class Table:
                     self.on_loss(loss)
                 else:
                     match.forfeit(seat)
+            self.changes.notify()
+        if self._returning:
+            self._returning = {seat for seat in self._returning if match.is_awaited(seat)}
+            self.changes.notify()
         if match.phase is Phase.PLAYING:
             if self._timer is None and match.deadline_ns is not None:
                 self._arm(match.deadline_ns)
@@ -418,21 +427,13 @@ class Table:
                 if match.buffered_bytes(connection.seat) <= self.max_unread_bytes:
                     self.paused.discard(connection)
                     connection.start_reading()
-            self.needs_step = bool(self.paused) or self._timer is None
+            self.needs_step = bool(self.paused) or bool(self._returning) or self._timer is None
         else:
-            self._check_over()
+            self.changes.notify()
 
     async def rest(self) -> None:
         """Wait until the match holds or is over."""
-        if not self.is_at_rest:
-            self._resting = asyncio.get_running_loop().create_future()
-            await self._resting
-
-    def _check_over(self) -> None:
-        if self.is_at_rest and self._resting is not None and not self._resting.done():
-            self._resting.set_result(None)
-        if self.match.phase in (Phase.FINISHED, Phase.FAILED) and self._over is not None and not self._over.done():
-            self._over.set_result(None)
+        await self.changes.wait_for(lambda: self.is_at_rest)
 
     def _arm(self, due_ns: int) -> None:
         delay_s = max(0.0, (due_ns - time.monotonic_ns()) / 1e9)
@@ -458,6 +459,7 @@ class Table:
         for connection in self._connections:
             if connection is not None:
                 connection.flush()
-        until = time.monotonic() + self._drain_timeout_s
-        while any(c is not None and c.has_unsent for c in self._connections) and time.monotonic() < until:
-            await asyncio.sleep(0.01)
+        await self.changes.wait_for(
+            lambda: not any(connection is not None and connection.has_unsent for connection in self._connections),
+            self._drain_timeout_s,
+        )

@@ -32,7 +32,7 @@ from contextvars import Context
 from functools import partial
 from typing import Any, Protocol, TypeVarTuple, Unpack
 
-__all__ = ["MatchLoop", "Outbox", "Waiting", "new_event_loop"]
+__all__ = ["Changes", "MatchLoop", "Outbox", "Waiting", "new_event_loop"]
 
 _Ts = TypeVarTuple("_Ts")
 
@@ -158,6 +158,36 @@ class MatchLoop(asyncio.SelectorEventLoop):
         due_s = min((outbox.due_s for outbox in self._later.values() if outbox), default=None)
         if due_s is not None:
             self._flush_timer = self.call_later(max(0.0, due_s - time.monotonic()), self._flush_later)
+
+
+class Changes:
+    """Lets tasks wait until something is true, without polling: whoever changes something calls `notify`."""
+
+    def __init__(self) -> None:
+        self._waiting: set[asyncio.Future[None]] = set()
+
+    def notify(self) -> None:
+        """Something has changed: whoever waits looks again."""
+        waiting, self._waiting = self._waiting, set()
+        for future in waiting:
+            if not future.done():
+                future.set_result(None)
+
+    async def wait_for(self, is_true: Callable[[], bool], timeout_s: float | None = None) -> bool:
+        """Wait until a condition holds; returns whether it does, which is False only after the timeout."""
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(timeout_s):
+                while not is_true():
+                    future = loop.create_future()
+                    self._waiting.add(future)
+                    try:
+                        await future
+                    finally:
+                        self._waiting.discard(future)
+        except TimeoutError:
+            return is_true()
+        return True
 
 
 def new_event_loop() -> MatchLoop:

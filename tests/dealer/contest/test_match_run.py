@@ -20,7 +20,7 @@ from dealer.match.match import MatchSetup
 from dealer.match.observer import MatchObserver
 from dealer.record.resume import pick_up
 from dealer.table.launcher import LaunchError
-from dealer.table.loop import new_event_loop
+from dealer.table.loop import MatchLoop, new_event_loop
 from dealer.table.players import parse_player
 from engine import Seat
 from logs import HandRecord
@@ -392,6 +392,31 @@ def test_an_interrupted_wait_ends(tmp_path: Path) -> None:
     run = MatchRun(_plan(tmp_path, "tcp", "tcp"))
     _interrupt(run, lambda: bool(run.ports))
     assert run.hands == 0
+
+
+def test_a_match_that_waits_sets_no_timers(tmp_path: Path) -> None:
+    class Loop(MatchLoop):
+        timers = 0
+
+        def call_at(self, *arguments: Any, **options: Any) -> asyncio.TimerHandle:
+            self.timers += 1
+            return super().call_at(*arguments, **options)
+
+    run = MatchRun(_plan(tmp_path, "tcp", _bot(tmp_path, "Bob", "hello()\nf.read()")))
+
+    async def main() -> int:
+        playing = asyncio.create_task(run.play_until(1))
+        while run.waiting_for() != [("tcp", f"127.0.0.1:{port}") for port in run.ports[:1]]:
+            await asyncio.sleep(0.01)
+        before = loop.timers
+        await asyncio.sleep(0.2)
+        playing.cancel()
+        await run.close()
+        return loop.timers - before
+
+    loop = Loop()
+    with asyncio.Runner(loop_factory=lambda: loop) as runner:
+        assert runner.run(main()) == 1
 
 
 def test_an_interrupt_while_the_exit_code_is_awaited(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from dealer.match.match import Phase
-from dealer.table.loop import HAS_EPOLL, MatchLoop, Outbox
+from dealer.table.loop import HAS_EPOLL, Changes, MatchLoop, Outbox
 from tests.dealer.helpers import Playing, drawn_by_state, game, reference_log, setup_of
 
 WAYS = [pytest.param(True, marks=pytest.mark.skipif(not HAS_EPOLL, reason="no epoll here")), False]
@@ -99,3 +99,33 @@ def test_an_outbox_flushes_in_order_and_only_what_is_due() -> None:
     outbox.flush_due(time.monotonic() + 101)
     assert not outbox
     assert (first.flushed, second.flushed) == (1, 1)
+
+
+# ---- waiting for something to be true
+
+
+def test_whoever_waits_is_woken_when_the_condition_holds() -> None:
+    async def main() -> None:
+        changes, values = Changes(), []
+        waiting = [asyncio.create_task(changes.wait_for(lambda least=least: len(values) >= least)) for least in (1, 2)]
+        for done in ([False, False], [True, False], [True, True]):
+            await asyncio.sleep(0.001)
+            assert [task.done() for task in waiting] == done
+            values.append(0)
+            changes.notify()
+        assert await asyncio.gather(*waiting) == [True, True]
+
+    asyncio.run(main())
+
+
+def test_a_condition_that_holds_already_is_not_waited_for() -> None:
+    assert asyncio.run(Changes().wait_for(lambda: True, 0.0))
+
+
+def test_waiting_ends_with_the_timeout_and_without_anybody_waiting() -> None:
+    async def main() -> None:
+        changes = Changes()
+        assert not await changes.wait_for(lambda: False, 0.01)
+        changes.notify()
+
+    asyncio.run(main())
