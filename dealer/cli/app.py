@@ -8,12 +8,13 @@ from typing import Annotated
 import typer
 
 from dealer.cli import bench, bot, bots, deal, doctor, export, games, gate, play, report, resume, stats, tournament
-from dealer.cli.console import out
+from dealer.cli.console import ArenaGroup, Terminal
 
 __all__ = ["app"]
 
 app = typer.Typer(
     name="arena",
+    cls=ArenaGroup,
     help="Matches between poker programs over the ACPC protocol.",
     no_args_is_help=True,
     add_completion=False,
@@ -22,19 +23,21 @@ app = typer.Typer(
 )
 
 
-def _show_version(wanted: bool) -> None:
+def _show_version(context: typer.Context, wanted: bool) -> None:
     if wanted:
-        out.print(f"acpc-arena {version('acpc-arena')}")
+        context.ensure_object(Terminal).print(f"acpc-arena {version('acpc-arena')}")
         raise typer.Exit
 
 
 @app.callback()
 def _options(
+    context: typer.Context,
     _: Annotated[
-        bool, typer.Option("--version", help="Print the version and stop.", callback=_show_version, is_eager=True)
+        bool, typer.Option("--version", help="Print the version and exit.", callback=_show_version, is_eager=True)
     ] = False,
 ) -> None:
     """Matches between poker programs over the ACPC protocol."""
+    context.ensure_object(Terminal)
 
 
 app.command("play")(play.play)

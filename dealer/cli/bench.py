@@ -12,7 +12,7 @@ import typer
 from rich import box
 from rich.table import Table
 
-from dealer.cli.console import abort, out, show
+from dealer.cli.console import Terminal, abort
 
 if TYPE_CHECKING:
     from dealer.bench.rows import Row
@@ -26,6 +26,7 @@ _Json = Annotated[bool, typer.Option("--json", help="Print the figures as JSON."
 
 @app.command()
 def dealer(
+    context: typer.Context,
     reference_dealer: Annotated[str | None, typer.Option(help="Path of the reference's dealer.")] = None,
     reference_player: Annotated[
         str | None, typer.Option(help="A client started as PLAYER GAME HOST PORT; without it, our random bot plays.")
@@ -56,21 +57,24 @@ def dealer(
             )
     except (OSError, RuntimeError) as error:
         abort(str(error), code=1)
-    _show(rows, as_json=as_json)
+    _show(context, rows, as_json=as_json)
 
 
 @app.command()
 def evaluator(
-    repeats: Annotated[int, typer.Option(min=1, help="How often everybody is timed.")] = 7, as_json: _Json = False
+    context: typer.Context,
+    repeats: Annotated[int, typer.Option(min=1, help="How often everybody is timed.")] = 7,
+    as_json: _Json = False,
 ) -> None:
     """Hands evaluated per second, beside every evaluator that is installed."""
     from dealer.bench.evaluator import measure
 
-    _show(measure(repeats), as_json=as_json)
+    _show(context, measure(repeats), as_json=as_json)
 
 
 @app.command()
 def export(
+    context: typer.Context,
     repeats: Annotated[int, typer.Option(min=1, help="How often everybody is timed.")] = 5,
     hands: Annotated[int, typer.Option(min=1, help="Hands of each game.")] = 20_000,
     as_json: _Json = False,
@@ -79,30 +83,33 @@ def export(
     from dealer.bench.export import measure
 
     try:
-        _show(measure(repeats, hands), as_json=as_json)
+        _show(context, measure(repeats, hands), as_json=as_json)
     except OSError as error:
         abort(f"{error.filename}: {error.strerror}", code=1)
 
 
 @app.command()
 def startup(
-    rounds: Annotated[int, typer.Option(min=1, help="How often everybody is started.")] = 21, as_json: _Json = False
+    context: typer.Context,
+    rounds: Annotated[int, typer.Option(min=1, help="How often everybody is started.")] = 21,
+    as_json: _Json = False,
 ) -> None:
     """Milliseconds from the start of a bot's process to its version line."""
     from dealer.bench.startup import measure
 
     try:
-        _show(measure(rounds), as_json=as_json)
+        _show(context, measure(rounds), as_json=as_json)
     except (OSError, RuntimeError) as error:
         abort(str(error), code=1)
 
 
-def _show(rows: Sequence[Row], *, as_json: bool) -> None:
+def _show(context: typer.Context, rows: Sequence[Row], *, as_json: bool) -> None:
+    terminal = context.ensure_object(Terminal)
     if as_json:
-        out.print(json.dumps([dataclasses.asdict(row) for row in rows], indent=2), markup=False)
+        terminal.print(json.dumps([dataclasses.asdict(row) for row in rows], indent=2))
         return
     for group in dict.fromkeys(row.group for row in rows):
-        show(_table(group, [row for row in rows if row.group == group]))
+        terminal.show(_table(group, [row for row in rows if row.group == group]))
 
 
 def _table(group: str, rows: Sequence[Row]) -> Table:

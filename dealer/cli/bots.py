@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import typer
 from rich import box
 from rich.table import Table
 
 from bots.registry import describe_all
-from dealer.cli.console import show
+from dealer.cli.console import Terminal
 
 __all__ = ["bots"]
 
 
-def bots() -> None:
+def bots(context: typer.Context) -> None:
     """List the built-in bots, each with its options and their defaults."""
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("bot", no_wrap=True)
@@ -20,4 +21,4 @@ def bots() -> None:
     for bot in describe_all():
         options = [f"{option.name}={option.default} ({option.type_name})" for option in bot.options]
         table.add_row(bot.name, bot.summary, ", ".join(options))
-    show(table)
+    context.ensure_object(Terminal).show(table)

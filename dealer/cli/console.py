@@ -1,41 +1,105 @@
-"""All output of the command line goes through here: results to standard output, everything else to standard error."""
+"""All output of the command line: results to standard output, everything else to standard error.
+
+A command takes the `Terminal` from its context and hands it on; nothing prints in any other way:
+
+    def games(context: typer.Context) -> None:
+        terminal = context.ensure_object(Terminal)
+
+A command that cannot go on calls `abort`; `ArenaGroup` prints the sentence and ends
+the process with the exit code, in one place for all commands.
+"""
 
 from __future__ import annotations
 
 import sys
-from typing import NoReturn
+from typing import Any, NoReturn
 
-import typer
 from rich.console import Console, RenderableType
+from typer.core import TyperGroup
 
-__all__ = ["EXIT_FAILED", "EXIT_INTERRUPTED", "EXIT_UNDECIDED", "EXIT_USAGE", "abort", "err", "out", "say", "show"]
+__all__ = [
+    "EXIT_FAILED",
+    "EXIT_INTERRUPTED",
+    "EXIT_UNDECIDED",
+    "EXIT_USAGE",
+    "ArenaGroup",
+    "Terminal",
+    "abort",
+]
 
 EXIT_FAILED = 1
-"""The run ended early, by a fault or an error; a gate: the player is not so good; a doctor: something is wrong."""
+"""The run ended early because of a fault or an error; gate: the player falls short; doctor: something is wrong."""
 EXIT_USAGE = 2
 """The command cannot be run as given."""
 EXIT_UNDECIDED = 3
-"""A gate: the hands played cannot tell."""
+"""gate: the hands played are too few to decide."""
 EXIT_INTERRUPTED = 130
 """Stopped by Ctrl-C."""
 
-# Where nobody looks, no table has to fit a window.
-out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 400)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
+_WIDTH_OF_FILES = 400
+"""In files and pipes, tables need not fit a window."""
 
 
-def show(renderable: RenderableType) -> None:
-    """Print a result."""
-    out.print(renderable)
+class Terminal:
+    """The two consoles of a command.
+
+    Attributes:
+        out: results.
+        err: progress, warnings and errors.
+    """
+
+    def __init__(self) -> None:
+        # A console without a width of its own asks the window whenever it prints.
+        width = None if sys.stdout.isatty() else _WIDTH_OF_FILES
+        self.out = Console(highlight=False, soft_wrap=True, width=width)
+        self.err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+    def show(self, renderable: RenderableType) -> None:
+        """Print a table or another renderable result."""
+        self.out.print(renderable)
+
+    def print(self, text: str = "", *, style: str | None = None, end: str = "\n") -> None:
+        """Print a line of a result, exactly as it is."""
+        self.out.print(text, markup=False, soft_wrap=True, style=style, end=end)
+
+    def say(self, text: str) -> None:
+        """Print a sentence about what is going on to standard error."""
+        self.err.print(text, markup=False)
+
+    def complain(self, text: str) -> None:
+        """Print what is wrong to standard error."""
+        self.err.print("[bold red]arena:[/] ", end="")
+        self.say(text)
 
 
-def say(text: str) -> None:
-    """Print a plain sentence about what is going on."""
-    err.print(text, markup=False)
+class _CommandError(Exception):
+    """The command cannot go on.
+
+    Attributes:
+        code: the exit code.
+    """
+
+    def __init__(self, text: str, code: int = EXIT_USAGE) -> None:
+        super().__init__(text)
+        self.code = code
 
 
 def abort(text: str, code: int = EXIT_USAGE) -> NoReturn:
-    """Print what is wrong and stop."""
-    err.print("[bold red]arena:[/] ", end="")
-    err.print(text, markup=False)
-    raise typer.Exit(code)
+    """End the command with a sentence that says what is wrong.
+
+    Raises:
+        _CommandError: always; `ArenaGroup` ends it.
+    """
+    raise _CommandError(text, code)
+
+
+class ArenaGroup(TyperGroup):
+    """The commands; an error raised by any of them ends here."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; an error that it raises for people is printed and becomes the exit code."""
+        try:
+            return super().invoke(ctx)
+        except _CommandError as error:
+            ctx.ensure_object(Terminal).complain(str(error))
+            ctx.exit(error.code)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from dealer.cli.console import abort
+from dealer.cli.console import Terminal, abort
 from dealer.cli.options import RunOptions, takes_run_options
 from dealer.cli.running import run_new
 from protocol import GameDefinitionError, find_game
@@ -19,6 +19,7 @@ _HANDS = 1000
 
 @takes_run_options
 def deal(
+    context: typer.Context,
     game: Annotated[str, typer.Argument(metavar="GAME", help="A game's name or a .game file.")],
     seats: Annotated[
         list[str] | None,
@@ -47,7 +48,7 @@ def deal(
         "host": host,
         "ports": _read_ports(ports),
     }
-    run_new(settings, options)
+    run_new(context.ensure_object(Terminal), settings, options)
 
 
 def _read_ports(text: str) -> list[int]:

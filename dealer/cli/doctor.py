@@ -6,13 +6,15 @@ import contextlib
 import signal
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import RenderableType
 
-from dealer.cli.console import EXIT_FAILED, EXIT_INTERRUPTED, abort, err, out, say
+from dealer.cli.console import EXIT_FAILED, EXIT_INTERRUPTED, Terminal, abort
 from dealer.cli.options import JsonOutput, Quiet
 from dealer.table.players import Player, PlayerError, PlayerKind, parse_player
 from protocol import GameDefinitionError, find_game
@@ -36,6 +38,7 @@ _MOST_SHOWN = 2000
 
 
 def doctor(
+    context: typer.Context,
     bot: Annotated[
         str | None,
         typer.Argument(
@@ -126,8 +129,9 @@ def doctor(
     from dealer.doctor.report import make_report
     from dealer.doctor.situations import SITUATIONS, find_situation
 
+    terminal = context.ensure_object(Terminal)
     if list_them:
-        out.print(list_view(SITUATIONS), soft_wrap=False, width=min(out.width, _WIDTH))
+        _show_view(terminal, list_view(SITUATIONS))
         return
     if bot is None:
         abort("name a bot to examine: a built-in bot, a command, or 'tcp'; 'arena doctor --help' says more")
@@ -153,22 +157,32 @@ def doctor(
     )
 
     where = (host, port) if is_tcp else ("127.0.0.1", 0)
-    examination = _examine(setup, player, game_name, where, shows=not (quiet or as_json or verbose), tells=verbose)
+    examination = _examine(
+        terminal, setup, player, game_name, where, shows=not (quiet or as_json or verbose), tells=verbose
+    )
     report = make_report(examination, bot=bot, game=game_name, seed=seed)
     if as_json:
-        out.print(report.model_dump_json(indent=2), markup=False, soft_wrap=True)
+        terminal.print(report.model_dump_json(indent=2))
     else:
-        _show(report, quiet=quiet)
+        _show(terminal, report, quiet=quiet)
     is_faulty = report.errors > 0 or (strict and report.warnings > 0)
     raise typer.Exit(EXIT_INTERRUPTED if examination.is_interrupted else EXIT_FAILED if is_faulty else 0)
 
 
 def _examine(
-    setup: Setup, player: Player, game_name: str, where: tuple[str, int], *, shows: bool, tells: bool
+    terminal: Terminal,
+    setup: Setup,
+    player: Player,
+    game_name: str,
+    where: tuple[str, int],
+    *,
+    shows: bool,
+    tells: bool,
 ) -> Examination:
     """Take the bot through the situations; ends the command where it cannot be started.
 
     Args:
+        terminal: for progress.
         setup: what is tried.
         player: the bot.
         game_name: what is played.
@@ -184,11 +198,11 @@ def _examine(
 
     def say_waiting(address: str, number: int) -> None:
         left = "without limit" if limit_s is None else f"{limit_s:g} s left"
-        say(f"waiting for the bot at {address}:{number}, {left}")
+        terminal.say(f"waiting for the bot at {address}:{number}, {left}")
 
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
-        _progress(is_wanted=shows) as on_situation,
+        _progress(terminal, is_wanted=shows) as on_situation,
         BotHost(
             player,
             game_name=game_name,
@@ -201,7 +215,9 @@ def _examine(
         ) as bot_host,
         _stopped_by_signals(),
     ):
-        examination = Examination(setup, bot_host, on_situation=on_situation, on_line=_say_line if tells else None)
+        examination = Examination(
+            setup, bot_host, on_situation=on_situation, on_line=partial(_say_line, terminal) if tells else None
+        )
         try:
             examination.run()
         except (LaunchError, HostError) as error:
@@ -209,32 +225,35 @@ def _examine(
     return examination
 
 
-def _show(report: DoctorReport, *, quiet: bool) -> None:
+def _show(terminal: Terminal, report: DoctorReport, *, quiet: bool) -> None:
     from dealer.doctor.display import finding_view, situations_view
 
     if not quiet:
-        width = min(out.width, _WIDTH)
-        out.print(situations_view(report), soft_wrap=False, width=width)
+        _show_view(terminal, situations_view(report))
         for finding in report.findings:
-            out.print(finding_view(finding, width), soft_wrap=False, width=width)
-            out.print()
-    out.print(report.sentence, markup=False)
+            _show_view(terminal, finding_view(finding, min(terminal.out.width, _WIDTH)))
+            terminal.print()
+    terminal.print(report.sentence)
 
 
-def _say_line(is_bots: bool, line: bytes) -> None:
+def _show_view(terminal: Terminal, view: RenderableType) -> None:
+    terminal.out.print(view, soft_wrap=False, width=min(terminal.out.width, _WIDTH))
+
+
+def _say_line(terminal: Terminal, is_bots: bool, line: bytes) -> None:
     from dealer.doctor.display import printable
 
     text = printable(line[:_MOST_SHOWN]).removesuffix(r"\r\n")
-    say(f"{'bot   ' if is_bots else 'dealer'}  {text}{'...' if len(line) > _MOST_SHOWN else ''}")
+    terminal.say(f"{'bot   ' if is_bots else 'dealer'}  {text}{'...' if len(line) > _MOST_SHOWN else ''}")
 
 
 @contextlib.contextmanager
-def _progress(*, is_wanted: bool) -> Iterator[Callable[[Situation], None]]:
+def _progress(terminal: Terminal, *, is_wanted: bool) -> Iterator[Callable[[Situation], None]]:
     """Show the present situation on a terminal; elsewhere nothing."""
-    if not (is_wanted and err.is_terminal):
+    if not (is_wanted and terminal.err.is_terminal):
         yield lambda situation: None
         return
-    with err.status("waiting for the bot") as status:
+    with terminal.err.status("waiting for the bot") as status:
         yield lambda situation: status.update(f"{situation.name}: {situation.what}")
 
 

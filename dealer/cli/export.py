@@ -11,7 +11,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from dealer.cli.console import abort, out, say
+from dealer.cli.console import Terminal, abort
 from dealer.cli.reading import GameName, Problems, Sources, Strict, Transcript, game_named
 from engine import Game
 from logs.acpc_log.companions import begin_us
@@ -29,6 +29,7 @@ _CURRENCIES = ("USD", "EUR", "GBP")
 
 
 def export(
+    context: typer.Context,
     sources: Sources,
     format_: Annotated[
         str, typer.Option("--format", "-f", metavar="FORMATS", help="pokerstars, phh, ohh, or several with commas.")
@@ -70,7 +71,8 @@ def export(
 
     The numbers of hands follow from the match and its hands: exporting again never makes a tracker count one twice.
     """
-    problems = Problems()
+    terminal = context.ensure_object(Terminal)
+    problems = Problems(terminal)
     formats, money = _formats(format_), _currency(currency)
     if transcript is not None and len(sources) > 1:
         abort("--transcript goes with one log")
@@ -106,13 +108,13 @@ def export(
                 None if header is None else header.seed,
                 begin_us(file.path) if is_log else None,
             )
-            _warn(first.game, formats, options, warned)
+            _warn(terminal, first.game, formats, options, warned)
             beside = Path(file.path).parent
             target = None if out_folder is None else out_folder / os.path.relpath(beside.absolute(), top)
             exporters = [
                 Exporter(format_, target or beside / format_.value, options, force=force) for format_ in formats
             ]
-            _export(exporters, first, records)
+            _export(terminal, exporters, first, records)
             written += 1
     except (ValueError, LogsError, OSError) as error:
         problems.stop(error)
@@ -165,7 +167,9 @@ def _first(file: HandFile, records: Iterator[HandRecord], problems: Problems, *,
         return None
 
 
-def _warn(game: Game, formats: tuple[ExportFormat, ...], options: ExportOptions, warned: set[str]) -> None:
+def _warn(
+    terminal: Terminal, game: Game, formats: tuple[ExportFormat, ...], options: ExportOptions, warned: set[str]
+) -> None:
     """Say once what importers will not like."""
     sentences = []
     if ExportFormat.POKERSTARS in formats:
@@ -176,10 +180,10 @@ def _warn(game: Game, formats: tuple[ExportFormat, ...], options: ExportOptions,
     for sentence in sentences:
         if sentence is not None and sentence not in warned:
             warned.add(sentence)
-            say(f"{sentence}.")
+            terminal.say(f"{sentence}.")
 
 
-def _export(exporters: Sequence[Exporter], first: HandRecord, rest: Iterator[HandRecord]) -> None:
+def _export(terminal: Terminal, exporters: Sequence[Exporter], first: HandRecord, rest: Iterator[HandRecord]) -> None:
     """Write the hands of one file in all formats, and say what was written."""
     try:
         for record in chain([first], rest):
@@ -189,6 +193,6 @@ def _export(exporters: Sequence[Exporter], first: HandRecord, rest: Iterator[Han
         for exporter in exporters:
             exporter.close()
             for path in exporter.paths:
-                out.print(f"{path}: {exporter.hands:,} hand{'s' * (exporter.hands != 1)}", markup=False)
+                terminal.print(f"{path}: {exporter.hands:,} hand{'s' * (exporter.hands != 1)}")
             if exporter.skipped:
-                say(exporter.not_written())
+                terminal.say(exporter.not_written())

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import typer
 from rich import box
 from rich.table import Table
 
-from dealer.cli.console import show
+from dealer.cli.console import Terminal
 from engine import Game
 from engine.game import DEFAULT_STACK
 from protocol import find_game, shipped_games
@@ -14,7 +15,7 @@ from protocol.game_definition import SHORT_NAMES
 __all__ = ["games"]
 
 
-def games() -> None:
+def games(context: typer.Context) -> None:
     """List the games that come with the arena; any .game file can be played as well."""
     short_names = {full: short for short, full in SHORT_NAMES.items()}
     table = Table(box=box.SIMPLE_HEAD)
@@ -25,7 +26,7 @@ def games() -> None:
     for name in shipped_games():
         game = find_game(name)[1]
         table.add_row(short_names.get(name, ""), str(game.num_players), _betting(game), name)
-    show(table)
+    context.ensure_object(Terminal).show(table)
 
 
 def _betting(game: Game) -> str:

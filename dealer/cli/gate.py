@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from pydantic import ValidationError
 
-from dealer.cli.console import EXIT_FAILED, EXIT_UNDECIDED, abort, out
+from dealer.cli.console import EXIT_FAILED, EXIT_UNDECIDED, Terminal, abort
 from dealer.cli.options import JsonOutput, Junit
 from dealer.record.folder import RESULT_NAME, write_whole
 from dealer.results.gate import GateVerdict, judge
@@ -22,6 +22,7 @@ _EXIT_CODES = {GateVerdict.PASSED: 0, GateVerdict.FAILED: EXIT_FAILED, GateVerdi
 
 
 def gate(
+    context: typer.Context,
     run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run, or its result.json.")],
     min_mbb: Annotated[float, typer.Option("--min-mbb", help="What the player has to reach, in mbb/g.")],
     player: Annotated[str | None, typer.Option("--player", help="His name.", show_default="the first")] = None,
@@ -46,12 +47,11 @@ def gate(
             write_whole(junit, junit_report(result, [case]))
         except OSError as error:
             abort(f"cannot write {junit}: {error.strerror}", EXIT_FAILED)
+    terminal = context.ensure_object(Terminal)
     if as_json:
-        out.print(
-            json.dumps({"verdict": verdict.value, "sentence": judgement.sentence}, ensure_ascii=False), markup=False
-        )
+        terminal.print(json.dumps({"verdict": verdict.value, "sentence": judgement.sentence}, ensure_ascii=False))
     else:
-        out.print(f"{verdict.value}: {judgement.sentence}", markup=False)
+        terminal.print(f"{verdict.value}: {judgement.sentence}")
     raise typer.Exit(_EXIT_CODES[verdict])
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from rich.live import Live
 from rich.text import Text
 
-from dealer.cli.console import err
+from dealer.cli.console import Terminal
 from dealer.contest.contest import Contest
 from dealer.contest.tournament import Tournament
 from dealer.results.sentences import count_of, rounded_up
@@ -22,10 +22,10 @@ _REDRAW_S = 0.2
 _PLAIN_EVERY_S = 10.0
 
 
-async def watch(tournament: Tournament) -> None:
+async def watch(terminal: Terminal, tournament: Tournament) -> None:
     """Show how the run stands until cancelled."""
-    if err.is_terminal:
-        with Live(Text(""), console=err, auto_refresh=False, transient=True) as live:
+    if terminal.err.is_terminal:
+        with Live(Text(""), console=terminal.err, auto_refresh=False, transient=True) as live:
             while True:
                 live.update(Text(status_line(tournament), no_wrap=True, overflow="ellipsis"), refresh=True)
                 await asyncio.sleep(_REDRAW_S)
@@ -35,7 +35,7 @@ async def watch(tournament: Tournament) -> None:
         line = status_line(tournament)
         if line != shown:
             shown = line
-            err.print(line, markup=False)
+            terminal.say(line)
 
 
 def expectation(tournament: Tournament) -> Iterator[str]:

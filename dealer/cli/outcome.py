@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich import box
 from rich.table import Table
 
-from dealer.cli.console import EXIT_FAILED, EXIT_INTERRUPTED, out, show
+from dealer.cli.console import EXIT_FAILED, EXIT_INTERRUPTED, Terminal
 from dealer.contest.ending import Outcome
 from dealer.results.schema import ContestResult, GameStandings, PlayerResult, Rank, TournamentResult
 
@@ -19,20 +19,20 @@ def exit_code(outcome: Outcome) -> int:
     return {"finished": 0, "stopped": 0, "failed": EXIT_FAILED, "interrupted": EXIT_INTERRUPTED}[outcome]
 
 
-def show_contest(result: ContestResult, *, quiet: bool) -> None:
+def show_contest(terminal: Terminal, result: ContestResult, *, quiet: bool) -> None:
     """Print a contest for people; `quiet` leaves the sentence only."""
     if not quiet and result.duplicates:
-        show(_players(result))
+        terminal.show(_players(result))
     if not quiet:
         for player in result.players:
             if player.first_fault:
-                out.print(f"{player.name}: first fault: {player.first_fault}.", markup=False)
-    out.print(result.sentence, markup=False)
+                terminal.print(f"{player.name}: first fault: {player.first_fault}.")
+    terminal.print(result.sentence)
     if not quiet:
-        out.print(_dealer_line(result), markup=False)
-        out.print(f"Seed {result.seed}. Files are in {result.folder}", markup=False)
+        terminal.print(_dealer_line(result))
+        terminal.print(f"Seed {result.seed}. Files are in {result.folder}")
     if result.resume is not None:
-        out.print(f"Go on with: {result.resume}", markup=False)
+        terminal.print(f"Go on with: {result.resume}")
 
 
 def _players(result: ContestResult) -> Table:
@@ -81,30 +81,32 @@ def _dealer_line(result: ContestResult) -> str:
     return ", ".join(parts) + "."
 
 
-def show_tournament(result: TournamentResult, *, quiet: bool) -> None:
+def show_tournament(terminal: Terminal, result: TournamentResult, *, quiet: bool) -> None:
     """Print a tournament for people; `quiet` leaves the sentence only."""
     if not quiet:
         for standings in result.standings:
             if not standings.total_bankroll:
                 continue
-            out.print(f"\n{standings.game}", style="bold", markup=False)
-            show(_crosstable(standings))
-            show(_rankings(standings))
-            show(_entrants(standings, [contest for contest in result.contests if contest.game == standings.game]))
+            terminal.print(f"\n{standings.game}", style="bold")
+            terminal.show(_crosstable(standings))
+            terminal.show(_rankings(standings))
+            terminal.show(
+                _entrants(standings, [contest for contest in result.contests if contest.game == standings.game])
+            )
         for contest in result.contests:
             for player in contest.players:
                 if player.first_fault:
                     names = " - ".join(other.name for other in contest.players)
-                    out.print(f"{names}: {player.name}: first fault: {player.first_fault}.", markup=False)
+                    terminal.print(f"{names}: {player.name}: first fault: {player.first_fault}.")
         for contest in result.contests:
             if contest.outcome in ("failed", "interrupted") and result.outcome != "interrupted":
                 names = " - ".join(player.name for player in contest.players)
-                out.print(f"{names} ({contest.game}) ended early: {contest.reason}", markup=False)
-    out.print(result.sentence, markup=False)
+                terminal.print(f"{names} ({contest.game}) ended early: {contest.reason}")
+    terminal.print(result.sentence)
     if not quiet:
-        out.print(f"Files are in {result.folder}", markup=False)
+        terminal.print(f"Files are in {result.folder}")
     if result.resume is not None:
-        out.print(f"Go on with: {result.resume}", markup=False)
+        terminal.print(f"Go on with: {result.resume}")
 
 
 def _crosstable(standings: GameStandings) -> Table:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dealer.cli.console import abort
+from dealer.cli.console import Terminal, abort
 from dealer.cli.options import RunOptions, takes_run_options
 from dealer.cli.running import run_new
 from dealer.table.players import PlayerError, parse_player
@@ -19,6 +19,7 @@ __all__ = ["play"]
 
 @takes_run_options
 def play(
+    context: typer.Context,
     words: Annotated[
         list[str] | None,
         typer.Argument(
@@ -42,7 +43,7 @@ def play(
         settings["games"] = [game]
     if bots:
         settings["bots"] = bots
-    run_new(settings, options)
+    run_new(context.ensure_object(Terminal), settings, options)
 
 
 def _split_words(words: list[str]) -> tuple[str | None, list[str]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn, TypeAlias
 
 import typer
 
-from dealer.cli.console import EXIT_FAILED, abort, say
+from dealer.cli.console import EXIT_FAILED, Terminal, abort
 from engine import Game
 from logs.errors import DamagedLogError, LogProblem, LogsError
 from protocol import GameDefinitionError, find_game
@@ -45,14 +45,15 @@ _MOST_SHOWN = 10
 class Problems:
     """Says what is wrong with what is read: the first few in full, then how many there were."""
 
-    def __init__(self) -> None:
+    def __init__(self, terminal: Terminal) -> None:
         self.count = 0
+        self._terminal = terminal
 
     def __call__(self, problem: LogProblem) -> None:
         """A problem was met."""
         self.count += 1
         if self.count <= _MOST_SHOWN:
-            say(str(problem))
+            self._terminal.say(str(problem))
 
     def stop(self, error: Exception) -> NoReturn:
         """End the command for an error that ended the reading."""
@@ -68,7 +69,7 @@ class Problems:
         """Say how many were not shown."""
         more = self.count - _MOST_SHOWN
         if more > 0:
-            say(f"and {more:,} more problem{'s' * (more > 1)} like these")
+            self._terminal.say(f"and {more:,} more problem{'s' * (more > 1)} like these")
 
 
 def game_named(name: str | None) -> Game | None:
@@ -82,14 +83,20 @@ def game_named(name: str | None) -> Game | None:
 
 
 def counted(
-    sources: list[Path], *, game: Game | None, strict: bool, transcript: Path | None = None, times: bool = False
+    terminal: Terminal,
+    sources: list[Path],
+    *,
+    game: Game | None,
+    strict: bool,
+    transcript: Path | None = None,
+    times: bool = False,
 ) -> HandCounts:
     """All hands of runs and logs, counted; ends the command where they cannot be read or there are none."""
     from logs.tracker.files import count_files
 
     if transcript is not None and len(sources) > 1:
         abort("--transcript goes with one log")
-    problems = Problems()
+    problems = Problems(terminal)
     try:
         counts = count_files(
             sources,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from dealer.cli.console import abort, out, say
+from dealer.cli.console import Terminal, abort
 from dealer.cli.reading import GameName, Sources, Strict, Transcript, counted, game_named
 from dealer.record.folder import RESULT_NAME, write_whole
 from dealer.results.schema import ContestResult, PlayerResult, TournamentResult
@@ -23,6 +23,7 @@ _NOTHING = "–"
 
 
 def report(
+    context: typer.Context,
     sources: Sources,
     out_file: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The page.")] = Path("report.html"),
     title: Annotated[str | None, typer.Option(help="Above it.", show_default="the names of the bots")] = None,
@@ -37,8 +38,9 @@ def report(
     """
     if out_file.exists() and not force:
         abort(f"{out_file} is there already: --force writes over it, --out takes another name")
-    counts = counted(sources, game=game_named(game), strict=strict, transcript=transcript, times=True)
-    results = [result for source in sources if (result := _result(source)) is not None]
+    terminal = context.ensure_object(Terminal)
+    counts = counted(terminal, sources, game=game_named(game), strict=strict, transcript=transcript, times=True)
+    results = [result for source in sources if (result := _result(terminal, source)) is not None]
     contests = [contest for result in results for contest in _contests(result)]
     statistics = statistics_of(counts)
     data = report_data(
@@ -54,10 +56,10 @@ def report(
         write_whole(out_file, format_report(data))
     except OSError as error:
         abort(f"cannot write {out_file}: {error.strerror}")
-    out.print(f"{out_file}: {counts.hands:,} hands", markup=False)
+    terminal.print(f"{out_file}: {counts.hands:,} hands")
 
 
-def _result(source: Path) -> ContestResult | TournamentResult | None:
+def _result(terminal: Terminal, source: Path) -> ContestResult | TournamentResult | None:
     """What a run came to; None where there is no result, or none that is understood."""
     path = source / RESULT_NAME
     if not path.is_file():
@@ -66,7 +68,7 @@ def _result(source: Path) -> ContestResult | TournamentResult | None:
         adapter: TypeAdapter[ContestResult | TournamentResult] = TypeAdapter(ContestResult | TournamentResult)
         return adapter.validate_json(path.read_bytes())
     except (OSError, ValidationError):
-        say(f"{path} is no result of this version: the page is made of the logs alone")
+        terminal.say(f"{path} is no result of this version: the page is made of the logs alone")
         return None
 
 

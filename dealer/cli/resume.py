@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from dealer.cli.console import Terminal
 from dealer.cli.options import JsonOutput, Junit, Quiet
 from dealer.cli.running import run_again
 
@@ -14,6 +15,7 @@ __all__ = ["resume"]
 
 
 def resume(
+    context: typer.Context,
     run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of the run.")],
     quiet: Quiet = False,
     as_json: JsonOutput = False,
@@ -23,4 +25,4 @@ def resume(
 
     Every match goes on behind its last whole hand, with bots started afresh.
     """
-    run_again(run, quiet=quiet, as_json=as_json, junit=junit)
+    run_again(context.ensure_object(Terminal), run, quiet=quiet, as_json=as_json, junit=junit)

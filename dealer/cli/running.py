@@ -14,7 +14,7 @@ from typing import Any
 
 import typer
 
-from dealer.cli.console import abort, out, say
+from dealer.cli.console import Terminal, abort
 from dealer.cli.live import expectation, waiting_line, watch
 from dealer.cli.options import RunOptions
 from dealer.cli.outcome import exit_code, show_contest, show_tournament
@@ -33,10 +33,11 @@ from dealer.table.players import PlayerKind
 __all__ = ["run_again", "run_new"]
 
 
-def run_new(settings: dict[str, Any], options: RunOptions, *, config: Path | None = None) -> None:
+def run_new(terminal: Terminal, settings: dict[str, Any], options: RunOptions, *, config: Path | None = None) -> None:
     """Run what the settings and a configuration file ask for, in a new folder, and end the command.
 
     Args:
+        terminal: where it shows.
         settings: given on the command line.
         options: the same as typed, for what is not a setting.
         config: the file; that of the options by default.
@@ -58,10 +59,10 @@ def run_new(settings: dict[str, Any], options: RunOptions, *, config: Path | Non
             abort(f"cannot write to {folder}: {error.strerror}")
     except (ConfigError, FolderError) as error:
         abort(str(error))
-    _run(whole, entrants, folder, quiet=options.quiet, as_json=options.as_json, junit=junit)
+    _run(terminal, whole, entrants, folder, quiet=options.quiet, as_json=options.as_json, junit=junit)
 
 
-def run_again(folder: Path, *, quiet: bool, as_json: bool, junit: Path | None) -> None:
+def run_again(terminal: Terminal, folder: Path, *, quiet: bool, as_json: bool, junit: Path | None) -> None:
     """Go on with the interrupted run in a folder, and end the command."""
     path = folder / CONFIG_NAME
     if not path.is_file():
@@ -76,7 +77,9 @@ def run_again(folder: Path, *, quiet: bool, as_json: bool, junit: Path | None) -
         whole = settled(config, entrants, 0)
     except ConfigError as error:
         abort(str(error))
-    _run(whole, entrants, shown if Path.cwd() == before else folder, quiet=quiet, as_json=as_json, junit=junit)
+    _run(
+        terminal, whole, entrants, shown if Path.cwd() == before else folder, quiet=quiet, as_json=as_json, junit=junit
+    )
 
 
 def _merged(settings: dict[str, Any], path: Path | None) -> dict[str, Any]:
@@ -104,7 +107,14 @@ def _few(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _run(
-    config: RunConfig, entrants: Entrants, folder: Path, *, quiet: bool, as_json: bool, junit: Path | None
+    terminal: Terminal,
+    config: RunConfig,
+    entrants: Entrants,
+    folder: Path,
+    *,
+    quiet: bool,
+    as_json: bool,
+    junit: Path | None,
 ) -> None:
     """Run it, show it, and end the command with the right exit code."""
     plan = plan_run(config, entrants, folder)
@@ -122,7 +132,7 @@ def _run(
 
     tournament = Tournament(plan, on_ended)
     with lock, asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(_run_and_watch(tournament, is_silent=quiet or as_json))
+        runner.run(_run_and_watch(terminal, tournament, is_silent=quiet or as_json))
     result: ContestResult | TournamentResult
     if config.command == "play":
         (contest,) = tournament.contests
@@ -136,21 +146,21 @@ def _run(
     try:
         write_whole(folder / RESULT_NAME, text + "\n")
     except OSError as error:
-        say(f"cannot write {folder / RESULT_NAME}: {error.strerror}")
+        terminal.say(f"cannot write {folder / RESULT_NAME}: {error.strerror}")
     if junit is not None:
         try:
             write_whole(junit, junit_report(result))
         except OSError as error:
-            say(f"cannot write {junit}: {error.strerror}")
+            terminal.say(f"cannot write {junit}: {error.strerror}")
     for contest in tournament.contests:
         for sentence in dict.fromkeys(sentence for run in contest.runs for sentence in run.not_exported()):
-            say(sentence)
+            terminal.say(sentence)
     if as_json:
-        out.print(text, markup=False, soft_wrap=True)
+        terminal.print(text)
     elif isinstance(result, ContestResult):
-        show_contest(result, quiet=quiet)
+        show_contest(terminal, result, quiet=quiet)
     else:
-        show_tournament(result, quiet=quiet)
+        show_tournament(terminal, result, quiet=quiet)
     raise typer.Exit(exit_code(result.outcome))
 
 
@@ -158,7 +168,7 @@ def _quoted(path: str) -> str:
     return subprocess.list2cmdline([path]) if os.name == "nt" else shlex.quote(path)
 
 
-async def _run_and_watch(tournament: Tournament, *, is_silent: bool) -> None:
+async def _run_and_watch(terminal: Terminal, tournament: Tournament, *, is_silent: bool) -> None:
     playing = asyncio.create_task(tournament.play())
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -167,9 +177,9 @@ async def _run_and_watch(tournament: Tournament, *, is_silent: bool) -> None:
             loop.add_signal_handler(number, playing.cancel)
     if not is_silent:
         for sentence in expectation(tournament):
-            say(sentence)
-    watching = None if is_silent else asyncio.create_task(watch(tournament))
-    announcing = asyncio.create_task(_announce_seats(tournament, playing))
+            terminal.say(sentence)
+    watching = None if is_silent else asyncio.create_task(watch(terminal, tournament))
+    announcing = asyncio.create_task(_announce_seats(terminal, tournament, playing))
     try:
         await playing
     finally:
@@ -180,7 +190,7 @@ async def _run_and_watch(tournament: Tournament, *, is_silent: bool) -> None:
                     await task
 
 
-async def _announce_seats(tournament: Tournament, playing: asyncio.Task[None]) -> None:
+async def _announce_seats(terminal: Terminal, tournament: Tournament, playing: asyncio.Task[None]) -> None:
     """Say where clients that others start are awaited, whenever that changes."""
     if all(player.kind is not PlayerKind.TCP for plan in tournament.plan.contests for player in plan.players):
         return
@@ -191,5 +201,5 @@ async def _announce_seats(tournament: Tournament, playing: asyncio.Task[None]) -
         places = line.partition(",")[0] if line else ""
         if line and places != told:
             told = places
-            say(line)
+            terminal.say(line)
         await asyncio.sleep(0.05)

@@ -11,7 +11,7 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from dealer.cli.console import abort, out, say, show
+from dealer.cli.console import Terminal, abort
 from dealer.cli.reading import GameName, Sources, Strict, counted, game_named
 from logs.tracker.definitions import STATISTICS
 from logs.tracker.tables import TableView
@@ -23,6 +23,7 @@ DEFINITIONS = "\n\n".join(f"{statistic.short}: {statistic.definition}" for stati
 
 
 def stats(
+    context: typer.Context,
     sources: Sources,
     brief: Annotated[bool, typer.Option("--brief", help="The first table only.")] = False,
     times: Annotated[bool, typer.Option("--times", help="Read the times of actions too, which takes longer.")] = False,
@@ -37,28 +38,29 @@ def stats(
     """
     if as_json and as_csv:
         abort("--json and --csv contradict each other; give one")
-    counts = counted(sources, game=game_named(game), strict=strict, times=times)
+    terminal = context.ensure_object(Terminal)
+    counts = counted(terminal, sources, game=game_named(game), strict=strict, times=times)
     from logs.tracker.derive import statistics_of
     from logs.tracker.rows import COLUMNS, rows
     from logs.tracker.tables import statistics_tables
 
     statistics = statistics_of(counts)
     if as_json:
-        out.print(statistics.model_dump_json(indent=2), markup=False, soft_wrap=True)
+        terminal.print(statistics.model_dump_json(indent=2))
         return
     if as_csv:
         text = io.StringIO()
         writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows(statistics))
-        out.print(text.getvalue(), markup=False, soft_wrap=True, end="")
+        terminal.print(text.getvalue(), end="")
         return
     overview, *others = statistics_tables(statistics)
-    show(_table(overview))
+    terminal.show(_table(overview))
     if not brief:
         for view in others:
-            show(_table(view))
-    say("arena stats --help says what the figures mean.")
+            terminal.show(_table(view))
+    terminal.say("arena stats --help says what the figures mean.")
 
 
 def _table(view: TableView) -> Table:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dealer.cli.console import abort
+from dealer.cli.console import Terminal, abort
 from dealer.cli.options import RunOptions, takes_run_options
 from dealer.cli.running import run_new
 
@@ -16,6 +16,7 @@ __all__ = ["tournament"]
 
 @takes_run_options
 def tournament(
+    context: typer.Context,
     words: Annotated[
         list[str],
         typer.Argument(
@@ -46,4 +47,4 @@ def tournament(
         config = Path(words[0])
     else:
         settings["bots"] = words
-    run_new(settings, options, config=config)
+    run_new(context.ensure_object(Terminal), settings, options, config=config)

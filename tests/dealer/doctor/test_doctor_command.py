@@ -15,23 +15,14 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
-from dealer.cli.doctor import doctor as doctor_command
+from dealer.cli.app import app
 from dealer.doctor.situations import SITUATIONS
 from tests.dealer.doctor.peers import FAULTS, SECRET
-from tests.dealer.helpers import CONNECT, CONTROL_CODES, PATIENCE_S, ROOT, free_ports, program_env, write_program
+from tests.dealer.helpers import ARENA, CONNECT, CONTROL_CODES, PATIENCE_S, ROOT, free_ports, program_env, write_program
 
-APP = typer.Typer(add_completion=False)
-APP.command("doctor")(doctor_command)
-DOCTOR = [
-    sys.executable,
-    "-P",
-    "-c",
-    "import typer; from dealer.cli.doctor import doctor; app = typer.Typer(add_completion=False); "
-    "app.command('doctor')(doctor); app(prog_name='doctor')",
-]
+DOCTOR = [*ARENA, "doctor"]
 PEERS = ROOT / "tests" / "dealer" / "doctor" / "peers.py"
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 unix_only = pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
@@ -70,7 +61,7 @@ def doctor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Doctor:
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments: str) -> Ran:
-        result = CliRunner().invoke(APP, [*arguments, "--wait", "0.01"], prog_name="arena doctor")
+        result = CliRunner().invoke(app, ["doctor", *arguments, "--wait", "0.01"], prog_name="arena")
         assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
         for text in (result.stdout, result.stderr):
             assert not CONTROL_CODES.search(text.replace("\r\n", "\n").encode()), text
