@@ -37,11 +37,11 @@ DEALER_ROOMS = (
 MOST_LINES = 500
 
 KNOWN: dict[str, set[str]] = {
-    "upward": {"dealer.record.files -> dealer.contest.match_run"},
+    "upward": set(),
     "long": {"dealer.match.match"},
-    "circle": {"bots.legality", "bots.view", "dealer.record.files", "dealer.contest.match_run"},
+    "circle": {"bots.legality", "bots.view"},
     "room circle": {
-        *("bots.legality", "bots.view", "dealer.record", "dealer.contest"),
+        *("bots.legality", "bots.view"),
         *("engine.kernels", "engine.equity_arrays", "engine.equity", "engine.tables"),
     },
     "underscore": {"engine.kernels.showdown_equity"},

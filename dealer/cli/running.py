@@ -131,7 +131,7 @@ def _run(
                 write_whole(contest.plan.folder / RESULT_NAME, result.model_dump_json(indent=2) + "\n")
 
     tournament = Tournament(plan, on_ended)
-    with lock, asyncio.Runner(loop_factory=new_event_loop) as runner:
+    with contextlib.closing(lock), asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(_run_and_watch(terminal, tournament, is_silent=quiet or as_json))
     result: ContestResult | TournamentResult
     if config.command == "play":

@@ -26,6 +26,7 @@ from dealer.contest.tally import Tally
 from dealer.match.clocks import DEFAULT_LIMITS, TimeLimits
 from dealer.match.faults import FaultPolicy
 from dealer.match.match import MatchSetup
+from dealer.record.files import RecordPlan
 from dealer.record.resume import PickedUp, pick_up
 from dealer.table.launcher import LaunchError
 from dealer.table.players import Player
@@ -204,9 +205,9 @@ class Contest:
         for index, slot in enumerate(self.slots):
             plan = self._match_plan(slot)
             try:
-                picked_up = pick_up(plan.folder, plan.setup, plan.game_name)
+                picked_up = pick_up(plan.setup, plan.record)
             except OSError as error:
-                raise LaunchError(f"cannot go on with {plan.folder}: {error.strerror}") from None
+                raise LaunchError(f"cannot go on with {plan.record.folder}: {error.strerror}") from None
             if picked_up is not None:
                 self.scores.restore(index, picked_up.values)
                 self.hands_before += picked_up.progress.hands
@@ -236,16 +237,13 @@ class Contest:
                 plan.on_fault,
                 MAX_IDLE_LINES_PER_HAND,
             ),
-            plan.game_name,
+            RecordPlan(plan.folder, plan.game_name, plan.exports, plan.names[0]),
             tuple(plan.players[player] for player in slot.players),
             # The same in every slice: what a bot does in a hand does not depend on how the hands are cut.
             tuple((plan.seed * 1000003 + slot.seating * 1009 + player) % 2**32 for player in slot.players),
-            plan.folder,
             plan.host,
             plan.ports,
             plan.coalesce_s,
-            plan.exports,
-            plan.names[0],
         )
 
     async def _play(self) -> Ending:

@@ -94,14 +94,12 @@ class LocalRun:
 
     def _keep_tracebacks(self, match: InProcessMatch) -> None:
         """Where a bot's own code failed, in the file that a bot process would have written."""
-        setup = self.plan.setup
         for seat, text in match.tracebacks.items():
-            name = setup.names[seat].replace("#", "-")
             with contextlib.suppress(OSError):
-                (self.plan.folder / f"{setup.name}.seat{seat + 1}.{name}.out").write_text(text, "utf-8")
+                self.plan.record.output_path(self.plan.setup, Seat(seat)).write_text(text, "utf-8")
 
     def _open_files(self) -> MatchFiles:
-        self._files = open_match_files(self.plan, is_resumed=self._is_resumed)
+        self._files = open_match_files(self.plan.setup, self.plan.record, is_resumed=self._is_resumed)
         return self._files
 
     def _open(self) -> InProcessMatch:

@@ -18,7 +18,6 @@ import time
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 from dealer.contest.tally import Tally
 from dealer.match.clocks import TimeLimits
@@ -26,14 +25,13 @@ from dealer.match.failures import not_written
 from dealer.match.faults import FORFEITED, RESTARTED, Fault, FaultKind, Loss, MatchFailure
 from dealer.match.match import NO_PROGRESS, Match, MatchSetup, Phase
 from dealer.match.observer import MatchObserver, Observers
-from dealer.record.files import MatchFiles, open_match_files
+from dealer.record.files import MatchFiles, RecordPlan, open_match_files
 from dealer.record.resume import PickedUp
 from dealer.table.connections import Table
 from dealer.table.launcher import BotProcess, LaunchError, stop_all
 from dealer.table.loop import Changes
 from dealer.table.players import Player, PlayerKind
 from engine import Seat
-from logs.export import ExportFormat
 
 __all__ = ["MatchPlan", "MatchRun"]
 
@@ -48,27 +46,21 @@ class MatchPlan:
 
     Attributes:
         setup: what is played.
-        game_name: as shown and logged.
+        record: what is kept of it.
         players: by seat.
         bot_seeds: by seat, for the chance decisions of built-in bots.
-        folder: where everything about the match goes; it must exist.
         host: the address to listen on.
         ports: of the seats; missing ones and 0 mean any free port.
         coalesce_s: see `dealer.table.connections.Table`.
-        exports: the formats of hand histories that are written.
-        hero: whose cards they show from the start.
     """
 
     setup: MatchSetup
-    game_name: str
+    record: RecordPlan
     players: tuple[Player, ...]
     bot_seeds: tuple[int, ...]
-    folder: Path
     host: str = "127.0.0.1"
     ports: tuple[int, ...] = ()
     coalesce_s: float | None = None
-    exports: tuple[ExportFormat, ...] = ()
-    hero: str | None = None
 
 
 class MatchRun:
@@ -219,7 +211,7 @@ class MatchRun:
     # ---- opening
 
     def _open_files(self) -> MatchFiles:
-        self._files = open_match_files(self.plan, is_resumed=self._is_resumed)
+        self._files = open_match_files(self.plan.setup, self.plan.record, is_resumed=self._is_resumed)
         return self._files
 
     def _open(self, hands: int) -> None:
@@ -249,14 +241,13 @@ class MatchRun:
         player = plan.players[seat]
         if player.kind is PlayerKind.TCP:
             return
-        name = plan.setup.names[seat].replace("#", "-")
         self._processes[seat] = BotProcess(
             player,
             host={"0.0.0.0": "127.0.0.1", "::": "::1"}.get(plan.host, plan.host),
             port=self.ports[seat],
-            game=str((plan.folder / f"{plan.setup.name}.game").absolute()),
+            game=str(plan.record.path(plan.setup, "game").absolute()),
             seed=plan.bot_seeds[seat],
-            output_path=plan.folder / f"{plan.setup.name}.seat{seat + 1}.{name}.out",
+            output_path=plan.record.output_path(plan.setup, seat),
             append=self._is_resumed or seat in self._processes,
             on_exit=partial(_notify_from_thread, asyncio.get_running_loop(), table.changes),
         )

@@ -49,7 +49,8 @@ class Tally(MatchObserver):
         progress = picked_up.progress
         self.hands = progress.hands
         self.chips = list(progress.totals)
-        self.times = picked_up.times
+        for times, earlier in zip(self.times, picked_up.times, strict=True):
+            times.include(earlier)
         for fault in picked_up.faults:
             self.fault(fault)
 

@@ -1,98 +1,106 @@
 """The files of one match: its game, its ACPC log, its transaction log, and what players said and did wrong.
 
-    match.game      the definition of the game
-    match.log       a line per hand
-    match.tlog      a line per action
-    match.comments  a line per comment; only where there was one
-    match.faults    a line per fault; only where there was one
-    pokerstars/     hand histories, a folder per format (`logs.export`)
+    match.game              the definition of the game
+    match.log               a line per hand
+    match.tlog              a line per action
+    match.comments          a line per comment; only if there was one
+    match.faults            a line per fault; only if there was one
+    match.seat1.Ann.out     what the player in a seat wrote
+    pokerstars/             hand histories, a folder per format (`logs.export`)
 
-A match that is picked up goes on in the same files.
+A match that is resumed goes on in the same files.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from dealer.match.match import MatchSetup
 from dealer.match.observer import MatchObserver
 from dealer.record.writers import CommentWriter, FaultWriter, HandHistoryWriter, LogWriter, TransactionWriter
 from dealer.table.launcher import LaunchError
+from engine import Seat
 from logs import format_header, format_score_line
 from logs.acpc_log.reader import read_log
 from logs.export import Exporter, ExportFormat, ExportOptions
 from logs.line_file import LineFile
 from protocol import format_game_definition
 
-if TYPE_CHECKING:
-    from dealer.contest.match_run import MatchPlan
-
-__all__ = ["MatchFiles", "open_match_files"]
+__all__ = ["MatchFiles", "RecordPlan", "open_match_files"]
 
 
-def open_match_files(plan: MatchPlan, *, is_resumed: bool) -> MatchFiles:
+@dataclass(frozen=True, slots=True)
+class RecordPlan:
+    """What is kept of the matches of a contest, and where.
+
+    Attributes:
+        folder: where their files go; it must exist.
+        game_name: as logged.
+        exports: the formats of the hand histories to write.
+        hero: the player whose cards they show from the start.
+    """
+
+    folder: Path
+    game_name: str
+    exports: tuple[ExportFormat, ...] = ()
+    hero: str | None = None
+
+    def path(self, setup: MatchSetup, kind: str) -> Path:
+        """A file of a match by its suffix: ``log``, ``tlog``, ``game``, ``comments`` or ``faults``."""
+        return self.folder / f"{setup.name}.{kind}"
+
+    def output_path(self, setup: MatchSetup, seat: Seat) -> Path:
+        """The file for what the player in a seat writes."""
+        return self.path(setup, f"seat{seat + 1}.{setup.names[seat].replace('#', '-')}.out")
+
+
+def open_match_files(setup: MatchSetup, plan: RecordPlan, *, is_resumed: bool) -> MatchFiles:
     """The files of a match to be run.
 
     Raises:
         LaunchError: they cannot be written.
     """
     try:
-        return MatchFiles(
-            plan.folder, plan.setup, plan.game_name, is_resumed=is_resumed, exports=plan.exports, hero=plan.hero
-        )
+        return MatchFiles(setup, plan, is_resumed=is_resumed)
     except OSError as error:
         raise LaunchError(f"cannot write to {plan.folder}: {error.strerror}") from None
 
 
 class MatchFiles:
-    """Opened files.
+    """The open files of a match.
 
     Attributes:
-        observers: who writes them.
+        observers: what writes them.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        setup: MatchSetup,
-        game_name: str,
-        *,
-        is_resumed: bool = False,
-        exports: Sequence[ExportFormat] = (),
-        hero: str | None = None,
-    ) -> None:
-        """Open the files; those of a match that is not picked up begin anew.
-
-        Args:
-            folder: where they are.
-            setup: what is played.
-            game_name: as logged.
-            is_resumed: go on in files that are there.
-            exports: the formats of hand histories.
-            hero: whose cards they show from the start.
+    def __init__(self, setup: MatchSetup, plan: RecordPlan, *, is_resumed: bool = False) -> None:
+        """Open the files; unless the match is resumed they start empty.
 
         Raises:
             OSError: they cannot be written.
         """
+        log_path = plan.path(setup, "log")
         self._names = setup.names
-        (folder / f"{setup.name}.game").write_text(format_game_definition(setup.game), "ascii")
-        self._log = LineFile(folder / f"{setup.name}.log", append=is_resumed)
+        plan.path(setup, "game").write_text(format_game_definition(setup.game), "ascii")
+        self._log = LineFile(log_path, append=is_resumed)
         self._transactions: LineFile | None = None
-        self._faults = FaultWriter(folder / f"{setup.name}.faults")
-        self._comments = CommentWriter(folder / f"{setup.name}.comments")
-        options = ExportOptions(hero=hero, seed=setup.seed)
-        self._exporters = [Exporter(format_, folder / format_.value, options, force=True) for format_ in exports]
+        self._faults = FaultWriter(plan.path(setup, "faults"))
+        self._comments = CommentWriter(plan.path(setup, "comments"))
+        options = ExportOptions(hero=plan.hero, seed=setup.seed)
+        self._exporters = [
+            Exporter(format_, plan.folder / format_.value, options, force=True) for format_ in plan.exports
+        ]
         try:
             if not is_resumed:
-                (folder / f"{setup.name}.faults").unlink(missing_ok=True)
-                (folder / f"{setup.name}.comments").unlink(missing_ok=True)
+                plan.path(setup, "faults").unlink(missing_ok=True)
+                plan.path(setup, "comments").unlink(missing_ok=True)
                 limits = setup.limits
                 self._log.write(
                     format_header(
                         setup.name,
-                        game_name,
+                        plan.game_name,
                         setup.hands,
                         setup.seed,
                         t_response_ms=limits.response_us // 1000,
@@ -100,9 +108,9 @@ class MatchFiles:
                         t_per_hand_ms=limits.per_hand_us // 1000,
                     )
                 )
-            self._transactions = LineFile(folder / f"{setup.name}.tlog", append=is_resumed)
+            self._transactions = LineFile(plan.path(setup, "tlog"), append=is_resumed)
             if is_resumed:
-                self._export_again(folder / f"{setup.name}.log")
+                self._export_again(log_path)
         except OSError:
             self.close()
             raise
@@ -115,18 +123,18 @@ class MatchFiles:
         )
 
     def _export_again(self, log: Path) -> None:
-        """Hand histories are made again of the hands that stand: whatever an interruption has left is gone."""
+        """Write the hand histories anew from the hands in the log; nothing that an interruption left remains."""
         if self._exporters:
             for record in read_log(log, times=True):
                 for exporter in self._exporters:
                     exporter.write(record)
 
     def not_exported(self) -> list[str]:
-        """What is in no hand history, in sentences."""
+        """Sentences about the hands that a hand history cannot hold."""
         return [exporter.not_written() for exporter in self._exporters if exporter.skipped]
 
     def close_with_score(self, totals: Sequence[float]) -> None:
-        """Write the score under a match that ends without being played on."""
+        """Write the score of a match that ends where it was interrupted."""
         self._log.write(format_score_line(totals, self._names))
         self.close()
 

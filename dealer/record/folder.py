@@ -1,7 +1,7 @@
-"""The folder of a run: a new one that never overwrites anything, a lock, and files that are whole or not there.
+"""The folder of a run: new or empty when a run starts, locked while it lasts, its files either whole or absent.
 
-run.toml       what was asked for: `arena play --config run.toml` repeats it
-result.json    what came out, once it ended
+run.toml       the configuration: `arena play --config run.toml` repeats the run
+result.json    the result, once the run has ended
 ...            the files of the matches
 """
 
@@ -14,7 +14,6 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import IO
 
 __all__ = ["FolderError", "RunLock", "new_folder", "write_whole"]
@@ -25,14 +24,14 @@ _LOCK_NAME = "run.lock"
 
 
 class FolderError(RuntimeError):
-    """A folder cannot be used; the sentence says why, and what to do."""
+    """A folder cannot be used; the sentence says why and what to do."""
 
 
 def new_folder(asked: Path | None, names: Sequence[str]) -> Path:
-    """The folder for a run's files: as asked, or a new one below ``runs``.
+    """Make the folder for a run's files: the one asked for, or a new one in ``runs``.
 
     Raises:
-        FolderError: it holds something already, or cannot be made.
+        FolderError: it is not empty or cannot be made.
     """
     if asked is None:
         label = re.sub(r"[^A-Za-z0-9.+-]+", "_", "-vs-".join(names))[:60]
@@ -55,31 +54,31 @@ def new_folder(asked: Path | None, names: Sequence[str]) -> Path:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file so that it is there whole or not at all, also when the machine stops in between.
+    """Write a file so that it is there whole or not at all, even if the machine stops in between.
 
     Raises:
-        OSError: it cannot be written; a former file is as it was.
+        OSError: it cannot be written; an earlier file is left as it was.
     """
-    beside = path.with_name(path.name + ".new")
+    new = path.with_name(path.name + ".new")
     try:
-        with beside.open("w", encoding="utf-8", newline="\n") as file:
+        with new.open("w", encoding="utf-8", newline="\n") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        beside.replace(path)
+        new.replace(path)
     except OSError:
-        beside.unlink(missing_ok=True)
+        new.unlink(missing_ok=True)
         raise
 
 
 class RunLock:
-    """Keeps a second process out of a run's folder; a process that dies gives it up by dying."""
+    """Keeps a second process out of a run's folder until it is closed, or until the process that has it ends."""
 
     def __init__(self, folder: Path) -> None:
         """Take the lock.
 
         Raises:
-            FolderError: another process has it, or the folder cannot be written.
+            FolderError: another process has it, or the folder cannot be written to.
         """
         self._path = folder / _LOCK_NAME
         try:
@@ -92,20 +91,12 @@ class RunLock:
             self._file.close()
             raise FolderError(f"the run in {folder} is still going on in another process") from None
 
-    def release(self) -> None:
-        """Give the lock up."""
+    def close(self) -> None:
+        """Release the lock."""
         self._file.close()
         with contextlib.suppress(OSError):
-            # Whoever has just taken it keeps it; who comes later makes a file anew.
+            # A process that has just taken it keeps it; one that comes later makes a new file.
             self._path.unlink()
-
-    def __enter__(self) -> RunLock:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.release()
 
 
 if sys.platform == "win32":

@@ -1,34 +1,33 @@
-"""How long a player's answers took: a histogram fine enough for medians and 99 % points, small enough to keep for ever.
+"""How long a player's answers took: a histogram fine enough for medians and 99th percentiles, of bounded size.
 
-Times below 64 microseconds are counted exactly, longer ones in 32 classes per power of two: an error of at most 1.6 %.
+Times below 64 microseconds are counted exactly, longer ones in 32 classes per power of two, an error of at most 1.6 %.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass, field
 
 __all__ = ["ResponseTimes"]
 
 _EXACT_BITS = 6
 
 
+@dataclass(slots=True)
 class ResponseTimes:
-    """Times of answers in microseconds.
+    """Times of answers in microseconds, equal when they hold the same counts.
 
     Attributes:
-        count: how many.
+        count: number of answers.
         total_us: their sum.
     """
 
-    __slots__ = ("_classes", "count", "total_us")
-
-    def __init__(self) -> None:
-        self.count = 0
-        self.total_us = 0
-        self._classes: Counter[int] = Counter()
+    count: int = 0
+    total_us: int = 0
+    _classes: Counter[int] = field(default_factory=Counter)
 
     def add(self, time_us: int) -> None:
-        """Count one answer; a negative time counts as none at all."""
+        """Count one answer; a negative time counts as zero."""
         time_us = max(0, time_us)
         self.count += 1
         self.total_us += time_us
@@ -36,13 +35,13 @@ class ResponseTimes:
         self._classes[time_us if shift <= 0 else (shift << _EXACT_BITS) + (time_us >> shift)] += 1
 
     def include(self, others: ResponseTimes) -> None:
-        """Count in all that another histogram holds."""
+        """Add everything that another histogram holds."""
         self.count += others.count
         self.total_us += others.total_us
         self._classes.update(others._classes)
 
     def quantile_us(self, share: float) -> float | None:
-        """The time that a share of the answers did not exceed; None without answers.
+        """The time that a given share of the answers did not exceed; None if there are no answers.
 
         Args:
             share: between 0 and 1, such as 0.5 for the median.

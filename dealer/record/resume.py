@@ -1,12 +1,12 @@
 """What an interrupted match has left on disk, and how to go on from there.
 
-The files of a match are written line by line, so whatever ended the run (Ctrl-C, kill -9, the machine), they hold whole
-hands up to some point and perhaps a piece beyond: part of a line, or the NULs of blocks that a machine never wrote.
-`pick_up` finds the last hand that both the log and the transaction log hold whole, cuts the files off behind it, and
-returns what the match amounted to there. Played on from that hand, the match deals the same cards and leaves the same
-log as if nothing had happened.
+The files of a match are written line by line, so whatever ended the run (Ctrl-C, kill -9, a power cut), they hold
+whole hands up to some point and perhaps a fragment: part of a line, or the NULs of blocks that were never written.
+`pick_up` finds the last hand that is whole in both the log and the transaction log, cuts the files off after it, and
+returns the state of the match there. Resumed from that hand, the match deals the same cards and leaves the same log as
+if it had never been interrupted.
 
-Nothing is guessed: whole lines that do not belong to this match (another seed, other players, another game) are a
+Nothing is guessed: a whole line that does not belong to this match (another seed, other players, another game) raises
 `PickUpError`, and nothing is cut.
 """
 
@@ -19,9 +19,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from dealer.match.faults import Fault
 from dealer.match.match import MatchSetup, Progress
+from dealer.record.files import RecordPlan
 from dealer.record.folder import write_whole
 from dealer.record.response_times import ResponseTimes
 from dealer.record.writers import parse_fault
@@ -38,20 +40,20 @@ __all__ = ["PickUpError", "PickedUp", "pick_up"]
 _HEADER_LINES = 4
 
 _MOST_BYTES_OF_A_LINE = 1 << 20
-"""Longer than any line of a match; a file without ends of lines must not fill the memory."""
+"""Longer than any line of a match, so that a file without line ends does not fill the memory."""
 
 
 class PickUpError(RuntimeError):
-    """The files cannot be those of this match; the sentence says which line of which file, and why."""
+    """The files are not those of this match; the sentence says which line of which file, and why."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class PickedUp:
-    """Where a match stands.
+    """Where an interrupted match stands.
 
     Attributes:
         progress: for `Match` and `InProcessMatch`.
-        is_closed: the match has ended with its score.
+        is_closed: whether the match has ended with its score.
         values: net chips by seat, hand after hand.
         faults: what players have done wrong.
         times: by seat, how long answers took.
@@ -60,54 +62,47 @@ class PickedUp:
     progress: Progress
     is_closed: bool
     values: array[float]
-    faults: list[Fault] = field(default_factory=list)
-    times: list[ResponseTimes] = field(default_factory=list)
+    faults: tuple[Fault, ...]
+    times: tuple[ResponseTimes, ...]
 
 
-def pick_up(folder: Path, setup: MatchSetup, game_name: str) -> PickedUp | None:
-    """Read and tidy what a match has left; None where it has not begun.
-
-    Args:
-        folder: where its files are.
-        setup: what is played.
-        game_name: as logged.
+def pick_up(setup: MatchSetup, plan: RecordPlan) -> PickedUp | None:
+    """Read what a match has left and cut it off at the last whole hand; None if the match has not begun.
 
     Raises:
         PickUpError: the files are not those of this match.
         OSError: they cannot be read or cut.
     """
-    log = folder / f"{setup.name}.log"
-    if not log.exists():
+    log_path, transactions_path = plan.path(setup, "log"), plan.path(setup, "tlog")
+    faults_path = plan.path(setup, "faults")
+    if not log_path.exists():
         return None
     players = setup.game.num_players
-    of_log = _read_log(log, setup, game_name)
-    if not of_log.ends:
+    log = _read_log(log_path, setup, plan.game_name)
+    if not log.ends:
         return None
-    faults_path = folder / f"{setup.name}.faults"
     faults = _read_faults(faults_path, players)
-    gone = {fault.seat: fault.hand_number for fault, _ in faults if fault.is_final}
-    transactions = folder / f"{setup.name}.tlog"
-    times = [ResponseTimes() for _ in range(players)]
-    transaction_ends = _read_transactions(transactions, setup, times, gone, of_log.bettings)
-    hands = len(of_log.bettings)
-    if not of_log.is_closed:
-        hands = min(hands, len(transaction_ends) - 1)
-        _cut(log, of_log.ends[hands])
-        _cut(transactions, transaction_ends[hands])
-    values = of_log.values[: hands * players]
-    _cut_comments(folder / f"{setup.name}.comments", setup.first_hand + hands)
-    standing = _keep_standing(faults_path, faults, setup.first_hand, hands + of_log.is_closed)
+    forfeits = {fault.seat: fault.hand_number for fault, _ in faults if fault.is_final}
+    transactions = _read_transactions(transactions_path, setup, forfeits, log.bettings)
+    hands = len(log.bettings)
+    if not log.is_closed:
+        hands = min(hands, len(transactions.ends) - 1)
+        _cut(log_path, log.ends[hands])
+        _cut(transactions_path, transactions.ends[hands])
+    values = log.values[: hands * players]
+    _cut_comments(plan.path(setup, "comments"), setup.first_hand + hands)
+    standing = _keep_standing(faults_path, faults, setup.first_hand, hands + log.is_closed)
     progress = Progress(
         hands,
         tuple(_total(values, seat, players) for seat in range(players)),
-        tuple(seat_times.total_us for seat_times in times),
+        tuple(times.total_us for times in transactions.times),
         frozenset(fault.seat for fault in standing if fault.is_final),
     )
-    return PickedUp(progress, of_log.is_closed, values, standing, times)
+    return PickedUp(progress, log.is_closed, values, standing, transactions.times)
 
 
 def _total(values: array[float], seat: int, players: int) -> float:
-    """Added hand after hand, as a match adds them: the last digit is the same."""
+    """The sum in the order in which a match adds the values, so that its last digit is the same."""
     total = 0.0
     for value in values[seat::players]:
         total += value
@@ -115,7 +110,7 @@ def _total(values: array[float], seat: int, players: int) -> float:
 
 
 def _whole_lines(path: Path) -> Iterator[bytes]:
-    """The lines of a file up to damage: one that does not end, or that holds a NUL."""
+    """The lines of a file up to the first that has no end or holds a NUL."""
     if path.exists():
         with path.open("rb") as file:
             for line in iter(partial(file.readline, _MOST_BYTES_OF_A_LINE), b""):
@@ -133,13 +128,13 @@ def _shown(line: bytes) -> str:
 
 @dataclass
 class _Log:
-    """What a log holds.
+    """The content of a log.
 
     Attributes:
-        ends: the byte where the header ends, then where each hand does; empty where the header is not whole.
+        ends: the offsets at which the header and then each hand end; empty if the header is not whole.
         bettings: a checksum of each hand's betting.
         values: net chips by seat, hand after hand.
-        is_closed: the score stands behind the last hand.
+        is_closed: whether the score follows the last hand.
     """
 
     ends: array[int] = field(default_factory=lambda: array("Q"))
@@ -182,12 +177,12 @@ def _read_log(path: Path, setup: MatchSetup, game_name: str) -> _Log:
 
 
 def _values(parts: Sequence[bytes], game: Game, cards: Iterator[Deal]) -> list[float] | None:
-    """The values of a STATE line, by position; None where they are none of this game.
+    """The values of a STATE line, by position; None if they are not values of this game.
 
     Args:
-        parts: the line's.
+        parts: the fields of the line.
         game: the game.
-        cards: of the hands not read yet, where more than two play.
+        cards: the deals of the hands not read yet; only taken from with three or more players.
     """
     players = game.num_players
     try:
@@ -201,7 +196,7 @@ def _values(parts: Sequence[bytes], game: Game, cards: Iterator[Deal]) -> list[f
     deal = next(cards)
     if players - parts[2].count(b"f") < 3:
         return values
-    # A pot split three ways has no exact print: settled again by the rules.
+    # The log prints six digits, too few for a pot split three ways: settled again by the rules.
     try:
         betting = betting_after(game, parts[2].decode("latin-1"))
     except FormatError:
@@ -212,22 +207,40 @@ def _values(parts: Sequence[bytes], game: Game, cards: Iterator[Deal]) -> list[f
 # ---- the transaction log
 
 
-def _read_transactions(
-    path: Path, setup: MatchSetup, times: Sequence[ResponseTimes], gone: Mapping[Seat, int], bettings: Sequence[int]
-) -> list[int]:
-    """The byte where each hand ends, 0 first, for hands of the log that are whole; fills in the times.
+class _Transactions(NamedTuple):
+    """The content of a transaction log.
 
-    A player who takes no part since a hand in `gone` has given no answers there.
+    Attributes:
+        ends: 0, then the offsets at which the hands end that are whole here and in the log.
+        times: by seat, how long answers took.
+    """
+
+    ends: Sequence[int]
+    times: tuple[ResponseTimes, ...]
+
+
+def _read_transactions(
+    path: Path, setup: MatchSetup, forfeits: Mapping[Seat, int], bettings: Sequence[int]
+) -> _Transactions:
+    """Read the hands that are whole in the log.
+
+    Args:
+        path: of the transaction log.
+        setup: what is played.
+        forfeits: the hand since which a seat takes no part; it has given no answers there.
+        bettings: the checksums of the hands in the log.
     """
     game = setup.game
     start = betting_start(game)
+    ends = array("Q", [0])
+    transactions = _Transactions(ends, tuple(ResponseTimes() for _ in range(game.num_players)))
     if start.finished:
         # Nobody can ever act.
-        return [0] * (len(bettings) + 1)
-    ends = [0]
+        ends.extend([0] * len(bettings))
+        return transactions
     betting = start
     at = 0
-    of_hand: list[tuple[Seat, int]] = []
+    answers: list[tuple[Seat, int]] = []
     for number, line in enumerate(_whole_lines(path), 1):
         if len(ends) > len(bettings):
             break
@@ -239,52 +252,52 @@ def _read_transactions(
         if transaction is None or after is None:
             raise PickUpError(f"{path}, line {number}: an action of hand {hand} is expected, not {_shown(line)}")
         seat = Seat((betting.acting_position + (0 if setup.fixed_seats else hand)) % game.num_players)
-        of_hand.append((seat, transaction.times.received_us - transaction.times.sent_us))
+        answers.append((seat, transaction.times.received_us - transaction.times.sent_us))
         at += len(line)
         betting = after
         if betting.finished:
             if zlib.crc32(note_of(betting).text) != bettings[len(ends) - 1]:
-                raise PickUpError(f"{path}, line {number}: hand {hand} was played otherwise in the log beside it")
-            for seat, used_us in of_hand:
-                if hand < gone.get(seat, hand + 1):
-                    times[seat].add(used_us)
-            of_hand = []
+                raise PickUpError(f"{path}, line {number}: hand {hand} has different actions in the log")
+            for seat, used_us in answers:
+                if hand < forfeits.get(seat, hand + 1):
+                    transactions.times[seat].add(used_us)
+            answers = []
             ends.append(at)
             betting = start
-    return ends
+    return transactions
 
 
 # ---- the faults
 
 
 def _read_faults(path: Path, players: int) -> list[tuple[Fault, str]]:
-    """What players did wrong, each with its line."""
+    """The faults, each with its line."""
     faults = []
     for number, raw in enumerate(_whole_lines(path), 1):
         try:
             line = raw.decode("utf-8")
             fault = parse_fault(line)
         except ValueError:
-            raise PickUpError(f"{path}, line {number}: no fault of this match: {_shown(raw)}") from None
+            raise PickUpError(f"{path}, line {number}: not a fault of this match: {_shown(raw)}") from None
         if not 0 <= fault.seat < players:
             raise PickUpError(f"{path}, line {number}: there is no seat {fault.seat + 1} in this match")
         faults.append((fault, line))
     return faults
 
 
-def _keep_standing(path: Path, faults: Sequence[tuple[Fault, str]], first_hand: int, hands: int) -> list[Fault]:
-    """The faults of the hands that stand; those of hands to be played again are taken out of the file."""
+def _keep_standing(path: Path, faults: Sequence[tuple[Fault, str]], first_hand: int, hands: int) -> tuple[Fault, ...]:
+    """The faults of the hands that stand; those of hands to be replayed are removed from the file."""
     standing = [(fault, line) for fault, line in faults if first_hand <= fault.hand_number < first_hand + hands]
     text = "".join(line for _, line in standing)
     if not standing:
         path.unlink(missing_ok=True)
     elif path.stat().st_size != len(text.encode("utf-8")):
         write_whole(path, text)
-    return [fault for fault, _ in standing]
+    return tuple(fault for fault, _ in standing)
 
 
 def _cut_comments(path: Path, end_hand: int) -> None:
-    """Take the comments of hands to be played again out of their file."""
+    """Remove the comments of hands to be replayed from their file."""
     at = 0
     for line in _whole_lines(path):
         try:

@@ -18,6 +18,7 @@ from dealer.match.clocks import TimeLimits
 from dealer.match.faults import FaultPolicy
 from dealer.match.match import MatchSetup
 from dealer.match.observer import MatchObserver
+from dealer.record.files import RecordPlan
 from dealer.record.resume import pick_up
 from dealer.table.launcher import LaunchError
 from dealer.table.loop import MatchLoop, new_event_loop
@@ -56,7 +57,7 @@ def _plan(
         name if given.count(name) == 1 else f"{name}#{given[: seat + 1].count(name)}" for seat, name in enumerate(given)
     )
     setup = MatchSetup(rules, "match", hands, 1, names, **of_setup)
-    return MatchPlan(setup, name, parsed, tuple(range(len(parsed))), out, host, ports, coalesce_s)
+    return MatchPlan(setup, RecordPlan(out, name), parsed, tuple(range(len(parsed))), host, ports, coalesce_s)
 
 
 async def _to_the_end(run: MatchRun) -> MatchRun:
@@ -77,7 +78,7 @@ def _play(plan: MatchPlan, *observers: MatchObserver) -> MatchRun:
 
 
 def _log(run: MatchRun) -> list[str]:
-    return (run.plan.folder / "match.log").read_text().splitlines()
+    return (run.plan.record.folder / "match.log").read_text().splitlines()
 
 
 def _bot(folder: Path, name: str, code: str) -> str:
@@ -310,8 +311,8 @@ def test_a_bot_that_ends_in_the_middle(tmp_path: Path) -> None:
 @needs_full
 def test_a_disk_that_is_full_in_the_middle(tmp_path: Path) -> None:
     plan = _plan(tmp_path)
-    (plan.folder / "match.tlog").symlink_to("/dev/full")
-    assert _fails(plan) == f"could not write {plan.folder / 'match.tlog'}: No space left on device."
+    (plan.record.folder / "match.tlog").symlink_to("/dev/full")
+    assert _fails(plan) == f"could not write {plan.record.folder / 'match.tlog'}: No space left on device."
 
 
 # ---- what makes a start impossible
@@ -326,14 +327,14 @@ def _cannot_start(plan: MatchPlan) -> str:
 @needs_full
 def test_a_disk_that_is_full_from_the_beginning(tmp_path: Path) -> None:
     plan = _plan(tmp_path)
-    (plan.folder / "match.log").symlink_to("/dev/full")
-    assert _cannot_start(plan) == f"cannot write to {plan.folder}: No space left on device"
+    (plan.record.folder / "match.log").symlink_to("/dev/full")
+    assert _cannot_start(plan) == f"cannot write to {plan.record.folder}: No space left on device"
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     plan = _plan(tmp_path)
-    plan.folder.rmdir()
-    assert _cannot_start(plan) == f"cannot write to {plan.folder}: No such file or directory"
+    plan.record.folder.rmdir()
+    assert _cannot_start(plan) == f"cannot write to {plan.record.folder}: No such file or directory"
 
 
 def test_a_port_in_use(tmp_path: Path) -> None:
@@ -547,7 +548,7 @@ def test_a_picked_up_match_is_the_match_played_at_once(tmp_path: Path) -> None:
     plan = _plan(tmp_path, "random", "random", hands=30)
     run = MatchRun(plan)
     _interrupt(run, lambda: run.hands > 7)
-    picked_up = pick_up(plan.folder, plan.setup, plan.game_name)
+    picked_up = pick_up(plan.setup, plan.record)
     assert picked_up is not None
     again = MatchRun(plan, picked_up=picked_up)
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
@@ -664,7 +665,7 @@ def test_a_forfeit_outlives_the_run(tmp_path: Path) -> None:
     plan = _plan(tmp_path, bob, "raising", hands=400_000, on_fault=FaultPolicy.FORFEIT)
     run = MatchRun(plan)
     _interrupt(run, lambda: run.hands > 20)
-    picked_up = pick_up(plan.folder, plan.setup, plan.game_name)
+    picked_up = pick_up(plan.setup, plan.record)
     assert picked_up is not None
     assert picked_up.progress.forfeited == frozenset({Seat(0)})
     again = MatchRun(plan, picked_up=picked_up)
@@ -688,8 +689,8 @@ def test_a_disk_that_is_full_when_a_fault_is_noted_ends_the_match(tmp_path: Path
 
     class Full(MatchObserver):
         def fault(self, fault: object) -> None:
-            (plan.folder / "match.faults").unlink(missing_ok=True)
-            (plan.folder / "match.faults").symlink_to("/dev/full")
+            (plan.record.folder / "match.faults").unlink(missing_ok=True)
+            (plan.record.folder / "match.faults").symlink_to("/dev/full")
 
     run = MatchRun(plan)
     original = run._open_files

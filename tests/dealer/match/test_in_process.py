@@ -24,7 +24,7 @@ from dealer.match.in_process import InProcessMatch
 from dealer.match.match import Match
 from dealer.match.observer import MatchObserver, Observers
 from dealer.match.setup import MatchSetup, Phase
-from dealer.record.files import MatchFiles
+from dealer.record.files import MatchFiles, RecordPlan
 from dealer.record.writers import LogWriter
 from dealer.table.loop import new_event_loop
 from dealer.table.players import parse_player
@@ -228,7 +228,7 @@ def test_the_log_is_that_of_a_match_over_tcp(
         folder.mkdir()
 
     async def over_tcp() -> None:
-        run = MatchRun(MatchPlan(setup, name, tuple(map(parse_player, specs)), seeds, folders[0]))
+        run = MatchRun(MatchPlan(setup, RecordPlan(folders[0], name), tuple(map(parse_player, specs)), seeds))
         async with asyncio.timeout(PATIENCE_S):
             await run.play_until(setup.hands)
             await run.close()
@@ -236,7 +236,7 @@ def test_the_log_is_that_of_a_match_over_tcp(
 
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(over_tcp())
-    files = MatchFiles(folders[1], setup, name)
+    files = MatchFiles(setup, RecordPlan(folders[1], name))
     play(setup, [make_bot(spec, seed) for spec, seed in zip(specs, seeds, strict=True)], Observers(files.observers))
     files.close()
     tcp, here = ((folder / "test.log").read_bytes() for folder in folders)

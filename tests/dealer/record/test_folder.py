@@ -46,8 +46,8 @@ def test_a_run_is_locked_until_it_is_released(tmp_path: Path) -> None:
     lock = RunLock(tmp_path)
     with pytest.raises(FolderError, match="still going on in another process"):
         RunLock(tmp_path)
-    lock.release()
-    RunLock(tmp_path).release()
+    lock.close()
+    RunLock(tmp_path).close()
 
 
 def test_a_lock_needs_a_folder(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 
 import pytest
@@ -55,3 +56,11 @@ def test_a_histogram_stays_small() -> None:
     draw = random.Random(1)
     histogram = _of([int(10 ** draw.uniform(0, 9)) for _ in range(50_000)])
     assert len(histogram._classes) < 1000
+
+
+def test_histograms_with_the_same_counts_are_equal() -> None:
+    one, other = ResponseTimes(), ResponseTimes()
+    one.add(5)
+    assert one != other
+    other.include(one)
+    assert one == other == pickle.loads(pickle.dumps(one))

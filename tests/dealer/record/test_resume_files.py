@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import pickle
 import random
 import shutil
 from dataclasses import replace
@@ -13,8 +14,10 @@ import pytest
 
 from dealer.contest.local_run import LocalRun
 from dealer.contest.match_run import MatchPlan
+from dealer.contest.tally import Tally
 from dealer.match.faults import FORFEITED, Fault, FaultKind
 from dealer.match.match import MatchSetup
+from dealer.record.files import RecordPlan
 from dealer.record.resume import PickUpError, pick_up
 from dealer.record.writers import format_fault
 from dealer.table.players import parse_player
@@ -32,12 +35,12 @@ def _plan(folder: Path, name: str, *, hands: int = HANDS, first_hand: int = 0, f
     names = tuple("ABCDEF"[: rules.num_players])
     setup = MatchSetup(rules, "match", hands, 7, names, fixed_seats, first_hand)
     players = tuple(parse_player("random") for _ in names)
-    return MatchPlan(setup, name.replace(" ", "-"), players, tuple(range(len(names))), folder)
+    return MatchPlan(setup, RecordPlan(folder, name.replace(" ", "-")), players, tuple(range(len(names))))
 
 
 def _play(plan: MatchPlan, until: int | None = None) -> None:
     """Play on from what the folder holds."""
-    picked_up = pick_up(plan.folder, plan.setup, plan.game_name)
+    picked_up = pick_up(plan.setup, plan.record)
     run = LocalRun(plan, picked_up=picked_up)
 
     async def main() -> None:
@@ -66,11 +69,11 @@ def _actions(tlog: bytes) -> list[bytes]:
 
 def _goes_on(plan: MatchPlan, log: bytes, tlog: bytes, left_log: bytes, left_tlog: bytes) -> None:
     """What is left of both files becomes the whole match again."""
-    (plan.folder / "match.log").write_bytes(left_log)
-    (plan.folder / "match.tlog").write_bytes(left_tlog)
+    (plan.record.folder / "match.log").write_bytes(left_log)
+    (plan.record.folder / "match.tlog").write_bytes(left_tlog)
     _play(plan)
-    assert (plan.folder / "match.log").read_bytes() == log
-    assert _actions((plan.folder / "match.tlog").read_bytes()) == _actions(tlog)
+    assert (plan.record.folder / "match.log").read_bytes() == log
+    assert _actions((plan.record.folder / "match.tlog").read_bytes()) == _actions(tlog)
 
 
 GAMES = ["kuhn", "leduc", "nolimit", "sidepots.nolimit.3p.game", "holdem.limit.3p"]
@@ -139,7 +142,7 @@ def test_what_is_picked_up_is_what_had_been_played(tmp_path: Path) -> None:
     for hands in range(0, 60, 9):
         shutil.copy(tmp_path / "match.log", tmp_path / "copy")
         (tmp_path / "match.log").write_bytes(b"".join(log.splitlines(keepends=True)[: 4 + hands]))
-        picked_up = pick_up(tmp_path, plan.setup, plan.game_name)
+        picked_up = pick_up(plan.setup, plan.record)
         assert picked_up is not None
         assert picked_up.progress.hands == hands
         assert not picked_up.is_closed
@@ -151,10 +154,31 @@ def test_what_is_picked_up_is_what_had_been_played(tmp_path: Path) -> None:
         assert picked_up.progress.used_us == tuple(times.total_us for times in picked_up.times)
         (tmp_path / "match.log").write_bytes(log)
         (tmp_path / "match.tlog").write_bytes(tlog)
-    closed = pick_up(tmp_path, plan.setup, plan.game_name)
+    closed = pick_up(plan.setup, plan.record)
     assert closed is not None
     assert closed.is_closed
     assert closed.progress.hands == 60
+
+
+def test_what_is_picked_up_is_a_value(tmp_path: Path) -> None:
+    plan, log, _ = _whole(tmp_path, "leduc")
+    (tmp_path / "match.log").write_bytes(log[: log.index(b"STATE:9:")])
+    first, second = (pick_up(plan.setup, plan.record) for _ in range(2))
+    assert first is not None
+    assert first == second == pickle.loads(pickle.dumps(first))
+    tally = Tally(plan.setup.game)
+    tally.restore(first)
+    tally.times[0].add(1)
+    assert first == second
+    (tmp_path / "match.log").write_bytes(log[: log.index(b"STATE:8:")])
+    assert first != pick_up(plan.setup, plan.record)
+
+
+def test_a_plan_is_a_value(tmp_path: Path) -> None:
+    plan = _plan(tmp_path, "leduc")
+    copy = pickle.loads(pickle.dumps(plan))
+    assert {plan: 1}[copy] == 1
+    assert plan != replace(plan, record=replace(plan.record, hero="A"))
 
 
 def test_thirds_of_chips_are_settled_again(tmp_path: Path) -> None:
@@ -167,11 +191,11 @@ def test_thirds_of_chips_are_settled_again(tmp_path: Path) -> None:
 
 def test_nothing_to_pick_up(tmp_path: Path) -> None:
     plan = _plan(tmp_path, "kuhn")
-    assert pick_up(tmp_path, plan.setup, plan.game_name) is None
+    assert pick_up(plan.setup, plan.record) is None
     (tmp_path / "match.log").write_bytes(b"")
-    assert pick_up(tmp_path, plan.setup, plan.game_name) is None
+    assert pick_up(plan.setup, plan.record) is None
     (tmp_path / "match.log").write_bytes(b"# name/ga")
-    assert pick_up(tmp_path, plan.setup, plan.game_name) is None
+    assert pick_up(plan.setup, plan.record) is None
 
 
 # ---- faults
@@ -188,9 +212,9 @@ def test_faults_of_hands_that_stand_are_kept_and_others_forgotten(tmp_path: Path
     text = "".join(map(format_fault, faults))
     (tmp_path / "match.log").write_bytes(log[: log.index(b"STATE:5:")])
     (tmp_path / "match.faults").write_text(text + '{"seat": 0, "ki', "utf-8")
-    picked_up = pick_up(tmp_path, plan.setup, plan.game_name)
+    picked_up = pick_up(plan.setup, plan.record)
     assert picked_up is not None
-    assert picked_up.faults == faults[:2]
+    assert picked_up.faults == tuple(faults[:2])
     assert picked_up.progress.forfeited == frozenset()
     assert (tmp_path / "match.faults").read_text("utf-8") == "".join(map(format_fault, faults[:2]))
 
@@ -199,17 +223,17 @@ def test_faults_without_a_hand_that_stands_leave_no_file(tmp_path: Path) -> None
     plan, log, _ = _whole(tmp_path, "kuhn")
     (tmp_path / "match.log").write_bytes(log[: log.index(b"STATE:5:")])
     (tmp_path / "match.faults").write_text(format_fault(_fault(0, 7)), "utf-8")
-    pick_up(tmp_path, plan.setup, plan.game_name)
+    pick_up(plan.setup, plan.record)
     assert not (tmp_path / "match.faults").exists()
 
 
 def test_who_was_given_up_stays_so_and_his_folds_are_no_answers(tmp_path: Path) -> None:
     plan, log, tlog = _whole(tmp_path, "kuhn")
     (tmp_path / "match.log").write_bytes(log[: log.index(b"STATE:9:")])
-    everything = pick_up(tmp_path, plan.setup, plan.game_name)
+    everything = pick_up(plan.setup, plan.record)
     (tmp_path / "match.tlog").write_bytes(tlog)
     (tmp_path / "match.faults").write_text(format_fault(_fault(1, 4, is_final=True)), "utf-8")
-    picked_up = pick_up(tmp_path, plan.setup, plan.game_name)
+    picked_up = pick_up(plan.setup, plan.record)
     assert picked_up is not None
     assert everything is not None
     assert picked_up.progress.forfeited == frozenset({Seat(1)})
@@ -224,7 +248,7 @@ def test_comments_of_hands_to_be_played_again_are_forgotten(tmp_path: Path) -> N
     for tail in ("", '{"hand', "junk\n"):
         (tmp_path / "match.log").write_bytes(log[: log.index(b"STATE:5:")])
         path.write_text("".join(said) + tail, "ascii")
-        pick_up(tmp_path, plan.setup, plan.game_name)
+        pick_up(plan.setup, plan.record)
         assert path.read_text("ascii") == "".join(said[:4])
 
 
@@ -232,13 +256,13 @@ def test_comments_of_hands_to_be_played_again_are_forgotten(tmp_path: Path) -> N
 
 
 def _refused(plan: MatchPlan, setup: MatchSetup | None = None) -> str:
-    before = {path.name: path.read_bytes() for path in plan.folder.iterdir()}
+    before = {path.name: path.read_bytes() for path in plan.record.folder.iterdir()}
     with pytest.raises(PickUpError) as raised:
-        pick_up(plan.folder, setup or plan.setup, plan.game_name)
-    assert {path.name: path.read_bytes() for path in plan.folder.iterdir()} == before
+        pick_up(setup or plan.setup, plan.record)
+    assert {path.name: path.read_bytes() for path in plan.record.folder.iterdir()} == before
     sentence = str(raised.value)
     assert "\n" not in sentence
-    return sentence.removeprefix(str(plan.folder)).lstrip("/\\")
+    return sentence.removeprefix(str(plan.record.folder)).lstrip("/\\")
 
 
 @pytest.fixture
@@ -260,7 +284,7 @@ def test_other_players(whole: MatchPlan) -> None:
 
 
 def _edit(plan: MatchPlan, name: str, line: int, new: bytes | None) -> None:
-    path = plan.folder / name
+    path = plan.record.folder / name
     lines = path.read_bytes().splitlines(keepends=True)
     lines[line : line + 1] = [] if new is None else [new]
     path.write_bytes(b"".join(lines))
@@ -293,25 +317,25 @@ def test_a_transaction_of_another_hand(whole: MatchPlan) -> None:
 
 
 def test_a_hand_played_otherwise(whole: MatchPlan) -> None:
-    path = whole.folder / "match.log"
+    path = whole.record.folder / "match.log"
     text = path.read_bytes()
     path.write_bytes(text.replace(b"STATE:0:", b"STATE:0:c", 1))
     sentence = _refused(whole)
     assert sentence.startswith("match.tlog, line ")
-    assert sentence.endswith("hand 0 was played otherwise in the log beside it")
+    assert sentence.endswith("hand 0 has different actions in the log")
 
 
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        (b"junk\n", "match.faults, line 1: no fault of this match: 'junk'"),
-        (b"\xff\n", "match.faults, line 1: no fault of this match: 'ÿ'"),
-        (b"{}\n", "match.faults, line 1: no fault of this match: '{}'"),
+        (b"junk\n", "match.faults, line 1: not a fault of this match: 'junk'"),
+        (b"\xff\n", "match.faults, line 1: not a fault of this match: 'ÿ'"),
+        (b"{}\n", "match.faults, line 1: not a fault of this match: '{}'"),
         (format_fault(_fault(2, 0)).encode(), "match.faults, line 1: there is no seat 3 in this match"),
     ],
 )
 def test_a_line_that_is_no_fault(whole: MatchPlan, line: bytes, problem: str) -> None:
-    (whole.folder / "match.faults").write_bytes(line)
+    (whole.record.folder / "match.faults").write_bytes(line)
     assert _refused(whole) == problem
 
 
