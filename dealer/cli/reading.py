@@ -14,7 +14,7 @@ from logs.errors import DamagedLogError, LogProblem, LogsError
 from protocol import GameDefinitionError, find_game
 
 if TYPE_CHECKING:
-    from logs.tracker.counts import HandCounts
+    from logs.tracker.hand_counts import HandCounts
 
 __all__ = ["GameName", "Problems", "Sources", "Strict", "Transcript", "counted", "game_named"]
 
@@ -92,7 +92,7 @@ def counted(
     times: bool = False,
 ) -> HandCounts:
     """All hands of runs and logs, counted; ends the command where they cannot be read or there are none."""
-    from logs.tracker.files import count_files
+    from logs.tracker.many_files import count_files
 
     if transcript is not None and len(sources) > 1:
         abort("--transcript goes with one log")

@@ -13,8 +13,8 @@ from dealer.cli.reading import GameName, Sources, Strict, Transcript, counted, g
 from dealer.record.folder import RESULT_NAME, write_whole
 from dealer.results.schema import ContestResult, PlayerResult, TournamentResult
 from logs.report import format_report, report_data
-from logs.tracker.counts import HandCounts
-from logs.tracker.derive import statistics_of
+from logs.tracker.hand_counts import HandCounts
+from logs.tracker.statistics import statistics_of
 from logs.tracker.tables import TableView
 
 __all__ = ["report"]

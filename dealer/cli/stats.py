@@ -40,9 +40,8 @@ def stats(
         abort("--json and --csv contradict each other; give one")
     terminal = context.ensure_object(Terminal)
     counts = counted(terminal, sources, game=game_named(game), strict=strict, times=times)
-    from logs.tracker.derive import statistics_of
-    from logs.tracker.rows import COLUMNS, rows
-    from logs.tracker.tables import statistics_tables
+    from logs.tracker.statistics import statistics_of
+    from logs.tracker.tables import COLUMNS, rows, statistics_tables
 
     statistics = statistics_of(counts)
     if as_json:

@@ -8,8 +8,8 @@ from logs.report.page import Plot, ReportData
 from logs.report.plots import winnings_plot
 from logs.report.replay import replayed
 from logs.text import clean
-from logs.tracker.biggest_pots import BigPot
-from logs.tracker.figures import Statistics
+from logs.tracker.hand_counts import BigPot
+from logs.tracker.statistics import Statistics
 from logs.tracker.tables import TableView, statistics_tables
 
 __all__ = ["report_data"]

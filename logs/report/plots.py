@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from logs.tracker.figures import CurvePoint
+from logs.tracker.statistics import CurvePoint
 
 __all__ = ["winnings_plot"]
 

@@ -9,7 +9,7 @@ from logs.errors import LogsError
 from logs.record import HandRecord
 from logs.steps import StreetAction, street_actions, uncalled
 from logs.text import clean
-from logs.tracker.places import position_names, round_names
+from logs.tracker.positions import position_names, round_names
 
 __all__ = ["ReplayedHand", "SeatView", "Step", "replayed"]
 

@@ -3,20 +3,21 @@
     statistics = statistics_of(count_files(["runs/x"]))
     print(statistics.model_dump_json(indent=2))
 
+- `positions`: what positions and rounds are called
+- `hand_facts`: what is counted in one hand; `all_in`: what an all-in hand is worth before the last cards
+- `player_counts`: the counters of one player; `hand_counts`: counting hands as they come, in bounded memory
+- `many_files`: counting files and folders, big logs in several processes
 - `definitions`: what each statistic is called and means; help texts, tables and reports read it there
-- `counts`: counting hands as they come, in memory that does not grow with them
-- `files`: counting files and folders, big logs in several processes
-- `derive`: from counts to figures
-- `figures`: the figures as data; `rows`: as texts and as flat rows
-- `style`: the twelve classes of players
+- `playing_style`: the twelve classes of players
+- `statistics`: from counts to figures, as data
+- `tables`: the figures as texts, tables and flat rows
 """
 
-from logs.tracker.counts import HandCounts
 from logs.tracker.definitions import STATISTICS, Statistic
-from logs.tracker.derive import statistics_of
-from logs.tracker.figures import BotStatistics, PositionStatistics, Statistics
-from logs.tracker.files import count_files
-from logs.tracker.rows import COLUMNS, rows, text_of
+from logs.tracker.hand_counts import HandCounts
+from logs.tracker.many_files import count_files
+from logs.tracker.statistics import BotStatistics, PositionStatistics, Statistics, statistics_of
+from logs.tracker.tables import COLUMNS, rows, text_of
 
 __all__ = [
     "COLUMNS",

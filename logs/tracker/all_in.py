@@ -35,7 +35,7 @@ class AllInExpectations:
         self._known: dict[tuple[tuple[int, ...], _Pots], _Equities] = {}
 
     @staticmethod
-    def can_be_told(game: Game) -> bool:
+    def exist_for(game: Game) -> bool:
         """Whether there are expectations for a game: hold'em, and games with few boards."""
         deck_cards, board_cards = len(game.deck), game.board_cards_by_round[-1]
         if deck_cards == 52 and game.num_hole_cards == 2 and board_cards == 5:
@@ -43,7 +43,7 @@ class AllInExpectations:
         dealt = game.num_players * game.num_hole_cards
         return boards_to_come(deck_cards, dealt, board_cards) <= _MOST_BOARDS
 
-    def of_hand(self, betting: BettingState, deal: Deal, board_cards: int) -> list[float] | None:
+    def values(self, betting: BettingState, deal: Deal, board_cards: int) -> list[float] | None:
         """The expected net chips of each position; None where the cards of a player in the showdown are not known.
 
         Args:

@@ -1,33 +1,133 @@
-"""The statistics as tables of texts, for a terminal and for a page."""
+"""The statistics shown: texts and tables for people, flat rows for CSV.
+
+All of them go by the one list of definitions (`logs.tracker.definitions.STATISTICS`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from logs.text import clean
 from logs.tracker.definitions import STATISTIC_OF_KEY, STATISTICS
-from logs.tracker.figures import BotStatistics, PlayFigures, Statistics
-from logs.tracker.rows import ABSENT, text_of
+from logs.tracker.statistics import (
+    AllInAdjusted,
+    BotStatistics,
+    Factor,
+    Frequency,
+    PlayStatistics,
+    Statistics,
+    Style,
+    Timing,
+    Winnings,
+)
 
-__all__ = ["TableView", "statistics_tables"]
+__all__ = ["ABSENT", "COLUMNS", "Cell", "TableView", "rows", "statistics_tables", "text_of"]
 
-_OF_POSITIONS: Final = (
-    "hands",
-    "mbb_per_game",
-    "vpip",
-    "pfr",
-    "three_bet",
-    "aggression_factor",
-    "aggression_frequency",
-    "won_when_saw_flop",
-    "went_to_showdown",
-    "won_at_showdown",
+Cell: TypeAlias = str | int | float | None
+_Heads: TypeAlias = tuple[tuple[str, str], ...]
+
+ABSENT: Final = "-"
+"""Shown where a figure makes no sense."""
+
+_IN_POSITION: Final = (
+    *("hands", "mbb_per_game", "vpip", "pfr", "three_bet", "aggression_factor", "aggression_frequency"),
+    *("won_when_saw_flop", "went_to_showdown", "won_at_showdown"),
 )
 _MOST_SIDE_BY_SIDE: Final = 5
-"""More bots than this are told one below the other."""
-_FACTORS: Final = ("aggression_factor", "aggression_frequency")
+"""More bots than this are listed one below the other."""
+
+
+def text_of(play: PlayStatistics, key: str) -> str:
+    """A figure for people.
+
+    Args:
+        play: of a bot, over all its hands or in one position.
+        key: of a statistic.
+    """
+    value = getattr(play, key, None)
+    match value:
+        case None:
+            return ABSENT
+        case int():
+            return f"{value:,}"
+        case float():
+            # Chips are shown as they are, mbb to a tenth.
+            return f"{value:+,.10g}" if key == "net_chips" else f"{value:+,.1f}"
+        case _:
+            return str(value.text)
+
+
+# ---- flat rows
+
+
+def rows(statistics: Statistics) -> Iterator[dict[str, Cell]]:
+    """One row for each bot (its position is "all") and, after it, for each of its positions.
+
+    A figure that is absent is None.
+    """
+    for bot in statistics.bots:
+        yield _row(bot, bot, "all")
+        for position in bot.positions:
+            yield _row(bot, position, position.position)
+
+
+def _row(bot: BotStatistics, play: PlayStatistics, position: str) -> dict[str, Cell]:
+    row: dict[str, Cell] = dict.fromkeys(COLUMNS)
+    row |= {"name": bot.name, "position": position}
+    for statistic in STATISTICS:
+        row |= _columns(statistic.key, getattr(play, statistic.key, None))
+    return row
+
+
+def _columns(key: str, value: object) -> dict[str, Cell]:
+    """The columns of one figure: plain numbers, percent for frequencies."""
+    match value:
+        case Winnings():
+            return {key: value.value, f"{key}_half_width_95": value.half_width_95}
+        case Frequency():
+            return {key: value.percent, f"{key}_times": value.times, f"{key}_chances": value.chances}
+        case Factor():
+            return {key: value.value, f"{key}_raises": value.raises, f"{key}_calls": value.calls}
+        case AllInAdjusted():
+            columns = _columns("adjusted_mbb_per_game", value.mbb_per_game)
+            return columns | {"adjusted_hands": value.hands, "luck_chips": value.luck_chips}
+        case Style():
+            return {"style": value.name, "style_explanation": value.explanation}
+        case Timing():
+            return {"timing_mean_ms": value.mean_ms, "timing_longest_ms": value.longest_ms}
+        case int() | float():
+            return {key: value}
+    return {}
+
+
+_NO_WINNINGS: Final = Winnings(value=None, half_width_95=None)
+_EXAMPLES: Final[dict[str, object]] = {
+    **dict.fromkeys(("hands", "net_chips", "showdown", "no_showdown", "comments"), 0),
+    "mbb_per_game": _NO_WINNINGS,
+    "bb_per_100": _NO_WINNINGS,
+    "adjusted": AllInAdjusted(mbb_per_game=_NO_WINNINGS, bb_per_100=_NO_WINNINGS, hands=0, luck_chips=0.0),
+    "aggression_factor": Factor(raises=0, calls=0),
+    "style": Style(name=None, place=None, explanation=""),
+    "timing": Timing(actions=0, mean_ms=0.0, longest_ms=0.0, total_s=0.0),
+}
+"""A figure of each kind, for the names of its columns; all others are frequencies."""
+_FREQUENCY: Final = Frequency(times=0, chances=0)
+
+COLUMNS: Final = (
+    "name",
+    "position",
+    *[
+        column
+        for statistic in STATISTICS
+        for column in _columns(statistic.key, _EXAMPLES.get(statistic.key, _FREQUENCY))
+    ],
+)
+"""The columns of `rows`, always all of them and in this order."""
+
+
+# ---- tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +136,7 @@ class TableView:
 
     Attributes:
         title: above it.
-        columns: the heads, with the sentence that explains each; empty where none is needed.
+        columns: the heads, each with a sentence that explains it; empty where none is needed.
         rows: texts; the first column is a name, the others are figures.
         note: a sentence below it.
         is_open: whether its rows are shown without a click.
@@ -57,42 +157,10 @@ class TableView:
 
 
 def statistics_tables(statistics: Statistics) -> list[TableView]:
-    """The tables, the overview first; tables that would be empty are left out."""
+    """The tables, the overview first; others that would be empty are left out."""
     bots = statistics.bots
-    tables = [_overview(bots)]
-    styles = [
-        (clean(bot.name), bot.style.name or ABSENT, bot.style.explanation) for bot in bots if bot.style is not None
-    ]
-    if styles:
-        columns = (("bot", ""), ("style", STATISTIC_OF_KEY["style"].definition), ("because", ""))
-        tables.append(TableView("Style of play", columns, tuple(styles)))
-    positions = [
-        (clean(bot.name), of_position.position, *_cells(of_position, _OF_POSITIONS))
-        for bot in bots
-        for of_position in bot.positions
-    ]
-    heads = (("bot", ""), ("position", ""), *_heads(_OF_POSITIONS))
-    tables.append(_pruned(TableView("By position", heads, tuple(positions))))
-    streets = [
-        (
-            clean(bot.name),
-            street.street,
-            *(f"{count:,}" for count in (street.seen, street.folds, street.checks, street.calls, street.bets)),
-            f"{street.raises:,}",
-            street.aggression_factor.text if street.aggression_factor.value is not None else ABSENT,
-            _percent(street.aggression_frequency.percent),
-        )
-        for bot in bots
-        for street in bot.streets
-    ]
-    words = ("bot", "street", "seen", "folds", "checks", "calls", "bets", "raises")
-    heads = (*((word, "") for word in words), *_heads(_FACTORS))
-    tables.append(_pruned(TableView("By street", heads, tuple(streets))))
-    if any(bot.starting_hands for bot in bots):
-        tables.append(_starting_hands(bots))
-    if any(bot.final_hands for bot in bots):
-        tables.append(_final_hands(bots))
-    return tables
+    others = (_styles(bots), _positions(bots), _streets(bots), _starting_hands(bots), _final_hands(bots))
+    return [_overview(bots), *(table for table in others if table.rows)]
 
 
 def _overview(bots: Sequence[BotStatistics]) -> TableView:
@@ -104,67 +172,69 @@ def _overview(bots: Sequence[BotStatistics]) -> TableView:
     ]
     keys = [statistic.key for statistic in shown]
     if len(bots) > _MOST_SIDE_BY_SIDE:
-        rows = tuple((clean(bot.name), *_cells(bot, keys)) for bot in bots)
-        return TableView("Statistics", (("bot", ""), *_heads(keys)), rows)
-    columns = (("", ""), *((clean(bot.name), "") for bot in bots))
-    turned = zip([statistic.short for statistic in shown], *(_cells(bot, keys) for bot in bots), strict=True)
+        bot_rows = tuple((clean(bot.name), *_texts(bot, keys)) for bot in bots)
+        return TableView("Statistics", (*_plain("bot"), *_explained(keys)), bot_rows)
+    turned = zip([statistic.short for statistic in shown], *(_texts(bot, keys) for bot in bots), strict=True)
     meanings = tuple(statistic.definition for statistic in shown)
-    return TableView("Statistics", columns, tuple(turned), meanings=meanings)
+    return TableView("Statistics", _plain("", *(clean(bot.name) for bot in bots)), tuple(turned), meanings=meanings)
 
 
-def _heads(keys: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    return tuple((STATISTIC_OF_KEY[key].short, STATISTIC_OF_KEY[key].definition) for key in keys)
+def _styles(bots: Sequence[BotStatistics]) -> TableView:
+    styles = tuple(
+        (clean(bot.name), bot.style.name or ABSENT, bot.style.explanation) for bot in bots if bot.style is not None
+    )
+    columns = (*_plain("bot"), ("style", STATISTIC_OF_KEY["style"].definition), *_plain("because"))
+    return TableView("Style of play", columns, styles)
 
 
-def _cells(figures: PlayFigures, keys: Iterable[str]) -> list[str]:
-    return [_short(text_of(figures, key)) for key in keys]
+def _positions(bots: Sequence[BotStatistics]) -> TableView:
+    positions = tuple(
+        (clean(bot.name), play.position, *_texts(play, _IN_POSITION)) for bot in bots for play in bot.positions
+    )
+    return _pruned(TableView("By position", (*_plain("bot", "position"), *_explained(_IN_POSITION)), positions))
 
 
-def _short(text: str) -> str:
-    return ABSENT if text in ("no chance", "no bets, raises or calls") else text
-
-
-def _percent(percent: float | None) -> str:
-    return ABSENT if percent is None else f"{percent:.1f} %"
-
-
-def _pruned(view: TableView) -> TableView:
-    """The table without the columns that a game lacks."""
-    kept = [column for column in range(len(view.columns)) if any(row[column] != ABSENT for row in view.rows)]
-    columns = tuple(view.columns[column] for column in kept)
-    return replace(view, columns=columns, rows=tuple(tuple(row[column] for column in kept) for row in view.rows))
+def _streets(bots: Sequence[BotStatistics]) -> TableView:
+    heads = _plain("bot", "street", "seen", "folds", "checks", "calls", "bets", "raises")
+    streets = tuple(
+        (
+            clean(bot.name),
+            street.street,
+            *(f"{count:,}" for count in (street.seen, street.folds, street.checks, street.calls, street.bets)),
+            f"{street.raises:,}",
+            ABSENT if street.aggression_factor.value is None else street.aggression_factor.text,
+            ABSENT if street.aggression_frequency.percent is None else street.aggression_frequency.text,
+        )
+        for bot in bots
+        for street in bot.streets
+    )
+    heads += _explained(("aggression_factor", "aggression_frequency"))
+    return _pruned(TableView("By street", heads, streets))
 
 
 def _starting_hands(bots: Sequence[BotStatistics]) -> TableView:
     """The best of each bot side by side."""
-    columns: list[tuple[str, str]] = [("place", "")]
-    for bot in bots:
-        columns += [(clean(bot.name), ""), ("dealt", ""), ("net", "")]
-    most = max(len(bot.best_starting_hands) for bot in bots)
-    rows = []
-    for place in range(most):
+    heads = [head for bot in bots for head in (clean(bot.name), "dealt", "net")]
+    places = []
+    for place in range(max((len(bot.best_starting_hands) for bot in bots), default=0)):
         row = [str(place + 1)]
         for bot in bots:
-            best = bot.best_starting_hands
-            if place < len(best):
-                row += [best[place].hand, f"{best[place].hands:,}", f"{best[place].net_chips:+,.0f}"]
-            else:
-                row += ["", "", ""]
-        rows.append(tuple(row))
-    return TableView("Most profitable starting hands", tuple(columns), tuple(rows), is_open=False)
+            best = bot.best_starting_hands[place : place + 1]
+            row += [best[0].hand, f"{best[0].hands:,}", f"{best[0].net_chips:+,.0f}"] if best else ["", "", ""]
+        places.append(tuple(row))
+    return TableView("Most profitable starting hands", _plain("place", *heads), tuple(places), is_open=False)
 
 
 def _final_hands(bots: Sequence[BotStatistics]) -> TableView:
     columns = (
-        ("bot", ""),
-        ("hand at the end", ""),
-        ("showdowns", "showdowns to which it was brought"),
-        ("won", "showdowns in which part of the pot was won"),
+        *_plain("bot", "hand at the end"),
+        ("showdowns", "showdowns with it"),
+        ("won", "showdowns in which it won part of the pot"),
         ("net", "chips from these showdowns"),
         ("rivers", "hands in which the bot held it on the river, shown or not"),
         ("net of all", "chips from these hands"),
     )
-    rows = tuple(
+    finals = tuple(
         (
             clean(bot.name),
             final.category,
@@ -177,4 +247,27 @@ def _final_hands(bots: Sequence[BotStatistics]) -> TableView:
         for bot in bots
         for final in bot.final_hands
     )
-    return TableView("Hands at the end", columns, rows, is_open=False)
+    return TableView("Hands at the end", columns, finals, is_open=False)
+
+
+def _plain(*heads: str) -> _Heads:
+    """Heads that need no explanation."""
+    return tuple((head, "") for head in heads)
+
+
+def _explained(keys: Iterable[str]) -> _Heads:
+    """The heads of statistics, with their definitions."""
+    return tuple((STATISTIC_OF_KEY[key].short, STATISTIC_OF_KEY[key].definition) for key in keys)
+
+
+def _texts(play: PlayStatistics, keys: Iterable[str]) -> list[str]:
+    """Figures for a table: a dash where there was no chance of one."""
+    texts = [text_of(play, key) for key in keys]
+    return [ABSENT if text in (_FREQUENCY.text, Factor(raises=0, calls=0).text) else text for text in texts]
+
+
+def _pruned(view: TableView) -> TableView:
+    """The table without the columns that a game lacks."""
+    kept = [column for column in range(len(view.columns)) if any(row[column] != ABSENT for row in view.rows)]
+    columns = tuple(view.columns[column] for column in kept)
+    return replace(view, columns=columns, rows=tuple(tuple(row[column] for column in kept) for row in view.rows))

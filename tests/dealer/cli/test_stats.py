@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from logs.tracker.figures import Statistics
+from logs.tracker.statistics import Statistics
 from tests.dealer.cli.conftest import Arena
 
 PLAY = ("play", "limit", "random", "raising", "-n", "150", "--seed", "3", "--in-process", "--quiet", "--out", "run")

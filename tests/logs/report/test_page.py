@@ -16,8 +16,8 @@ import pytest
 from engine import Seat
 from logs.record import HandRecord, PlayerComment
 from logs.report import format_report, report_data
-from logs.tracker.counts import HandCounts
-from logs.tracker.derive import statistics_of
+from logs.tracker.hand_counts import HandCounts
+from logs.tracker.statistics import statistics_of
 from logs.tracker.tables import TableView
 from tests.logs.hands import random_hands
 

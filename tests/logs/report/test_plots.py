@@ -5,7 +5,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 
 from logs.report.plots import winnings_plot
-from logs.tracker.figures import CurvePoint
+from logs.tracker.statistics import CurvePoint
 
 
 def _points(count: int, *, adjusted: bool = True) -> list[CurvePoint]:

@@ -14,7 +14,7 @@ from engine import Deal
 from engine.showdown_equity import showdown_odds
 from logs.tracker import all_in
 from logs.tracker.all_in import AllInExpectations
-from logs.tracker.counts import HandCounts
+from logs.tracker.hand_counts import HandCounts
 from protocol import find_game
 from tests.logs.hands import TOYS, random_hands
 from tests.logs.tracker import naive
@@ -35,14 +35,14 @@ def test_the_names_of_the_suits_and_the_order_of_the_players_do_not_matter(monke
     expectations = AllInExpectations(find_game("nolimit")[1])
     chance = random.Random(1)
     record = hand("nolimit", "cc/r20000c//", "AcQd|KcKh/2c3dKd/9s/Ks")
-    values = expectations.of_hand(record.betting, record.deal, 3)
+    values = expectations.values(record.betting, record.deal, 3)
     assert values == pytest.approx([naive.expectation((record, p)) for p in (0, 1)])  # type: ignore[arg-type]
     for _ in range(20):
         suits = chance.sample(range(4), 4)
         holes = [tuple(card & ~3 | suits[card & 3] for card in cards) for cards in record.deal.hole_cards]
         board = tuple(card & ~3 | suits[card & 3] for card in record.deal.board)
-        assert expectations.of_hand(record.betting, Deal(tuple(holes), board), 3) == values
-        turned = expectations.of_hand(record.betting, Deal((holes[1], holes[0]), board), 3)
+        assert expectations.values(record.betting, Deal(tuple(holes), board), 3) == values
+        turned = expectations.values(record.betting, Deal((holes[1], holes[0]), board), 3)
         assert turned is not None
         assert turned[::-1] == values
     assert len(calls) == 1
@@ -54,7 +54,7 @@ def test_a_side_pot_before_the_flop() -> None:
     short = replace(game, stacks=(20000, 20000, 20000, 500, 20000, 20000))
     record = hand(short, "cr500ffr20000fc///", "JsJh|KcKd|QhQd|AhAd|5c5d|2c7d/3c4h9s/9d/Th")
     assert record.betting.spent == (20000, 100, 20000, 500, 0, 0)
-    values = AllInExpectations(short).of_hand(record.betting, record.deal, 0)
+    values = AllInExpectations(short).values(record.betting, record.deal, 0)
     assert values is not None
     holes = record.deal.hole_cards
     dead = [card for position in (1, 4, 5) for card in holes[position]]
@@ -72,14 +72,14 @@ def test_of_a_folded_hand_that_is_not_known_nothing_is_taken_from_the_deck() -> 
     game = record.game
     holes = record.deal.hole_cards
     unknown = Deal((holes[0], (), holes[2]), record.deal.board)
-    known = AllInExpectations(game).of_hand(record.betting, record.deal, 0)
-    found = AllInExpectations(game).of_hand(record.betting, unknown, 0)
+    known = AllInExpectations(game).values(record.betting, record.deal, 0)
+    found = AllInExpectations(game).values(record.betting, unknown, 0)
     assert found is not None
     assert known is not None
     equity = showdown_odds([holes[0], holes[2]]).equities[0]
     assert found[0] == pytest.approx(40100 * equity - 20000)
     assert found[0] != pytest.approx(known[0])
-    assert AllInExpectations(game).of_hand(record.betting, Deal(((), *holes[1:]), record.deal.board), 0) is None
+    assert AllInExpectations(game).values(record.betting, Deal(((), *holes[1:]), record.deal.board), 0) is None
 
 
 def test_the_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,19 +92,19 @@ def test_the_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("game", [*TOYS, "limit", "nolimit10"])
 def test_which_games_have_expectations(game: str) -> None:
-    assert AllInExpectations.can_be_told(find_game(game)[1])
+    assert AllInExpectations.exist_for(find_game(game)[1])
 
 
 def test_a_game_with_too_many_boards_has_none() -> None:
     omaha = replace(find_game("nolimit")[1], num_hole_cards=3)
-    assert not AllInExpectations.can_be_told(omaha)
+    assert not AllInExpectations.exist_for(omaha)
 
 
 def test_nothing_heavy_is_imported_before_cards_are_to_come() -> None:
     """A showdown after all bets, and an all-in on the turn, are counted without numba."""
     code = """
 import sys
-from logs.tracker.counts import HandCounts
+from logs.tracker.hand_counts import HandCounts
 from tests.logs.tracker.little_hands import hand
 heavy = lambda: sorted({"numba", "numpy", "pydantic"} & set(sys.modules))
 counts = HandCounts()

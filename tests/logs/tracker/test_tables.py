@@ -1,18 +1,21 @@
-"""The statistics as tables of texts."""
+"""The statistics shown: texts and tables for people, flat rows; complete, in one order, never "not a number"."""
 
 from __future__ import annotations
 
+import csv
+import io
+import math
 import re
 from dataclasses import replace
 
 import pytest
 
 from logs.record import HandRecord
-from logs.tracker.counts import HandCounts
-from logs.tracker.derive import statistics_of
-from logs.tracker.rows import ABSENT
-from logs.tracker.tables import TableView, statistics_tables
-from tests.logs.hands import random_hands
+from logs.tracker import COLUMNS, STATISTICS, HandCounts, rows, statistics_of, text_of
+from logs.tracker.statistics import BotStatistics, Factor, Frequency, Statistics, Winnings
+from logs.tracker.tables import ABSENT, TableView, statistics_tables
+from tests.logs.hands import HOLDEM, TOYS, random_hands
+from tests.logs.tracker.little_hands import hand
 
 
 def _tables(records: list[HandRecord]) -> list[TableView]:
@@ -65,3 +68,138 @@ def test_names_that_are_no_utf_8_are_shown_all_the_same() -> None:
     records = [replace(record, names=("\udcffX", "Bob")) for record in random_hands("limit", 5)]
     table = _tables(records)[0]
     assert any("\ufffdX" in head for head, _ in table.columns)
+
+
+# ---- rows
+
+
+ALL_GAMES = HOLDEM + TOYS
+
+
+def statistics_for(game: str, hands: int) -> Statistics:
+    return statistics_of(HandCounts().add_all(random_hands(game, hands, with_notes=True)))
+
+
+@pytest.mark.parametrize("game", ALL_GAMES)
+@pytest.mark.parametrize("hands", [1, 120])
+def test_every_row_has_every_column_and_no_number_is_none(game: str, hands: int) -> None:
+    statistics = statistics_for(game, hands)
+    found = list(rows(statistics))
+    players = len(statistics.bots)
+    assert [row["name"] for row in found if row["position"] == "all"] == [bot.name for bot in statistics.bots]
+    assert len(found) == sum(1 + len(bot.positions) for bot in statistics.bots)
+    assert len(found) <= players * (1 + players)
+    for row in found:
+        assert tuple(row) == COLUMNS
+        assert all(math.isfinite(value) for value in row.values() if isinstance(value, float))
+        assert isinstance(row["hands"], int)
+    assert "nan" not in statistics.model_dump_json().lower()
+
+
+def test_rows_are_the_figures() -> None:
+    statistics = statistics_for("limit", 120)
+    bot = statistics.bots[0]
+    row, first = list(rows(statistics))[:2]
+    assert bot.vpip is not None
+    assert bot.aggression_factor is not None
+    assert bot.style is not None
+    assert (row["name"], row["position"], row["hands"]) == (bot.name, "all", 120)
+    assert row["mbb_per_game"] == bot.mbb_per_game.value
+    assert row["mbb_per_game_half_width_95"] == bot.mbb_per_game.half_width_95
+    assert (row["vpip"], row["vpip_times"]) == (bot.vpip.percent, bot.vpip.times)
+    assert row["aggression_factor"] == bot.aggression_factor.value
+    assert (row["style"], row["comments"]) == (bot.style.name, bot.comments)
+    assert row["timing_mean_ms"] == pytest.approx(0.037)
+    assert (first["name"], first["position"], first["style"]) == (bot.name, "SB", None)
+    assert first["hands"] == bot.positions[0].hands
+
+
+def test_rows_make_a_csv_file() -> None:
+    file = io.StringIO()
+    writer = csv.DictWriter(file, COLUMNS)
+    writer.writeheader()
+    writer.writerows(rows(statistics_for("kuhn", 30)))
+    lines = file.getvalue().splitlines()
+    assert len(lines) == 1 + 2 * 3
+    assert lines[0].startswith("name,position,hands,net_chips,mbb_per_game,mbb_per_game_half_width_95,")
+
+
+# ---- texts
+
+
+@pytest.mark.parametrize("game", ["nolimit3", "kuhn"])
+@pytest.mark.parametrize("hands", [1, 120])
+def test_every_statistic_has_a_text(game: str, hands: int) -> None:
+    for bot in statistics_for(game, hands).bots:
+        for figures in (bot, *bot.positions):
+            for statistic in STATISTICS:
+                text = text_of(figures, statistic.key)
+                assert text
+                assert "nan" not in text.lower().replace("none", "")
+                assert "inf" not in text.lower()
+
+
+def test_absent_figures_are_a_dash() -> None:
+    bot = statistics_for("kuhn", 120).bots[0]
+    for statistic in STATISTICS:
+        is_absent = text_of(bot, statistic.key) == "-"
+        assert is_absent == statistic.is_holdem_only, statistic.key
+
+
+def test_texts() -> None:
+    records = [hand("nolimit", "r300r900c/cc/cc/cc", "AhKh|9c9d/Qh7h2c/2d/3h", number=2 * i) for i in range(150)]
+    ann = next(bot for bot in statistics_of(HandCounts().add_all(records)).bots if bot.name == "Ann")
+    shown = {statistic.key: text_of(ann, statistic.key) for statistic in STATISTICS}
+    assert shown == {
+        "hands": "150",
+        "net_chips": "+135,000",
+        "mbb_per_game": "+9,000.0 ± 0.0",
+        "bb_per_100": "+900.0 ± 0.0",
+        "adjusted": "+9,000.0 ± 0.0",
+        "vpip": "100.0 %",
+        "vpip_small_blind": "no chance",
+        "pfr": "100.0 %",
+        "three_bet": "100.0 %",
+        "aggression_factor": "no bets, raises or calls",
+        "aggression_frequency": "no chance",
+        "won_when_saw_flop": "100.0 %",
+        "went_to_showdown": "100.0 %",
+        "won_at_showdown": "100.0 %",
+        "showdown": "+9,000.0",
+        "no_showdown": "+0.0",
+        "style": "never bet, raised or called after the flop",
+        "timing": "-",
+        "comments": "0",
+    }
+
+
+@pytest.mark.parametrize(
+    ("figure", "text"),
+    [
+        (Winnings(value=12.345, half_width_95=4.56), "+12.3 ± 4.6"),
+        (Winnings(value=-12345.6, half_width_95=None), "-12,345.6 (± from 100 hands on)"),
+        (Winnings(value=None, half_width_95=None), "no hands"),
+        (Frequency(times=1, chances=3), "33.3 %"),
+        (Frequency(times=0, chances=0), "no chance"),
+        (Factor(raises=4, calls=3), "1.33"),
+        (Factor(raises=4, calls=0), "no calls, 4 bets and raises"),
+        (Factor(raises=0, calls=0), "no bets, raises or calls"),
+    ],
+)
+def test_texts_of_figures(figure: Winnings | Frequency | Factor, text: str) -> None:
+    assert figure.text == text
+
+
+# ---- the table of definitions
+
+
+def test_the_table_of_definitions_is_whole() -> None:
+    keys = [statistic.key for statistic in STATISTICS]
+    assert len(set(keys)) == len(keys)
+    assert set(keys) <= set(BotStatistics.model_fields)
+    others = {"name", "streets", "positions", "starting_hands", "final_hands", "curve"}
+    assert set(BotStatistics.model_fields) - set(keys) == others
+    for statistic in STATISTICS:
+        assert len(statistic.short) <= 10
+        assert statistic.definition.endswith(".")
+        assert len(statistic.definition) > 30 or statistic.key == "comments"

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from logs.tracker import HandCounts, Statistics, statistics_of
-from logs.tracker.figures import SCHEMA_VERSION, Rate
+from logs.tracker.statistics import SCHEMA_VERSION, Frequency
 from tests.logs.hands import HOLDEM, TOYS, random_hands
 
 
@@ -46,6 +46,6 @@ def test_too_few_hands_have_no_interval_and_no_style() -> None:
 
 def test_what_is_not_a_number_is_refused() -> None:
     with pytest.raises(ValidationError):
-        Rate.model_validate({"times": float("nan"), "chances": 1})
+        Frequency.model_validate({"times": float("nan"), "chances": 1})
     with pytest.raises(ValidationError):
-        Rate.model_validate({"times": 1, "chances": 1, "more": 1})
+        Frequency.model_validate({"times": 1, "chances": 1, "more": 1})

@@ -1,11 +1,11 @@
-"""Counting the hands of files and folders, several files, or parts of a big one, at the same time.
+"""Counting the hands of files and folders: several files, or parts of a big one, at the same time.
 
-Each file, and each part of a big ACPC log, is counted by itself and the counts are merged in the order of the hands. So
-the figures do not depend on the number of processes (but for the last digits of sums of fractions), nor do the problems
-that are told.
+Each file, and each part of a big ACPC log, is counted by itself, and the counts are merged in the order of the hands.
+So the number of processes changes neither the figures (except for the last digits of sums of fractions and the places
+of a curve's points) nor the problems reported.
 
-With more than one process, others are started that import the main module, as is usual on all platforms but one: a
-script that calls this with more than one process needs its ``if __name__ == "__main__":``.
+More than one process means that others are started which import the main module, as is usual on all platforms but one:
+a script that asks for them needs its ``if __name__ == "__main__":``.
 """
 
 from __future__ import annotations
@@ -23,9 +23,8 @@ from logs.acpc_log.reader import read_log
 from logs.acpc_log.score import is_same_score, wrong_score
 from logs.errors import DamagedLogError, LogError, LogProblem, ProblemKind
 from logs.files import without_compression
-from logs.phh.reader import read_phh
-from logs.reading import HandFile, HandFormat, find_hand_files, read_hands
-from logs.tracker.counts import MOST_BIG_POTS, HandCounts
+from logs.reading import HandFile, HandFormat, find_hand_files, read_file, read_hands
+from logs.tracker.hand_counts import MOST_BIG_POTS, HandCounts
 
 __all__ = ["count_files"]
 
@@ -70,7 +69,7 @@ class _Counted(NamedTuple):
     Attributes:
         counts: the hands.
         problems: what was found wrong on the way.
-        failure: why no more could be read; None where all was.
+        failure: why no more could be read; None where everything was.
     """
 
     counts: HandCounts
@@ -95,42 +94,42 @@ def count_files(
 
     Args:
         paths: of files and folders.
-        game: the game of ACPC logs; else it is found from their headers.
-        strict: stop at the first problem, but for a half-written last line.
-        on_problem: is told of every problem, in the order of the files.
-        times: take the times of actions from the transaction logs beside ACPC logs.
+        game: the game of ACPC logs; otherwise their headers name it.
+        strict: stop at the first problem, except a half-written last line.
+        on_problem: is called with every problem, in the order of the files.
+        times: take the times of actions from the transaction logs that belong to ACPC logs.
         transcript: the dealer's transcript; for a single log.
         chip_value: what a chip is worth in the money of PHH files.
         big_pots: how many of the hands with the biggest pots are kept.
-        processes: how many may count at the same time; where there are few hands, one does.
-        on_progress: is told now and then how many hands are counted.
+        processes: the most that count at the same time; where there are few hands, one does.
+        on_progress: is called now and then with the number of hands counted.
 
     Raises:
         LogError: there is no file, or one cannot be read at all.
-        DamagedLogError: reading strictly, a problem was met.
+        DamagedLogError: a problem was met while reading strictly.
         OSError: a file cannot be read.
     """
     files = find_hand_files(paths)
-    if processes < 2 or sum(os.path.getsize(file.path) for file in files) < _LEAST_BYTES:
-        counts = HandCounts(big_pots=big_pots)
-        for record in read_hands(
-            [file.path for file in files],
-            game=game,
-            strict=strict,
-            on_problem=on_problem,
-            times=times,
-            transcript=transcript,
-            chip_value=chip_value,
-        ):
-            counts.add(record)
-            if on_progress is not None and not counts.hands % _PROGRESS_HANDS:
-                on_progress(counts.hands)
-        return counts
     transcript = None if transcript is None else os.fspath(transcript)
     options = _Options(game, times, transcript, chip_value, big_pots)
-    most_parts = 1 if times or transcript is not None else processes
-    jobs = [job for file in files for job in _jobs(file, most_parts, options)]
-    return _merge(jobs, processes, len(files), strict=strict, on_problem=on_problem, on_progress=on_progress)
+    if processes > 1 and sum(os.path.getsize(file.path) for file in files) >= _LEAST_BYTES:
+        most_parts = 1 if times or transcript is not None else processes
+        jobs = [job for file in files for job in _jobs(file, most_parts, options)]
+        return _merge(jobs, processes, len(files), strict=strict, on_problem=on_problem, on_progress=on_progress)
+    counts = HandCounts(big_pots=big_pots)
+    for record in read_hands(
+        [file.path for file in files],
+        game=game,
+        strict=strict,
+        on_problem=on_problem,
+        times=times,
+        transcript=transcript,
+        chip_value=chip_value,
+    ):
+        counts.add(record)
+        if on_progress is not None and not counts.hands % _PROGRESS_HANDS:
+            on_progress(counts.hands)
+    return counts
 
 
 def _jobs(file: HandFile, most_parts: int, options: _Options) -> Iterator[_Job]:
@@ -153,26 +152,26 @@ def _merge(
     on_progress: Callable[[int], None] | None,
 ) -> HandCounts:
     """Do all jobs and merge what they count."""
-    counts = HandCounts(big_pots=jobs[0].options.big_pots)
-    of_file = HandCounts(big_pots=jobs[0].options.big_pots)
+    big_pots = jobs[0].options.big_pots
+    counts, file_counts = HandCounts(big_pots=big_pots), HandCounts(big_pots=big_pots)
     is_clean = True
     for job, counted in zip(jobs, _count_all(jobs, processes), strict=True):
-        of_file.merge(counted.counts)
+        file_counts.merge(counted.counts)
         problems = counted.problems
         is_clean = is_clean and not problems
         if job.is_last and job.part is not None and is_clean:
-            problems = _check_score(job.file.path, of_file)
-        _tell(problems, strict=strict, on_problem=on_problem)
+            problems = _check_score(job.file.path, file_counts)
+        _report(problems, strict=strict, on_problem=on_problem)
         if counted.failure is not None:
             if strict or on_problem is None or files == 1:
                 raise LogError(job.file.path, counted.failure)
             on_problem(LogProblem(job.file.path, 1, None, counted.failure, ProblemKind.SKIPPED))
         if job.is_last:
-            counts.merge(of_file)
-            of_file = HandCounts(big_pots=job.options.big_pots)
+            counts.merge(file_counts)
+            file_counts = HandCounts(big_pots=big_pots)
             is_clean = True
         if on_progress is not None:
-            on_progress(counts.hands + of_file.hands)
+            on_progress(counts.hands + file_counts.hands)
     return counts
 
 
@@ -189,33 +188,32 @@ def _count_all(jobs: list[_Job], processes: int) -> Iterator[_Counted]:
 
 def _count(job: _Job) -> _Counted:
     """Do one job."""
-    path, options = job.file.path, job.options
-    counts = HandCounts(big_pots=options.big_pots)
+    game, times, transcript, chip_value, big_pots = job.options
+    counts = HandCounts(big_pots=big_pots)
     problems: list[LogProblem] = []
     try:
-        if job.file.format is HandFormat.PHH:
-            counts.add_all(read_phh(path, on_problem=problems.append, chip_value=options.chip_value))
+        if job.part is not None:
+            records = read_log(job.file.path, game=game, on_problem=problems.append, part=job.part)
         else:
-            counts.add_all(
-                read_log(
-                    path,
-                    game=options.game,
-                    on_problem=problems.append,
-                    times=options.times,
-                    transcript=options.transcript,
-                    part=job.part,
-                )
+            records = read_file(
+                job.file,
+                game=game,
+                on_problem=problems.append,
+                times=times,
+                transcript=transcript,
+                chip_value=chip_value,
             )
+        counts.add_all(records)
     except LogError as error:
         return _Counted(counts, problems, error.problem)
     return _Counted(counts, problems, None)
 
 
-def _tell(problems: list[LogProblem], *, strict: bool, on_problem: OnProblem | None) -> None:
+def _report(problems: list[LogProblem], *, strict: bool, on_problem: OnProblem | None) -> None:
     """Pass on what was found wrong.
 
     Raises:
-        DamagedLogError: reading strictly, there was a problem.
+        DamagedLogError: there was a problem while reading strictly.
     """
     for problem in problems:
         if on_problem is not None:
@@ -225,12 +223,12 @@ def _tell(problems: list[LogProblem], *, strict: bool, on_problem: OnProblem | N
 
 
 def _check_score(path: str, counts: HandCounts) -> list[LogProblem]:
-    """Whether the score of a log that was read in parts is the sum of its hands, as far as that can be told here."""
+    """Whether the score of a log that was read in parts is the sum of its hands, as far as its names can tell."""
     found = only_score(path)
     if found is None or set(found[1].names) != set(counts.names):
         return []
     line_number, (totals, names) = found
-    net = [sum(seat.net for _, bot in counts.of_bot(name) for seat in bot.positions) for name in names]
+    net = [sum(seat.net for _, player in counts.by_game(name) for seat in player.positions) for name in names]
     if is_same_score(net, totals):
         return []
     return [LogProblem(path, line_number, None, wrong_score(net), ProblemKind.NOTED)]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from logs.tracker.places import POSITION_ORDER, is_holdem, position_names, round_names
+from logs.tracker.positions import POSITION_ORDER, is_holdem, position_names, round_names
 from protocol import find_game
 
 

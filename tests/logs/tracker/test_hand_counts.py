@@ -10,12 +10,11 @@ import pytest
 
 from engine import Deal, Seat
 from logs import HandRecord, PlayerComment, Times
-from logs.tracker import game_counts
-from logs.tracker.counts import HandCounts
-from logs.tracker.curve import Sums
-from logs.tracker.derive import statistics_of
-from logs.tracker.figures import BotStatistics, PlayFigures, Rate, Statistics
-from logs.tracker.places import position_names
+from logs.tracker import hand_counts
+from logs.tracker.hand_counts import HandCounts
+from logs.tracker.player_counts import Sums
+from logs.tracker.positions import position_names
+from logs.tracker.statistics import BotStatistics, Frequency, PlayStatistics, Statistics, statistics_of
 from protocol import find_game
 from tests.logs.hands import HOLDEM, TOYS, random_hands
 from tests.logs.tracker import naive
@@ -29,7 +28,7 @@ def bot(records: list[HandRecord], name: str) -> BotStatistics:
     return next(bot for bot in statistics_of(HandCounts().add_all(records)).bots if bot.name == name)
 
 
-def pair(rate: Rate | None) -> tuple[int, int]:
+def pair(rate: Frequency | None) -> tuple[int, int]:
     assert rate is not None
     return rate.times, rate.chances
 
@@ -304,7 +303,7 @@ def test_counts_are_those_of_the_slow_way(game: str, fixed_seats: bool) -> None:
             check_cards(found, dealt)
 
 
-def check_figures(figures: PlayFigures, hands: list[naive.Dealt], is_holdem: bool) -> None:
+def check_figures(figures: PlayStatistics, hands: list[naive.Dealt], is_holdem: bool) -> None:
     record = hands[0][0]
     blind = record.game.big_blind
     assert figures.hands == len(hands)
@@ -374,6 +373,44 @@ def test_many_hands_are_counted_as_the_slow_way_does(game: str) -> None:
                 check_cards(found, hands)
 
 
+# ---- the biggest pots
+
+
+def pot_blinds(record: HandRecord) -> float:
+    """The pot without what nobody called, in big blinds."""
+    spent = sorted(record.betting.spent)
+    return (sum(spent) - (spent[-1] - spent[-2])) / record.game.big_blind
+
+
+@pytest.mark.parametrize("game", ["limit", "nolimit3", "limit6"])
+@pytest.mark.parametrize("most", [0, 1, 10])
+def test_the_biggest_are_kept_and_of_equal_ones_the_first(game: str, most: int) -> None:
+    records = random_hands(game, 200)
+    ordered = sorted(records, key=lambda record: (-pot_blinds(record), record.hand_number))[:most]
+    found = HandCounts(big_pots=most).add_all(records).big_pots()
+    assert [big.record for big in found] == ordered
+    assert [big.blinds for big in found] == [pot_blinds(record) for record in ordered]
+
+
+def test_chips_that_nobody_called_make_no_pot_big() -> None:
+    records = [hand("nolimit", "r20000f", "AhKh|9c9d"), hand("nolimit", "cr600c/r900f", "AhKh|9c9d/Qh7h2c", number=1)]
+    found = HandCounts().add_all(records).big_pots()
+    assert [(big.blinds, big.record.hand_number) for big in found] == [(12, 1), (2, 0)]
+
+
+def test_they_survive_the_way_to_another_process() -> None:
+    counts = HandCounts(big_pots=5).add_all(random_hands("nolimit3", 50))
+    assert pickle.loads(pickle.dumps(counts)).big_pots() == counts.big_pots()
+
+
+def test_fewer_hands_than_are_kept() -> None:
+    counts = HandCounts(big_pots=5)
+    counts.add(hand("nolimit", "f", "AhKh|9c9d"))
+    assert len(counts.big_pots()) == 1
+    counts.add(hand("nolimit", "f", "AhKh|9c9d", number=1))
+    assert len(counts.big_pots()) == 2
+
+
 # ---- memory, joining, other processes
 
 
@@ -428,8 +465,8 @@ def test_counting_goes_on_after_looking_and_joining() -> None:
 def test_more_ways_to_bet_than_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     records = random_hands("limit", 400) + random_hands("nolimit3", 400)
     expected = statistics_of(HandCounts().add_all(records))
-    monkeypatch.setattr(game_counts, "_MOST_FACTS", 40)
-    monkeypatch.setattr(game_counts, "_FEW_FACTS", 3)
+    monkeypatch.setattr(hand_counts, "_MOST_BETTINGS", 40)
+    monkeypatch.setattr(hand_counts, "_FEW_BETTINGS", 3)
     assert close(statistics_of(HandCounts().add_all(records)), expected)
 
 

@@ -1,8 +1,8 @@
 """What the positions and the betting rounds of a game are called.
 
-Hold'em has the names of the card table: small and big blind, button, cutoff and hijack before it, and the rest counted
-from who acts first before the flop. Heads-up the button posts the small blind; he is called by his blind. Other games
-have no such names: there a position is called by the order in which cards are dealt, a round by its number.
+Hold'em has the names of the card table: small and big blind; button, cutoff and hijack; and the remaining ones counted
+from the player who acts first before the flop. Heads-up the button posts the small blind and is called by that. Other
+games have no such names: a position is called by the order in which cards are dealt, a round by its number.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from logs.holdem import usual_blinds
 __all__ = ["POSITION_ORDER", "SMALL_BLIND", "STREETS", "is_holdem", "position_names", "round_names"]
 
 SMALL_BLIND: Final = "SB"
-
 STREETS: Final = ("preflop", "flop", "turn", "river")
+
 _BIG_BLIND: Final = "BB"
 _EARLY: Final = ("UTG", "UTG+1", "UTG+2", "UTG+3", "UTG+4")
 _LATE: Final = ("HJ", "CO", "BTN")
@@ -28,7 +28,7 @@ POSITION_ORDER: Final = (SMALL_BLIND, _BIG_BLIND, *_EARLY, *_LATE, *_ORDINALS)
 
 
 def is_holdem(game: Game) -> bool:
-    """Whether a game is hold'em with the usual blinds: then all statistics make sense."""
+    """Whether a game is hold'em with the usual blinds: only there do all statistics make sense."""
     try:
         usual_blinds(game, "statistics")
     except UnsupportedGameError:
@@ -45,9 +45,8 @@ def position_names(game: Game) -> tuple[str, ...]:
     if not is_holdem(game):
         return _ORDINALS[:players]
     if players == 2:
-        small = usual_blinds(game, "statistics").small
-        return (SMALL_BLIND, _BIG_BLIND) if small == 0 else (_BIG_BLIND, SMALL_BLIND)
-    # Whoever acts first before the flop is UTG, wherever there are enough players to tell him from the cutoff.
+        return _BIG_BLIND, SMALL_BLIND
+    # UTG acts first before the flop, wherever there are enough players to tell it from the cutoff.
     others = players - 2
     late = min(others, 3 if others > 3 else 2)
     return (SMALL_BLIND, _BIG_BLIND, *_EARLY[: others - late], *_LATE[3 - late :])
@@ -55,6 +54,4 @@ def position_names(game: Game) -> tuple[str, ...]:
 
 def round_names(game: Game) -> tuple[str, ...]:
     """The name of each betting round."""
-    if is_holdem(game):
-        return STREETS
-    return tuple(f"round {number}" for number in range(1, game.num_rounds + 1))
+    return STREETS if is_holdem(game) else tuple(f"round {number}" for number in range(1, game.num_rounds + 1))

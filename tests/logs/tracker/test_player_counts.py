@@ -1,21 +1,20 @@
-"""Curves in bounded memory."""
+"""The counters of one player: curves in bounded memory."""
 
 from __future__ import annotations
 
 import pytest
 
-from logs.tracker.curve import MOST_POINTS, Curve, Sums
+from logs.tracker.player_counts import MOST_POINTS, PlayerCurve, Sums
 
 
-def drawn(hands: int, each: float = 1.0) -> tuple[Curve, Sums]:
+def drawn(hands: int, each: float = 1.0) -> tuple[PlayerCurve, Sums]:
     """A curve that rises by the same with every hand, and its end."""
-    curve, sums, due = Curve(), Sums(), 1
+    curve, sums = PlayerCurve("Ann"), Sums()
     for _ in range(hands):
         sums = sums.plus(Sums(1, each, each * each, each / 2, each / 4))
-        due -= 1
-        if not due:
+        curve.due -= 1
+        if not curve.due:
             curve.add(sums)
-            due = curve.next_in(sums.hands)
     return curve, sums
 
 
@@ -32,7 +31,8 @@ def test_there_are_never_too_many_points_and_never_too_few(hands: int) -> None:
 @pytest.mark.parametrize(("first", "second"), [(0, 10), (10, 0), (700, 700), (5000, 30), (30, 5000), (4097, 4097)])
 def test_a_curve_goes_on_where_another_ends(first: int, second: int) -> None:
     (curve, end), (other, end_of_other) = drawn(first), drawn(second, -2.0)
-    curve.merge(end, other)
+    curve.merge(end, other, first + second)
+    assert (first + second + curve.due) % curve.step == 0
     assert len(curve.points) <= MOST_POINTS
     hands = [point.hands for point in curve.points]
     assert hands == sorted(set(hands))

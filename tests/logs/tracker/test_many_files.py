@@ -9,7 +9,7 @@ import pytest
 from logs import HandRecord
 from logs.errors import DamagedLogError, LogError, LogProblem
 from logs.phh.writer import format_phhs
-from logs.tracker import HandCounts, Statistics, count_files, files, statistics_of
+from logs.tracker import HandCounts, Statistics, count_files, many_files, statistics_of
 from tests.logs.hands import log_lines, random_hands
 
 GAMES = {"limit": "holdem.limit.2p.reverse_blinds.game", "leduc": "leduc.limit.2p.game"}
@@ -29,8 +29,8 @@ def figures(counts: HandCounts) -> Statistics:
 @pytest.fixture
 def small_files(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two processes are worth their start for any file, and parts may be small."""
-    monkeypatch.setattr(files, "_LEAST_BYTES", 0)
-    monkeypatch.setattr(files, "_PART_BYTES", 5000)
+    monkeypatch.setattr(many_files, "_LEAST_BYTES", 0)
+    monkeypatch.setattr(many_files, "_PART_BYTES", 5000)
 
 
 def test_a_file_and_a_folder(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_a_file_and_a_folder(tmp_path: Path) -> None:
 
 
 def test_progress_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "_PROGRESS_HANDS", 100)
+    monkeypatch.setattr(many_files, "_PROGRESS_HANDS", 100)
     heard: list[int] = []
     count_files([write(tmp_path / "match.log", random_hands("limit", 350))], on_progress=heard.append)
     assert heard == [100, 200, 300]

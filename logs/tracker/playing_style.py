@@ -1,21 +1,21 @@
 """Twelve ways to play, by VPIP, PFR and AF, with the reason.
 
-The classes, their order from worst to best and their thresholds are those of a table that players of limit hold'em at
-full tables know: it is printed in a thesis on evolved limit players (Universidad Carlos III de Madrid, 2012, section
-5.5), which took them from G. García-Pelayo and others. Heads-up or at short tables everybody has to play more hands:
+The classes, their order from worst to best and their thresholds are those of a table known to players of limit hold'em
+at full tables; it is printed in a thesis on evolved limit players (Universidad Carlos III de Madrid, 2012, section
+5.5), which took it from G. García-Pelayo and others. Heads-up and at short tables everybody has to play more hands:
 there the classes are a manner of speaking.
 
 The printed table leaves three things open, which are settled here:
 
-- VPIP is loose above 40 %, semi-loose between 25 and 40 %, tight below 25 %. The bounds themselves belong nowhere; they
-  are semi-loose here, since both other classes are printed with a strict sign.
+- VPIP is loose above 40 %, semi-loose between 25 and 40 %, tight below 25 %. The bounds themselves belong to no class;
+  they are semi-loose here, since both other classes are printed with a strict sign.
 - *Bomb* and *sad* are printed with the same three words, semi-loose, aggressive, passive, while semi-loose, passive,
   aggressive is missing. Sad, the later one, is taken to be the missing class: it stands between rock and cheerful,
-  among those who are aggressive after the flop.
-- AF of somebody who never calls is no number. It counts as aggressive if he ever bet or raised.
+  among the classes that are aggressive after the flop.
+- The AF of a player who never calls is no number. It counts as aggressive if the player ever bet or raised.
 
 By this table the thesis's own player (VPIP 21.91, PFR 9.07, AF 1.34) is *dangerous*, because 9.07 % is more than 7 %;
-the thesis calls him a mouse.
+the thesis calls it a mouse.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from logs.estimation.mean import FEWEST_UNITS
+from logs.estimation import FEWEST_UNITS
 
 __all__ = [
     "AGGRESSIVE_FROM_AF",
@@ -53,7 +53,7 @@ class PlayClass:
     Attributes:
         name: in English.
         original: in the source.
-        looseness: loose, semi-loose or tight: how many hands he plays.
+        looseness: loose, semi-loose or tight: how many hands it plays.
         before: aggressive or passive before the flop.
         after: aggressive or passive after it.
     """
@@ -86,11 +86,11 @@ _CLASS_OF: Final = {(found.looseness, found.before, found.after): found for foun
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What somebody's play is called.
+    """What a player's style is called.
 
     Attributes:
         play_class: the class; None where too little was seen.
-        explanation: the thresholds that decided, or what is missing, as a sentence without its stop.
+        explanation: the thresholds that decided, or what is missing; a sentence without its full stop.
     """
 
     play_class: PlayClass | None
@@ -102,33 +102,34 @@ def classify(hands: int, vpip_percent: float | None, pfr_percent: float | None, 
 
     Args:
         hands: dealt in.
-        vpip_percent: his VPIP; None without a chance.
-        pfr_percent: his PFR; None without a chance.
-        raises: his bets and raises after the flop.
-        calls: his calls there.
+        vpip_percent: its VPIP; None without a chance.
+        pfr_percent: its PFR; None without a chance.
+        raises: its bets and raises after the flop.
+        calls: its calls after the flop.
     """
     if hands < FEWEST_UNITS:
         return Verdict(None, f"too few hands: {hands} of {FEWEST_UNITS}")
-    if vpip_percent is None or pfr_percent is None:
-        return Verdict(
-            None, "never had to decide before the flop" if vpip_percent is None else "could never raise before the flop"
-        )
+    if vpip_percent is None:
+        return Verdict(None, "never had to decide before the flop")
+    if pfr_percent is None:
+        return Verdict(None, "could never raise before the flop")
     if not raises and not calls:
         return Verdict(None, "never bet, raised or called after the flop")
     looseness, vpip_reason = _looseness(vpip_percent)
-    is_aggressive = pfr_percent >= AGGRESSIVE_FROM_PFR
-    before = "aggressive" if is_aggressive else "passive"
-    sign = ">=" if is_aggressive else "<"
+    before, sign = _aggression(pfr_percent >= AGGRESSIVE_FROM_PFR)
     pfr_reason = f"PFR {pfr_percent:.4g} % {sign} {AGGRESSIVE_FROM_PFR} %: {before} before the flop"
-    is_aggressive = raises >= AGGRESSIVE_FROM_AF * calls
-    after = "aggressive" if is_aggressive else "passive"
-    sign = ">=" if is_aggressive else "<"
+    after, sign = _aggression(raises >= AGGRESSIVE_FROM_AF * calls)
     if calls:
         af_reason = f"AF {raises / calls:.4g} {sign} {AGGRESSIVE_FROM_AF}: {after} after it"
     else:
         af_reason = f"never calls, {raises} bets and raises: {after} after it"
     found = _CLASS_OF[looseness, before, after]
     return Verdict(found, f"{vpip_reason}; {pfr_reason}; {af_reason}: {found.name}")
+
+
+def _aggression(is_aggressive: bool) -> tuple[str, str]:
+    """The word and the sign of its threshold."""
+    return ("aggressive", ">=") if is_aggressive else ("passive", "<")
 
 
 def _looseness(vpip_percent: float) -> tuple[str, str]:

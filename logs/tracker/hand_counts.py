@@ -1,0 +1,386 @@
+"""Counting hands as they come; `logs.tracker.statistics` makes figures of the counts.
+
+    counts = HandCounts()
+    for record in read_hands(["runs/x"]):
+        counts.add(record)
+
+Rules it obeys:
+
+- Memory does not grow with the number of hands: counters for each name, a bounded memory of bettings, curves of a
+  thousand points.
+- Nothing is divided here, so counts can be added: two `HandCounts` of hands that followed each other, wherever they
+  were counted, merge to what one would have counted.
+- Players are known by their names. A name that sits at a table twice is counted for both seats.
+
+Most of a hand follows from its betting. `GameCounts` looks that up, table by table, and only notes that it came once
+more; what it means for the counters is added when the memory of bettings is full, and before anybody looks (`settle`).
+That memory is as large as is worthwhile: where hardly any betting comes again, a large one would only cost memory, and
+time of the garbage collector.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from engine import BettingState, Deal, Game, rank_hand
+from logs.record import HandRecord
+from logs.tracker.all_in import AllInExpectations
+from logs.tracker.hand_facts import WIDTH, BettingFacts
+from logs.tracker.player_counts import AnswerCounts, PlayerCounts, PlayerCurve, Sums
+from logs.tracker.positions import is_holdem
+from logs.tracker.starting_hands import CLASS_OF
+
+__all__ = ["MOST_BIG_POTS", "BigPot", "GameCounts", "HandCounts"]
+
+MOST_BIG_POTS: Final = 10
+
+_MOST_BETTINGS: Final = 1 << 14
+"""The most bettings that the tables of a game remember in all."""
+_FEW_BETTINGS: Final = 1 << 9
+"""The most where they do not come again."""
+_WORTHWHILE: Final = 1.2
+"""Hands per betting that make it worthwhile to remember more of them."""
+
+
+class BettingCount:
+    """How often a table's hands were bet in one way.
+
+    Attributes:
+        facts: what follows from the betting.
+        hands: how many hands have come since they were last added to the counters.
+    """
+
+    __slots__ = ("facts", "hands")
+
+    def __init__(self, facts: BettingFacts) -> None:
+        self.facts = facts
+        self.hands = 0
+
+
+class Table:
+    """The players of a hand, by position.
+
+    Attributes:
+        players: their counters in the game.
+        seats: their counters in the position each is in.
+        curves: their winnings over all games.
+        bettings: the ways to bet that the table remembers.
+    """
+
+    __slots__ = ("bettings", "curves", "players", "seats")
+
+    def __init__(self, players: list[PlayerCounts], curves: list[PlayerCurve]) -> None:
+        self.players = players
+        self.seats = [player.positions[position] for position, player in enumerate(players)]
+        self.curves = curves
+        self.bettings: dict[BettingState, BettingCount] = {}
+
+
+class GameCounts:
+    """The hands of one game.
+
+    Attributes:
+        game: the game.
+        is_holdem: whether it is hold'em with the usual blinds.
+        has_expectations: whether all-in hands count at their expectation.
+        players: by name.
+        tables: by names and seats; those at which the same players sit in the same positions are one.
+    """
+
+    def __init__(self, game: Game, players: dict[str, PlayerCounts] | None = None) -> None:
+        self.game = game
+        self.is_holdem = is_holdem(game)
+        self.has_expectations = AllInExpectations.exist_for(game)
+        self.players = {} if players is None else players
+        self.tables: dict[tuple[tuple[str, ...], tuple[int, ...]], Table] = {}
+        self._tables_by_position: dict[tuple[str, ...], Table] = {}
+        self._expectations = AllInExpectations(game)
+        self._facts: dict[BettingState, BettingFacts] = {}
+        self._room = _FEW_BETTINGS
+        self._held = 0
+        """Bettings that the tables remember, each table for itself."""
+
+    def player(self, name: str) -> PlayerCounts:
+        """A player's counters, new ones where there are none yet."""
+        found = self.players.get(name)
+        if found is None:
+            found = self.players[name] = PlayerCounts(self.game)
+        return found
+
+    def seat(self, names: tuple[str, ...], seats: tuple[int, ...], curves: list[PlayerCurve]) -> Table:
+        """The table of some players, by name and seat of each position.
+
+        Args:
+            names: by seat.
+            seats: by position.
+            curves: by position.
+        """
+        by_position = tuple([curve.name for curve in curves])
+        table = self._tables_by_position.get(by_position)
+        if table is None:
+            table = self._tables_by_position[by_position] = Table([self.player(name) for name in by_position], curves)
+        self.tables[names, seats] = table
+        return table
+
+    def add(self, table: Table, record: HandRecord) -> BettingFacts:
+        """Count a hand.
+
+        Returns:
+            what follows from its betting.
+        """
+        values = record.values
+        betting = table.bettings.get(record.betting) or self._remember(table, record.betting)
+        betting.hands += 1
+        facts = betting.facts
+        holdem = self.is_holdem
+        won_above, hole_cards = facts.won_above, record.deal.hole_cards
+        for position, seat in enumerate(table.seats):
+            value = values[position]
+            seat.hands += 1
+            seat.net += value
+            seat.squares += value * value
+            if holdem and (hole := hole_cards[position]):
+                starting_hand = table.players[position].starting_hands[CLASS_OF[hole[0]][hole[1]]]
+                starting_hand.hands += 1
+                starting_hand.net += value
+                if value > won_above[position]:
+                    starting_hand.won += 1
+        if facts.showdown:
+            for position in facts.showdown:
+                seat = table.seats[position]
+                seat.showdown_net += values[position]
+                if values[position] > won_above[position]:
+                    seat.showdowns_won += 1
+                    seat.flops_won += facts.saw_flop >> position & 1
+            if facts.board_cards >= 0 and self.has_expectations:
+                self._adjust(table, facts, record)
+        if facts.reached_end and holdem:
+            self._count_final_hands(table, facts, record.deal, values)
+        return facts
+
+    def settle(self) -> int:
+        """Add what was only noted: the counters are complete afterwards, until another hand comes.
+
+        Returns:
+            how many hands were added.
+        """
+        added = 0
+        for table in self._tables_by_position.values():
+            rows = [seat.row for seat in table.seats]
+            for betting in table.bettings.values():
+                hands, betting.hands = betting.hands, 0
+                added += hands
+                for place in betting.facts.increments:
+                    rows[place // WIDTH][place % WIDTH] += hands
+        return added
+
+    def merge(self, other: GameCounts) -> None:
+        """Count in what another has counted."""
+        self.settle()
+        other.settle()
+        for name, player in other.players.items():
+            self.player(name).merge(player)
+
+    def _remember(self, table: Table, betting: BettingState) -> BettingCount:
+        """Remember a betting that is new to a table."""
+        if self._held >= self._room:
+            self._forget()
+        self._held += 1
+        facts = self._facts.get(betting)
+        if facts is None:
+            facts = self._facts[betting] = BettingFacts(betting)
+        found = table.bettings[betting] = BettingCount(facts)
+        return found
+
+    def _forget(self) -> None:
+        """Begin the memory of bettings anew, with more room or with less."""
+        comes_again = self.settle() > _WORTHWHILE * self._held
+        self._room = min(2 * self._room, _MOST_BETTINGS) if comes_again else max(self._room // 2, _FEW_BETTINGS)
+        self._facts.clear()
+        for table in self._tables_by_position.values():
+            table.bettings.clear()
+        self._held = 0
+
+    def _adjust(self, table: Table, facts: BettingFacts, record: HandRecord) -> None:
+        """Count an all-in hand at its expectation."""
+        expected = self._expectations.values(record.betting, record.deal, facts.board_cards)
+        if expected is None:
+            return
+        for seat, value, expectation in zip(table.seats, record.values, expected, strict=True):
+            seat.luck += value - expectation
+            seat.luck_squares += value * value - expectation * expectation
+        for position in facts.showdown:
+            table.seats[position].adjusted_hands += 1
+
+    def _count_final_hands(self, table: Table, facts: BettingFacts, deal: Deal, values: tuple[float, ...]) -> None:
+        """Count the hands of the players who saw the last board card."""
+        for position in facts.reached_end:
+            hole_cards = deal.hole_cards[position]
+            if hole_cards:
+                player, value = table.players[position], values[position]
+                category = rank_hand(hole_cards + deal.board) >> 12
+                has_won = value > facts.won_above[position]
+                player.river_hands[category].add(value, has_won)
+                if position in facts.showdown:
+                    player.final_hands[category].add(value, has_won)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle the counters; what only helps to count is made anew."""
+        self.settle()
+        return GameCounts, (self.game, self.players)
+
+
+class BigPot(NamedTuple):
+    """A hand by its pot: the bigger one is the greater, of equal ones the earlier.
+
+    Attributes:
+        blinds: the pot in big blinds, without chips that nobody called.
+        order: minus the number of hands before it.
+        record: the hand.
+    """
+
+    blinds: float
+    order: int
+    record: HandRecord
+
+
+class HandCounts:
+    """Counts hands of any games and matches.
+
+    Attributes:
+        hands: how many.
+    """
+
+    def __init__(self, *, big_pots: int = MOST_BIG_POTS) -> None:
+        """Start without a hand.
+
+        Args:
+            big_pots: how many of the hands with the biggest pots are kept.
+        """
+        self.hands = 0
+        self._games: dict[Game, GameCounts] = {}
+        self._curves: dict[str, PlayerCurve] = {}
+        self._answers: dict[str, AnswerCounts] = {}
+        self._most_pots = big_pots
+        self._pots: list[BigPot] = []
+        """A heap."""
+        self._least_pot = -1.0 if big_pots else float("inf")
+        """Only a pot of more big blinds than this is kept."""
+
+    def add(self, record: HandRecord) -> None:
+        """Count a hand."""
+        game = self._games.get(record.game) or self._game(record.game)
+        table = game.tables.get((record.names, record.seats)) or game.seat(
+            record.names, record.seats, [self._curve(record.names[seat]) for seat in record.seats]
+        )
+        facts = game.add(table, record)
+        if facts.pot_blinds > self._least_pot:
+            self._keep(BigPot(facts.pot_blinds, -self.hands, record))
+        self.hands += 1
+        if record.times or record.comments:
+            self._count_answers(record)
+        for curve in table.curves:
+            curve.due -= 1
+            if not curve.due:
+                curve.add(self.sums(curve.name))
+
+    def add_all(self, records: Iterable[HandRecord]) -> HandCounts:
+        """Count hands; returns itself."""
+        for record in records:
+            self.add(record)
+        return self
+
+    def merge(self, other: HandCounts) -> None:
+        """Count in what another has counted, as hands that followed those of this one."""
+        for name in other.names:
+            before = self.sums(name)
+            self._curve(name).merge(before, other._curves[name], before.hands + other.sums(name).hands)
+            self._answers[name].merge(other._answers[name])
+        for game, theirs in other._games.items():
+            self._game(game).merge(theirs)
+        for pot in other._pots:
+            self._keep(pot._replace(order=pot.order - self.hands))
+        self.hands += other.hands
+
+    # ---- what was counted
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the players, in the order in which they came."""
+        return tuple(self._curves)
+
+    @property
+    def games(self) -> tuple[Game, ...]:
+        """The games, in the order in which they came."""
+        return tuple(self._games)
+
+    def settle(self) -> None:
+        """Complete the counters of all games; see `GameCounts.settle`."""
+        for game in self._games.values():
+            game.settle()
+
+    def by_game(self, name: str) -> Iterator[tuple[GameCounts, PlayerCounts]]:
+        """A player's counters in each game."""
+        for game in self._games.values():
+            if name in game.players:
+                yield game, game.players[name]
+
+    def sums(self, name: str) -> Sums:
+        """The winnings of a player over all its hands."""
+        found = Sums()
+        for game, player in self.by_game(name):
+            for position in player.positions:
+                found = found.plus(position.sums(game.game.big_blind))
+        return found
+
+    def curve(self, name: str) -> list[Sums]:
+        """How a player's winnings grew, to the last hand."""
+        points, end = self._curves[name].points, self.sums(name)
+        return points if points and points[-1].hands == end.hands else [*points, end]
+
+    def answers(self, name: str) -> AnswerCounts:
+        """How long a player's answers took."""
+        return self._answers[name]
+
+    def big_pots(self) -> list[BigPot]:
+        """The hands with the biggest pots, the biggest first."""
+        return sorted(self._pots, key=lambda pot: pot[:2], reverse=True)
+
+    # ---- while counting
+
+    def _game(self, game: Game) -> GameCounts:
+        found = self._games.get(game)
+        if found is None:
+            found = self._games[game] = GameCounts(game)
+        return found
+
+    def _curve(self, name: str) -> PlayerCurve:
+        found = self._curves.get(name)
+        if found is None:
+            found = self._curves[name] = PlayerCurve(name)
+            self._answers[name] = AnswerCounts()
+        return found
+
+    def _count_answers(self, record: HandRecord) -> None:
+        """Count times and comments."""
+        if record.times:
+            positions = [position for actions in record.betting.rounds for position, _ in actions]
+            for position, (sent_us, received_us) in zip(positions, record.times, strict=False):
+                answers = self._answers[record.name_at(position)]
+                used_us = max(0, received_us - sent_us)
+                answers.actions += 1
+                answers.used_us += used_us
+                answers.longest_us = max(answers.longest_us, used_us)
+        for comment in record.comments:
+            self._answers[record.names[comment.seat]].comments += 1
+
+    def _keep(self, pot: BigPot) -> None:
+        """Keep a hand if its pot is among the biggest."""
+        if len(self._pots) < self._most_pots:
+            heapq.heappush(self._pots, pot)
+        elif self._pots and pot[:2] > self._pots[0][:2]:
+            heapq.heapreplace(self._pots, pot)
+        if len(self._pots) == self._most_pots and self._pots:
+            self._least_pot = self._pots[0].blinds
