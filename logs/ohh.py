@@ -17,16 +17,15 @@ are easily got wrong:
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
 from hashlib import blake2b
 from typing import Any, Final
 
-from engine import CARD_TEXTS, ActionKind, Card, Position
+from engine import CARD_TEXTS, ActionKind, Card, Game, Position
 from logs.acpc_log.writer import format_state_line
 from logs.errors import LogsError
+from logs.formats import ExportFormat, ExportOptions, MatchWriter, file_stem
 from logs.holdem import Blinds, usual_blinds
 from logs.money import Scale, shares, split
 from logs.record import HandRecord
@@ -41,49 +40,19 @@ from logs.steps import (
 )
 from logs.text import clean
 
-__all__ = ["FORMAT_NAME", "OhhOptions", "format_ohh", "format_ohh_file"]
+__all__ = ["OHH", "format_ohh", "format_ohh_file"]
 
-FORMAT_NAME: Final = "Open Hand History"
+_LABEL: Final = "Open Hand History"
 _SPEC_VERSION: Final = "1.4.7"
 _WRITER_VERSION: Final = "1.0.0"
-_SITE: Final = "acpc-arena"
 _PLAY_MONEY: Final = "XPM"
 _STREETS: Final = ("Preflop", "Flop", "Turn", "River")
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_SECOND_US: Final = 1_000_000
 
-Rake = Callable[[int, bool], float]
-"""What the house takes of a pot: from its chips, and whether a flop was dealt, to chips."""
+_DEFAULT_OPTIONS: Final = ExportOptions()
 
 
-@dataclass(frozen=True, slots=True)
-class OhhOptions:
-    """How hands are written.
-
-    Attributes:
-        hero: a player's name; None writes observed hands with all cards.
-        chip_value: what a chip is worth in money.
-        currency: the code of the money, such as USD; None is play money.
-        rake: what the house takes; None takes nothing.
-        table: name of the table; None is the name of the match.
-        site: name of the site and the network.
-        started_us: when the match began, microseconds of Unix time: hands whose times are not known are taken to
-            follow each other by one second from then on.
-    """
-
-    hero: str | None = None
-    chip_value: Decimal | float = 1
-    currency: str | None = None
-    rake: Rake | None = None
-    table: str | None = None
-    site: str = _SITE
-    started_us: int = 946_684_800 * _SECOND_US  # The first second of the year 2000.
-
-
-_DEFAULT_OPTIONS: Final = OhhOptions()
-
-
-def format_ohh(record: HandRecord, options: OhhOptions = _DEFAULT_OPTIONS) -> str:
+def format_ohh(record: HandRecord, options: ExportOptions = _DEFAULT_OPTIONS) -> str:
     """A hand as one object in one line, with its line end.
 
     Raises:
@@ -93,7 +62,7 @@ def format_ohh(record: HandRecord, options: OhhOptions = _DEFAULT_OPTIONS) -> st
     return json.dumps({"ohh": _hand(record, options)}, separators=(",", ":")) + "\n"
 
 
-def format_ohh_file(records: Iterable[HandRecord], options: OhhOptions = _DEFAULT_OPTIONS) -> Iterator[str]:
+def format_ohh_file(records: Iterable[HandRecord], options: ExportOptions = _DEFAULT_OPTIONS) -> Iterator[str]:
     """Hands as the pieces of an ``.OHH`` file, one per hand.
 
     Raises:
@@ -106,10 +75,10 @@ def format_ohh_file(records: Iterable[HandRecord], options: OhhOptions = _DEFAUL
         separator = "\n"
 
 
-def _hand(record: HandRecord, options: OhhOptions) -> dict[str, Any]:
+def _hand(record: HandRecord, options: ExportOptions) -> dict[str, Any]:
     """The fields of a hand, in the order of the specification."""
     game = record.game
-    blinds = usual_blinds(game, FORMAT_NAME)
+    blinds = usual_blinds(game, _LABEL)
     scale = Scale(options.chip_value)
     hero = _hero_id(record, options)
     actions = street_actions(record.betting)
@@ -147,7 +116,7 @@ def _hand(record: HandRecord, options: OhhOptions) -> dict[str, Any]:
     }
 
 
-def _hero_id(record: HandRecord, options: OhhOptions) -> int | None:
+def _hero_id(record: HandRecord, options: ExportOptions) -> int | None:
     if options.hero is None:
         return None
     if options.hero not in record.names:
@@ -162,8 +131,8 @@ def _game_number(record: HandRecord) -> str:
     return f"{int.from_bytes(digest):015}-{record.hand_number}"
 
 
-def _start_date(record: HandRecord, options: OhhOptions) -> str:
-    at_us = record.times[0].sent_us if record.times else options.started_us + record.hand_number * _SECOND_US
+def _start_date(record: HandRecord, options: ExportOptions) -> str:
+    at_us = options.hand_time_us(record)
     try:
         at = _EPOCH + timedelta(microseconds=at_us)
     except OverflowError:
@@ -225,7 +194,7 @@ def _texts(cards: tuple[Card, ...]) -> list[str]:
     return [CARD_TEXTS[card] for card in cards]
 
 
-def _pots(record: HandRecord, options: OhhOptions, scale: Scale) -> list[dict[str, Any]]:
+def _pots(record: HandRecord, options: ExportOptions, scale: Scale) -> list[dict[str, Any]]:
     """The pots, and what the winners get of them."""
     found = pots(record.betting.spent, hand_ranks(record))
     check_values(record, found)
@@ -254,3 +223,15 @@ def _pot(record: HandRecord, number: int, pot: Pot, rake: int, scale: Scale) -> 
             for position, units in zip(pot.winners, won, strict=True)
         ],
     }
+
+
+def _check_game(game: Game) -> None:
+    usual_blinds(game, _LABEL)
+
+
+def _start_match(first: HandRecord, options: ExportOptions) -> MatchWriter:
+    # A blank line stands between two hands, and may stand behind the last.
+    return MatchWriter(f"{file_stem(first.match_name)}.OHH", lambda record, _: format_ohh(record, options) + "\n")
+
+
+OHH: Final = ExportFormat("ohh", _LABEL, _check_game, _start_match)

@@ -24,8 +24,9 @@ from dealer.match.observer import MatchObserver
 from dealer.match.setup import MatchSetup
 from logs import HandRecord, format_header, format_state_line
 from logs.acpc_log.reader import read_log
-from logs.export import Exporter, ExportFormat
+from logs.export import Exporter
 from logs.phh import format_phhs, read_phh
+from logs.pokerstars import POKERSTARS
 from protocol import find_game
 
 __all__ = ["measure"]
@@ -114,7 +115,7 @@ def _row(group: str, who: str, rates: Sequence[float], ours: Sequence[float] | N
 
 
 def _export(log: Path, folder: Path) -> None:
-    exporter = Exporter(ExportFormat.POKERSTARS, folder, force=True)
+    exporter = Exporter(POKERSTARS, folder, force=True)
     exporter.write_all(read_log(log))
     exporter.close()
 

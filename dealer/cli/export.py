@@ -18,7 +18,6 @@ from logs.acpc_log.companions import begin_us
 from logs.acpc_log.header import read_log_header
 from logs.errors import LogError, LogProblem, LogsError, ProblemKind
 from logs.export import Exporter, ExportFormat, ExportOptions, chip_value_of, parse_formats
-from logs.pokerstars import PokerStarsOptions, stakes_warning
 from logs.rake import Rake
 from logs.reading import HandFile, HandFormat, find_hand_files, read_file
 from logs.record import HandRecord
@@ -101,18 +100,18 @@ def export(
             is_log = file.format is HandFormat.ACPC_LOG
             header = read_log_header(file.path) if is_log else None
             options = ExportOptions(
-                None if observed else of_file,
-                chip_value,
-                money,
-                taken.in_chips(chip_value),
-                None if header is None else header.seed,
-                begin_us(file.path) if is_log else None,
+                hero=None if observed else of_file,
+                chip_value=chip_value,
+                currency=money,
+                rake=taken.in_chips(chip_value),
+                seed=None if header is None else header.seed,
+                begin_us=begin_us(file.path) if is_log else None,
             )
             _warn(terminal, first.game, formats, options, warned)
             beside = Path(file.path).parent
             target = None if out_folder is None else out_folder / os.path.relpath(beside.absolute(), top)
             exporters = [
-                Exporter(format_, target or beside / format_.value, options, force=force) for format_ in formats
+                Exporter(format_, target or beside / format_.name, options, force=force) for format_ in formats
             ]
             _export(terminal, exporters, first, records)
             written += 1
@@ -171,13 +170,9 @@ def _warn(
     terminal: Terminal, game: Game, formats: tuple[ExportFormat, ...], options: ExportOptions, warned: set[str]
 ) -> None:
     """Say once what importers will not like."""
-    sentences = []
-    if ExportFormat.POKERSTARS in formats:
-        ExportFormat.POKERSTARS.check(game)
-        sentences.append(stakes_warning(game, PokerStarsOptions(chip_value=options.chip_value)))
-    if ExportFormat.PHH in formats and options.rake is not None:
-        sentences.append("PHH knows no rake: its files are written without")
-    for sentence in sentences:
+    for format_ in formats:
+        format_.check(game)
+        sentence = format_.warning(game, options)
         if sentence is not None and sentence not in warned:
             warned.add(sentence)
             terminal.say(f"{sentence}.")

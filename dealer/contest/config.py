@@ -25,7 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from dealer.match.clocks import TimeLimits
 from logs.estimation import StopRuleError, parse_stop_rule
-from logs.export import ExportFormat, parse_formats
+from logs.export import parse_formats
 from protocol import GameDefinitionError, find_game
 
 __all__ = ["ConfigError", "RunConfig", "read_config", "validated"]
@@ -63,7 +63,7 @@ class RunConfig(BaseModel):
     t_per_hand_s: float = Field(default=7.0, ge=0.001, le=1e9)
     start_timeout_s: float = Field(default=30.0, le=1e9)
     coalesce_ms: float | None = Field(default=None, ge=0, le=1000)
-    export: list[ExportFormat] | None = None
+    export: list[str] | None = None
     directory: str | None = None
 
     @model_validator(mode="before")
@@ -80,11 +80,11 @@ class RunConfig(BaseModel):
     @field_validator("export", mode="before")
     @classmethod
     def _are_formats(cls, formats: Any) -> Any:
-        """A list of formats, or a text with commas."""
+        """The names of formats, given as a list or as one text with commas."""
         words = formats if isinstance(formats, list) else [formats]
         if formats is None or not all(isinstance(word, str) for word in words):
             return formats
-        return list(parse_formats(",".join(words)))
+        return [format_.name for format_ in parse_formats(",".join(words))]
 
     @field_validator("ports")
     @classmethod

@@ -16,7 +16,8 @@ from dealer.table.players import Player, PlayerError, PlayerKind, parse_player, 
 from engine import Game
 from logs.errors import UnsupportedGameError
 from logs.estimation import FixedHands, StopRule, parse_stop_rule
-from logs.export import ExportFormat
+from logs.export import FORMATS, ExportFormat
+from logs.pokerstars import POKERSTARS
 from protocol import GameDefinitionError, find_game, format_game_definition, shipped_games
 
 __all__ = ["Entrants", "RunPlan", "find_entrants", "keep_games", "plan_run", "settled"]
@@ -137,7 +138,7 @@ def settled(config: RunConfig, entrants: Entrants, seed: int) -> RunConfig:
     for name, game in entrants.games:
         for format_ in config.export or ():
             try:
-                format_.check(game)
+                FORMATS[format_].check(game)
             except UnsupportedGameError as error:
                 raise ConfigError(f"{name}: {error}") from None
     return config.model_copy(
@@ -224,12 +225,12 @@ def plan_run(config: RunConfig, entrants: Entrants, folder: Path) -> RunPlan:
 def _exports(config: RunConfig, game: Game) -> tuple[ExportFormat, ...]:
     """The formats of hand histories: those asked for, or the one that every tracker reads where it has the game."""
     if config.export is not None:
-        return tuple(config.export)
+        return tuple(FORMATS[name] for name in config.export)
     try:
-        ExportFormat.POKERSTARS.check(game)
+        POKERSTARS.check(game)
     except UnsupportedGameError:
         return ()
-    return (ExportFormat.POKERSTARS,)
+    return (POKERSTARS,)
 
 
 def _stop_rule(config: RunConfig) -> StopRule | None:

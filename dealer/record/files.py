@@ -90,7 +90,7 @@ class MatchFiles:
         self._comments = CommentWriter(plan.path(setup, "comments"))
         options = ExportOptions(hero=plan.hero, seed=setup.seed)
         self._exporters = [
-            Exporter(format_, plan.folder / format_.value, options, force=True) for format_ in plan.exports
+            Exporter(format_, plan.folder / format_.name, options, force=True) for format_ in plan.exports
         ]
         try:
             if not is_resumed:

@@ -1,6 +1,13 @@
 """PHH, the poker hand history format of research: written and read."""
 
-from logs.phh.reader import read_phh
-from logs.phh.writer import PhhOptions, format_phh, format_phhs
+from typing import Final
 
-__all__ = ["PhhOptions", "format_phh", "format_phhs", "read_phh"]
+from logs.formats import ExportFormat
+from logs.phh.reader import read_phh
+from logs.phh.writer import FORMAT_NAME, check_game, format_phh, format_phhs, rake_warning, start_match
+
+__all__ = ["PHH", "format_phh", "format_phhs", "read_phh"]
+
+PHH: Final = ExportFormat(
+    "phh", FORMAT_NAME, check_game, start_match, rake_warning, endings=(".phh", ".phhs"), read=read_phh
+)

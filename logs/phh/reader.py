@@ -35,7 +35,7 @@ def read_phh(
     *,
     strict: bool = False,
     on_problem: Callable[[LogProblem], None] | None = None,
-    chip_value: Decimal | float = 1,
+    chip_value: Decimal | float | None = None,
 ) -> Iterator[HandRecord]:
     """The hands of a PHH file, in its order, as they are read.
 
@@ -45,14 +45,14 @@ def read_phh(
         source: the path of a file, or its lines with their ends.
         strict: stop at the first problem, but for a half-written last hand.
         on_problem: is told of every problem as it is met.
-        chip_value: what a chip is worth in the file's money: 0.01 reads a file in dollars as one of cents.
+        chip_value: what a chip is worth in the file's money: 0.01 reads a file in dollars as one of cents; None is 1.
 
     Raises:
         LogError: there is no hand in the file.
         DamagedLogError: reading strictly, a problem was met.
         OSError: the file cannot be read.
     """
-    scale = Scale(chip_value)
+    scale = Scale(1 if chip_value is None else chip_value)
     if isinstance(source, str | os.PathLike):
         path = os.fspath(source)
         with opened(path, newline=None) as file:

@@ -13,21 +13,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
 from typing import Final
 
-from engine import ActionKind, Card, Position, format_cards
+from engine import ActionKind, Card, Game, Position, format_cards
 from logs.acpc_log.writer import format_value
 from logs.errors import LogsError
+from logs.formats import ExportOptions, MatchWriter, file_stem
 from logs.holdem import check_holdem
 from logs.money import Scale
 from logs.record import HandRecord
 from logs.steps import StreetAction, showdown_order, street_actions
 from logs.text import clean
 
-__all__ = ["FORMAT_NAME", "PhhOptions", "format_phh", "format_phhs"]
+__all__ = ["FORMAT_NAME", "check_game", "format_phh", "format_phhs", "rake_warning", "start_match"]
 
 FORMAT_NAME: Final = "PHH"
 NO_CAP: Final = 255
@@ -37,34 +36,39 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _UNKNOWN_CARDS: Final = "????"
 
 
-@dataclass(frozen=True, slots=True)
-class PhhOptions:
-    """How hands are written.
+_DEFAULT_OPTIONS: Final = ExportOptions()
 
-    Attributes:
-        hero: a player's name: the others' cards are hidden until they show them; None shows all.
-        chip_value: what a chip is worth in money.
-        currency: the code of the money, such as USD; None for chips.
-        seed: of the match's cards, where it is to be kept with the hands.
+
+def check_game(game: Game) -> None:
+    """Do nothing if the format has the game.
+
+    Raises:
+        UnsupportedGameError: it has not; the sentence says why.
     """
-
-    hero: str | None = None
-    chip_value: Decimal | float = 1
-    currency: str | None = None
-    seed: int | None = None
+    check_holdem(game, FORMAT_NAME)
 
 
-_DEFAULT_OPTIONS: Final = PhhOptions()
+def rake_warning(game: Game, options: ExportOptions) -> str | None:
+    """A sentence if rake is to be taken, for which the format has no field."""
+    return None if options.rake is None else f"{FORMAT_NAME} has no field for rake: its files are written without"
 
 
-def format_phh(record: HandRecord, options: PhhOptions = _DEFAULT_OPTIONS) -> str:
+def start_match(first: HandRecord, options: ExportOptions) -> MatchWriter:
+    """Begin to write the match of a hand."""
+    return MatchWriter(
+        f"{file_stem(first.match_name)}.phhs",
+        lambda record, place: next(format_phhs([record], options, first_table=place + 1)),
+    )
+
+
+def format_phh(record: HandRecord, options: ExportOptions = _DEFAULT_OPTIONS) -> str:
     """A hand as the text of a ``.phh`` file.
 
     Raises:
         UnsupportedGameError: it is no hold'em.
         LogsError: PHH cannot tell what happened in it.
     """
-    check_holdem(record.game, FORMAT_NAME)
+    check_game(record.game)
     if options.hero is not None and options.hero not in record.names:
         raise LogsError(f"no player of hand {record.hand_number} is called {options.hero!r}")
     scale = Scale(options.chip_value)
@@ -73,7 +77,7 @@ def format_phh(record: HandRecord, options: PhhOptions = _DEFAULT_OPTIONS) -> st
 
 
 def format_phhs(
-    records: Iterable[HandRecord], options: PhhOptions = _DEFAULT_OPTIONS, *, first_table: int = 1
+    records: Iterable[HandRecord], options: ExportOptions = _DEFAULT_OPTIONS, *, first_table: int = 1
 ) -> Iterator[str]:
     """Hands as the pieces of a ``.phhs`` file, one per hand.
 
@@ -85,7 +89,7 @@ def format_phhs(
         yield f"[{table}]\n{format_phh(record, options)}\n"
 
 
-def _fields(record: HandRecord, options: PhhOptions, scale: Scale) -> Iterator[tuple[str, str]]:
+def _fields(record: HandRecord, options: ExportOptions, scale: Scale) -> Iterator[tuple[str, str]]:
     """The fields and their values as TOML."""
     game = record.game
     players = game.num_players
@@ -108,7 +112,7 @@ def _fields(record: HandRecord, options: PhhOptions, scale: Scale) -> Iterator[t
     yield "seats", _array([seat + 1 for seat in record.seats])
     yield "seat_count", str(players)
     yield "players", _array([_string(record.name_at(Position(p))) for p in range(players)])
-    value = float(options.chip_value)
+    value = float(scale.chip_value)
     finishing = [format_value((stack + won) * value) for stack, won in zip(game.stacks, record.values, strict=True)]
     yield "finishing_stacks", _array(finishing)
     if options.currency is not None:
@@ -116,7 +120,7 @@ def _fields(record: HandRecord, options: PhhOptions, scale: Scale) -> Iterator[t
     yield from _own_fields(record, options)
 
 
-def _actions(record: HandRecord, options: PhhOptions, scale: Scale) -> Iterator[str]:
+def _actions(record: HandRecord, options: ExportOptions, scale: Scale) -> Iterator[str]:
     """The dealing, the actions and the showdown, in order."""
     actions = street_actions(record.betting)
     order = showdown_order(record, actions)
@@ -165,7 +169,7 @@ def _time_fields(record: HandRecord) -> Iterator[tuple[str, str]]:
     yield "year", str(at.year)
 
 
-def _own_fields(record: HandRecord, options: PhhOptions) -> Iterator[tuple[str, str]]:
+def _own_fields(record: HandRecord, options: ExportOptions) -> Iterator[tuple[str, str]]:
     """What the specification has no field for."""
     if record.game.is_limit or set(record.game.max_raises) != {NO_CAP}:
         yield "_max_raises", _array(record.game.max_raises)

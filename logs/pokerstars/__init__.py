@@ -1,13 +1,17 @@
 """PokerStars hand histories: the text that every tracker reads."""
 
-from logs.pokerstars.options import FORMAT_NAME, PokerStarsOptions, stakes_warning
-from logs.pokerstars.writer import PokerStarsWriter, format_pokerstars, format_pokerstars_file
+from typing import Final
 
-__all__ = [
-    "FORMAT_NAME",
-    "PokerStarsOptions",
-    "PokerStarsWriter",
-    "format_pokerstars",
-    "format_pokerstars_file",
-    "stakes_warning",
-]
+from logs.formats import ExportFormat
+from logs.pokerstars.stakes import FORMAT_NAME, stakes_warning
+from logs.pokerstars.writer import (
+    PokerStarsWriter,
+    check_game,
+    format_pokerstars,
+    format_pokerstars_file,
+    start_match,
+)
+
+__all__ = ["POKERSTARS", "PokerStarsWriter", "format_pokerstars", "format_pokerstars_file", "stakes_warning"]
+
+POKERSTARS: Final = ExportFormat("pokerstars", FORMAT_NAME, check_game, start_match, stakes_warning)

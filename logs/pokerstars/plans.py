@@ -14,7 +14,7 @@ from typing import Final
 from engine import ActionKind, BettingState, Position
 from logs.errors import LogsError
 from logs.money import shares, split
-from logs.pokerstars.options import Money
+from logs.pokerstars.stakes import Money
 from logs.rake import RakeFunction
 from logs.record import HandRecord
 from logs.steps import Pot, StreetAction, pots, showdown_order, street_actions, uncalled

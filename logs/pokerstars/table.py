@@ -8,7 +8,7 @@ from typing import Final
 from engine import Game, Position, Seat
 from engine.game import DEFAULT_STACK
 from logs.holdem import Blinds
-from logs.pokerstars.options import Money
+from logs.pokerstars.stakes import Money
 
 __all__ = ["Table"]
 

@@ -1,6 +1,6 @@
 """Writing hands as PokerStars does, the text that every tracker reads.
 
-    writer = PokerStarsWriter(game, "m1", ("Ann", "Bob"), PokerStarsOptions(hero="Ann"))
+    writer = PokerStarsWriter(game, "m1", ("Ann", "Bob"), ExportOptions(hero="Ann"))
     for record in read_log("m1.log"):
         file.write(writer.format(record))
 
@@ -34,26 +34,48 @@ from typing import Final, NamedTuple
 
 from engine import CARD_TEXTS, BettingState, Game, Position, Seat, rank_hand
 from logs.errors import LogsError, UnsupportedGameError
-from logs.holdem import usual_blinds
+from logs.formats import ExportOptions, MatchWriter
+from logs.holdem import Blinds, usual_blinds
 from logs.pokerstars.clock import HandClock, eastern_date
 from logs.pokerstars.hand_names import HandName, name_ending, name_hand
 from logs.pokerstars.hand_numbers import hand_number, match_base
 from logs.pokerstars.names import screen_names, table_name
-from logs.pokerstars.options import FORMAT_NAME, Money, PokerStarsOptions
 from logs.pokerstars.plans import NAME_GAPS, Outcome, Plan, Planner
+from logs.pokerstars.stakes import FORMAT_NAME, Money
 from logs.pokerstars.table import Table
 from logs.record import HandRecord
 from logs.steps import Pot, check_values, hand_ranks
 
-__all__ = ["PokerStarsWriter", "format_pokerstars", "format_pokerstars_file"]
+__all__ = ["PokerStarsWriter", "check_game", "format_pokerstars", "format_pokerstars_file", "start_match"]
 
-_SECOND_US: Final = 1_000_000
 _MOST_PLANS: Final = 8192
 """Bettings a writer remembers, some 25 MB of them: all that heads-up limit has."""
 _MOST_TABLES: Final = 64
 """Ways to sit; a match has as many as players, or one."""
 
-_DEFAULT_OPTIONS: Final = PokerStarsOptions()
+_DEFAULT_OPTIONS: Final = ExportOptions()
+
+
+def check_game(game: Game) -> Blinds:
+    """Who posts the blinds of a game that the format has.
+
+    Raises:
+        UnsupportedGameError: the game is not hold'em, or its blinds are not the usual two.
+    """
+    blinds = usual_blinds(game, FORMAT_NAME)
+    if game.first_players[0] != blinds.small and game.num_players == 2:
+        raise UnsupportedGameError(
+            FORMAT_NAME,
+            f"{FORMAT_NAME} wants the button to be the small blind and to act first with two players, and here the "
+            "other is first; PHH and an ACPC log hold the game",
+        )
+    return blinds
+
+
+def start_match(first: HandRecord, options: ExportOptions) -> MatchWriter:
+    """Begin to write the match of a hand."""
+    writer = PokerStarsWriter(first.game, first.match_name, first.names, options)
+    return MatchWriter(writer.file_name(first), lambda record, _: writer.format(record))
 
 
 class PokerStarsWriter:
@@ -64,7 +86,7 @@ class PokerStarsWriter:
         game: Game,
         match_name: str,
         names: tuple[str, ...],
-        options: PokerStarsOptions = _DEFAULT_OPTIONS,
+        options: ExportOptions = _DEFAULT_OPTIONS,
     ) -> None:
         """Take what all hands have in common.
 
@@ -78,13 +100,7 @@ class PokerStarsWriter:
             UnsupportedGameError: the game is no hold'em, or its blinds are not the usual two.
             LogsError: the hero is not at the table.
         """
-        self._blinds = usual_blinds(game, FORMAT_NAME)
-        if game.first_players[0] != self._blinds.small and game.num_players == 2:
-            raise UnsupportedGameError(
-                FORMAT_NAME,
-                f"{FORMAT_NAME} wants the button to be the small blind and to act first with two players, and here the "
-                "other is first; PHH and an ACPC log hold the game",
-            )
+        self._blinds = check_game(game)
         self._game, self._match_name, self._names, self._options = game, match_name, names, options
         self._screen_names = screen_names(names)
         self._hero_seat: Seat | None = None
@@ -112,7 +128,7 @@ class PokerStarsWriter:
             LogsError: the hand was played at no time of any calendar.
         """
         try:
-            day = eastern_date(self._played_us(record))
+            day = eastern_date(self._options.hand_time_us(record))
         except ValueError as error:
             raise LogsError(f"hand {record.hand_number} was played at {error}") from None
         return f"HH{day:%Y%m%d} {self._table_name} - {'-'.join(self._money.stakes(self._game))}.txt"
@@ -184,13 +200,9 @@ class PokerStarsWriter:
             self._base = match_base(record, self._options.match_id)
         return hand_number(self._base, record.hand_number)
 
-    def _played_us(self, record: HandRecord) -> int:
-        times = record.times
-        return times[0].sent_us if times else self._options.started_us + record.hand_number * _SECOND_US
-
     def _time(self, record: HandRecord) -> str:
         try:
-            return self._clock.text(self._played_us(record))
+            return self._clock.text(self._options.hand_time_us(record))
         except ValueError as error:
             raise LogsError(f"hand {record.hand_number} was played at {error}") from None
 
@@ -269,7 +281,7 @@ def _winners(plan: Plan, ranks: dict[Position, int]) -> tuple[tuple[Position, ..
     return tuple(found)
 
 
-def format_pokerstars(record: HandRecord, options: PokerStarsOptions = _DEFAULT_OPTIONS) -> str:
+def format_pokerstars(record: HandRecord, options: ExportOptions = _DEFAULT_OPTIONS) -> str:
     """A single hand, with the two empty lines behind it.
 
     Without a `match_id` its number is made of the hand itself; `PokerStarsWriter` is for matches.
@@ -281,9 +293,7 @@ def format_pokerstars(record: HandRecord, options: PokerStarsOptions = _DEFAULT_
     return PokerStarsWriter(record.game, record.match_name, record.names, options).format(record)
 
 
-def format_pokerstars_file(
-    records: Iterable[HandRecord], options: PokerStarsOptions = _DEFAULT_OPTIONS
-) -> Iterator[str]:
+def format_pokerstars_file(records: Iterable[HandRecord], options: ExportOptions = _DEFAULT_OPTIONS) -> Iterator[str]:
     """Hands as the pieces of a file, one per hand.
 
     Hands of several matches may follow each other; a hand number that does not grow begins another match too.

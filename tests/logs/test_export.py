@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from logs.errors import ExportError, UnsupportedGameError
-from logs.export import Exporter, ExportFormat, ExportOptions, chip_value_of, parse_formats
-from logs.phh import read_phh
+from logs.export import FORMATS, Exporter, ExportFormat, ExportOptions, chip_value_of, parse_formats
+from logs.phh import PHH, read_phh
+from logs.pokerstars import POKERSTARS
 from logs.rake import Rake
 from logs.record import HandRecord
 from protocol import find_game
@@ -22,7 +23,7 @@ def hands(name: str, count: int, seed: int = 1) -> list[HandRecord]:
     return random_hands(find_game(name)[1], count, seed)
 
 
-@pytest.mark.parametrize("format_", ExportFormat)
+@pytest.mark.parametrize("format_", FORMATS.values(), ids=FORMATS)
 @pytest.mark.parametrize("name", ["limit", "nolimit", "limit3", "nolimit6", "limit10"])
 def test_every_hand_is_written(tmp_path: Path, format_: ExportFormat, name: str) -> None:
     records = hands(name, 30)
@@ -31,20 +32,20 @@ def test_every_hand_is_written(tmp_path: Path, format_: ExportFormat, name: str)
     exporter.close()
     (path,) = exporter.paths
     text = path.read_bytes().decode("utf-8")
-    beginning = {"pokerstars": "PokerStars Hand #", "phh": "variant = ", "ohh": '{"ohh":'}[format_.value]
+    beginning = {"pokerstars": "PokerStars Hand #", "phh": "variant = ", "ohh": '{"ohh":'}[format_.name]
     assert text.count(beginning) == exporter.hands == 30 - exporter.skipped
     assert exporter.skipped == 0
 
 
 def test_hands_are_on_disk_as_they_come(tmp_path: Path) -> None:
-    exporter = Exporter(ExportFormat.POKERSTARS, tmp_path)
+    exporter = Exporter(POKERSTARS, tmp_path)
     for count, record in enumerate(hands("limit", 5), 1):
         exporter.write(record)
         assert exporter.paths[0].read_text("utf-8").count("*** SUMMARY ***") == count
     exporter.close()
 
 
-@pytest.mark.parametrize("format_", ExportFormat)
+@pytest.mark.parametrize("format_", FORMATS.values(), ids=FORMATS)
 def test_a_file_that_is_there_is_not_touched(tmp_path: Path, format_: ExportFormat) -> None:
     first = Exporter(format_, tmp_path)
     first.write_all(hands("limit", 3))
@@ -60,7 +61,7 @@ def test_a_file_that_is_there_is_not_touched(tmp_path: Path, format_: ExportForm
     assert first.paths[0].read_bytes() == before
 
 
-@pytest.mark.parametrize("format_", ExportFormat)
+@pytest.mark.parametrize("format_", FORMATS.values(), ids=FORMATS)
 @pytest.mark.parametrize("name", ["kuhn", "leduc"])
 def test_a_game_that_a_format_does_not_have(tmp_path: Path, format_: ExportFormat, name: str) -> None:
     with pytest.raises(UnsupportedGameError, match="an ACPC log holds it"):
@@ -69,7 +70,7 @@ def test_a_game_that_a_format_does_not_have(tmp_path: Path, format_: ExportForma
 
 
 def test_several_matches_are_several_files(tmp_path: Path) -> None:
-    exporter = Exporter(ExportFormat.POKERSTARS, tmp_path)
+    exporter = Exporter(POKERSTARS, tmp_path)
     some, others = hands("limit", 3), [replace(record, match_name="other") for record in hands("limit", 2)]
     exporter.write_all([*some, *others, *some])
     exporter.close()
@@ -80,7 +81,7 @@ def test_several_matches_are_several_files(tmp_path: Path) -> None:
 
 
 def test_hands_of_phh_files_are_numbered_on(tmp_path: Path) -> None:
-    exporter = Exporter(ExportFormat.PHH, tmp_path)
+    exporter = Exporter(PHH, tmp_path)
     some = hands("nolimit", 3)
     other = [replace(record, match_name="other") for record in some]
     exporter.write_all([*some, *other, *some])
@@ -90,7 +91,7 @@ def test_hands_of_phh_files_are_numbered_on(tmp_path: Path) -> None:
 
 def test_a_name_that_is_no_file_name(tmp_path: Path) -> None:
     record = replace(hands("limit", 1)[0], match_name="../../ä:b\0c")
-    for format_ in ExportFormat:
+    for format_ in FORMATS.values():
         exporter = Exporter(format_, tmp_path)
         exporter.write(record)
         exporter.close()
@@ -103,7 +104,7 @@ def test_matches_with_other_seeds_have_other_numbers(tmp_path: Path) -> None:
     numbers = set()
     (record,) = random_hands(find_game("limit")[1], 1, with_notes=True)
     for seed in (1, 2, None):
-        exporter = Exporter(ExportFormat.POKERSTARS, tmp_path / str(seed), ExportOptions(seed=seed))
+        exporter = Exporter(POKERSTARS, tmp_path / str(seed), ExportOptions(seed=seed))
         exporter.write(record)
         exporter.close()
         numbers.add(exporter.paths[0].read_text("utf-8").split("#")[1][:12])
@@ -113,7 +114,7 @@ def test_matches_with_other_seeds_have_other_numbers(tmp_path: Path) -> None:
 def test_options_reach_the_formats(tmp_path: Path) -> None:
     options = ExportOptions("A", Decimal("0.1"), "EUR", Rake(5), 77)
     texts = []
-    for format_ in ExportFormat:
+    for format_ in FORMATS.values():
         exporter = Exporter(format_, tmp_path, options)
         exporter.write_all([replace(record, names=("A", "B")) for record in hands("limit", 20)])
         exporter.close()
@@ -133,9 +134,9 @@ def test_options_reach_the_formats(tmp_path: Path) -> None:
 
 
 def test_formats_by_their_words() -> None:
-    assert parse_formats("phh, pokerstars,PHH") == (ExportFormat.PHH, ExportFormat.POKERSTARS)
+    assert parse_formats("phh, pokerstars,PHH") == (PHH, POKERSTARS)
     assert parse_formats("none") == ()
-    with pytest.raises(ValueError, match="'xml' is no format; there are pokerstars, phh, ohh"):
+    with pytest.raises(ValueError, match="'xml' is not a format; the formats are pokerstars, phh, ohh"):
         parse_formats("phh,xml")
 
 

@@ -15,8 +15,9 @@ from engine import CARD_TEXTS, Game
 from logs import HandRecord, Times
 from logs.acpc_log.reader import read_log
 from logs.errors import LogsError, UnsupportedGameError
-from logs.ohh import OhhOptions, format_ohh, format_ohh_file
-from logs.phh import PhhOptions, format_phh, format_phhs, read_phh
+from logs.formats import ExportOptions
+from logs.ohh import format_ohh, format_ohh_file
+from logs.phh import format_phh, format_phhs, read_phh
 from protocol import find_game
 from tests.logs.acpc_log.test_writer import record
 from tests.logs.hands import HOLDEM, T0, TOYS, random_hands, recorded_file, recorded_game
@@ -138,7 +139,7 @@ def parsed(text: str) -> dict[str, Any]:
 
 
 def hand_of(hand: HandRecord, **options: Any) -> dict[str, Any]:
-    return parsed(format_ohh(hand, OhhOptions(**options)))
+    return parsed(format_ohh(hand, ExportOptions(**options)))
 
 
 # ---- the money, counted from the text alone
@@ -279,7 +280,7 @@ def test_cents_of_a_split_pot_add_up() -> None:
 def test_a_hand() -> None:
     hand = record("nolimit", 0, 7, "r300c/cr900c/cc/r2700f", ("Ann", "Bob"), 1)
     hand = dataclasses.replace(hand, times=(Times(T0, T0 + 5),) * 9)
-    assert json.loads(format_ohh(hand, OhhOptions(hero="Ann", chip_value=0.01, currency="USD"))) == {
+    assert json.loads(format_ohh(hand, ExportOptions(hero="Ann", chip_value=0.01, currency="USD"))) == {
         "ohh": {
             "spec_version": "1.4.7",
             "site_name": "acpc-arena",
@@ -415,14 +416,14 @@ def test_hands_without_times_follow_each_other_by_a_second() -> None:
     assert [hand_of(hand)["start_date_utc"] for hand in hands] == [
         "2000-01-01T00:00:00Z", "2000-01-01T00:00:01Z", "2000-01-01T00:00:02Z",
     ]  # fmt: skip
-    assert hand_of(hands[2], started_us=T0)["start_date_utc"] == "2026-11-21T02:18:07Z"
+    assert hand_of(hands[2], begin_us=T0)["start_date_utc"] == "2026-11-21T02:18:07Z"
     with pytest.raises(LogsError, match="hand 0 was played at an impossible time"):
         hand_of(dataclasses.replace(hands[0], times=(Times(10**18, 10**18),)))
 
 
 def test_texts_are_given_or_taken_from_the_match() -> None:
     (hand,) = random_hands("nolimit", 1, names=('Zoë "Z"', "\udcff"))
-    seen = hand_of(hand)
+    seen = hand_of(hand, currency=None)
     assert [player["name"] for player in seen["players"]] == ['Zoë "Z"', "�"]
     assert (seen["table_name"], seen["site_name"], seen["currency"]) == ("match", "acpc-arena", "XPM")
     seen = hand_of(hand, table="T 1", site="S", currency="USD")
@@ -522,7 +523,7 @@ def test_values_of_another_hand_are_refused() -> None:
 def test_who_won_unseen_is_told_by_the_values() -> None:
     for hand in random_hands("nolimit3", 80, fold=0.05):
         if hand.betting.folded.bit_count() == 1:
-            hidden = read_phh(format_phh(hand, PhhOptions(hero="Bob")).splitlines(keepends=True), strict=True)
+            hidden = read_phh(format_phh(hand, ExportOptions(hero="Bob")).splitlines(keepends=True), strict=True)
             assert results(hand_of(next(hidden))) == results(hand_of(hand))
             bare = dataclasses.replace(hand, deal=hand.deal._replace(hole_cards=((), (), ())))
             text = hand_of(bare)

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from logs.formats import ExportOptions
 from logs.money import split
-from logs.ohh import OhhOptions, format_ohh
+from logs.ohh import format_ohh
 from logs.rake import Rake
 from tests.logs.hands import random_hands
 
@@ -74,7 +75,7 @@ def test_a_rake_is_a_value() -> None:
 def test_open_hand_history_takes_it_too() -> None:
     (hand,) = random_hands("limit", 1, fold=0.0)
     pot = 2 * hand.betting.spent[0]
-    assert f'"rake":{pot // 20}' in format_ohh(hand, OhhOptions(rake=Rake(5, step=1)))
+    assert f'"rake":{pot // 20}' in format_ohh(hand, ExportOptions(rake=Rake(5, step=1)))
 
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=9).filter(any), st.data())

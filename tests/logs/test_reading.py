@@ -8,7 +8,8 @@ import pytest
 
 from logs import HandRecord, format_transaction
 from logs.errors import DamagedLogError, LogError, LogProblem
-from logs.phh import PhhOptions, format_phhs
+from logs.formats import ExportOptions
+from logs.phh import format_phhs
 from logs.reading import HandFile, HandFormat, find_hand_files, read_hands
 from protocol import find_game
 from tests.logs.hands import log_lines, random_hands, same
@@ -24,7 +25,7 @@ def write_log(path: Path, hands: list[HandRecord], game: str = "kuhn.limit.2p") 
 
 def write_phh(path: Path, hands: list[HandRecord], **options: float) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(format_phhs(hands, PhhOptions(**options))))
+    path.write_text("".join(format_phhs(hands, ExportOptions(**options))))
     return path
 
 

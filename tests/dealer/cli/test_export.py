@@ -100,7 +100,7 @@ def test_without_a_hero_no_cards_are_dealt_face_up(arena_here: Arena, run: Path,
     ("words", "sentence"),
     [
         (("no-such-run",), "no-such-run: there is no such file or folder"),
-        (("run", "-f", "xml"), "'xml' is no format; there are pokerstars, phh, ohh"),
+        (("run", "-f", "xml"), "'xml' is not a format; the formats are pokerstars, phh, ohh"),
         (("run", "-f", "none"), "--format none writes nothing"),
         (("run", "--currency", "CHF"), "--currency is USD, EUR, GBP or none, not 'CHF'"),
         (("run", "--hero", "Zoe"), "no player of run/match.a.log is called 'Zoe'; there are random, calling"),

@@ -11,7 +11,8 @@ import pytest
 from logs import HandRecord
 from logs.acpc_log.reader import read_log
 from logs.errors import UnsupportedGameError
-from logs.phh import PhhOptions, format_phh, format_phhs, read_phh
+from logs.formats import ExportOptions
+from logs.phh import format_phh, format_phhs, read_phh
 from protocol import find_game
 from tests.logs.hands import (
     HOLDEM,
@@ -28,7 +29,7 @@ from tests.logs.hands import (
 pokerkit = pytest.importorskip("pokerkit")
 
 
-def replay(hand: HandRecord, options: PhhOptions = PhhOptions()) -> list[float]:  # noqa: B008
+def replay(hand: HandRecord, options: ExportOptions = ExportOptions()) -> list[float]:  # noqa: B008
     """The stacks PokerKit comes to, with pots split exactly.
 
     Raises:
@@ -108,12 +109,12 @@ def test_side_pots(name: str) -> None:
 def test_a_heros_view_is_replayed_too() -> None:
     for hand in random_hands("nolimit3", 60, fold=0.1):
         wanted = [stack + value for stack, value in zip(hand.game.stacks, hand.values, strict=True)]
-        assert replay(hand, PhhOptions(hero="Bob")) == pytest.approx(wanted, abs=1e-5, rel=0)
+        assert replay(hand, ExportOptions(hero="Bob")) == pytest.approx(wanted, abs=1e-5, rel=0)
 
 
 def test_fields_of_our_own_are_kept_apart() -> None:
     (hand,) = random_hands("limit", 1, with_notes=True)
-    history = pokerkit.HandHistory.loads(format_phh(hand, PhhOptions(seed=5)))
+    history = pokerkit.HandHistory.loads(format_phh(hand, ExportOptions(seed=5)))
     assert set(history.user_defined_fields) == {"_max_raises", "_seed", "_times", "_comments"}
     assert (history.hand, history.players, history.seats) == (0, ["Ann", "Bob"], [1, 2])
 

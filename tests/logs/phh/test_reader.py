@@ -15,7 +15,8 @@ from engine import format_cards
 from engine.game import DEFAULT_STACK
 from logs import HandRecord
 from logs.errors import DamagedLogError, LogError, LogProblem, ProblemKind
-from logs.phh import PhhOptions, format_phh, format_phhs, read_phh
+from logs.formats import ExportOptions
+from logs.phh import format_phh, format_phhs, read_phh
 from protocol.hand_lines import note_of
 from tests.logs.hands import HOLDEM, RECORDED, as_seen, random_hands, recorded_file, recorded_game, same
 
@@ -77,14 +78,14 @@ def test_one_hand_without_a_table_header_is_a_file_too(tmp_path: Path) -> None:
 
 def test_chips_as_money_come_back() -> None:
     for record in random_hands("nolimit3", 30):
-        text = format_phh(record, PhhOptions(chip_value=0.01, currency="EUR"))
+        text = format_phh(record, ExportOptions(chip_value=0.01, currency="EUR"))
         assert same(only(text, chip_value=0.01), kept(record))
         assert same(only(text, chip_value=Decimal("0.01")), kept(record))
 
 
 def test_a_heros_view_lacks_the_cards_that_were_not_shown() -> None:
     for record in random_hands("nolimit3", 60, fold=0.3):
-        hand = only(format_phh(record, PhhOptions(hero="Bob")))
+        hand = only(format_phh(record, ExportOptions(hero="Bob")))
         folded, position = record.betting.folded, record.seats.index(record.names.index("Bob"))  # type: ignore[arg-type]
         is_showdown = folded.bit_count() < 2
         for p, (seen, dealt) in enumerate(zip(hand.deal.hole_cards, record.deal.hole_cards, strict=True)):

@@ -13,7 +13,8 @@ import pytest
 from engine import Game, Position
 from logs import HandRecord, PlayerComment, Times
 from logs.errors import LogsError, UnsupportedGameError
-from logs.phh import PhhOptions, format_phh, format_phhs
+from logs.formats import ExportOptions
+from logs.phh import format_phh, format_phhs
 from logs.phh.writer import NO_CAP
 from protocol import find_game
 from tests.logs.acpc_log.test_writer import record
@@ -29,7 +30,7 @@ def heads_up(betting: str = LINE, **changes: Any) -> HandRecord:
 def test_a_no_limit_hand() -> None:
     """Heads-up the blinds stand in the file the other way round than they are posted: p1 is the big blind."""
     assert (
-        format_phh(heads_up())
+        format_phh(heads_up(), ExportOptions(currency=None))
         == """\
 variant = "NT"
 antes = [0, 0]
@@ -65,7 +66,7 @@ finishing_stacks = [20900, 19100]
 def test_a_limit_hand() -> None:
     hand = record("limit3", 0, 2, "ccc/rcrrrcf/rc/rc", ("p1", "p2", "p3"), 2)
     assert (
-        format_phh(hand, PhhOptions(seed=0))
+        format_phh(hand, ExportOptions(seed=0, currency=None))
         == """\
 variant = "FT"
 antes = [0, 0, 0]
@@ -109,7 +110,7 @@ _seed = 0
     )
 
 
-def actions_of(hand: HandRecord, options: PhhOptions = PhhOptions()) -> list[str]:  # noqa: B008
+def actions_of(hand: HandRecord, options: ExportOptions = ExportOptions()) -> list[str]:  # noqa: B008
     actions = tomllib.loads(format_phh(hand, options))["actions"]
     assert isinstance(actions, list)
     return actions
@@ -134,22 +135,22 @@ def test_the_last_to_bet_shows_first() -> None:
 
 def test_a_hero_sees_what_is_shown_only() -> None:
     shown, hidden = heads_up("cc/cc/cc/cc"), heads_up()
-    assert actions_of(shown, PhhOptions(hero="Ann"))[:2] == ["d dh p1 ????", "d dh p2 2c3d"]
-    assert actions_of(shown, PhhOptions(hero="Ann"))[-2:] == ["p1 sm Ah6c", "p2 sm 2c3d"]
-    assert actions_of(hidden, PhhOptions(hero="Bob"))[:2] == ["d dh p1 Ah6c", "d dh p2 ????"]
+    assert actions_of(shown, ExportOptions(hero="Ann"))[:2] == ["d dh p1 ????", "d dh p2 2c3d"]
+    assert actions_of(shown, ExportOptions(hero="Ann"))[-2:] == ["p1 sm Ah6c", "p2 sm 2c3d"]
+    assert actions_of(hidden, ExportOptions(hero="Bob"))[:2] == ["d dh p1 Ah6c", "d dh p2 ????"]
     with pytest.raises(LogsError, match="no player of hand 7 is called 'Eve'"):
-        format_phh(hidden, PhhOptions(hero="Eve"))
+        format_phh(hidden, ExportOptions(hero="Eve"))
 
 
 def test_chips_as_money() -> None:
-    table = tomllib.loads(format_phh(heads_up(), PhhOptions(chip_value=0.01, currency="USD")), parse_float=Decimal)
+    table = tomllib.loads(format_phh(heads_up(), ExportOptions(chip_value=0.01, currency="USD")), parse_float=Decimal)
     assert table["blinds_or_straddles"] == [Decimal("0.5"), 1]
     assert table["starting_stacks"] == [200, 200]
     assert table["finishing_stacks"] == [209, 191]
     assert table["currency"] == "USD"
     assert [action for action in table["actions"] if "cbr" in action] == ["p2 cbr 3", "p2 cbr 6", "p1 cbr 18"]
     odd = record("nolimit", 0, 7, "r333f", ("Ann", "Bob"), 1)
-    assert "p2 cbr 3.33" in actions_of(odd, PhhOptions(chip_value=Decimal("0.01")))
+    assert "p2 cbr 3.33" in actions_of(odd, ExportOptions(chip_value=Decimal("0.01")))
 
 
 def test_times_and_comments_have_fields_of_their_own() -> None:

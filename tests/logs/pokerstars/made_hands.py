@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from engine import Deal, Game, Seat, hand_values, parse_cards
 from logs import HandRecord, Times
-from logs.pokerstars import PokerStarsOptions
+from logs.formats import ExportOptions
 from logs.rake import Rake
 from protocol import find_game
 from protocol.match_state import betting_after
@@ -54,10 +54,10 @@ class Made(NamedTuple):
     """A hand and how it is written."""
 
     record: HandRecord
-    options: PokerStarsOptions = PokerStarsOptions(crlf=False)
+    options: ExportOptions = ExportOptions(crlf=False)
 
 
-PLAIN = PokerStarsOptions(crlf=False)
+PLAIN = ExportOptions(crlf=False)
 
 MADE = {
     "limit-heads-up-showdown": Made(
@@ -108,7 +108,7 @@ MADE = {
             "QhTh4h 2h Kh",
             number=12,
         ),
-        dataclasses.replace(PLAIN, hero="Eve", started_us=NOON_US),
+        dataclasses.replace(PLAIN, hero="Eve", begin_us=NOON_US),
     ),
     "limit-play-money": Made(
         made_hand("limit", "cc/cc/cc/cc", "AsKs KdKc", "QsJsTs 4s Kh", number=1),

@@ -18,13 +18,14 @@ from pathlib import Path
 import pytest
 
 from logs import HandRecord
-from logs.pokerstars import PokerStarsOptions, format_pokerstars, format_pokerstars_file
+from logs.formats import ExportOptions
+from logs.pokerstars import format_pokerstars, format_pokerstars_file
 from tests.logs.hands import random_hands
 from tests.logs.pokerstars.checker import check_file
 from tests.logs.pokerstars.test_writer import odd_game
 
 SCRIPT = Path(__file__).with_name("hhp_nets.js")
-LF = PokerStarsOptions(crlf=False)
+LF = ExportOptions(crlf=False)
 NO_LIMIT = ("nolimit", "nolimit3", "nolimit6", "nolimit10")
 
 
@@ -38,7 +39,7 @@ def node_path() -> str | None:
 pytestmark = pytest.mark.skipif(node_path() is None, reason="needs node and the package hhp")
 
 
-def assert_read(hands: Iterable[HandRecord], options: PokerStarsOptions = LF) -> int:
+def assert_read(hands: Iterable[HandRecord], options: ExportOptions = LF) -> int:
     """Every hand is read with the record's results; returns how many there were."""
     hands = [hand for hand in hands if is_readable(hand)]
     text = "".join(format_pokerstars_file(hands, options))
@@ -63,7 +64,7 @@ def is_readable(hand: HandRecord) -> bool:
 @pytest.mark.parametrize("name", NO_LIMIT)
 def test_random_hands(name: str) -> None:
     assert_read(random_hands(name, 100, seed=3))
-    cents = PokerStarsOptions(hero="Bob", chip_value="0.01", currency="EUR")
+    cents = ExportOptions(hero="Bob", chip_value="0.01", currency="EUR")
     assert_read(random_hands(name, 50, seed=4), cents)
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from logs.errors import LogsError
-from logs.pokerstars import PokerStarsOptions
-from logs.pokerstars.options import Money
+from logs.formats import ExportOptions
 from logs.pokerstars.plans import NAME_GAPS, Plan, Planner
+from logs.pokerstars.stakes import Money
 from logs.rake import Rake
 from tests.logs.pokerstars.made_hands import made_hand
 
-PLANNER = Planner(Money(PokerStarsOptions()), None, "\n")
+PLANNER = Planner(Money(ExportOptions()), None, "\n")
 
 
 def named(text: str) -> str:
@@ -84,11 +84,11 @@ def test_checks_that_nobody_is_asked_for(betting: str, stacks: tuple[int, ...], 
 
 
 def test_rake_is_shared_out_among_the_pots() -> None:
-    raked = Planner(Money(PokerStarsOptions()), Rake(10), "\n")
+    raked = Planner(Money(ExportOptions()), Rake(10), "\n")
     plan = plan_of("r300r500cc/r2000c//", (2000, 3000, 500), raked)
     assert plan.rake_cents == 45000
     outcome = raked.outcome(plan, ((2,), (0,)))
     assert "Total pot $4500 Main pot $1350. Side pot $2700. | Rake $450 \n" in outcome.text
-    greedy = Planner(Money(PokerStarsOptions()), lambda *_: 4501, "\n")
+    greedy = Planner(Money(ExportOptions()), lambda *_: 4501, "\n")
     with pytest.raises(LogsError, match="hand 0: a rake of 4501 from a pot of 4500"):
         plan_of("r300r500cc/r2000c//", (2000, 3000, 500), greedy)

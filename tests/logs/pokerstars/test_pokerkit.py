@@ -16,7 +16,8 @@ import pytest
 from engine import ActionKind
 from logs import HandRecord
 from logs.acpc_log.reader import read_log
-from logs.pokerstars import PokerStarsOptions, format_pokerstars_file
+from logs.formats import ExportOptions
+from logs.pokerstars import format_pokerstars_file
 from logs.steps import street_actions
 from protocol import find_game
 from tests.logs.hands import OF_2012, RECORDED, log_of_2012, random_hands, recorded_file, recorded_game
@@ -27,11 +28,11 @@ pokerkit = pytest.importorskip("pokerkit")
 # It warns of a field that it makes itself.
 pytestmark = pytest.mark.filterwarnings("ignore:The field 'time_zone_abbreviation':UserWarning")
 
-LF = PokerStarsOptions(crlf=False)
+LF = ExportOptions(crlf=False)
 NO_LIMIT = ("nolimit", "nolimit3", "nolimit6", "nolimit10")
 
 
-def assert_read(hands: Iterable[HandRecord], options: PokerStarsOptions = LF) -> None:
+def assert_read(hands: Iterable[HandRecord], options: ExportOptions = LF) -> None:
     """Every hand is read, is over where the text ends, and has the record's results, split exactly."""
     hands = list(hands)
     text = "".join(format_pokerstars_file(hands, options))

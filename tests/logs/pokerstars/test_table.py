@@ -8,9 +8,9 @@ import pytest
 
 from engine import Game
 from engine.game import DEFAULT_STACK
+from logs.formats import ExportOptions
 from logs.holdem import usual_blinds
-from logs.pokerstars import PokerStarsOptions
-from logs.pokerstars.options import FORMAT_NAME, Money
+from logs.pokerstars.stakes import FORMAT_NAME, Money
 from logs.pokerstars.table import Table
 from protocol import find_game
 from tests.logs.hands import NAMES
@@ -24,7 +24,7 @@ def seated(game: Game, seats: tuple[int, ...], **options: str | None) -> Table:
         NAMES,
         first_line="Hand #%s at %s",
         table_name="T",
-        money=Money(PokerStarsOptions(**options)),  # type: ignore[arg-type]
+        money=Money(ExportOptions(**options)),  # type: ignore[arg-type]
         line_end="\n",
     )
 

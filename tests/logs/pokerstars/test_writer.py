@@ -15,8 +15,9 @@ from engine import BettingType, Game
 from logs import HandRecord, Times
 from logs.acpc_log.reader import read_log
 from logs.errors import LogsError, UnsupportedGameError
+from logs.formats import ExportOptions
 from logs.ohh import format_ohh
-from logs.pokerstars import PokerStarsOptions, PokerStarsWriter, format_pokerstars, format_pokerstars_file
+from logs.pokerstars import PokerStarsWriter, format_pokerstars, format_pokerstars_file
 from logs.pokerstars import writer as writer_module
 from logs.rake import Rake
 from protocol import find_game
@@ -36,10 +37,10 @@ from tests.logs.hands import (
 from tests.logs.pokerstars.checker import CheckedHand, check_file
 from tests.logs.pokerstars.made_hands import made_hand
 
-LF = PokerStarsOptions(crlf=False)
+LF = ExportOptions(crlf=False)
 
 
-def checked(hands: Iterable[HandRecord], options: PokerStarsOptions = LF, **wanted: Any) -> list[CheckedHand]:
+def checked(hands: Iterable[HandRecord], options: ExportOptions = LF, **wanted: Any) -> list[CheckedHand]:
     """The hands written and checked: every one there, and its results those of the record to the cent."""
     hands = list(hands)
     found = check_file("".join(format_pokerstars_file(hands, options)), **wanted)
@@ -217,7 +218,7 @@ def test_what_a_writer_remembers_changes_nothing(monkeypatch: pytest.MonkeyPatch
 
 def test_lines_end_as_asked() -> None:
     hands = random_hands("nolimit3", 20, fold=0.0)
-    unix, windows = (list(format_pokerstars_file(hands, PokerStarsOptions(crlf=crlf))) for crlf in (False, True))
+    unix, windows = (list(format_pokerstars_file(hands, ExportOptions(crlf=crlf))) for crlf in (False, True))
     assert [text.replace("\n", "\r\n") for text in unix] == windows
     assert list(format_pokerstars_file(hands)) == windows
     assert check_file("".join(windows)) == check_file("".join(unix))
@@ -236,7 +237,7 @@ def test_hands_are_written_at_the_time_they_were_played() -> None:
         "1999-12-31 19:00:00",
         "1999-12-31 19:00:01",
     ]
-    begun = dataclasses.replace(LF, started_us=T0)
+    begun = dataclasses.replace(LF, begin_us=T0)
     assert [str(hand.at) for hand in checked(random_hands("nolimit", 4)[2:], begun)] == [
         "2026-11-20 21:18:07", "2026-11-20 21:18:08",
     ]  # fmt: skip
@@ -276,7 +277,7 @@ def test_only_the_hero_is_dealt_face_up() -> None:
         assert [list(hand.dealt) for hand in checked(hands, dataclasses.replace(LF, hero=name))] == [[name]] * 20
     assert not any(hand.dealt for hand in checked(hands))
     with pytest.raises(LogsError, match="no player of the match is called 'Zoe'"):
-        format_pokerstars(hands[0], PokerStarsOptions(hero="Zoe"))
+        format_pokerstars(hands[0], ExportOptions(hero="Zoe"))
 
 
 def test_the_hero_s_name_may_have_to_change() -> None:
@@ -376,7 +377,7 @@ def test_a_rake_may_take_everything_but_no_more() -> None:
         checked(random_hands(game, 100, fold=0.02), dataclasses.replace(LF, rake=everything, chip_value="0.01"))
     for rake in (-1, 1_000_000):
         with pytest.raises(LogsError, match=f"hand 0: a rake of {rake} from a pot of"):
-            format_pokerstars(random_hands("nolimit", 1)[0], PokerStarsOptions(rake=lambda *_, taken=rake: taken))
+            format_pokerstars(random_hands("nolimit", 1)[0], ExportOptions(rake=lambda *_, taken=rake: taken))
 
 
 def test_values_of_another_hand_are_refused() -> None:

@@ -9,8 +9,9 @@ import pytest
 
 from engine import Game
 from logs.errors import UnsupportedGameError
-from logs.pokerstars import PokerStarsOptions, stakes_warning
-from logs.pokerstars.options import Money
+from logs.formats import ExportOptions
+from logs.pokerstars import stakes_warning
+from logs.pokerstars.stakes import Money
 from protocol import find_game
 
 LIMIT, NO_LIMIT = find_game("limit")[1], find_game("nolimit6")[1]
@@ -28,7 +29,7 @@ LIMIT, NO_LIMIT = find_game("limit")[1], find_game("nolimit6")[1]
 )
 def test_options_that_make_no_sense(fields: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        PokerStarsOptions(**fields)
+        Money(ExportOptions(**fields))
 
 
 @pytest.mark.parametrize(
@@ -46,42 +47,42 @@ def test_options_that_make_no_sense(fields: dict[str, Any], sentence: str) -> No
     ],
 )
 def test_the_stakes_of_the_header(game: Game, chip_value: Any, currency: str | None, stakes: str) -> None:
-    options = PokerStarsOptions(chip_value=chip_value, currency=currency)
+    options = ExportOptions(chip_value=chip_value, currency=currency)
     assert Money(options).header_stakes(game) == stakes
 
 
 def test_amounts_have_no_decimals_or_two() -> None:
-    money = Money(PokerStarsOptions())
+    money = Money(ExportOptions())
     assert [money.text(cents) for cents in (0, 1, 50, 100, 1001, 123456789)] == [
         "$0", "$0.01", "$0.50", "$1", "$10.01", "$1234567.89",
     ]  # fmt: skip
-    assert Money(PokerStarsOptions(chip_value="2.5", currency=None)).chips(3) == "7.50"
+    assert Money(ExportOptions(chip_value="2.5", currency=None)).chips(3) == "7.50"
 
 
 def test_wise_stakes_need_no_warning() -> None:
     for name in ("limit", "limit3", "limit6", "limit10"):
-        assert stakes_warning(find_game(name)[1], PokerStarsOptions()) is None
-        assert stakes_warning(find_game(name)[1], PokerStarsOptions(chip_value="0.01")) is None
+        assert stakes_warning(find_game(name)[1], ExportOptions()) is None
+        assert stakes_warning(find_game(name)[1], ExportOptions(chip_value="0.01")) is None
     for chip_value in (1, "0.37"):
-        assert stakes_warning(NO_LIMIT, PokerStarsOptions(chip_value=chip_value)) is None
+        assert stakes_warning(NO_LIMIT, ExportOptions(chip_value=chip_value)) is None
 
 
 def test_stakes_that_an_importer_does_not_know_are_told() -> None:
     problem = "FPDB knows no limit table of {} and drops its hands"
-    assert stakes_warning(LIMIT, PokerStarsOptions(chip_value="0.15")) == (
+    assert stakes_warning(LIMIT, ExportOptions(chip_value="0.15")) == (
         problem.format("$1.50/$3.00") + ": a chip value of 0.2 would help"
     )
     three = dataclasses.replace(LIMIT, blinds=(3, 1), raise_sizes=(3, 3, 6, 6))
-    assert stakes_warning(three, PokerStarsOptions()) is None
-    assert stakes_warning(three, PokerStarsOptions(chip_value=400)) == (
+    assert stakes_warning(three, ExportOptions()) is None
+    assert stakes_warning(three, ExportOptions(chip_value=400)) == (
         problem.format("$1200/$2400") + ": a chip value of 100 would help"
     )
     seven = dataclasses.replace(LIMIT, blinds=(7, 3), raise_sizes=(7, 7, 14, 14))
-    assert stakes_warning(seven, PokerStarsOptions()) == (
+    assert stakes_warning(seven, ExportOptions()) == (
         problem.format("$7/$14") + ", and no value of a chip would change that"
     )
 
 
 def test_other_games_have_no_stakes() -> None:
     with pytest.raises(UnsupportedGameError, match="PokerStars hand history holds hold'em only"):
-        stakes_warning(find_game("leduc")[1], PokerStarsOptions())
+        stakes_warning(find_game("leduc")[1], ExportOptions())

@@ -1,25 +1,25 @@
-"""How hands are written: what can be chosen, and what follows from it for the money."""
+"""The money of a PokerStars history: amounts, the stakes of the header, and the stakes that importers know."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import Final
 
 from engine import Game
+from logs.formats import ExportOptions
 from logs.holdem import usual_blinds
 from logs.money import Scale
-from logs.rake import RakeFunction
 
-__all__ = ["FORMAT_NAME", "Money", "PokerStarsOptions", "stakes_warning"]
+__all__ = ["CURRENCY_SYMBOLS", "FORMAT_NAME", "Money", "stakes_warning"]
 
 FORMAT_NAME: Final = "PokerStars hand history"
 
-_SYMBOLS: Final = {"USD": "$", "EUR": "€", "GBP": "£", None: ""}
+CURRENCY_SYMBOLS: Final = {"USD": "$", "EUR": "€", "GBP": "£", None: ""}
+"""By the code of the currency; play money has neither."""
+
 _CENT: Final = Decimal("0.01")
-_SECOND_US: Final = 1_000_000
 
 _FPDB_BIG_BETS: Final = [
     *(Fraction(cents, 100) for cents in (4, 8, 10, 20, 40, 50)),
@@ -27,44 +27,6 @@ _FPDB_BIG_BETS: Final = [
     *(Fraction(bet) for bet in (1000, 2000, 4000, 10000, 20000, 40000)),
 ]
 """Big bets of limit games that FPDB knows; it drops every hand of any other."""
-
-
-@dataclass(frozen=True, slots=True)
-class PokerStarsOptions:
-    """How hands are written.
-
-    Attributes:
-        hero: a player's name: his cards are dealt face up, the others' appear at the showdown. None deals none.
-        chip_value: what a chip is worth in money, in whole cents: of the ACPC's limit games (blinds 5/10, bets 10/20)
-            1 makes a table of $10/$20. `stakes_warning` tells whether a value is wise.
-        currency: USD, EUR or GBP; None is play money, which several importers refuse. FPDB takes euros for another
-            site's, so that a player of both is two.
-        rake: what the house takes, in chips; None takes nothing. See `logs.rake`.
-        table: name of the table; None is the name of the match.
-        started_us: when the match began, microseconds of Unix time: hands whose times are not known are taken to
-            follow each other by one second from then on.
-        match_id: what tells the match from others of its name, players and game, such as its seed; None takes the
-            first hand that is written. See `logs.pokerstars.hand_numbers`.
-        crlf: end lines as Windows does, which is what genuine files have; else as Unix does.
-
-    Raises:
-        ValueError: a value is out of its range; the sentence names it.
-    """
-
-    hero: str | None = None
-    chip_value: Decimal | float | str = 1
-    currency: str | None = "USD"
-    rake: RakeFunction | None = None
-    table: str | None = None
-    started_us: int = 946_684_800 * _SECOND_US  # The first second of the year 2000.
-    match_id: str | None = None
-    crlf: bool = True
-
-    def __post_init__(self) -> None:
-        if self.currency not in _SYMBOLS:
-            raise ValueError(f"the money is USD, EUR, GBP or none, not {self.currency!r}")
-        if Scale(self.chip_value).unit != _CENT:
-            raise ValueError(f"a chip is worth whole cents, not {self.chip_value}: trackers misread a third decimal")
 
 
 class Money:
@@ -76,9 +38,18 @@ class Money:
         code: the code of the money; None for play money.
     """
 
-    def __init__(self, options: PokerStarsOptions) -> None:
+    def __init__(self, options: ExportOptions) -> None:
+        """Take the value of a chip and the currency.
+
+        Raises:
+            ValueError: a PokerStars history cannot have them; the sentence says why.
+        """
+        if options.currency not in CURRENCY_SYMBOLS:
+            raise ValueError(f"the money is USD, EUR, GBP or none, not {options.currency!r}")
         self.scale = Scale(options.chip_value)
-        self.symbol = _SYMBOLS[options.currency]
+        if self.scale.unit != _CENT:
+            raise ValueError(f"a chip is worth whole cents, not {options.chip_value}: trackers misread a third decimal")
+        self.symbol = CURRENCY_SYMBOLS[options.currency]
         self.code = options.currency
 
     def text(self, cents: int) -> str:
@@ -111,7 +82,7 @@ def _stakes_chips(game: Game) -> tuple[int, int]:
     return game.blinds[blinds.small], game.blinds[blinds.big]
 
 
-def stakes_warning(game: Game, options: PokerStarsOptions) -> str | None:
+def stakes_warning(game: Game, options: ExportOptions) -> str | None:
     """A sentence where importers would drop the hands for their stakes, with what to do; None where all is well.
 
     FPDB knows limit games by their big bet, and only those of genuine tables.

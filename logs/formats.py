@@ -1,0 +1,130 @@
+"""What a format of hand histories is, and how hands are written in any of them.
+
+A format is a value (`ExportFormat`): its name, and the functions that say whether it holds a game, write a match and
+read a file. Adding one takes a module that makes such a value and a line in `logs.export.FORMATS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final, NamedTuple, Protocol
+
+from engine import Game
+from logs.errors import LogProblem
+from logs.rake import RakeFunction
+from logs.record import HandRecord
+
+__all__ = ["ExportFormat", "ExportOptions", "HandReader", "MatchWriter", "file_stem", "no_warning"]
+
+_YEAR_2000_US: Final = 946_684_800_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class ExportOptions:
+    """How hands are written, in every format.
+
+    Attributes:
+        hero: a player's name: its cards are dealt face up, the others' are seen at the showdown. None shows what a
+            format can show of everybody's.
+        chip_value: what a chip is worth in money; PokerStars histories want whole cents.
+        currency: the code of the money, in PokerStars histories USD, EUR or GBP; None is play money.
+        rake: what the house takes, in chips; None takes nothing. See `logs.rake`.
+        seed: of the match's cards, where it is known.
+        begin_us: when the match began, in microseconds of Unix time; None where that is not known. Hands without
+            times are taken to follow each other by one second from then on, or from the first second of 2000.
+        table: the name of the table; None is the name of the match.
+        match_id: what tells the match from others with its name, players and game; None takes the first hand that is
+            written. See `logs.pokerstars.hand_numbers`.
+        crlf: whether the lines of a PokerStars history end as on Windows, as genuine ones do.
+        site: the name of the site and its network in an Open Hand History.
+    """
+
+    hero: str | None = None
+    chip_value: Decimal | float | str = Decimal(1)
+    currency: str | None = "USD"
+    rake: RakeFunction | None = None
+    seed: int | None = None
+    begin_us: int | None = None
+    table: str | None = None
+    match_id: str | None = None
+    crlf: bool = True
+    site: str = "acpc-arena"
+
+    def hand_time_us(self, record: HandRecord) -> int:
+        """When a hand began, in microseconds of Unix time, as far as that is known."""
+        if record.times:
+            return record.times[0].sent_us
+        begin_us = _YEAR_2000_US if self.begin_us is None else self.begin_us
+        return begin_us + record.hand_number * 1_000_000
+
+
+class MatchWriter(NamedTuple):
+    """Writes the hands of one match.
+
+    Attributes:
+        file_name: what their file is called.
+        write: makes the text of a hand, given the number of hands that the file already holds; raises `LogsError`
+            for a hand that the format cannot express.
+    """
+
+    file_name: str
+    write: Callable[[HandRecord, int], str]
+
+
+class HandReader(Protocol):
+    """Reads the hands of a file, one after the other."""
+
+    def __call__(
+        self,
+        source: str,
+        /,
+        *,
+        strict: bool,
+        on_problem: Callable[[LogProblem], None] | None,
+        chip_value: Decimal | float | None,
+    ) -> Iterator[HandRecord]:
+        """The hands.
+
+        Args:
+            source: the path of the file.
+            strict: stop at the first problem, except for a half-written last hand.
+            on_problem: is told of every problem as it is met.
+            chip_value: what a chip is worth in the file's money; None is what the format takes for it.
+        """
+
+
+def no_warning(game: Game, options: ExportOptions) -> None:
+    """The warning of a format that every importer takes as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportFormat:
+    """A format.
+
+    Attributes:
+        name: the word for it in options and folder names.
+        label: what people call it.
+        check: raises `UnsupportedGameError` for a game that the format does not have.
+        start: begins to write a match with its first hand.
+        warning: a sentence about what importers will not like about a game and options; None where all is well.
+        endings: what the names of its files end in, in lower case.
+        first_words: what its files begin with, for formats whose file names say too little.
+        read: reads a file; None for a format that is only written.
+    """
+
+    name: str
+    label: str
+    check: Callable[[Game], object]
+    start: Callable[[HandRecord, ExportOptions], MatchWriter]
+    warning: Callable[[Game, ExportOptions], str | None] = no_warning
+    endings: tuple[str, ...] = ()
+    first_words: tuple[str, ...] = ()
+    read: HandReader | None = None
+
+
+def file_stem(match_name: str) -> str:
+    """A match's name as a file name on any system: ASCII, no separators."""
+    kept = "".join(char if char.isascii() and (char.isalnum() or char in "._- ") else "_" for char in match_name)
+    return kept.strip(" .") or "match"
