@@ -25,8 +25,7 @@ from tests.logs.hands import (
     recorded_game,
     same,
 )
-
-pokerkit = pytest.importorskip("pokerkit")
+from tests.logs.pokerkit_oracle import pokerkit
 
 
 def replay(hand: HandRecord, options: ExportOptions = ExportOptions()) -> list[float]:  # noqa: B008

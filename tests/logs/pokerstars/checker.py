@@ -80,7 +80,7 @@ def check_file(
     lines = text.split(line_end)
     if any("\r" in line or "\n" in line for line in lines):
         raise WrongHand("line ends of two kinds")
-    if not all(character in "€£" or " " <= character <= "~" for line in lines for character in line):
+    if not all(character in "€£" or " " <= character <= "~" for character in set("".join(lines))):
         raise WrongHand("a character that no line has")
     if not text.endswith(3 * line_end):
         raise WrongHand("two empty lines have to end the file")
@@ -138,7 +138,9 @@ class HandChecker:
 
     def take_text(self, text: str) -> None:
         """The next line, which has to be this."""
-        self.take(re.escape(text))
+        line = self.peek()
+        self.next_line += 1
+        self.need(line == text, f"expected {text}")
 
     def cents(self, text: str) -> int:
         """An amount, which has to have the table's symbol."""
@@ -265,8 +267,10 @@ class HandChecker:
             match = self.take(rf"\*\*\* FLOP \*\*\* \[({CARD}) ({CARD}) ({CARD})\]")
             board += match.groups()
         else:
-            match = self.take(rf"\*\*\* {STREETS[street].upper()} \*\*\* \[{' '.join(board)}\] \[({CARD})\]")
-            board.append(match[1])
+            match = self.take(rf"\*\*\* (TURN|RIVER) \*\*\* \[([^]]*)\] \[({CARD})\]")
+            street_name, before = STREETS[street].upper(), " ".join(board)
+            self.need((match[1], match[2]) == (street_name, before), f"expected the {street_name} after {before}")
+            board.append(match[3])
 
     def read_betting(self, street: int, street_name: str) -> None:
         """Everybody who is due, in turn, and the bet that nobody called."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from functools import cache
 from itertools import combinations
 from typing import NamedTuple
 
@@ -49,31 +49,32 @@ class Judged(NamedTuple):
         return self.ranks[{7: 1, 6: 2, 5: 1, 4: 1, 3: 1, 2: 2, 1: 1, 0: 1, 8: 1}[self.kind] :]
 
 
-@lru_cache(1 << 16)
-def judge_five(cards: tuple[str, ...]) -> Judged:
-    """What five cards are worth."""
-    ranks = sorted((RANKS.index(card[0]) for card in cards), reverse=True)
+@cache
+def judge_five(ranks: tuple[int, ...], is_flush: bool) -> Judged:
+    """What five cards are worth, given their ranks from the highest to the lowest and whether they are of one suit."""
     counts = sorted(((count, rank) for rank, count in Counter(ranks).items()), reverse=True)
     shape = [count for count, _ in counts]
     in_order = tuple(rank for _, rank in counts)
-    is_flush = len({card[1] for card in cards}) == 1
     straight = None
     if len(in_order) == 5:
         if ranks[0] - ranks[4] == 4:
             straight = ranks[0]
-        elif ranks == [12, 3, 2, 1, 0]:
+        elif ranks == (12, 3, 2, 1, 0):
             straight = 3
     if straight is not None:
         return Judged(8 if is_flush else 4, (straight,))
     if is_flush:
-        return Judged(5, tuple(ranks))
+        return Judged(5, ranks)
     kind = {(4, 1): 7, (3, 2): 6, (3, 1, 1): 3, (2, 2, 1): 2, (2, 1, 1, 1): 1, (1, 1, 1, 1, 1): 0}[tuple(shape)]
     return Judged(kind, in_order)
 
 
 def judge(cards: Iterable[str]) -> Judged:
     """What the best five of some cards are worth."""
-    return max(judge_five(five) for five in combinations(sorted(cards), 5))
+    in_order = sorted(((RANKS.index(rank), suit) for rank, suit in cards), reverse=True)
+    ranks = combinations([rank for rank, _ in in_order], 5)
+    suits = combinations([suit for _, suit in in_order], 5)
+    return max(judge_five(five, len(set(of_five)) == 1) for five, of_five in zip(ranks, suits, strict=True))
 
 
 def ending(hand: Judged, before: Iterable[Judged]) -> str:

@@ -21,9 +21,8 @@ from logs.pokerstars import format_pokerstars_file
 from logs.steps import street_actions
 from protocol import find_game
 from tests.logs.hands import OF_2012, RECORDED, log_of_2012, random_hands, recorded_file, recorded_game
+from tests.logs.pokerkit_oracle import pokerkit
 from tests.logs.pokerstars.test_writer import odd_game
-
-pokerkit = pytest.importorskip("pokerkit")
 
 # It warns of a field that it makes itself.
 pytestmark = pytest.mark.filterwarnings("ignore:The field 'time_zone_abbreviation':UserWarning")
