@@ -4,7 +4,8 @@
     ├── LogError               a file cannot be read as what it should be: no log, an unknown game, no TOML
     │   └── DamagedLogError    strict reading met a problem; `found` is that `LogProblem`
     ├── UnsupportedGameError   a format has no such game
-    └── ExportError            a file that would be written is there already
+    ├── ExportError            a file that would be written is there already
+    └── StopRuleError          a text or a number is not a stop rule
 
 A `LogProblem` is no error: reading goes on, and whoever reads is told where the problem is, what is wrong there and
 what was done about it.
@@ -22,6 +23,7 @@ __all__ = [
     "LogProblem",
     "LogsError",
     "ProblemKind",
+    "StopRuleError",
     "UnsupportedGameError",
 ]
 
@@ -116,3 +118,13 @@ class ExportError(LogsError):
     def __init__(self, path: str) -> None:
         self.path = path
         super().__init__(f"{path} is there already: --force writes over it, --out takes another folder")
+
+
+class StopRuleError(LogsError, ValueError):
+    """Something is not a stop rule (see `logs.estimation.stopping`): says why, and what is accepted."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(
+            f"{problem}; a stop rule is a number of hands (10000), ci=WIDTH in mbb/g (ci=20) "
+            "or better:LOW,HIGH[,ALPHA[,BETA]] in mbb/g (better:0,30)"
+        )

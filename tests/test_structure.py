@@ -47,7 +47,6 @@ KNOWN: dict[str, set[str]] = {
     "underscore": {"engine.kernels.showdown_equity"},
     "error": {
         *(
-            "logs.estimation.stopping.StopRuleError",
             "logs.phh.fields.PhhError",
             "bots.client.UsageError",
             "bots.table.BotFailure",

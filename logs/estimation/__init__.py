@@ -24,6 +24,7 @@ A *unit* is whatever one score belongs to: a hand, or a deal played in several s
 - `ranking`: tournaments by total bankroll and by instant run-off, and how sure the places are
 """
 
+from logs.errors import StopRuleError
 from logs.estimation.bounds import largest_loss, largest_value, score_bounds
 from logs.estimation.mean import FEWEST_UNITS, Z_95, Moments, RunningMean
 from logs.estimation.ranking import (
@@ -43,7 +44,6 @@ from logs.estimation.stopping import (
     IntervalWidth,
     Monitor,
     StopRule,
-    StopRuleError,
     parse_stop_rule,
 )
 

@@ -1,17 +1,17 @@
 """The most that can be won or lost in one hand of a game.
 
-A test that must hold for scores of any shape (`logs.estimation.sequential`) needs to know how far they can reach, and
-the tighter the bounds the sooner it ends. No cards matter here: the bounds follow from stacks, blinds and raises.
+A test that must hold for scores of any shape (`logs.estimation.sequential`) needs to know how far they can reach: the
+tighter the bounds, the sooner it ends. Cards do not matter here: the bounds follow from stacks, blinds and raises.
 
 A position's largest loss is the most it can be made to put in for good:
 
 - never more than its stack;
-- without limit, never more than the deepest other stack: nobody can be raised beyond what somebody else has, and what
-  nobody has matched comes back at the showdown;
-- with limit, never more than the largest blind and all raises of all rounds. A raise that ends at a short stack can
+- in no-limit games never more than the deepest other stack: nobody can be raised beyond what somebody else has, and
+  what nobody has matched comes back at the showdown;
+- in limit games never more than the largest blind and all raises of all rounds. A raise that ends at a short stack can
   lower the bet there (see `engine.betting`), and then chips above it are lost, so the other stacks are no bound.
 
-Nobody wins what nobody loses: a position's largest win is at most what all others can lose together.
+Winnings come from losses: a position's largest win is at most what all others can lose together.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def largest_loss(game: Game) -> int:
 
 
 def largest_value(game: Game) -> int:
-    """The most chips that a player can win in one hand; no hand wins more, and some games never pay quite as much."""
+    """A bound on the chips that a player can win in one hand; some games never pay quite as much."""
     losses = _losses(game)
     return sum(losses) - min(losses)
 
@@ -40,9 +40,9 @@ def score_bounds(game: Game) -> tuple[float, float]:
 
 
 def _losses(game: Game) -> list[int]:
-    """By position: the most chips it can lose in one hand."""
+    """The most chips that each position can lose in one hand."""
     if game.is_limit:
-        # A raise needs room for an answer of everybody, so that a round has fewer raises than actions.
+        # A raise leaves room for everybody to answer, so a round has fewer raises than actions.
         most_raises = MAX_ACTIONS_PER_ROUND - game.num_players + 1
         bets = sum(
             size * min(raises, most_raises) for size, raises in zip(game.raise_sizes, game.max_raises, strict=True)

@@ -1,20 +1,20 @@
 """Who is first in a tournament: the two orders of the Annual Computer Poker Competition, and how sure each place is.
 
-*Total bankroll* rewards who wins the most from everybody: a player's bankroll is the mean of what he won per hand over
-his contests, each contest counting alike, however long it was.
+*Total bankroll* rewards winning the most from everybody: a player's bankroll is the mean of its winnings per hand over
+its contests, each contest counting alike, however long it was.
 
-*Instant run-off* over the bankrolls rewards who cannot be beaten: the player with the lowest bankroll is removed and
-with him all his contests, the bankrolls are made anew from the contests among those that remain, and so on. A place is
-given to each player as he goes, from the last to the first. Who has no contest among those that remain (tables of
-three when two are left, or a contest that failed) keeps the bankroll he had before; so the last table is ordered by
-what happened at it.
+*Instant run-off* over the bankrolls rewards being hard to beat: the player with the lowest bankroll is removed with all
+its contests, the bankrolls are computed anew from the contests among the remaining players, and so on. The players take
+their places as they go, from the last to the first. A player without a contest among those that remain (tables of three
+when two are left, or a contest that failed) keeps its previous bankroll; so what happened at the last table orders the
+players who sat there.
 
 Players whose bankrolls are equal to the last digit are placed in the order in which they are numbered. (The competition
 removes and ranks them together.)
 
-How sure a place is, is found by the bootstrap (Efron 1979, "Bootstrap methods: another look at the jackknife", Annals
-of Statistics 7), as the competition does: the units of every contest are drawn anew, with replacement, and the ranking
-is made again, many times. Contests are drawn independently of each other; that they may share cards is not used.
+The bootstrap (Efron 1979, "Bootstrap methods: another look at the jackknife", Annals of Statistics 7) tells how sure a
+place is, as in the competition: the units of every contest are drawn anew, with replacement, and the players are ranked
+again, many times. Contests are drawn independently of each other; that they may share cards is not used.
 
 Sources: computerpokercompetition.org, "Winner Determination: Total Bankroll", "Winner Determination: Instant Run-off",
 and the statement on bootstrapping in the results of 2016.
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
 __all__ = ["RankedContest", "Ranking", "Standing", "bootstrap", "instant_runoff", "total_bankroll"]
 
 MAX_BLOCKS = 1000
-"""Longer contests are drawn in so many blocks of consecutive units instead of unit by unit. That is fair because only
-the mean of a contest counts: the mean of blocks varies just as the mean of their units does (units that depend on their
-neighbours, say of a bot that learns, are even drawn more truly: Künsch 1989). And a thousand draws tell as much as a
-million about how the mean varies, to 2 % of its standard deviation, in a thousandth of the time."""
+"""Longer contests are drawn in this number of blocks of consecutive units instead of unit by unit. That is fair because
+only the mean of a contest counts: the mean of blocks varies just as the mean of their units does (units that depend on
+their neighbours, say of a bot that learns, are even drawn more faithfully: Künsch 1989). And a thousand draws tell as
+much as a million about how the mean varies, to 2 % of its standard deviation, in a thousandth of the time."""
 
 
 class Ranking(enum.Enum):
@@ -59,8 +59,8 @@ class Standing(NamedTuple):
     """A player's place in the order of bankrolls.
 
     Attributes:
-        player: his index in the list of bots.
-        mbb_per_game: his bankroll, in mbb per hand.
+        player: its index in the list of bots.
+        mbb_per_game: its bankroll, in mbb per hand.
     """
 
     player: int
@@ -76,8 +76,8 @@ class RankedContest:
         scores: in mbb per hand, an array of shape (units, players).
 
     Raises:
-        ValueError: the shapes do not fit, a player plays twice, a score is no number, or there is no unit (leave the
-            contest out).
+        ValueError: the shapes do not match, a player plays twice, a score is not finite, or there is no unit (leave
+            such a contest out).
     """
 
     players: tuple[int, ...]
@@ -87,13 +87,13 @@ class RankedContest:
         import numpy as np
 
         if len(set(self.players)) != len(self.players):
-            raise ValueError(f"a player plays against himself: {self.players}")
+            raise ValueError(f"a player plays against itself: {self.players}")
         if self.scores.ndim != 2 or self.scores.shape[1] != len(self.players):
             raise ValueError(f"scores of shape {self.scores.shape} do not fit {len(self.players)} players")
         if not len(self.scores):
             raise ValueError("a contest without a unit has no mean: leave it out")
         if not np.isfinite(self.scores).all():
-            raise ValueError("a score is no finite number")
+            raise ValueError("a score is not a finite number")
 
     @cached_property
     def means(self) -> _Floats:
@@ -105,10 +105,10 @@ class RankedContest:
         """A player's mean in this contest with its interval: the cell of a crosstable.
 
         Args:
-            player: his index in the list of bots.
+            player: its index in the list of bots.
 
         Raises:
-            ValueError: he did not play here.
+            ValueError: it did not play here.
         """
         return RunningMean(self.scores[:, self.players.index(player)].tolist())
 
@@ -145,19 +145,19 @@ def bootstrap(
 ) -> _Floats:
     """How sure the places are.
 
-    Players who come out equal in a sample share its places by lot, so that two who cannot be told apart have the same
-    chances. Players without a contest share the last places.
+    Players who come out equal in a sample share its places by lot, so that two players who cannot be told apart have
+    the same chances. Players without a contest share the last places.
 
     Args:
         contests: all contests.
         n: the number of players.
         ranking: how they are ranked.
-        samples: how often the ranking is made anew.
+        samples: how often the players are ranked anew.
         seed: of the draws; the same seed gives the same result.
 
     Returns:
-        the probability that a place, from the first on, is a player's: an array of shape (n places, n players) whose
-        rows and columns sum to 1.
+        the probability that each player takes each place: an array of shape (n places, n players), the first place
+        first, whose rows and columns sum to 1.
     """
     import numpy as np
 
@@ -205,7 +205,7 @@ def _order(means: _Means, n: int, ranking: Ranking, priority: _Floats) -> _Indic
         means: the contests.
         n: the number of players.
         ranking: how they are ranked.
-        priority: of shape (tournaments, n): of equals, who has the least is placed first.
+        priority: of shape (tournaments, n): among equals, the player with the least is placed first.
     """
     import numpy as np
 
@@ -231,7 +231,7 @@ def _bankrolls(means: _Means, n: int, remaining: _Flags | None = None) -> tuple[
     Args:
         means: the contests.
         n: the number of players.
-        remaining: of shape (tournaments, n); None for one tournament in which all are.
+        remaining: of shape (tournaments, n); None for one tournament in which all remain.
     """
     import numpy as np
 

@@ -2,28 +2,28 @@
 
 Two claims stand against each other: the mean score is at most LOW, and it is at least HIGH. The test ends with `BETTER`
 when it refutes the first and with `NOT_BETTER` when it refutes the second. It is wrong with probability at most alpha
-when the mean is at most LOW (it says better), and at most beta when it is at least HIGH (it says not better), however
-often it is looked at and whatever the scores are like, as long as they cannot leave the bounds they are given.
+when the mean is at most LOW (it says better), and at most beta when the mean is at least HIGH (it says not better),
+however often it is looked at and whatever the scores are like, as long as they stay within the bounds it is given.
 
-How: somebody who disbelieves "the mean is at most LOW" bets against it, unit by unit, at odds that would be fair if it
-were true. He starts with 1 and stakes so little that no single score can ruin him: after a score x his wealth is
-multiplied by 1 + bet * (x - LOW). If the claim is true he cannot expect to gain, and the probability that his wealth
-ever reaches 1 / alpha is at most alpha (Ville 1939). A second gambler bets against "the mean is at least HIGH" with
-factors 1 + bet * (HIGH - x). Who first has 1 / alpha (the second: 1 / beta) has refuted his claim. This is testing by
-betting as in Waudby-Smith & Ramdas (2024), "Estimating means of bounded random variables by betting", Journal of the
+How: a gambler who doubts that the mean is at most LOW bets against it, unit by unit, at odds that would be fair if it
+were true. The gambler starts with 1 and stakes so little that no single score is ruinous: after a score x the wealth is
+multiplied by 1 + bet * (x - LOW). If the claim is true the wealth cannot be expected to grow, and the probability that
+it ever reaches 1 / alpha is at most alpha (Ville 1939). A second gambler bets against "the mean is at least HIGH" with
+factors 1 + bet * (HIGH - x). The first to have 1 / alpha (the second: 1 / beta) has refuted its claim. This is testing
+by betting as in Waudby-Smith & Ramdas (2024), "Estimating means of bounded random variables by betting", Journal of the
 Royal Statistical Society B 86.
 
 The claim is about every unit *given the units before*: bots may learn, and cards need not be independent.
 
-How much to bet decides only how soon the test ends, never whether it is right, provided that a bet depends on earlier
-scores alone. The bet that grows fastest when the mean is LOW + e is close to e / (s**2 + e**2), s being the standard
-deviation of the scores; for e = HIGH - LOW the logarithm of the wealth then moves like Wald's likelihood ratio
-(1945) of two normal distributions. A gambler does not know how lopsided the match is, so he divides his wealth among
+The size of the bets decides only how soon the test ends, never whether it is right, provided that a bet depends on
+earlier scores alone. The bet that grows fastest when the mean is LOW + e is close to e / (s**2 + e**2), s being the
+standard deviation of the scores; for e = HIGH - LOW the logarithm of the wealth then moves like Wald's likelihood ratio
+(1945) of two normal distributions. A gambler does not know how lopsided the match is, and so divides the wealth among
 the e of `MULTIPLES`, most of it on the smallest (Robbins' method of mixtures, 1970): an even match costs little more
 than with the smallest alone, and a lopsided one ends early.
 
-The spread s is what earlier scores show, plus one score halfway to the bound that never happened, so that a bot
-which has not yet been seen to lose its stack is not bet on as if it never could.
+The spread s is what earlier scores show, plus one score halfway to the bound that never happened, so that a bot that
+has not yet been seen to lose its stack is not bet on as if it never could.
 
 What it costs, measured on the populations of the tests with error rates of 0.05 (1000 matches each, looked at after
 every unit; HIGH - LOW such that Wald's test with a known spread takes 2000 units when the mean is LOW or HIGH, and a
@@ -42,7 +42,7 @@ number of units at LOW, at HIGH, halfway, and at LOW + 5 (HIGH - LOW), as multip
     loses 200 blinds in 0.37 % of hands       0.042  0.031    1.08   1.64   1.82  0.20
 
 (1000 matches show an error rate to 0.007. The duplicates cost more because their scores keep so far within the bounds;
-with a HIGH - LOW that takes Wald's test 20,000 units it is 1.07 and 1.14.)
+with a HIGH - LOW for which Wald's test takes 20,000 units it is 1.07 and 1.14.)
 """
 
 from __future__ import annotations
@@ -60,19 +60,20 @@ MULTIPLES = (1.0, 2.0, 4.0, 8.0, 16.0)
 
 WEIGHTS = (0.6, 0.2, 0.1, 0.06, 0.04)
 """How the wealth is divided among them at the start. Measured: a weight of 0.5 on the first costs 0.05 of Wald's units
-more at a mean of LOW or HIGH; the last makes it one or two hundredths of them at LOW + 20 (HIGH - LOW)."""
+more at a mean of LOW or HIGH; the last one brings the test down to one or two hundredths of them at a mean of
+LOW + 20 (HIGH - LOW)."""
 
 CAPS = tuple(multiple / (multiple + 1) for multiple in MULTIPLES)
-"""The largest part of his wealth that a gambler risks in one unit, for each multiple. Where the bounds are wide and the
-spread is small all bets end here, and it is the caps that differ: a careful one survives rare big losses (with 0.75 for
-all, 1 loss of 190 blinds in 1000 hands cost 2.4 times the units of Wald's test instead of 1.6), a bold one is faster
-without them."""
+"""The largest part of its wealth that a gambler risks in one unit, for each multiple. Where the bounds are wide and the
+spread is small all bets end here, and only the caps differ: a careful one survives rare big losses (with 0.75 for all,
+1 loss of 190 blinds in 1000 hands cost 2.4 times the units of Wald's test instead of 1.6), a bold one is faster without
+them."""
 
 _UNSEEN = 0.5
-"""How far out the score is that never happened, as a part of the way to the bound."""
+"""How far out the score that never happened lies, as a part of the way to the bound."""
 
 _VANISHED = 1e-300
-"""A stake below this has no future worth telling apart."""
+"""A smaller stake counts as this one: neither has a future."""
 
 _POSTERIOR = (-1.593219, -0.967422, -0.589456, -0.282216, 0.0, 0.282216, 0.589456, 0.967422, 1.593219)
 """The quantiles 1/18, 3/18, ... 17/18 of the normal distribution: nine equally likely places of the true mean."""
@@ -109,15 +110,15 @@ class _Outlook(NamedTuple):
 
 
 class _Gambler:
-    """Who bets against one claim.
+    """A gambler who bets against one claim.
 
     Attributes:
-        wealth: of all his bets together; 1 at the start.
+        wealth: of all bets together; 1 at the start.
         target: the wealth that refutes the claim.
 
-    The wealth is kept as it is, not as its logarithm: it never passes the target times the largest single factor, so
-    that it cannot overflow, and a bet that has become so small as to vanish was lost anyway. (Measured per unit of a
-    `BetterTest`: 1.3 us; with logarithms 2.9 us.)
+    The wealth is kept as it is, not as its logarithm: it never passes the target times the largest single factor, so it
+    cannot overflow, and a bet so small as to vanish was lost anyway. (Measured per unit of a `BetterTest`: 1.3 us; with
+    logarithms 2.9 us.)
     """
 
     __slots__ = ("_bets", "_stakes", "target", "wealth")
@@ -127,8 +128,8 @@ class _Gambler:
 
         Args:
             edge: HIGH - LOW, in mbb.
-            reach: the most that a unit can lose him per unit bet, in mbb; None if that is no matter.
-            error_rate: the probability with which he may refute a true claim.
+            reach: the most that one unit can cost per unit bet, in mbb; None where that does not matter.
+            error_rate: the probability with which a true claim may be refuted.
         """
         # The edges bet on and the largest bets on them, in mbb and per mbb.
         self._bets = [
@@ -162,9 +163,9 @@ class _Gambler:
         return min(1.0, math.log(self.wealth) / math.log(self.target))
 
     def outlook(self, gain: float, variance: float) -> list[_Outlook]:
-        """What each of his bets can look forward to.
+        """The future of each bet.
 
-        By log(1 + y) = y - y**2 / 2, which is good for small bets and a little too pessimistic for large ones.
+        It goes by log(1 + y) = y - y**2 / 2, which is good for small bets and a little too pessimistic for large ones.
 
         Args:
             gain: the mean gain of a unit to come.
@@ -184,7 +185,8 @@ class BetterTest:
     """The test of one match, from the point of view of the player whose scores are added.
 
     Attributes:
-        low: LOW in mbb per hand. high: HIGH.
+        low: LOW in mbb per hand.
+        high: HIGH in mbb per hand.
         alpha: how often it may say better when the mean is LOW or less.
         beta: how often it may say not better when the mean is HIGH or more.
         scores: the mean of all scores added.
@@ -197,22 +199,22 @@ class BetterTest:
         """Start a test.
 
         Args:
-            low: in mbb per hand.
-            high: in mbb per hand.
+            low: LOW in mbb per hand.
+            high: HIGH in mbb per hand.
             alpha: an error rate, at most 0.5.
             beta: an error rate, at most 0.5.
-            lowest: the lowest score there can be, in mbb per hand.
-            highest: the highest.
+            lowest: the lowest possible score, in mbb per hand; see `logs.estimation.score_bounds`.
+            highest: the highest possible score, in mbb per hand.
 
         Raises:
-            ValueError: it is not true that lowest < low < high < highest, or an error rate is none.
+            ValueError: it does not hold that lowest < low < high < highest, or an error rate is out of range.
         """
         if not lowest < low < high < highest:
             raise ValueError(
                 f"a test needs lowest < low < high < highest, not {lowest:g}, {low:g}, {high:g}, {highest:g}"
             )
         if not (0 < alpha <= 0.5 and 0 < beta <= 0.5):
-            raise ValueError(f"error rates lie above 0 and are at most 0.5, not {alpha:g} and {beta:g}")
+            raise ValueError(f"error rates must be above 0 and at most 0.5, not {alpha:g} and {beta:g}")
         self.low = low
         self.high = high
         self.alpha = alpha
@@ -233,7 +235,7 @@ class BetterTest:
         return self.scores.count
 
     def add(self, score: float) -> None:
-        """Count a unit; after the verdict it counts for the mean only.
+        """Count a unit; after the verdict it only counts for the mean.
 
         Args:
             score: in mbb per hand.
@@ -242,7 +244,7 @@ class BetterTest:
             ValueError: the score is out of bounds, so that the bounds are wrong.
         """
         if not self._lowest - self._slack <= score <= self._highest + self._slack:
-            raise ValueError(f"a score of {score:g} mbb cannot be: all lie in {self._lowest:g} to {self._highest:g}")
+            raise ValueError(f"a score of {score:g} mbb is out of bounds: {self._lowest:g} to {self._highest:g}")
         if self.verdict is None:
             variance = self._variance
             self._optimist.play(score - self.low, variance)
@@ -255,7 +257,7 @@ class BetterTest:
 
     @property
     def _variance(self) -> float:
-        """Of the scores so far and the one that never happened."""
+        """The variance of the scores so far and the one that never happened."""
         return (self._unseen + self.scores.squares) / (self.scores.count + 1)
 
     @property
@@ -264,12 +266,12 @@ class BetterTest:
         return Progress(self._optimist.progress, self._pessimist.progress)
 
     def expected_more(self) -> int | None:
-        """How many units more it will take if the scores go on as they did; 0 after the verdict.
+        """How many more units it will take if the scores go on as they did; 0 after the verdict.
 
-        The mean of nine forecasts for where the true mean may lie, given what was seen; it costs 0.7 ms. (Measured on
-        matches undecided after 400 units, at a mean of LOW or HIGH: forecast 1020 and 1050 units, taken 1080 and 1050;
-        halfway between 1110 and 2230, because the nine forecasts still spread over shorter matches.) None below
-        `FEWEST_UNITS` units, when nothing can be said.
+        It is the mean of nine forecasts for where the true mean may lie, given what was seen, and costs 0.7 ms.
+        (Measured on matches undecided after 400 units, at a mean of LOW or HIGH: forecast 1020 and 1050 units, taken
+        1080 and 1050; halfway between, 1110 and 2230, because the nine forecasts still spread over shorter matches.)
+        None below `FEWEST_UNITS` units, when nothing can be said.
         """
         if self.verdict is not None:
             return 0
@@ -286,39 +288,43 @@ class BetterTest:
 
 def expected_units(
     sd: float,
+    *,
     low: float,
     high: float,
     alpha: float,
     beta: float,
     mean: float,
-    *,
     lowest: float | None = None,
     highest: float | None = None,
 ) -> int:
-    """About how many units a `BetterTest` takes, said before it starts.
+    """About how many units a `BetterTest` takes, predicted before it starts.
 
     Args:
-        sd: the standard deviation of a score, in mbb.
-        low: LOW. high: HIGH. alpha, beta: as for the test.
+        sd: the standard deviation of a score, in mbb per hand.
+        low: LOW, as for the test.
+        high: HIGH, as for the test.
+        alpha: an error rate, as for the test.
+        beta: an error rate, as for the test.
         mean: the true mean of the scores. The test takes longest halfway between LOW and HIGH.
-        lowest: the bounds of a score, which make a test longer when they are wide. highest: the other one.
+        lowest: the lowest possible score; wide bounds make a test longer.
+        highest: the highest possible score.
 
     Raises:
         ValueError: the standard deviation is not above 0.
     """
     if not sd > 0:
-        raise ValueError(f"a standard deviation lies above 0, not at {sd:g}")
+        raise ValueError(f"a standard deviation must be above 0, not {sd:g}")
     optimist = _Gambler(high - low, None if lowest is None else low - lowest, alpha)
     pessimist = _Gambler(high - low, None if highest is None else highest - high, beta)
     return max(1, round(_units_to_go(optimist, pessimist, mean - low, high - mean, sd * sd)))
 
 
 def _units_to_go(optimist: _Gambler, pessimist: _Gambler, gain: float, loss: float, variance: float) -> float:
-    """Units until one of the two has what he needs, at a mean gain for the optimist and for the pessimist.
+    """Units until one of the two gamblers has reached the target, at a mean gain for the optimist and the pessimist.
 
-    Either a gambler's bets grow steadily to his target; if both gamblers' do, as with small bets under wide bounds,
-    whoever is first counts and their rates are added. Or, about halfway between LOW and HIGH, the two bets on the
-    smallest edge, which mirror each other there, drift until one of them gets to its target. The sooner of the two.
+    Either a gambler's bets grow steadily to the target; if both gamblers' do, as with small bets under wide bounds, the
+    first one counts, and their rates are added. Or, about halfway between LOW and HIGH, the two bets on the smallest
+    edge, which mirror each other there, drift until one of them reaches its target. The sooner of the two counts.
     """
     ours = optimist.outlook(gain, variance)
     theirs = pessimist.outlook(loss, variance)

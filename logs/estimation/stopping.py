@@ -1,16 +1,16 @@
 """When to stop a match: the rules people write, and the monitor that watches the scores for them.
 
-    10000                  after so many hands
+    10000                  after 10,000 hands
     ci=20                  when half the 95 % interval is at most 20 mbb/g
-    better:0,30            when it is known that the first player gains more than 0 mbb/g, or less than 30
-    better:0,30,0.01,0.05  the same with error rates of its own (default 0.05 each)
+    better:0,30            when it is known that the first player wins more than 0 mbb/g, or less than 30
+    better:0,30,0.01,0.05  the same with these error rates (default 0.05 each)
 
 Stopping when the interval is narrow enough is the sequential fixed-width interval of Chow & Robbins (1965), "On the
 asymptotic theory of fixed-width sequential confidence intervals for the mean", Annals of Mathematical Statistics 36:
-because the moment depends on the spread and hardly on the mean, the ordinary interval keeps its 95 % there. It does not
-stop before `FEWEST_UNITS_OF_WIDTH` units, because a spread that happens to look small early would stop it at once.
-Measured on the populations of the tests (2000 runs each, a width that takes 5000 units): how often the interval holds
-the true mean at the stop, by the fewest units allowed.
+because the moment depends on the spread and hardly on the mean, the ordinary interval keeps its 95 % there. The rule
+never stops before `FEWEST_UNITS_OF_WIDTH` units, because a spread that happens to look small early would stop it at
+once. Measured on the populations of the tests (2000 runs each, a width that takes 5000 units): how often the interval
+holds the true mean at the stop, by the fewest units allowed.
 
     scores                                      100    300    500   1000
     normal                                    0.948  0.948  0.948  0.948
@@ -29,7 +29,9 @@ import math
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from logs.errors import StopRuleError
 from logs.estimation.mean import Z_95, RunningMean
+from logs.estimation.rate import Rate
 from logs.estimation.sequential import BetterTest, Verdict, expected_units
 
 __all__ = [
@@ -39,23 +41,14 @@ __all__ = [
     "IntervalWidth",
     "Monitor",
     "StopRule",
-    "StopRuleError",
     "parse_stop_rule",
 ]
 
 FEWEST_UNITS_OF_WIDTH = 1000
-"""``ci=`` stops no sooner: see the head of this module."""
+"""``ci=`` never stops sooner: see the head of this module."""
 
-_FORMS = "a number of hands (10000), ci=WIDTH in mbb/g (ci=20) or better:LOW,HIGH[,ALPHA[,BETA]] in mbb/g (better:0,30)"
 _SMALLEST_RATE = 1e-9
 _DEFAULT_RATE = 0.05
-
-
-class StopRuleError(ValueError):
-    """A stop rule that is none; says why and what is accepted."""
-
-    def __init__(self, problem: str) -> None:
-        super().__init__(f"{problem}; a stop rule is {_FORMS}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +56,14 @@ class FixedHands:
     """Stop after a number of hands.
 
     Raises:
-        StopRuleError: it is not above 0.
+        StopRuleError: the number is not above 0.
     """
 
     hands: int
 
     def __post_init__(self) -> None:
         if self.hands < 1:
-            raise StopRuleError(f"{self.hands} hands are too few")
+            raise StopRuleError(f"{self.hands} is not a number of hands above 0")
 
     def __str__(self) -> str:
         return str(self.hands)
@@ -88,7 +81,7 @@ class IntervalWidth:
 
     def __post_init__(self) -> None:
         if not 0 < self.half_width_mbb < math.inf:
-            raise StopRuleError(f"the width must lie above 0, not at {_text(self.half_width_mbb)}")
+            raise StopRuleError(f"the width must be above 0, not {_text(self.half_width_mbb)}")
 
     def __str__(self) -> str:
         return f"ci={_text(self.half_width_mbb)}"
@@ -99,12 +92,13 @@ class Better:
     """Stop when it is known that the first player's mean is more than LOW, or less than HIGH.
 
     Attributes:
-        low_mbb: LOW in mbb per hand. high_mbb: HIGH.
+        low_mbb: LOW in mbb per hand.
+        high_mbb: HIGH in mbb per hand.
         alpha: how often "more than LOW" may be said of a player with LOW or less.
         beta: how often "less than HIGH" may be said of a player with HIGH or more.
 
     Raises:
-        StopRuleError: LOW is not below HIGH, or an error rate is none.
+        StopRuleError: LOW is not below HIGH, or an error rate is out of range.
     """
 
     low_mbb: float
@@ -114,10 +108,10 @@ class Better:
 
     def __post_init__(self) -> None:
         if not -math.inf < self.low_mbb < self.high_mbb < math.inf:
-            raise StopRuleError(f"LOW must lie below HIGH, not {_text(self.low_mbb)} below {_text(self.high_mbb)}")
+            raise StopRuleError(f"LOW must be below HIGH: {_text(self.low_mbb)} is not below {_text(self.high_mbb)}")
         for rate in (self.alpha, self.beta):
             if not _SMALLEST_RATE <= rate <= 0.5:
-                raise StopRuleError(f"an error rate lies between {_SMALLEST_RATE:g} and 0.5, not at {_text(rate)}")
+                raise StopRuleError(f"an error rate must be between {_SMALLEST_RATE:g} and 0.5, not {_text(rate)}")
 
     def __str__(self) -> str:
         numbers = [self.low_mbb, self.high_mbb]
@@ -133,7 +127,7 @@ def parse_stop_rule(text: str) -> StopRule:
     """Read a stop rule; `str` of the result reads back to an equal rule.
 
     Raises:
-        StopRuleError: it is none.
+        StopRuleError: the text is not one.
     """
     plain = text.strip().lower()
     if plain.startswith("ci="):
@@ -142,7 +136,7 @@ def parse_stop_rule(text: str) -> StopRule:
         return Better(*_numbers(text, plain[7:], 2, 4))
     if plain.isascii() and plain.isdecimal() and len(plain) <= 18:
         return FixedHands(int(plain))
-    raise StopRuleError(f"{text!r} is no stop rule")
+    raise StopRuleError(f"{text!r} is not a stop rule")
 
 
 def _numbers(text: str, listed: str, least: int, most: int) -> list[float]:
@@ -153,7 +147,7 @@ def _numbers(text: str, listed: str, least: int, most: int) -> list[float]:
     try:
         return [float(part) for part in parts]
     except ValueError:
-        raise StopRuleError(f"{text!r} has something that is no number") from None
+        raise StopRuleError(f"{text!r} contains something that is not a number") from None
 
 
 def _text(number: float) -> str:
@@ -183,13 +177,13 @@ class Monitor:
 
         Args:
             rule: the rule.
-            lowest: the lowest score there can be, in mbb per hand; see `logs.estimation.score_bounds`.
-            highest: the highest.
+            lowest: the lowest possible score, in mbb per hand; see `logs.estimation.score_bounds`.
+            highest: the highest possible score, in mbb per hand.
             hands_per_unit: how many hands one score belongs to, for rules that count hands.
-            names: whose scores these are, and who he plays against (such as "the table").
+            names: the player whose scores these are, and its opponent (such as "the table").
 
         Raises:
-            StopRuleError: the rule asks about scores that the game does not have.
+            StopRuleError: the rule asks about scores that are out of the game's bounds.
         """
         self.rule = rule
         self.decision: str | None = None
@@ -201,7 +195,7 @@ class Monitor:
         if isinstance(rule, Better):
             if not (lowest < rule.low_mbb and rule.high_mbb < highest):
                 raise StopRuleError(
-                    f"{rule} asks for more than the game has, whose scores lie between {lowest:,.0f} and "
+                    f"{rule} is out of reach: all scores of this game are between {lowest:,.0f} and "
                     f"{highest:,.0f} mbb/g"
                 )
             self._test = BetterTest(
@@ -210,7 +204,7 @@ class Monitor:
         self.scores = RunningMean() if self._test is None else self._test.scores
 
     def add(self, score: float) -> None:
-        """Count a unit, in the order of the hands: an order that depends on how long hands take would be no fair one.
+        """Count a unit, in the order of the hands: an order that depends on how long hands take would be biased.
 
         Args:
             score: the first player's, in mbb per hand.
@@ -227,15 +221,20 @@ class Monitor:
 
     @property
     def verdict(self) -> Verdict | None:
-        """What is known, for ``better:``; None before it is and for other rules."""
+        """The verdict of ``better:``; None before there is one and for other rules."""
         return None if self._test is None else self._test.verdict
+
+    @property
+    def rate(self) -> Rate | None:
+        """The first player's win rate so far, for ``better:`` with the interval that holds at every moment."""
+        return self.scores.rate(*self._names, any_time=self._test is not None)
 
     def _decide(self) -> str | None:
         rule, scores = self.rule, self.scores
         match rule:
             case FixedHands():
                 done = scores.count * self._hands_per_unit >= rule.hands
-                return f"all {rule.hands:,} hands are played" if done else None
+                return f"all {rule.hands:,} hands have been played" if done else None
             case IntervalWidth():
                 if scores.count < FEWEST_UNITS_OF_WIDTH:
                     return None
@@ -246,18 +245,18 @@ class Monitor:
                 first, second = self._names
                 if self.verdict is Verdict.BETTER:
                     return (
-                        f"better: {first} gains more than {_text(rule.low_mbb)} mbb/g over {second} "
+                        f"better: {first} wins more than {_text(rule.low_mbb)} mbb/g from {second} "
                         f"(error rate {100 * rule.alpha:g} %)"
                     )
                 if self.verdict is Verdict.NOT_BETTER:
                     return (
-                        f"not better: {first} gains less than {_text(rule.high_mbb)} mbb/g over {second} "
+                        f"not better: {first} wins less than {_text(rule.high_mbb)} mbb/g from {second} "
                         f"(error rate {100 * rule.beta:g} %)"
                     )
                 return None
 
     def expected_more(self) -> int | None:
-        """How many units more it will take if the scores go on as they did; 0 when it is time to stop.
+        """How many more units it will take if the scores go on as they did; 0 when it is time to stop.
 
         None as long as there is too little to go by.
         """
@@ -272,13 +271,13 @@ class Monitor:
         return max(1, self.likely_units(self.scores.standard_deviation) - self.scores.count)
 
     def likely_units(self, sd: float) -> int:
-        """About how many units the rule takes in all, said before the first.
+        """About how many units the rule takes in all, predicted before the first.
 
         For ``better:`` this is at a true mean of LOW or HIGH, whichever takes longer; halfway between them it takes up
         to twice as many, outside of them fewer.
 
         Args:
-            sd: the standard deviation of a score to be reckoned with, in mbb per hand; for ``better:`` above 0.
+            sd: the expected standard deviation of a score, in mbb per hand; for ``better:`` above 0.
         """
         rule = self.rule
         match rule:
@@ -290,11 +289,11 @@ class Monitor:
                 return max(
                     expected_units(
                         sd,
-                        rule.low_mbb,
-                        rule.high_mbb,
-                        rule.alpha,
-                        rule.beta,
-                        mean,
+                        low=rule.low_mbb,
+                        high=rule.high_mbb,
+                        alpha=rule.alpha,
+                        beta=rule.beta,
+                        mean=mean,
                         lowest=self._lowest,
                         highest=self._highest,
                     )

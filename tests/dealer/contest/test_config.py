@@ -33,7 +33,7 @@ def test_a_start_timeout_of_0_waits_for_ever() -> None:
         ({"hands": "many"}, "hands: should be a valid integer, unable to parse string as an integer, not 'many'"),
         ({"seed": -1}, "seed: should be greater than or equal to 0, not -1"),
         ({"on_fault": "shout"}, "on_fault: should be 'end', 'forfeit' or 'restart', not 'shout'"),
-        ({"stop": "soon"}, "stop: 'soon' is no stop rule; a stop rule is"),
+        ({"stop": "soon"}, "stop: 'soon' is not a stop rule; a stop rule is"),
         ({"ports": [70000]}, "ports: 70000 is no port"),
         ({"game": "limit", "games": ["kuhn"]}, "name the game with 'game', or several with 'games', not both"),
         ({"bots": "calling"}, "bots: should be a valid list, not 'calling'"),

@@ -91,7 +91,7 @@ def test_contests_that_failed() -> None:
     assert matrix[3].tolist() == [0, 0, 0, 1]
 
 
-def test_who_has_no_contest_among_the_remaining_keeps_his_bankroll() -> None:
+def test_a_player_without_a_contest_among_the_remaining_keeps_its_bankroll() -> None:
     """The contest of A and B failed: when they are the last two, what they won from C and D decides."""
     contests = [pair(A, C, 10), pair(A, D, 50), pair(B, C, 12), pair(B, D, 20), pair(C, D, 1)]
     # D goes first; among A, B, C it is then B who won more.
@@ -147,11 +147,11 @@ def test_a_cell_of_the_crosstable() -> None:
 @pytest.mark.parametrize(
     ("players", "scores", "problem"),
     [
-        ((A, A), [[1, 2]], r"^a player plays against himself: \(0, 0\)$"),
+        ((A, A), [[1, 2]], r"^a player plays against itself: \(0, 0\)$"),
         ((A, B), [[1, 2, 3]], r"^scores of shape \(1, 3\) do not fit 2 players$"),
         ((A, B), [1, 2], r"^scores of shape \(2,\) do not fit 2 players$"),
         ((A, B), np.zeros((0, 2)), "^a contest without a unit has no mean: leave it out$"),
-        ((A, B), [[1, np.nan]], "^a score is no finite number$"),
+        ((A, B), [[1, np.nan]], "^a score is not a finite number$"),
     ],
 )
 def test_what_is_no_contest(players: tuple[int, ...], scores: object, problem: str) -> None:
@@ -169,7 +169,7 @@ def noisy_pair(first: int, second: int, mean: float, units: int, seed: int) -> R
 
 
 @pytest.mark.parametrize("ranking", Ranking)
-def test_a_clear_winner_is_sure_of_his_place(ranking: Ranking) -> None:
+def test_a_clear_winner_is_sure_of_its_place(ranking: Ranking) -> None:
     contests = [noisy_pair(A, B, 500, 300, 1), noisy_pair(A, C, 500, 300, 2), noisy_pair(B, C, 0, 300, 3)]
     matrix = bootstrap(contests, 3, ranking, samples=500, seed=1)
     assert matrix[0, A] == 1.0

@@ -219,7 +219,7 @@ def test_scores_out_of_bounds_cannot_be() -> None:
     test.add(-1000)
     test.add(2000 + 1e-7)
     for score in (-1001, 2001, math.nan, math.inf):
-        with pytest.raises(ValueError, match=r"^a score of .* mbb cannot be: all lie in -1000 to 2000$"):
+        with pytest.raises(ValueError, match=r"^a score of .* mbb is out of bounds: -1000 to 2000$"):
             test.add(score)
     assert test.units == 2
 
@@ -231,7 +231,7 @@ def test_scores_out_of_bounds_cannot_be() -> None:
         (0, 0, 0.05, 0.05, "needs lowest < low < high < highest"),
         (-1000, 0, 0.05, 0.05, "needs lowest < low < high < highest"),
         (0, 1000, 0.05, 0.05, "needs lowest < low < high < highest"),
-        (0, 30, 0.0, 0.05, r"^error rates lie above 0 and are at most 0.5, not 0 and 0.05$"),
+        (0, 30, 0.0, 0.05, r"^error rates must be above 0 and at most 0.5, not 0 and 0.05$"),
         (0, 30, 0.05, 0.6, "not 0.05 and 0.6"),
     ],
 )
@@ -274,7 +274,7 @@ def test_the_estimate_up_front(mean_in_deltas: float) -> None:
     delta = edge_of(of, 600)
     mean = mean_in_deltas * delta
     _, units = verdicts(of, mean, delta, 150, 50_000)
-    expected = expected_units(of.sd, 0, delta, RATE, RATE, mean, **of.reach(abs(mean)))
+    expected = expected_units(of.sd, low=0, high=delta, alpha=RATE, beta=RATE, mean=mean, **of.reach(abs(mean)))
     assert expected == pytest.approx(units, rel=0.35)
 
 
@@ -282,15 +282,15 @@ def test_the_estimate_knows_what_wide_bounds_cost() -> None:
     of = population("no-limit duplicates, tight against calling")
     delta = edge_of(of, 300)
     _, units = verdicts(of, delta, delta, 60, 50_000)
-    near = expected_units(of.sd, 0, delta, RATE, RATE, delta)
-    expected = expected_units(of.sd, 0, delta, RATE, RATE, delta, **of.reach(delta))
+    near = expected_units(of.sd, low=0, high=delta, alpha=RATE, beta=RATE, mean=delta)
+    expected = expected_units(of.sd, low=0, high=delta, alpha=RATE, beta=RATE, mean=delta, **of.reach(delta))
     assert near < 0.7 * units
     assert expected == pytest.approx(units, rel=0.5)
 
 
 def test_the_estimate_needs_a_spread() -> None:
-    with pytest.raises(ValueError, match=r"^a standard deviation lies above 0, not at 0$"):
-        expected_units(0, 0, 30, RATE, RATE, 0)
+    with pytest.raises(ValueError, match=r"^a standard deviation must be above 0, not 0$"):
+        expected_units(0, low=0, high=30, alpha=RATE, beta=RATE, mean=0)
 
 
 @pytest.mark.parametrize("mean_in_deltas", [0.0, 1.0])

@@ -15,6 +15,7 @@ from logs.estimation import (
     FixedHands,
     IntervalWidth,
     Monitor,
+    Rate,
     StopRule,
     StopRuleError,
     Verdict,
@@ -52,31 +53,31 @@ def test_how_rules_are_written(text: str, rule: StopRule, again: str) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "'' is no stop rule"),
-        ("soon", "'soon' is no stop rule"),
-        ("10k", "'10k' is no stop rule"),
-        ("-5", "'-5' is no stop rule"),
-        ("1" * 30, f"'{'1' * 30}' is no stop rule"),
-        ("\u0665", "'\u0665' is no stop rule"),
-        ("0", "0 hands are too few"),
-        ("ci=", "'ci=' has something that is no number"),
-        ("ci=wide", "'ci=wide' has something that is no number"),
+        ("", "'' is not a stop rule"),
+        ("soon", "'soon' is not a stop rule"),
+        ("10k", "'10k' is not a stop rule"),
+        ("-5", "'-5' is not a stop rule"),
+        ("1" * 30, f"'{'1' * 30}' is not a stop rule"),
+        ("\u0665", "'\u0665' is not a stop rule"),
+        ("0", "0 is not a number of hands above 0"),
+        ("ci=", "'ci=' contains something that is not a number"),
+        ("ci=wide", "'ci=wide' contains something that is not a number"),
         ("ci=1,2", "'ci=1,2' needs one number and has 2"),
-        ("ci=0", "the width must lie above 0, not at 0"),
-        ("ci=-3", "the width must lie above 0, not at -3"),
-        ("ci=nan", "the width must lie above 0, not at nan"),
-        ("ci=inf", "the width must lie above 0, not at inf"),
+        ("ci=0", "the width must be above 0, not 0"),
+        ("ci=-3", "the width must be above 0, not -3"),
+        ("ci=nan", "the width must be above 0, not nan"),
+        ("ci=inf", "the width must be above 0, not inf"),
         ("better:0", "'better:0' needs 2 to 4 numbers with commas between them and has 1"),
         ("better:0,1,2,3,4", "'better:0,1,2,3,4' needs 2 to 4 numbers with commas between them and has 5"),
-        ("better:a,b", "'better:a,b' has something that is no number"),
-        ("better:30,0", "LOW must lie below HIGH, not 30 below 0"),
-        ("better:5,5", "LOW must lie below HIGH, not 5 below 5"),
-        ("better:nan,5", "LOW must lie below HIGH, not nan below 5"),
-        ("better:0,inf", "LOW must lie below HIGH, not 0 below inf"),
-        ("better:0,30,0", "an error rate lies between 1e-09 and 0.5, not at 0"),
-        ("better:0,30,0.05,0.7", "an error rate lies between 1e-09 and 0.5, not at 0.7"),
-        ("better:0,30,5", "an error rate lies between 1e-09 and 0.5, not at 5"),
-        ("better:0,30,nan", "an error rate lies between 1e-09 and 0.5, not at nan"),
+        ("better:a,b", "'better:a,b' contains something that is not a number"),
+        ("better:30,0", "LOW must be below HIGH: 30 is not below 0"),
+        ("better:5,5", "LOW must be below HIGH: 5 is not below 5"),
+        ("better:nan,5", "LOW must be below HIGH: nan is not below 5"),
+        ("better:0,inf", "LOW must be below HIGH: 0 is not below inf"),
+        ("better:0,30,0", "an error rate must be between 1e-09 and 0.5, not 0"),
+        ("better:0,30,0.05,0.7", "an error rate must be between 1e-09 and 0.5, not 0.7"),
+        ("better:0,30,5", "an error rate must be between 1e-09 and 0.5, not 5"),
+        ("better:0,30,nan", "an error rate must be between 1e-09 and 0.5, not nan"),
     ],
 )
 def test_what_is_no_rule_is_told_what_is(text: str, problem: str) -> None:
@@ -126,12 +127,12 @@ def test_a_number_of_hands() -> None:
         assert monitor.decision is None
         assert monitor.expected_more() == left
         monitor.add(5)
-    assert monitor.decision == "all 7 hands are played"
+    assert monitor.decision == "all 7 hands have been played"
     assert monitor.expected_more() == 0
     assert monitor.verdict is None
     assert monitor.scores.count == 4
     monitor.add(5)
-    assert monitor.decision == "all 7 hands are played"
+    assert monitor.decision == "all 7 hands have been played"
 
 
 def test_a_width() -> None:
@@ -148,6 +149,7 @@ def test_a_width() -> None:
             assert half_width is not None
             assert (half_width <= 50) == (monitor.decision is not None)
     assert monitor.decision == "the 95 % interval is within ± 50 mbb/g"
+    assert monitor.rate == Rate(monitor.scores.mean, monitor.scores.half_width_95, "Anna", "Bert")
     assert monitor.expected_more() == 0
     assert monitor.verdict is None
     assert monitor.scores.count == pytest.approx(monitor.likely_units(1000), rel=0.15)
@@ -173,9 +175,10 @@ def test_better() -> None:
         test.add(score)
         assert monitor.verdict is test.verdict
         assert monitor.expected_more() == test.expected_more()
-    assert monitor.decision == "better: Anna gains more than 0 mbb/g over Bert (error rate 5 %)"
+    assert monitor.decision == "better: Anna wins more than 0 mbb/g from Bert (error rate 5 %)"
     assert monitor.verdict is Verdict.BETTER
     assert monitor.scores.count == test.units
+    assert monitor.rate == Rate(test.scores.mean, test.scores.half_width_any_time(), "Anna", "Bert")
 
 
 def test_not_better() -> None:
@@ -183,14 +186,16 @@ def test_not_better() -> None:
     chance = random.Random(2)
     while monitor.decision is None:
         monitor.add(chance.gauss(-100, 2000))
-    assert monitor.decision == "not better: Anna gains less than 300 mbb/g over Bert (error rate 0.2 %)"
+    assert monitor.decision == "not better: Anna wins less than 300 mbb/g from Bert (error rate 0.2 %)"
     assert monitor.verdict is Verdict.NOT_BETTER
 
 
 def test_better_up_front() -> None:
     monitor = Monitor(Better(0, 30), lowest=-200_000, highest=400_000)
     bounds = {"lowest": -200_000.0, "highest": 400_000.0}
-    at_low, at_high = (expected_units(2000, 0, 30, 0.05, 0.05, mean, **bounds) for mean in (0, 30))
+    at_low, at_high = (
+        expected_units(2000, low=0, high=30, alpha=0.05, beta=0.05, mean=mean, **bounds) for mean in (0, 30)
+    )
     assert at_low != at_high
     assert monitor.likely_units(2000) == max(at_low, at_high)
 
@@ -200,13 +205,13 @@ def test_more_than_the_game_has(text: str) -> None:
     with pytest.raises(StopRuleError) as caught:
         monitor_of(text)
     assert str(caught.value) == (
-        f"{text} asks for more than the game has, whose scores lie between -20,000 and 20,000 mbb/g" + ACCEPTED
+        f"{text} is out of reach: all scores of this game are between -20,000 and 20,000 mbb/g" + ACCEPTED
     )
 
 
 def test_scores_out_of_bounds() -> None:
     monitor = monitor_of("better:0,30")
-    with pytest.raises(ValueError, match="a score of 20001 mbb cannot be"):
+    with pytest.raises(ValueError, match="a score of 20001 mbb is out of bounds"):
         monitor.add(20_001)
 
 
