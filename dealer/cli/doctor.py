@@ -16,7 +16,8 @@ from rich.console import RenderableType
 
 from dealer.cli.console import EXIT_FAILED, EXIT_INTERRUPTED, Terminal, abort
 from dealer.cli.options import JsonOutput, Quiet
-from dealer.table.players import Player, PlayerError, PlayerKind, parse_player
+from dealer.errors import LaunchError, PlayerError
+from dealer.table.players import Player, PlayerKind, parse_player
 from protocol import GameDefinitionError, find_game
 
 if TYPE_CHECKING:
@@ -191,8 +192,7 @@ def _examine(
         tells: whether every line is.
     """
     from dealer.doctor.examination import Examination
-    from dealer.doctor.visits import BotHost, HostError
-    from dealer.table.launcher import LaunchError
+    from dealer.doctor.visits import BotHost
 
     limit_s = setup.start_timeout_s
 
@@ -220,7 +220,7 @@ def _examine(
         )
         try:
             examination.run()
-        except (LaunchError, HostError) as error:
+        except LaunchError as error:
             abort(str(error))
     return examination
 

@@ -10,7 +10,8 @@ import typer
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import RunOptions, takes_run_options
 from dealer.cli.running import run_new
-from dealer.table.players import PlayerError, parse_player
+from dealer.errors import PlayerError
+from dealer.table.players import parse_player
 from protocol import GameDefinitionError, find_game
 from protocol.game_definition import SHORT_NAMES
 

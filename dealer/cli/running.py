@@ -18,11 +18,12 @@ from dealer.cli.console import Terminal, abort
 from dealer.cli.live import expectation, waiting_line, watch
 from dealer.cli.options import RunOptions
 from dealer.cli.outcome import exit_code, show_contest, show_tournament
-from dealer.contest.config import ConfigError, RunConfig, read_config, validated
+from dealer.contest.config import RunConfig, read_config, validated
 from dealer.contest.contest import Contest
 from dealer.contest.plan import Entrants, find_entrants, keep_games, plan_run, settled
 from dealer.contest.tournament import Tournament
-from dealer.record.folder import CONFIG_NAME, RESULT_NAME, FolderError, RunLock, new_folder, write_whole
+from dealer.errors import ConfigError, FolderTakenError, StartError
+from dealer.record.folder import CONFIG_NAME, RESULT_NAME, RunLock, new_folder, write_whole
 from dealer.results.contest import contest_result
 from dealer.results.junit import junit_report
 from dealer.results.schema import ContestResult, TournamentResult
@@ -57,7 +58,10 @@ def run_new(terminal: Terminal, settings: dict[str, Any], options: RunOptions, *
             write_whole(folder / CONFIG_NAME, whole.to_toml())
         except OSError as error:
             abort(f"cannot write to {folder}: {error.strerror}")
-    except (ConfigError, FolderError) as error:
+    except FolderTakenError as error:
+        hint = f" ('arena resume {error.folder}' goes on with the run in it)" if error.holds_run else ""
+        abort(f"{error}{hint}; name another folder with --out, nothing is ever overwritten")
+    except (ConfigError, StartError) as error:
         abort(str(error))
     _run(terminal, whole, entrants, folder, quiet=options.quiet, as_json=options.as_json, junit=junit)
 
@@ -121,7 +125,7 @@ def _run(
     resume = f"arena resume {_quoted(str(folder))}"
     try:
         lock = RunLock(folder)
-    except FolderError as error:
+    except StartError as error:
         abort(str(error))
 
     def on_ended(contest: Contest) -> None:

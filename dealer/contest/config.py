@@ -23,20 +23,17 @@ from typing import Any, Literal
 import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from dealer.errors import ConfigError
 from dealer.match.clocks import TimeLimits
 from logs.estimation import StopRuleError, parse_stop_rule
 from logs.export import parse_formats
 from protocol import GameDefinitionError, find_game
 
-__all__ = ["ConfigError", "RunConfig", "read_config", "validated"]
+__all__ = ["RunConfig", "read_config", "validated"]
 
 DEFAULT_HANDS = 3000
 DEFAULT_MOST_HANDS = 1_000_000
 """Where a stop rule is to end the run."""
-
-
-class ConfigError(ValueError):
-    """What was asked for makes no sense; the sentence says which setting, and what it may be."""
 
 
 class RunConfig(BaseModel):

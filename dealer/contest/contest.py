@@ -23,12 +23,12 @@ from dealer.contest.match_run import MatchPlan, MatchRun
 from dealer.contest.schedule import Seating, Slot, slots
 from dealer.contest.scores import Scores
 from dealer.contest.tally import Tally
+from dealer.errors import LaunchError
 from dealer.match.clocks import DEFAULT_LIMITS, TimeLimits
 from dealer.match.faults import FaultPolicy
 from dealer.match.match import MatchSetup
 from dealer.record.files import RecordPlan
 from dealer.record.resume import PickedUp, pick_up
-from dealer.table.launcher import LaunchError
 from dealer.table.players import Player
 from engine import Game, Seat
 from logs.estimation import Better, FixedHands, Monitor, StopRule, score_bounds
@@ -207,7 +207,7 @@ class Contest:
             try:
                 picked_up = pick_up(plan.setup, plan.record)
             except OSError as error:
-                raise LaunchError(f"cannot go on with {plan.record.folder}: {error.strerror}") from None
+                raise LaunchError(f"go on with {plan.record.folder}", error.strerror) from None
             if picked_up is not None:
                 self.scores.restore(index, picked_up.values)
                 self.hands_before += picked_up.progress.hands

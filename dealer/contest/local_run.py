@@ -13,10 +13,12 @@ from collections.abc import Callable, Sequence
 from bots.registry import make_bot
 from dealer.contest.match_run import MatchPlan
 from dealer.contest.tally import Tally
-from dealer.match.faults import Fault, FaultKind
+from dealer.match.causes import PlayerCause
+from dealer.match.faults import Fault, Remedy
 from dealer.match.in_process import InProcessMatch
 from dealer.match.match import NO_PROGRESS
 from dealer.match.observer import MatchObserver, Observers
+from dealer.match.sentences import sentence_of
 from dealer.record.files import MatchFiles, open_match_files
 from dealer.record.resume import PickedUp
 from engine import Seat
@@ -82,11 +84,11 @@ class LocalRun:
         failure = match.failure
         self._keep_tracebacks(match)
         if failure is not None and self.failure is None:
+            hand = self.plan.setup.first_hand + match.hands_played
             self.failed_seat = failure.seat
-            self.failure = str(failure).removeprefix("ERROR: ").removesuffix(".") + "."
-            if failure.seat is not None:
-                hand = self.plan.setup.first_hand + match.hands_played
-                fault = Fault(failure.seat, failure.kind or FaultKind.CRASH, hand, b"", "the match ended")
+            self.failure = sentence_of(failure, self.plan.setup.names, hand)
+            if isinstance(failure, PlayerCause):
+                fault = Fault(failure.seat, failure.kind, hand, b"", Remedy.MATCH_ENDED)
                 with contextlib.suppress(OSError):
                     self._observers.fault(fault)
         elif match.hands_played >= self.plan.setup.hands:

@@ -20,15 +20,24 @@ from dataclasses import dataclass
 from functools import partial
 
 from dealer.contest.tally import Tally
-from dealer.match.clocks import TimeLimits
-from dealer.match.failures import not_written
-from dealer.match.faults import FORFEITED, RESTARTED, Fault, FaultKind, Loss, MatchFailure
+from dealer.errors import LaunchError
+from dealer.match.causes import (
+    Cause,
+    EndedBeforeConnecting,
+    MatchCause,
+    NotWritten,
+    PlayerCause,
+    VersionLate,
+)
+from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.match.match import NO_PROGRESS, Match, MatchSetup, Phase
 from dealer.match.observer import MatchObserver, Observers
+from dealer.match.sentences import sentence_of
+from dealer.match.setup import Loss
 from dealer.record.files import MatchFiles, RecordPlan, open_match_files
 from dealer.record.resume import PickedUp
 from dealer.table.connections import Table
-from dealer.table.launcher import BotProcess, LaunchError, stop_all
+from dealer.table.launcher import BotProcess, stop_all
 from dealer.table.loop import Changes
 from dealer.table.players import Player, PlayerKind
 from engine import Seat
@@ -182,7 +191,7 @@ class MatchRun:
             try:
                 files.close_with_score(self.tally.chips)
             except OSError as error:
-                raise LaunchError(f"cannot write {error.filename}: {error.strerror}") from None
+                raise LaunchError(f"write {error.filename}", error.strerror) from None
             return
         self._match.finish()
         self._table.after_step()
@@ -222,13 +231,7 @@ class MatchRun:
         match.play_until(hands)
         table = self._table = Table(match, host=plan.host, coalesce_s=plan.coalesce_s)
         table.on_loss = self._on_loss
-        try:
-            self.ports = table.listen(plan.ports)
-        except OSError as error:
-            port = plan.ports[int(error.filename)] if int(error.filename) < len(plan.ports) else 0
-            raise LaunchError(
-                f"cannot listen on {plan.host} port {port or 'any'}: {error.strerror}; choose another --host or --ports"
-            ) from None
+        self.ports = table.listen(plan.ports)
         self._opened_s = time.monotonic()
         for seat in match.missing_seats():
             self._launch(seat, table)
@@ -268,7 +271,7 @@ class MatchRun:
         """Notice bots that end before they connect; later, the connection tells."""
         await table.changes.wait_for(lambda: match.phase is not Phase.CONNECTING or bool(self._ended_unconnected()))
         for seat in self._ended_unconnected() if match.phase is Phase.CONNECTING else ():
-            match.fail(MatchFailure(f"ERROR: seat {seat + 1} ended before it connected", seat, FaultKind.CRASH))
+            match.fail(EndedBeforeConnecting(seat))
             table.after_step()
 
     def _ended_unconnected(self) -> list[Seat]:
@@ -279,7 +282,7 @@ class MatchRun:
     # ---- players who fail
 
     def _on_loss(self, loss: Loss) -> None:
-        seat = _seat_of(loss)
+        seat = loss.cause.seat
         if seat in self._lost_again:
             self._lost_again[seat] = loss
         else:
@@ -290,14 +293,14 @@ class MatchRun:
         """Bring a lost player back, or give him up."""
         assert self._match is not None
         assert self._table is not None
-        seat, line = _seat_of(loss), loss.failure.line
-        kind, _ = await self._kind_of(loss.failure, seat)
+        seat, line = loss.cause.seat, loss.cause.line
+        kind, _ = await self._kind_of(loss.cause)
         while not self.is_over:
             if seat in self._processes:
                 await asyncio.to_thread(self._processes[seat].stop)
             comes_back = self._is_to_come_back(loss)
-            remedy = RESTARTED if comes_back else FORFEITED
-            if not self._note(Fault(seat, kind, loss.hand_number, line, remedy, is_final=not comes_back)):
+            remedy = Remedy.RESTARTED if comes_back else Remedy.FORFEITED
+            if not self._note(Fault(seat, kind, loss.hand_number, line, remedy)):
                 return
             if not comes_back:
                 self._match.forfeit(seat)
@@ -310,13 +313,13 @@ class MatchRun:
             if again is None:
                 kind, line = problem, b""
             else:
-                loss, line = again, again.failure.line
-                kind, _ = await self._kind_of(loss.failure, seat)
+                loss, line = again, again.cause.line
+                kind, _ = await self._kind_of(loss.cause)
         del self._lost_again[seat]
 
     def _is_to_come_back(self, loss: Loss) -> bool:
         """Whether a player gets another chance."""
-        seat = _seat_of(loss)
+        seat = loss.cause.seat
         answers = self.tally.times[seat].count + loss.answers
         is_fruitless = answers == self._answers_before[seat]
         self._failures_in_a_row[seat] = self._failures_in_a_row[seat] + 1 if is_fruitless else 1
@@ -330,7 +333,7 @@ class MatchRun:
         try:
             self._observers.fault(fault)
         except OSError as error:
-            self._match.fail(not_written(error))
+            self._match.fail(NotWritten.of(error))
             self._table.after_step()
             return False
         return True
@@ -344,7 +347,7 @@ class MatchRun:
         try:
             self.ports[seat] = self._table.reopen(seat)
             self._launch(seat, self._table)
-        except (OSError, LaunchError):
+        except LaunchError:
             self._table.close_seat(seat)
             return FaultKind.CRASH
         match, table = self._match, self._table
@@ -361,7 +364,7 @@ class MatchRun:
         if not is_settled:
             problem = FaultKind.TIMEOUT
             # A player that has connected and says nothing is lost again; one that has not connected is still awaited.
-            match.lose(MatchFailure(f"ERROR: timed out waiting for seat {seat + 1}", seat, problem))
+            match.lose(VersionLate(seat, start_us or 0))
             table.after_step()
         elif seat in self._ended_unconnected() and match.is_awaited(seat) and not self.is_over:
             problem = FaultKind.CRASH
@@ -369,10 +372,10 @@ class MatchRun:
             self._table.close_seat(seat)
         return FaultKind.CRASH if self._lost_again[seat] is not None else problem
 
-    async def _kind_of(self, failure: MatchFailure, seat: Seat) -> tuple[FaultKind, int | None]:
+    async def _kind_of(self, cause: PlayerCause) -> tuple[FaultKind, int | None]:
         """What befell a player, and the exit code of his process if that was its end."""
-        kind = failure.kind or FaultKind.DISCONNECT
-        process = self._processes.get(seat)
+        kind = cause.kind
+        process = self._processes.get(cause.seat)
         if process is None or kind in (FaultKind.TIMEOUT, FaultKind.FLOOD):
             return kind, None
         if self._table is not None:
@@ -381,23 +384,18 @@ class MatchRun:
         code = process.exit_code
         return (FaultKind.CRASH if code and kind is FaultKind.DISCONNECT else kind), code
 
-    async def _explain(self, failure: MatchFailure) -> None:
+    async def _explain(self, cause: Cause) -> None:
         """Say why the match failed, in a sentence or two for people, and count it."""
         if self.failure is not None:
             return
-        seat, kind = failure.seat, failure.kind
-        if seat is None or kind is None:
-            self.failure = str(failure).removeprefix("ERROR: ") + "."
-            return
-        is_before_start = self.started_s is None
-        limits = self.plan.setup.limits
         # The hand played when it happened: the wait below must not change the sentence.
         hand = self.plan.setup.first_hand + self.tally.hands
-        happened = _what_happened(failure, kind, is_before_start, hand, limits)
-        self.failed_seat = seat
-        self.failure = f"{self.plan.setup.names[seat]} {happened}."
-        kind, code = await self._kind_of(failure, seat)
-        text = self.failure
+        self.failure = text = sentence_of(cause, self.plan.setup.names, hand)
+        if isinstance(cause, MatchCause):
+            return
+        seat = self.failed_seat = cause.seat
+        is_before_start = self.started_s is None
+        kind, code = await self._kind_of(cause)
         if code is not None:
             self.exit_codes[seat] = code
             text += f" Its process ended with {_exit_in_words(code)}."
@@ -410,13 +408,7 @@ class MatchRun:
         self.failure = text
         hand_number = -1 if is_before_start else hand
         with contextlib.suppress(OSError):
-            self._observers.fault(Fault(seat, kind, hand_number, failure.line, "the match ended"))
-
-
-def _seat_of(loss: Loss) -> Seat:
-    seat = loss.failure.seat
-    assert seat is not None
-    return seat
+            self._observers.fault(Fault(seat, kind, hand_number, cause.line, Remedy.MATCH_ENDED))
 
 
 def _notify_from_thread(loop: asyncio.AbstractEventLoop, changes: Changes) -> None:
@@ -443,29 +435,3 @@ def _exit_in_words(code: int) -> str:
         return f"signal {-code} ({signal.Signals(-code).name})"
     except ValueError:
         return f"signal {-code}"
-
-
-def _what_happened(
-    failure: MatchFailure, kind: FaultKind, is_before_start: bool, hands: int, limits: TimeLimits
-) -> str:
-    if is_before_start:
-        if kind is FaultKind.TIMEOUT:
-            awaited = "connected" if str(failure).endswith("connect") else "named its version"
-            return f"has not {awaited} within {(limits.start_us or 0) / 1e6:g} s"
-        if kind is FaultKind.CRASH:
-            return "ended before it connected"
-        if kind is FaultKind.MALFORMED_REPLY:
-            line = str(failure).removeprefix("ERROR: invalid version string ")
-            return f"does not speak the protocol: its first line was {line!r}, not 'VERSION:2.0.0'"
-        return "closed the connection before it named its version"
-    if kind is FaultKind.TIMEOUT:
-        if "ran out of time" in str(failure):
-            return f"used more time than it had in hand {hands}"
-        return f"did not answer within {limits.response_us / 1e6:g} s in hand {hands}"
-    if kind is FaultKind.FLOOD and "sent more" in str(failure):
-        return f"sent too many lines that are no answers in hand {hands}"
-    if kind is FaultKind.FLOOD:
-        return f"did not read what it was sent in hand {hands}"
-    if "could not send" in str(failure):
-        return f"no longer took what it was sent in hand {hands}"
-    return f"closed the connection in hand {hands}"

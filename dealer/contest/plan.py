@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dealer.contest.config import DEFAULT_HANDS, DEFAULT_MOST_HANDS, ConfigError, RunConfig
+from dealer.contest.config import DEFAULT_HANDS, DEFAULT_MOST_HANDS, RunConfig
 from dealer.contest.contest import ContestPlan
 from dealer.contest.schedule import Format, Seating, number_of_seatings, pairings
+from dealer.errors import ConfigError, PlayerError
 from dealer.match.faults import FaultPolicy
-from dealer.table.players import Player, PlayerError, PlayerKind, parse_player, unique_names
+from dealer.table.players import Player, PlayerKind, parse_player, unique_names
 from engine import Game
 from logs.errors import UnsupportedGameError
 from logs.estimation import FixedHands, StopRule, parse_stop_rule

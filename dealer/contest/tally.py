@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from dealer.match.faults import QUOTED_BYTES, RESTARTED, Fault, FaultKind
+from dealer.match.faults import QUOTED_BYTES, Fault, FaultKind, Remedy
 from dealer.match.observer import MatchObserver
 from dealer.record.response_times import ResponseTimes
 from dealer.record.resume import PickedUp
+from dealer.record.writers import remedy_text
 from engine import Game
 from logs import HandRecord
 
@@ -79,14 +80,14 @@ class Tally(MatchObserver):
         seat = fault.seat
         if fault.is_final:
             self._gone.add(seat)
-        if fault.remedy == RESTARTED:
+        if fault.remedy is Remedy.RESTARTED:
             self.restarts[seat] += 1
         self.faults[seat][fault.kind.value] += 1
         if self.first_faults[seat] is None:
             line = fault.line[:QUOTED_BYTES].decode("latin-1").rstrip("\r\n")
             quoted = f": {line!r}" if fault.line else ""
             where = f" in hand {fault.hand_number}" if fault.hand_number >= 0 else ""
-            self.first_faults[seat] = f"{fault.kind.value}{where}{quoted}, {fault.remedy}"
+            self.first_faults[seat] = f"{fault.kind.value}{where}{quoted}, {remedy_text(fault)}"
 
     @property
     def fault_count(self) -> int:

@@ -12,8 +12,7 @@ from collections.abc import Callable
 from dealer.contest.contest import Contest
 from dealer.contest.ending import Ending, Outcome
 from dealer.contest.plan import RunPlan
-from dealer.record.resume import PickUpError
-from dealer.table.launcher import LaunchError
+from dealer.errors import LaunchError, PickUpError
 
 __all__ = ["Tournament"]
 
@@ -72,7 +71,7 @@ class Tournament:
                 try:
                     contest.plan.folder.mkdir(parents=True, exist_ok=True)
                 except OSError as error:
-                    raise LaunchError(f"cannot make the folder {contest.plan.folder}: {error.strerror}") from None
+                    raise LaunchError(f"make the folder {contest.plan.folder}", error.strerror) from None
                 await contest.play()
         except PickUpError as error:
             contest.ending = Ending("failed", f"{error}.", could_not_start=True)

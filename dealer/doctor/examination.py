@@ -124,7 +124,7 @@ class Examination:
 
         Raises:
             LaunchError: the bot cannot be started.
-            HostError: the address cannot be listened on.
+            ListenError: the address cannot be listened on.
         """
         try:
             for sitting in self._sittings():

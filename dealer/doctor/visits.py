@@ -15,10 +15,12 @@ from types import TracebackType
 from typing import Final, NamedTuple, Protocol
 
 from dealer.doctor.inbox import Wire
+from dealer.errors import ListenError
 from dealer.table.launcher import BotProcess
 from dealer.table.players import Player, PlayerKind
+from engine import Seat
 
-__all__ = ["Absent", "BotHost", "Exit", "Host", "HostError", "Visit"]
+__all__ = ["Absent", "BotHost", "Exit", "Host", "Visit"]
 
 _POLL_S: Final = 0.1
 """So long at most does nothing look at the keyboard or at the bot's process."""
@@ -26,10 +28,6 @@ _POLL_S: Final = 0.1
 _RECEIVE_BYTES: Final = 1 << 16
 _SEND_TIMEOUT_S: Final = 5.0
 """A bot that reads nothing, once the system holds no more for it, is written off after so long."""
-
-
-class HostError(RuntimeError):
-    """Nobody can be received: the address cannot be listened on."""
 
 
 class Exit(NamedTuple):
@@ -92,7 +90,7 @@ class Host(Protocol):
         Raises:
             Absent: it did not come.
             LaunchError: it cannot be started.
-            HostError: the address cannot be listened on.
+            ListenError: the address cannot be listened on.
         """
 
 
@@ -268,9 +266,7 @@ class BotHost:
             try:
                 self._listener = socket.create_server((self._host, self._port))
             except OSError as error:
-                port = self._port or "any"
-                why = error.strerror or str(error)
-                raise HostError(f"cannot listen on {self._host} port {port}: {why}") from None
+                raise ListenError(self._host, self._port, Seat(0), error.strerror or error) from None
         return self._listener
 
     def _accept(self, listener: socket.socket, process: BotProcess | None) -> socket.socket:

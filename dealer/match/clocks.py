@@ -1,17 +1,26 @@
-"""The three clocks of a player, as the reference counts them.
+"""The three clocks of a player, counted as the reference dealer counts them.
 
-Every line that is not a comment is charged with the time since the player was asked, so a player who answers nonsense
+Every line that is not a comment is charged with the time since the player was asked, so a player that answers nonsense
 first pays again for each line. A player runs out of time when a single charge exceeds the response limit, the charges
-of a hand exceed the hand limit, or all charges exceed the per-hand limit times the number of hands of the match.
+of a hand exceed the hand limit, or all charges exceed the per-hand limit times the number of hands in the match.
 Comments are free, but the reply after them is still measured from the question. Times are integer microseconds of a
-clock that never goes back.
+monotonic clock.
 """
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass
 
-__all__ = ["DEFAULT_LIMITS", "SeatClock", "TimeLimits"]
+__all__ = ["DEFAULT_LIMITS", "Limit", "SeatClock", "TimeLimits"]
+
+
+class Limit(enum.Enum):
+    """Which of the three limits."""
+
+    RESPONSE = "response"
+    HAND = "hand"
+    MATCH = "match"
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +28,10 @@ class TimeLimits:
     """Time limits in microseconds.
 
     Attributes:
-        response_us: for a single answer, also the longest silence between two lines.
+        response_us: for a single answer; also the longest silence between two lines.
         hand_us: for all answers of one hand.
-        per_hand_us: times the hands of a match: for all answers of the match.
-        start_us: for all players to connect and name their version; None waits for ever.
+        per_hand_us: for all answers of the match, per hand of it.
+        start_us: for all players to connect and name their version; None: without limit.
     """
 
     response_us: int = 600_000_000
@@ -31,16 +40,16 @@ class TimeLimits:
     start_us: int | None = None
 
     def match_us(self, hands: int) -> int:
-        """What a player has for all hands of a match; 64 bits, as the reference counts."""
+        """The time of a player for a match of that many hands; 64 bits, as the reference counts."""
         return self.per_hand_us * hands % 2**64
 
 
 DEFAULT_LIMITS = TimeLimits()
-"""What the reference grants when told nothing."""
+"""The limits of the reference dealer when its command line sets none."""
 
 
 class SeatClock:
-    """What one player has used up.
+    """The time one player has used.
 
     Attributes:
         hand_us: charged in the present hand; set to 0 when a hand begins.
@@ -58,11 +67,11 @@ class SeatClock:
 
     @property
     def is_spent(self) -> bool:
-        """Whether the time for all hands is used up, so that no answer could count any more."""
+        """Whether the time for the match is used up, so that no answer could count any more."""
         return self.match_us > self._match_limit_us
 
     def charge(self, elapsed_us: int) -> bool:
-        """Charge a line; returns whether the player is still within his limits."""
+        """Charge a line; returns whether the player is still within its limits."""
         self.hand_us += elapsed_us
         self.match_us += elapsed_us
         return (
@@ -70,3 +79,9 @@ class SeatClock:
             and self.hand_us <= self._hand_limit_us
             and self.match_us <= self._match_limit_us
         )
+
+    def exceeded_limit(self, elapsed_us: int) -> Limit:
+        """The limit that the last charge has broken, the narrowest of them first."""
+        if elapsed_us > self._response_limit_us:
+            return Limit.RESPONSE
+        return Limit.HAND if self.hand_us > self._hand_limit_us else Limit.MATCH

@@ -1,9 +1,6 @@
-"""What a player can do wrong, and how a match fails.
+"""What a player can do wrong, what is done about it, and what becomes of a player who fails.
 
-A fault is a record, not an exception: the match decides what follows from it. `MatchFailure` is what the reference
-ends a match for before its last hand; its sentence is the one the reference prints where the reference has one. Under
-another policy than `FaultPolicy.END` a failure that is a player's fault costs that player his part and the match goes
-on.
+A fault is a record, not an exception: the match decides what follows from it.
 """
 
 from __future__ import annotations
@@ -11,13 +8,13 @@ from __future__ import annotations
 import enum
 from typing import NamedTuple
 
-from engine import Seat
+from engine import Action, Seat
 
-__all__ = ["FORFEITED", "QUOTED_BYTES", "RESTARTED", "Fault", "FaultKind", "FaultPolicy", "Loss", "MatchFailure"]
+__all__ = ["QUOTED_BYTES", "Fault", "FaultKind", "FaultPolicy", "Remedy"]
 
 
 QUOTED_BYTES = 120
-"""So much of an offending line is kept."""
+"""How much of an offending line is kept."""
 
 
 class FaultKind(enum.Enum):
@@ -36,11 +33,11 @@ class FaultKind(enum.Enum):
     CRASH = "crash"
     """The player's process ended."""
     FLOOD = "flood"
-    """A player who does not read what it is sent, or who sends lines without end that are no answers."""
+    """A player that does not read what it is sent, or sends line after line without answering."""
 
 
 class FaultPolicy(enum.Enum):
-    """What becomes of a player who is gone or late: the faults that the reference ends a match for."""
+    """What becomes of a player that times out, disconnects or floods: the reference ends the match."""
 
     END = "end"
     """The match ends; the result so far stands."""
@@ -50,68 +47,40 @@ class FaultPolicy(enum.Enum):
     """The player's process is started again and the match goes on."""
 
 
-RESTARTED = "started again"
-FORFEITED = "checks or folds from there on"
-"""Remedies."""
+class Remedy(enum.Enum):
+    """What was done about a fault; the value is its text in files and results."""
+
+    IGNORED = "ignored"
+    """The line was passed over."""
+    PLAYED = "played"
+    """Another action was played; see `Fault.played`."""
+    RESTARTED = "started again"
+    """The player's process was started again."""
+    FORFEITED = "checks or folds from there on"
+    """The player takes no part any more."""
+    MATCH_ENDED = "the match ended"
 
 
 class Fault(NamedTuple):
     """One thing a player did wrong.
 
     Attributes:
-        seat: who.
-        kind: what.
-        hand_number: in which hand; -1 before the first.
+        seat: whose fault it is.
+        kind: what happened.
+        hand_number: the hand it happened in; -1 before the first.
         line: the offending line as received, empty where there is none.
-        remedy: what was done about it, in words.
-        is_final: the player takes no part any more: he checks or folds to the end of the match.
+        remedy: what was done about it.
+        played: the action played instead, for `Remedy.PLAYED`.
     """
 
     seat: Seat
     kind: FaultKind
     hand_number: int
     line: bytes
-    remedy: str
-    is_final: bool = False
+    remedy: Remedy
+    played: Action | None = None
 
-
-class MatchFailure(Exception):
-    """The match cannot go on.
-
-    Attributes:
-        seat: whose fault it was; None when nobody's at the table.
-        kind: what happened, where it was a player's fault.
-        printed: the text as the reference prints it, with its line end.
-        line: the line that did it, empty where it was none.
-    """
-
-    def __init__(
-        self,
-        sentence: str,
-        seat: Seat | None = None,
-        kind: FaultKind | None = None,
-        *,
-        printed: str | None = None,
-        line: bytes = b"",
-    ) -> None:
-        super().__init__(sentence)
-        self.seat = seat
-        self.kind = kind
-        self.printed = sentence + "\n" if printed is None else printed
-        self.line = line
-
-
-class Loss(NamedTuple):
-    """A player who is gone while the match goes on.
-
-    Attributes:
-        failure: why; its seat and kind are given.
-        hand_number: in which hand.
-        answers: how many he had given in that hand.
-        is_final: he is not to come back: the policy says so, or his time for all hands is used up.
-    """
-
-    failure: MatchFailure
-    hand_number: int
-    answers: int
-    is_final: bool
+    @property
+    def is_final(self) -> bool:
+        """Whether the player checks or folds to the end of the match."""
+        return self.remedy is Remedy.FORFEITED

@@ -25,9 +25,10 @@ import time
 from collections.abc import Sequence
 
 from bots.table import Bot, BotFailure, BotTable
+from dealer.errors import MatchFailure
+from dealer.match.causes import BotFailed, Cause, NobodyLeft, NotWritten, OutOfTime, PlayerCause
 from dealer.match.clocks import SeatClock
-from dealer.match.failures import nobody_left, not_written
-from dealer.match.faults import FORFEITED, Fault, FaultKind, FaultPolicy, MatchFailure
+from dealer.match.faults import Fault, FaultPolicy, Remedy
 from dealer.match.observer import MatchObserver
 from dealer.match.setup import MAX_COMMENTS_PER_HAND, MatchSetup, Phase
 from engine import CALL, FOLD, BettingState, Deal, Seat, betting_start, deals
@@ -78,7 +79,7 @@ class InProcessMatch:
         players = game.num_players
         self.setup = setup
         self.phase = Phase.CONNECTING
-        self.failure: MatchFailure | None = None
+        self.failure: Cause | None = None
         self.totals = list(totals or [0.0] * players)
         self.hands_played = hands_done
         self.tracebacks: dict[Seat, str] = {}
@@ -178,8 +179,9 @@ class InProcessMatch:
                 now_ns = monotonic_ns()
                 if table.said:
                     self._note(seat, len(times), table.said)
-                if not clocks[seat].charge((now_ns - asked_ns) // 1000):
-                    self._lose(self._out_of_time(seat))
+                elapsed_us = (now_ns - asked_ns) // 1000
+                if not clocks[seat].charge(elapsed_us):
+                    self._lose(OutOfTime(seat, clocks[seat].exceeded_limit(elapsed_us)))
                     continue
             sent_us, received_us = (asked_ns + to_unix_ns) // 1000, (now_ns + to_unix_ns) // 1000
             if wants_actions:
@@ -237,11 +239,10 @@ class InProcessMatch:
         return (self._asked_ns + self._to_unix_ns) // 1000
 
     def _fail(self, problem: MatchFailure | OSError) -> None:
-        if isinstance(problem, OSError):
-            problem = not_written(problem)
+        cause: Cause = problem.cause if isinstance(problem, MatchFailure) else NotWritten.of(problem)
         self.phase = Phase.FAILED
-        self.failure = problem
-        self._observer.match_failed(problem, (time.monotonic_ns() - self._asked_ns) // 1000)
+        self.failure = cause
+        self._observer.match_failed(cause, (time.monotonic_ns() - self._asked_ns) // 1000)
         self.close()
 
     # ---- players who fail
@@ -250,28 +251,21 @@ class InProcessMatch:
         """Some bots' own code failed, or an answer was illegal."""
         self._keep_tracebacks(failures)
         for failure in failures:
-            name = self.setup.names[failure.seat]
-            self._lose(MatchFailure(f"ERROR: {name}: {failure}", failure.seat, FaultKind.CRASH))
+            self._lose(BotFailed(failure.seat, str(failure)))
 
     def _keep_tracebacks(self, failures: Sequence[BotFailure]) -> None:
         for failure in failures:
             if failure.traceback:
                 self.tracebacks[failure.seat] = failure.traceback
 
-    def _out_of_time(self, seat: Seat) -> MatchFailure:
-        name = self.setup.names[seat]
-        sentence = f"ERROR: {name}: it used more time than it had in hand {self._hand_number}"
-        return MatchFailure(sentence, seat, FaultKind.TIMEOUT)
-
-    def _lose(self, failure: MatchFailure) -> None:
+    def _lose(self, cause: PlayerCause) -> None:
         """A bot's part is over: the match ends, or goes on without it."""
-        seat, kind = failure.seat, failure.kind
-        if self.setup.on_fault is FaultPolicy.END or seat is None or kind is None:
-            raise failure
-        self._leave(seat)
-        self._observer.fault(Fault(seat, kind, self._hand_number, b"", FORFEITED, is_final=True))
+        if self.setup.on_fault is FaultPolicy.END:
+            raise MatchFailure(cause)
+        self._leave(cause.seat)
+        self._observer.fault(Fault(cause.seat, cause.kind, self._hand_number, b"", Remedy.FORFEITED))
         if len(self._absent) == self.setup.game.num_players:
-            raise nobody_left()
+            raise MatchFailure(NobodyLeft())
 
     def _leave(self, seat: Seat) -> None:
         self._absent.add(seat)

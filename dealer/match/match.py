@@ -30,27 +30,33 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
+from dealer.errors import MatchFailure
+from dealer.match.causes import (
+    BadTransaction,
+    Cause,
+    ConnectionClosed,
+    LeftBeforeVersion,
+    MatchCause,
+    NobodyLeft,
+    NotWritten,
+    OutOfTime,
+    PlayerCause,
+    Silent,
+    TooManyIdleLines,
+    TransactionProblem,
+    UnreadableVersion,
+    sending_failed,
+)
 from dealer.match.clocks import SeatClock
 from dealer.match.correction import fit
-from dealer.match.failures import (
-    flooded,
-    no_action,
-    no_version,
-    nobody_left,
-    not_sent,
-    not_written,
-    out_of_time,
-    unreadable_version,
-    wrong_transaction,
-)
-from dealer.match.faults import Fault, FaultKind, FaultPolicy, Loss, MatchFailure
+from dealer.match.faults import Fault, FaultKind, FaultPolicy, Remedy
 from dealer.match.observer import MatchObserver
-from dealer.match.setup import MAX_COMMENTS_PER_HAND, NO_PROGRESS, MatchSetup, Phase, Progress
+from dealer.match.setup import MAX_COMMENTS_PER_HAND, NO_PROGRESS, Loss, MatchSetup, Phase, Progress
 from engine import CALL, FOLD, Action, BettingState, Deal, Seat, betting_start, deals
 from engine.hand import hand_values
 from logs import HandRecord, PlayerComment, Times
 from logs.transaction_log import Transaction
-from protocol import NEED_DATA, DealerSession, RemoteProtocolError, format_action
+from protocol import NEED_DATA, DealerSession, RemoteProtocolError
 from protocol.actions import reply_tails
 from protocol.hand_lines import HandLines, note_after, note_of
 from protocol.session import BadAction, BadState, Closed, Comment, DealerEvent, Handshake, Reply, StaleReply
@@ -103,7 +109,7 @@ class Match:
             )
         self.setup = setup
         self.phase = Phase.CONNECTING
-        self.failure: MatchFailure | None = None
+        self.failure: Cause | None = None
         self.totals = list(progress.totals) or [0.0] * setup.game.num_players
         self.hands_played = progress.hands
         self.deadline_ns: int | None = None
@@ -194,8 +200,7 @@ class Match:
             if action is not None and after is not None:
                 now_ns = time.monotonic_ns()
                 try:
-                    if not self._clocks[seat].charge((now_ns - self._asked_ns) // 1000):
-                        raise out_of_time(seat)
+                    self._charge(seat, (now_ns - self._asked_ns) // 1000)
                     self._play(action, after, now_ns)
                     if self._unread:
                         self._listen()
@@ -244,15 +249,15 @@ class Match:
         if self.phase is Phase.PLAYING and self.deadline_ns is not None and now_ns >= self.deadline_ns:
             self._guarded(self._time_out)
 
-    def fail(self, failure: MatchFailure) -> None:
-        """End the match for a reason that came from outside."""
+    def fail(self, cause: Cause) -> None:
+        """End the match, for a cause found inside or outside."""
         if self.phase not in (Phase.FINISHED, Phase.FAILED):
             waited_us = (time.monotonic_ns() - self._asked_ns) // 1000 if self.phase is Phase.PLAYING else 0
             self.phase = Phase.FAILED
-            self.failure = failure
+            self.failure = cause
             self.deadline_ns = None
             self._echo = _NO_ECHO
-            self._observer.match_failed(failure, waited_us)
+            self._observer.match_failed(cause, waited_us)
 
     # ---- holding
 
@@ -279,11 +284,11 @@ class Match:
 
     # ---- players who are late or gone
 
-    def lose(self, failure: MatchFailure) -> None:
-        """A player is gone, found out outside: he loses his part, or the match ends."""
+    def lose(self, cause: PlayerCause) -> None:
+        """A player is gone, found out outside: it loses its part, or the match ends."""
 
         def step() -> None:
-            raise failure
+            raise MatchFailure(cause)
 
         self._guarded(step)
 
@@ -313,7 +318,7 @@ class Match:
             self._absent.add(seat)
             self._unread.add(seat)
             if len(self._absent) == self._game.num_players:
-                raise nobody_left()
+                raise MatchFailure(NobodyLeft())
             if self.phase is Phase.PLAYING and self._actor == seat:
                 self._listen()
 
@@ -323,8 +328,9 @@ class Match:
     def _answers_in_hand(self, seat: Seat) -> int:
         return sum(self._seats[position] == seat for actions in self._betting.rounds for position, _ in actions)
 
-    def _set_aside(self, failure: MatchFailure, seat: Seat) -> None:
+    def _set_aside(self, cause: PlayerCause) -> None:
         """A player is gone: when it is his turn the match waits until its owner has decided what becomes of him."""
+        seat = cause.seat
         clock = self._clocks[seat]
         clock.hand_us = 0
         self._writes[seat] = _write_nothing
@@ -335,9 +341,9 @@ class Match:
         is_final = self.setup.on_fault is FaultPolicy.FORFEIT or clock.is_spent
         if self.phase is Phase.HOLDING:
             # Between two hands: the one before stands as it is.
-            self._losses.append(Loss(failure, self._hand_number + 1, 0, is_final))
+            self._losses.append(Loss(cause, self._hand_number + 1, 0, is_final))
         else:
-            self._losses.append(Loss(failure, self._hand_number, self._answers_in_hand(seat), is_final))
+            self._losses.append(Loss(cause, self._hand_number, self._answers_in_hand(seat), is_final))
         self.has_losses = True
         if seat == self._actor:
             self._echo = _NO_ECHO
@@ -366,14 +372,12 @@ class Match:
             self._stop(problem)
 
     def _stop(self, problem: MatchFailure | OSError) -> None:
-        if isinstance(problem, OSError):
-            problem = not_written(problem)
-        seat = problem.seat
+        cause: Cause = problem.cause if isinstance(problem, MatchFailure) else NotWritten.of(problem)
         is_survivable = self.setup.on_fault is not FaultPolicy.END and self.phase in (Phase.PLAYING, Phase.HOLDING)
-        if not is_survivable or seat is None:
-            self.fail(problem)
-        elif seat not in self._absent and (seat not in self._away or seat in self._connected):
-            self._set_aside(problem, seat)
+        if not is_survivable or isinstance(cause, MatchCause):
+            self.fail(cause)
+        elif cause.seat not in self._absent and (cause.seat not in self._away or cause.seat in self._connected):
+            self._set_aside(cause)
 
     def _greet(self) -> None:
         """Read the version lines in seat order; start when all are there."""
@@ -390,7 +394,7 @@ class Match:
             self._greeted += 1
         self.phase = Phase.PLAYING
         if len(self._absent) == self._game.num_players:
-            raise nobody_left()
+            raise MatchFailure(NobodyLeft())
         self._start()
 
     def _read_version(self, seat: Seat) -> Handshake | None:
@@ -398,11 +402,11 @@ class Match:
         try:
             event = self._sessions[seat].next_event()
         except RemoteProtocolError as error:
-            raise unreadable_version(seat, error) from None
+            raise MatchFailure(UnreadableVersion(seat, line=error.line)) from None
         if event is NEED_DATA:
             return None
         if isinstance(event, Closed):
-            raise no_version(seat)
+            raise MatchFailure(LeftBeforeVersion(seat))
         assert isinstance(event, Handshake)
         return event
 
@@ -426,18 +430,17 @@ class Match:
     def _replay(self, transaction: Transaction) -> None:
         """Apply an action of an earlier run: nothing is sent or logged, but time and chips count."""
         line, action, hand_number, times = transaction
-        complaint = ""
+        problem = None
         if not transaction.is_readable:
-            complaint = "could not parse transaction stamp"
+            problem = TransactionProblem.UNREADABLE
         elif hand_number != self._hand_number:
-            complaint = "handId mismatch in transaction log:"
+            problem = TransactionProblem.WRONG_HAND
         elif action is None or self._betting.finished or (action, None) != fit(self._betting, action):
-            complaint = "invalid action in transaction log:"
-        if complaint or action is None:
-            raise wrong_transaction(complaint, line)
+            problem = TransactionProblem.INVALID_ACTION
+        if problem is not None or action is None:
+            raise MatchFailure(BadTransaction(problem or TransactionProblem.INVALID_ACTION, line))
         seat = self._seats[self._betting.acting_position]
-        if not self._clocks[seat].charge(max(0, times.received_us - times.sent_us)):
-            raise out_of_time(seat, where=" in transaction file")
+        self._charge(seat, max(0, times.received_us - times.sent_us), is_replayed=True)
         self._times_ns.append((times.sent_us * 1000 - self._to_unix_ns, times.received_us * 1000 - self._to_unix_ns))
         after = self._betting.after(action)
         if after.round != self._betting.round:
@@ -520,10 +523,10 @@ class Match:
 
     def _could_not_send(self, seat: Seat, error: OSError, rest: Sequence[tuple[Seat, bytes]]) -> None:
         """A player could not be told: the others still are, unless the match ends for it."""
-        problem = not_sent(seat, error)
+        cause = sending_failed(seat, error)
         if self.setup.on_fault is FaultPolicy.END:
-            raise problem from None
-        self._set_aside(problem, seat)
+            raise MatchFailure(cause) from None
+        self._set_aside(cause)
         for at, (other, line) in enumerate(rest):
             try:
                 self._writes[other](line, False)
@@ -554,7 +557,7 @@ class Match:
         try:
             self._writes[seat](line, is_asked)
         except OSError as error:
-            raise not_sent(seat, error) from None
+            raise MatchFailure(sending_failed(seat, error)) from None
 
     # ---- the answer
 
@@ -589,7 +592,7 @@ class Match:
         """The action a line amounts to, or None when the player is to be heard on."""
         seat = self._actor
         if isinstance(event, Closed):
-            raise self._no_action_failure(FaultKind.DISCONNECT)
+            raise MatchFailure(ConnectionClosed(self._actor, self._wasted_us(), self.setup.limits.response_us))
         assert event is not NEED_DATA
         raw = event.raw
         if self._observer.wants_lines:
@@ -600,32 +603,31 @@ class Match:
                 text = raw.decode("latin-1").rstrip("\r\n")
                 self._comments.append(PlayerComment(seat, len(self._times_ns), text))
             return None
-        if not self._clocks[seat].charge((now_ns - self._asked_ns) // 1000):
-            raise out_of_time(seat)
+        self._charge(seat, (now_ns - self._asked_ns) // 1000)
         if isinstance(event, Reply):
             action, warning = fit(self._betting, event.action)
             if warning is not None:
                 self._observer.warning(warning)
-                self._report(FaultKind.ILLEGAL_ACTION, raw, f"played {format_action(action)}")
+                self._report(FaultKind.ILLEGAL_ACTION, raw, Remedy.PLAYED, action)
             elif raw.startswith(self._echo):
                 self._tails.learn(raw[len(self._echo) :], action)
             return action
         if isinstance(event, BadState):
             self._observer.warning("WARNING: bad state format in response")
-            self._report(FaultKind.MALFORMED_REPLY, raw, "ignored")
+            self._report(FaultKind.MALFORMED_REPLY, raw, Remedy.IGNORED)
         elif isinstance(event, StaleReply):
             self._observer.warning("WARNING: ignoring un-requested response")
-            self._report(FaultKind.STALE_REPLY, raw, "ignored")
+            self._report(FaultKind.STALE_REPLY, raw, Remedy.IGNORED)
         else:
             problem = "bad action format in response" if isinstance(event, BadAction) else "invalid action"
             self._observer.warning(f"WARNING: {problem}, changed to call")
-            self._report(FaultKind.MALFORMED_REPLY, raw, "played c")
+            self._report(FaultKind.MALFORMED_REPLY, raw, Remedy.PLAYED, CALL)
             return CALL
         self._hear_on(raw)
         return None
 
-    def _report(self, kind: FaultKind, raw: bytes, remedy: str) -> None:
-        self._observer.fault(Fault(self._actor, kind, self._hand_number, raw, remedy))
+    def _report(self, kind: FaultKind, raw: bytes, remedy: Remedy, played: Action | None = None) -> None:
+        self._observer.fault(Fault(self._actor, kind, self._hand_number, raw, remedy, played))
 
     def _hear_on(self, raw: bytes) -> None:
         """The player has said something that is no action: his silence counts anew."""
@@ -635,17 +637,23 @@ class Match:
         seat, most = self._actor, self.setup.max_idle_lines_per_hand
         self._idle_lines[seat] += 1
         if most is not None and self._idle_lines[seat] > most:
-            raise flooded(seat, most, self._hand_number, raw)
+            raise MatchFailure(TooManyIdleLines(seat, self._hand_number, most, line=raw))
         self.deadline_ns = min(time.monotonic_ns() + limits.response_us * 1000, latest_ns)
 
     def _time_out(self) -> None:
-        raise self._no_action_failure(FaultKind.TIMEOUT)
+        raise MatchFailure(Silent(self._actor, self._wasted_us(), self.setup.limits.response_us))
 
-    def _no_action_failure(self, kind: FaultKind) -> MatchFailure:
+    def _wasted_us(self) -> int:
+        """Charge the player to act with the time waited in vain, which counts where the match goes on."""
         waited_us = (time.monotonic_ns() - self._asked_ns) // 1000
-        # Where the match goes on, the time waited in vain is used up all the same.
         self._clocks[self._actor].charge(waited_us)
-        return no_action(self._actor, kind, waited_us, self.setup.limits.response_us)
+        return waited_us
+
+    def _charge(self, seat: Seat, elapsed_us: int, *, is_replayed: bool = False) -> None:
+        """Charge a player's clocks with an answer."""
+        clock = self._clocks[seat]
+        if not clock.charge(elapsed_us):
+            raise MatchFailure(OutOfTime(seat, clock.exceeded_limit(elapsed_us), is_replayed))
 
     def _play(self, action: Action, after: BettingState, now_ns: int) -> None:
         """Apply the player's action, tell everyone, and ask the next player."""

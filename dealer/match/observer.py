@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dealer.match.faults import Fault, MatchFailure
+from dealer.match.causes import Cause
+from dealer.match.faults import Fault
 from engine import Action, Seat
 from logs import HandRecord
 
@@ -54,7 +55,7 @@ class MatchObserver:
     def match_finished(self, last_asked_us: int, totals: Sequence[float]) -> None:
         """The last hand is over; totals are by seat."""
 
-    def match_failed(self, failure: MatchFailure, waited_us: int) -> None:
+    def match_failed(self, cause: Cause, waited_us: int) -> None:
         """The match ended early; `waited_us` is how long the player to act had been waited for."""
 
 
@@ -116,7 +117,7 @@ class Observers(MatchObserver):
         for observer in self._observers:
             observer.match_finished(last_asked_us, totals)
 
-    def match_failed(self, failure: MatchFailure, waited_us: int) -> None:
+    def match_failed(self, cause: Cause, waited_us: int) -> None:
         """Pass on."""
         for observer in self._observers:
-            observer.match_failed(failure, waited_us)
+            observer.match_failed(cause, waited_us)

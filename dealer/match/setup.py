@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
+from dealer.match.causes import PlayerCause
 from dealer.match.clocks import DEFAULT_LIMITS, TimeLimits
 from dealer.match.faults import FaultPolicy
 from engine import Game, Seat
 
-__all__ = ["MAX_COMMENTS_PER_HAND", "NO_PROGRESS", "MatchSetup", "Phase", "Progress"]
+__all__ = ["MAX_COMMENTS_PER_HAND", "NO_PROGRESS", "Loss", "MatchSetup", "Phase", "Progress"]
 
 MAX_COMMENTS_PER_HAND: Final = 256
 """So many comments of a hand are kept; further ones are heard and dropped."""
@@ -64,6 +65,22 @@ class Progress:
 
 
 NO_PROGRESS = Progress()
+
+
+class Loss(NamedTuple):
+    """A player that is gone while the match goes on.
+
+    Attributes:
+        cause: why.
+        hand_number: in which hand.
+        answers: how many it had given in that hand.
+        is_final: it cannot come back: the policy says so, or its time for the match is used up.
+    """
+
+    cause: PlayerCause
+    hand_number: int
+    answers: int
+    is_final: bool
 
 
 class Phase(enum.Enum):

@@ -17,10 +17,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from dealer.errors import LaunchError
 from dealer.match.match import MatchSetup
 from dealer.match.observer import MatchObserver
 from dealer.record.writers import CommentWriter, FaultWriter, HandHistoryWriter, LogWriter, TransactionWriter
-from dealer.table.launcher import LaunchError
 from engine import Seat
 from logs import format_header, format_score_line
 from logs.acpc_log.reader import read_log
@@ -65,7 +65,7 @@ def open_match_files(setup: MatchSetup, plan: RecordPlan, *, is_resumed: bool) -
     try:
         return MatchFiles(setup, plan, is_resumed=is_resumed)
     except OSError as error:
-        raise LaunchError(f"cannot write to {plan.folder}: {error.strerror}") from None
+        raise LaunchError(f"write to {plan.folder}", error.strerror) from None
 
 
 class MatchFiles:

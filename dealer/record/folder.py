@@ -16,22 +16,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
-__all__ = ["FolderError", "RunLock", "new_folder", "write_whole"]
+from dealer.errors import FolderBusyError, FolderTakenError, LaunchError
+
+__all__ = ["RunLock", "new_folder", "write_whole"]
 
 CONFIG_NAME = "run.toml"
 RESULT_NAME = "result.json"
 _LOCK_NAME = "run.lock"
 
 
-class FolderError(RuntimeError):
-    """A folder cannot be used; the sentence says why and what to do."""
-
-
 def new_folder(asked: Path | None, names: Sequence[str]) -> Path:
     """Make the folder for a run's files: the one asked for, or a new one in ``runs``.
 
     Raises:
-        FolderError: it is not empty or cannot be made.
+        FolderTakenError: it is not empty.
+        LaunchError: it cannot be made.
     """
     if asked is None:
         label = re.sub(r"[^A-Za-z0-9.+-]+", "_", "-vs-".join(names))[:60]
@@ -43,13 +42,10 @@ def new_folder(asked: Path | None, names: Sequence[str]) -> Path:
             asked = Path("runs") / f"{stamp}-{label}-{attempt}"
     try:
         if asked.is_dir() and any(asked.iterdir()):
-            hint = f" ('arena resume {asked}' goes on with the run in it)" if (asked / CONFIG_NAME).exists() else ""
-            raise FolderError(
-                f"{asked} is not empty{hint}; name another folder with --out, nothing is ever overwritten"
-            )
+            raise FolderTakenError(asked, (asked / CONFIG_NAME).exists())
         asked.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FolderError(f"cannot make the folder {asked}: {error.strerror}") from None
+        raise LaunchError(f"make the folder {asked}", error.strerror) from None
     return asked
 
 
@@ -78,18 +74,19 @@ class RunLock:
         """Take the lock.
 
         Raises:
-            FolderError: another process has it, or the folder cannot be written to.
+            FolderBusyError: another process has it.
+            LaunchError: the folder cannot be written to.
         """
         self._path = folder / _LOCK_NAME
         try:
             self._file: IO[bytes] = self._path.open("ab")
         except OSError as error:
-            raise FolderError(f"cannot write to {folder}: {error.strerror}") from None
+            raise LaunchError(f"write to {folder}", error.strerror) from None
         try:
             _lock(self._file)
         except OSError:
             self._file.close()
-            raise FolderError(f"the run in {folder} is still going on in another process") from None
+            raise FolderBusyError(folder) from None
 
     def close(self) -> None:
         """Release the lock."""

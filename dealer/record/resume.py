@@ -21,6 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from dealer.errors import PickUpError
 from dealer.match.faults import Fault
 from dealer.match.match import MatchSetup, Progress
 from dealer.record.files import RecordPlan
@@ -35,16 +36,12 @@ from protocol.errors import FormatError
 from protocol.hand_lines import note_of
 from protocol.match_state import betting_after
 
-__all__ = ["PickUpError", "PickedUp", "pick_up"]
+__all__ = ["PickedUp", "pick_up"]
 
 _HEADER_LINES = 4
 
 _MOST_BYTES_OF_A_LINE = 1 << 20
 """Longer than any line of a match, so that a file without line ends does not fill the memory."""
-
-
-class PickUpError(RuntimeError):
-    """The files are not those of this match; the sentence says which line of which file, and why."""
 
 
 @dataclass(frozen=True)
@@ -155,7 +152,7 @@ def _read_log(path: Path, setup: MatchSetup, game_name: str) -> _Log:
         at += len(line)
         if number <= _HEADER_LINES:
             if number == 1 and line != header.encode("utf-8", "surrogateescape"):
-                raise PickUpError(f"{path}, line 1: this is the log of another match: {_shown(line)}")
+                raise PickUpError(path, 1, f"this is the log of another match: {_shown(line)}")
             if number == _HEADER_LINES:
                 log.ends.append(at)
             continue
@@ -169,7 +166,7 @@ def _read_log(path: Path, setup: MatchSetup, game_name: str) -> _Log:
         if len(parts) == 6 and parts[:2] == [b"STATE", b"%d" % hand] and parts[5] == name_fields[shift]:
             values = _values(parts, setup.game, cards)
         if values is None:
-            raise PickUpError(f"{path}, line {number}: hand {hand} of this match is expected, not {_shown(line)}")
+            raise PickUpError(path, number, f"hand {hand} of this match is expected, not {_shown(line)}")
         log.values.extend(values[players - shift :] + values[: players - shift])
         log.bettings.append(zlib.crc32(parts[2]))
         log.ends.append(at)
@@ -250,14 +247,14 @@ def _read_transactions(
         if transaction is not None and transaction.action is not None and transaction.hand_number == hand:
             after = betting.after_if_legal(transaction.action)
         if transaction is None or after is None:
-            raise PickUpError(f"{path}, line {number}: an action of hand {hand} is expected, not {_shown(line)}")
+            raise PickUpError(path, number, f"an action of hand {hand} is expected, not {_shown(line)}")
         seat = Seat((betting.acting_position + (0 if setup.fixed_seats else hand)) % game.num_players)
         answers.append((seat, transaction.times.received_us - transaction.times.sent_us))
         at += len(line)
         betting = after
         if betting.finished:
             if zlib.crc32(note_of(betting).text) != bettings[len(ends) - 1]:
-                raise PickUpError(f"{path}, line {number}: hand {hand} has different actions in the log")
+                raise PickUpError(path, number, f"hand {hand} has different actions in the log")
             for seat, used_us in answers:
                 if hand < forfeits.get(seat, hand + 1):
                     transactions.times[seat].add(used_us)
@@ -278,9 +275,9 @@ def _read_faults(path: Path, players: int) -> list[tuple[Fault, str]]:
             line = raw.decode("utf-8")
             fault = parse_fault(line)
         except ValueError:
-            raise PickUpError(f"{path}, line {number}: not a fault of this match: {_shown(raw)}") from None
+            raise PickUpError(path, number, f"not a fault of this match: {_shown(raw)}") from None
         if not 0 <= fault.seat < players:
-            raise PickUpError(f"{path}, line {number}: there is no seat {fault.seat + 1} in this match")
+            raise PickUpError(path, number, f"there is no seat {fault.seat + 1} in this match")
         faults.append((fault, line))
     return faults
 

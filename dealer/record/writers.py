@@ -6,13 +6,15 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from dealer.match.faults import QUOTED_BYTES, Fault, FaultKind, MatchFailure
+from dealer.match.causes import Cause
+from dealer.match.faults import QUOTED_BYTES, Fault, FaultKind, Remedy
 from dealer.match.observer import MatchObserver
 from engine import Action, Seat
 from logs import HandRecord, format_score_line, format_state_line, format_transaction
 from logs.comments import format_comment
 from logs.export import Exporter
 from logs.line_file import LineFile
+from protocol.actions import format_action, scan_action
 
 __all__ = [
     "CommentWriter",
@@ -41,7 +43,7 @@ class LogWriter(MatchObserver):
         self._file.write(format_score_line(totals, self._names))
         self._file.close()
 
-    def match_failed(self, failure: MatchFailure, waited_us: int) -> None:
+    def match_failed(self, cause: Cause, waited_us: int) -> None:
         """Keep what is written."""
         self._file.close()
 
@@ -62,7 +64,7 @@ class TransactionWriter(MatchObserver):
         """All is written."""
         self._file.close()
 
-    def match_failed(self, failure: MatchFailure, waited_us: int) -> None:
+    def match_failed(self, cause: Cause, waited_us: int) -> None:
         """Keep what is written."""
         self._file.close()
 
@@ -128,8 +130,30 @@ class FaultWriter(MatchObserver):
 
 def format_fault(fault: Fault) -> str:
     """The line of one fault, with its LF; a long offending line is kept in part."""
-    data = fault._asdict() | {"kind": fault.kind.value, "line": fault.line[:QUOTED_BYTES].decode("latin-1")}
+    data = {
+        "seat": fault.seat,
+        "kind": fault.kind.value,
+        "hand_number": fault.hand_number,
+        "line": fault.line[:QUOTED_BYTES].decode("latin-1"),
+        "remedy": remedy_text(fault),
+        "is_final": fault.is_final,
+    }
     return json.dumps(data) + "\n"
+
+
+def remedy_text(fault: Fault) -> str:
+    """What was done about a fault, in files and results: the remedy, with the action for one that was played."""
+    return fault.remedy.value if fault.played is None else f"{fault.remedy.value} {format_action(fault.played)}"
+
+
+def _parse_remedy(text: str) -> tuple[Remedy, Action | None]:
+    word, _, action = text.partition(" ")
+    if word != Remedy.PLAYED.value:
+        return Remedy(text), None
+    scanned = scan_action(action, 0, is_limit=action == "r")
+    if scanned is None or scanned[0] is None:
+        raise ValueError(f"no action stands in {text!r}")
+    return Remedy.PLAYED, scanned[0]
 
 
 def parse_fault(line: str) -> Fault:
@@ -140,14 +164,12 @@ def parse_fault(line: str) -> Fault:
     """
     try:
         data = json.loads(line)
-        kind = FaultKind(data["kind"])
         return Fault(
             Seat(int(data["seat"])),
-            kind,
+            FaultKind(data["kind"]),
             int(data["hand_number"]),
             str(data["line"]).encode("latin-1"),
-            str(data["remedy"]),
-            bool(data["is_final"]),
+            *_parse_remedy(str(data["remedy"])),
         )
     except (KeyError, TypeError) as error:
         raise ValueError(f"no fault stands in {line!r}") from error

@@ -13,12 +13,14 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TextIO
 
+from dealer.errors import ListenError, UsageError
+from dealer.match.causes import Cause
 from dealer.match.clocks import TimeLimits
-from dealer.match.faults import MatchFailure
 from dealer.match.match import Match, MatchSetup, Phase
 from dealer.match.observer import MatchObserver, Observers
 from dealer.record.writers import LogWriter, TransactionWriter
-from dealer.reference.options import EXTENSIONS, USAGE, Options, UsageError, parse_hands, parse_options, parse_seed
+from dealer.reference.options import EXTENSIONS, USAGE, Options, parse_hands, parse_options, parse_seed
+from dealer.reference.sentences import failure_text
 from dealer.table.connections import Table
 from dealer.table.loop import new_event_loop
 from engine import Game, GameError, Seat
@@ -167,9 +169,8 @@ async def _play(match: Match, options: Options, write_header: Callable[[], None]
     table = Table(match, host=options.host, coalesce_s=options.coalesce_s)
     try:
         ports = table.listen(options.ports)
-    except OSError as error:
-        seat = int(error.filename)
-        raise UsageError(f"ERROR: could not create listen socket for player {seat + 1}\n") from None
+    except ListenError as error:
+        raise UsageError(f"ERROR: could not create listen socket for player {error.seat + 1}\n") from None
     output = _Output(sys.stdout)
     output.print(" ".join(map(str, ports)) + "\n")
     write_header()
@@ -228,7 +229,7 @@ class Transcript(MatchObserver):
         self._print(format_score_line(totals, self._setup.names))
         self.settled()
 
-    def match_failed(self, failure: MatchFailure, waited_us: int) -> None:
+    def match_failed(self, cause: Cause, waited_us: int) -> None:
         """The reason."""
-        self._print(failure.printed)
+        self._print(failure_text(cause))
         self.settled()

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from dealer.errors import UsageError
 from protocol.numbers import scan_integer, scan_unsigned, wrap_uint32
 
-__all__ = ["USAGE", "Options", "UsageError", "parse_options"]
+__all__ = ["USAGE", "Options", "parse_options"]
 
 USAGE = """\
 usage: dealer matchName gameDefFile #Hands rngSeed p1name p2name ... [options]
@@ -42,18 +43,6 @@ _SHORT = "flLqtTa"
 _LONG_WITH_VALUE = ("t_response", "t_hand", "t_per_hand", "start_timeout", "host", "coalesce")
 _LONG = (*_LONG_WITH_VALUE, "help")
 _MAX_PORTS = 10
-
-
-class UsageError(Exception):
-    """The command line cannot be run; the text is what is printed.
-
-    Attributes:
-        to_stdout: the usage text goes to standard output, errors go to standard error.
-    """
-
-    def __init__(self, text: str, *, to_stdout: bool = False) -> None:
-        super().__init__(text)
-        self.to_stdout = to_stdout
 
 
 @dataclass(slots=True)

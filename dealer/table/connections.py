@@ -18,9 +18,10 @@ import socket
 import time
 from collections.abc import Callable, Sequence
 
-from dealer.match.failures import not_sent
-from dealer.match.faults import FaultKind, Loss, MatchFailure
+from dealer.errors import ListenError
+from dealer.match.causes import InternalError, NotConnected, PlayerCause, VersionLate, sending_failed
 from dealer.match.match import Match, Phase
+from dealer.match.setup import Loss
 from dealer.table.loop import Changes, MatchLoop
 from engine import Seat
 
@@ -125,7 +126,7 @@ class _Connection:
             try:
                 self._send(data)
             except OSError as error:
-                self.table.match.lose(not_sent(self.seat, error))
+                self.table.match.lose(sending_failed(self.seat, error))
                 self.table.after_step()
 
     def _send(self, data: bytes) -> None:
@@ -255,13 +256,13 @@ class Table:
             the port of each seat.
 
         Raises:
-            OSError: a port cannot be had; `filename` holds the 0-based seat.
+            ListenError: a port cannot be had.
         """
         self._ports = []
         try:
             for seat in range(len(self._listeners)):
                 self._ports.append(self._listen_at(Seat(seat), ports[seat] if seat < len(ports) else 0))
-        except OSError:
+        except ListenError:
             self.close()
             raise
         return list(self._ports)
@@ -279,9 +280,7 @@ class Table:
         except (OSError, OverflowError) as error:
             if listener is not None:
                 listener.close()
-            raise OSError(
-                getattr(error, "errno", 0) or 0, getattr(error, "strerror", None) or str(error), str(seat)
-            ) from None
+            raise ListenError(self._host, port, seat, getattr(error, "strerror", None) or error) from None
         listener.setblocking(False)
         self._listeners[seat] = listener
         bound: int = listener.getsockname()[1]
@@ -291,12 +290,12 @@ class Table:
         """Listen again for a player who was lost, at the port his seat had, or another where that is taken.
 
         Raises:
-            OSError: no port can be had.
+            ListenError: no port can be had.
         """
         if self._listeners[seat] is None:
             try:
                 self._listen_at(seat, self._ports[seat])
-            except OSError:
+            except ListenError:
                 self._ports[seat] = self._listen_at(seat, 0)
             listener = self._listeners[seat]
             assert listener is not None
@@ -390,18 +389,16 @@ class Table:
     def _start_timed_out(self) -> None:
         phase = self.match.phase
         missing = self.missing_seats()
+        limit_us = self.match.setup.limits.start_us or 0
+        cause: PlayerCause
         if phase is Phase.CONNECTING and missing:
-            seat, what = missing[0], "connect"
+            cause = NotConnected(missing[0], limit_us)
         elif phase is Phase.GREETING:
-            seat, what = (
-                next(Seat(i) for i in range(len(self._connections)) if self.match.is_asked(Seat(i))),
-                "name its version",
-            )
+            seat = next(Seat(i) for i in range(len(self._connections)) if self.match.is_asked(Seat(i)))
+            cause = VersionLate(seat, limit_us)
         else:
             return
-        self.match.fail(
-            MatchFailure(f"ERROR: timed out waiting for seat {seat + 1} to {what}", seat, FaultKind.TIMEOUT)
-        )
+        self.match.fail(cause)
         self.after_step()
 
     def after_step(self) -> None:
@@ -409,8 +406,7 @@ class Table:
         match = self.match
         if match.has_losses:
             for loss in match.take_losses():
-                seat = loss.failure.seat
-                assert seat is not None
+                seat = loss.cause.seat
                 self.close_seat(seat)
                 if self.on_loss is not None:
                     self.on_loss(loss)
@@ -450,7 +446,7 @@ class Table:
     def fail_by_mistake(self, error: Exception) -> None:
         """Something of ours raised what nobody expected."""
         try:
-            self.match.fail(MatchFailure(f"ERROR: internal error: {type(error).__name__}: {error}"))
+            self.match.fail(InternalError(type(error).__name__, str(error)))
         finally:
             self.after_step()
 

@@ -24,18 +24,15 @@ from pathlib import Path
 
 import psutil
 
+from dealer.errors import LaunchError
 from dealer.table.players import Player, PlayerKind
 
-__all__ = ["BotProcess", "LaunchError", "command_of", "stop_all"]
+__all__ = ["BotProcess", "command_of", "stop_all"]
 
 _LAST_LINES = 5
 _START_BUILT_IN = "import sys; from bots.builtin import main; sys.exit(main())"
 _LAST_BYTES = 4096
 _MARK = "ARENA_BOT"
-
-
-class LaunchError(RuntimeError):
-    """A bot could not be started."""
 
 
 class BotProcess:
@@ -91,13 +88,13 @@ class BotProcess:
                     start_new_session=os.name != "nt",
                 )
         except OSError as error:
-            raise LaunchError(f"cannot start {player.text!r}: {error.strerror or error}") from None
+            raise LaunchError(f"start {player.text!r}", error.strerror or error) from None
         try:
             threading.Thread(target=self._await_exit, daemon=True).start()
         except RuntimeError as error:
             self._process.kill()
             self._process.wait()
-            raise LaunchError(f"cannot start {player.text!r}: {error}") from None
+            raise LaunchError(f"start {player.text!r}", error) from None
 
     def _await_exit(self) -> None:
         self._process.wait()

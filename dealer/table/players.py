@@ -18,15 +18,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bots.registry import builtin_names, make_bot
+from dealer.errors import PlayerError
 
-__all__ = ["Player", "PlayerError", "PlayerKind", "parse_player", "unique_names"]
+__all__ = ["Player", "PlayerKind", "parse_player", "unique_names"]
 
 _NAMED = re.compile(r"([A-Za-z0-9_.-]+)=(.+)", re.DOTALL)
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.+-]+")
-
-
-class PlayerError(ValueError):
-    """Nobody can sit down under this description."""
 
 
 class PlayerKind(enum.Enum):

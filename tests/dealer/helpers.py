@@ -21,8 +21,9 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
+from dealer.match.causes import Cause
 from dealer.match.clocks import TimeLimits
-from dealer.match.faults import Fault, FaultKind, FaultPolicy, MatchFailure
+from dealer.match.faults import Fault, FaultKind, FaultPolicy
 from dealer.match.match import NO_PROGRESS, Match, MatchSetup, Phase, Progress, Write
 from dealer.match.observer import MatchObserver, Observers
 from dealer.table.connections import Table
@@ -112,7 +113,7 @@ class Recorder(MatchObserver):
         self.read: list[tuple[int, bytes]] = []
         self.used_us: list[list[int]] = []
         self.totals: list[float] = []
-        self.failure: MatchFailure | None = None
+        self.failure: Cause | None = None
         self._names = names
 
     def match_started(self, at_us: int) -> None:
@@ -154,9 +155,9 @@ class Recorder(MatchObserver):
         self.totals = list(totals)
         self.log.append(format_score_line(totals, self._names))
 
-    def match_failed(self, failure: MatchFailure, waited_us: int) -> None:
+    def match_failed(self, cause: Cause, waited_us: int) -> None:
         self.calls.append("match_failed")
-        self.failure = failure
+        self.failure = cause
 
 
 class Clock:

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dealer.contest.config import ConfigError, RunConfig, read_config, validated
+from dealer.contest.config import RunConfig, read_config, validated
+from dealer.errors import ConfigError
 
 
 def test_nothing_asked_for_is_fine() -> None:

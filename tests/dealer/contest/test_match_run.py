@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 
 from dealer.contest.match_run import MatchPlan, MatchRun
+from dealer.errors import LaunchError
 from dealer.match.clocks import TimeLimits
 from dealer.match.faults import FaultPolicy
 from dealer.match.match import MatchSetup
 from dealer.match.observer import MatchObserver
 from dealer.record.files import RecordPlan
 from dealer.record.resume import pick_up
-from dealer.table.launcher import LaunchError
 from dealer.table.loop import MatchLoop, new_event_loop
 from dealer.table.players import parse_player
 from engine import Seat
@@ -282,7 +282,7 @@ def test_a_bot_that_uses_up_its_time(tmp_path: Path) -> None:
     clocks = TimeLimits(600_000_000, 600_000_000, 100_000)
     other = _bot(tmp_path, "Ann", "hello()\nfor line in f: call(line)")
     reason = _fails(_plan(tmp_path, slow, other, hands=1, limits=clocks))
-    assert reason.startswith("Bob used more time than it had in hand ")
+    assert reason.startswith("Bob used more time than it had for the match in hand ")
 
 
 @unix_only
@@ -342,7 +342,7 @@ def test_a_port_in_use(tmp_path: Path) -> None:
         port = taken.getsockname()[1]
         sentence = _cannot_start(_plan(tmp_path, ports=(0, port)))
     assert sentence.startswith(f"cannot listen on 127.0.0.1 port {port}: ")
-    assert sentence.endswith("; choose another --host or --ports")
+    assert sentence.endswith("; choose another address or port")
 
 
 def test_an_address_that_is_not_ours(tmp_path: Path) -> None:

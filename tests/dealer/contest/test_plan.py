@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from dealer.contest.config import ConfigError, validated
+from dealer.contest.config import validated
 from dealer.contest.plan import RunPlan, find_entrants, keep_games, plan_run, settled
 from dealer.contest.schedule import Seating
+from dealer.errors import ConfigError
 from logs.estimation import IntervalWidth
 from protocol import find_game, format_game_definition
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dealer.contest.tally import Tally
-from dealer.match.faults import FORFEITED, RESTARTED, Fault, FaultKind
-from engine import Seat
+from dealer.match.faults import Fault, FaultKind, Remedy
+from engine import CALL, Seat
 from tests.dealer.helpers import Board, always, drawn_by_state, game, setup_of
 
 
@@ -32,9 +32,9 @@ def test_a_tally_agrees_with_its_match(name: str) -> None:
 
 def test_faults_are_counted_by_kind_and_the_first_is_quoted() -> None:
     tally = Tally(game("kuhn"))
-    tally.fault(Fault(Seat(1), FaultKind.MALFORMED_REPLY, 3, b"ju\x1bnk\xff\r\n", "ignored"))
-    tally.fault(Fault(Seat(1), FaultKind.MALFORMED_REPLY, 4, b"more\r\n", "ignored"))
-    tally.fault(Fault(Seat(1), FaultKind.ILLEGAL_ACTION, 4, b"x", "played c"))
+    tally.fault(Fault(Seat(1), FaultKind.MALFORMED_REPLY, 3, b"ju\x1bnk\xff\r\n", Remedy.IGNORED))
+    tally.fault(Fault(Seat(1), FaultKind.MALFORMED_REPLY, 4, b"more\r\n", Remedy.IGNORED))
+    tally.fault(Fault(Seat(1), FaultKind.ILLEGAL_ACTION, 4, b"x", Remedy.PLAYED, CALL))
     assert tally.faults[0] == {}
     assert tally.faults[1] == {"malformed reply": 2, "illegal action": 1}
     assert tally.first_faults == [None, "malformed reply in hand 3: 'ju\\x1bnkÿ', ignored"]
@@ -43,21 +43,21 @@ def test_faults_are_counted_by_kind_and_the_first_is_quoted() -> None:
 
 def test_a_long_line_is_quoted_in_part() -> None:
     tally = Tally(game("kuhn"))
-    tally.fault(Fault(Seat(0), FaultKind.MALFORMED_REPLY, 0, b"x" * 4000 + b"\n", "ignored"))
+    tally.fault(Fault(Seat(0), FaultKind.MALFORMED_REPLY, 0, b"x" * 4000 + b"\n", Remedy.IGNORED))
     assert tally.first_faults[0] is not None
     assert len(tally.first_faults[0]) < 250
 
 
 def test_what_befalls_a_player_outside_of_a_hand_names_none() -> None:
     tally = Tally(game("kuhn"))
-    tally.fault(Fault(Seat(1), FaultKind.CRASH, -1, b"", "the match ended"))
+    tally.fault(Fault(Seat(1), FaultKind.CRASH, -1, b"", Remedy.MATCH_ENDED))
     assert tally.first_faults[1] == "crash, the match ended"
 
 
 def test_restarts_are_counted() -> None:
     tally = Tally(game("kuhn"))
-    tally.fault(Fault(Seat(1), FaultKind.CRASH, 2, b"", RESTARTED))
-    tally.fault(Fault(Seat(1), FaultKind.TIMEOUT, 2, b"", RESTARTED))
+    tally.fault(Fault(Seat(1), FaultKind.CRASH, 2, b"", Remedy.RESTARTED))
+    tally.fault(Fault(Seat(1), FaultKind.TIMEOUT, 2, b"", Remedy.RESTARTED))
     assert tally.restarts == [0, 2]
     assert tally.timeouts == 1
 
@@ -67,7 +67,7 @@ def test_a_player_who_is_given_up_gives_no_answers_any_more() -> None:
     board = Board(setup_of(game("kuhn"), 2), wants_lines=False).connect_all().play([always("c")] * 2)
     first, second = board.seen.records
     tally.hand_finished(first)
-    tally.fault(Fault(Seat(1), FaultKind.TIMEOUT, 1, b"", FORFEITED, is_final=True))
+    tally.fault(Fault(Seat(1), FaultKind.TIMEOUT, 1, b"", Remedy.FORFEITED))
     tally.hand_finished(second)
     assert [times.count for times in tally.times] == [2, 1]
 

@@ -19,13 +19,17 @@ from bots.conversation import Conversation
 from bots.registry import make_bot
 from bots.view import View
 from dealer.contest.match_run import MatchPlan, MatchRun
-from dealer.match.faults import FORFEITED, Fault, FaultKind, FaultPolicy, MatchFailure
+from dealer.match.causes import Cause, NobodyLeft, NotWritten, OutOfTime
+from dealer.match.clocks import Limit
+from dealer.match.faults import Fault, FaultKind, FaultPolicy, Remedy
 from dealer.match.in_process import InProcessMatch
 from dealer.match.match import Match
 from dealer.match.observer import MatchObserver, Observers
+from dealer.match.sentences import sentence_of
 from dealer.match.setup import MatchSetup, Phase
 from dealer.record.files import MatchFiles, RecordPlan
 from dealer.record.writers import LogWriter
+from dealer.reference.sentences import failure_text
 from dealer.table.loop import new_event_loop
 from dealer.table.players import parse_player
 from engine import CALL, FOLD, RAISE, Action, Game, Seat, raise_to
@@ -403,21 +407,21 @@ def play_to_failure(setup: MatchSetup, *bots: Bot) -> tuple[InProcessMatch, Reco
 @pytest.mark.parametrize(
     ("where", "deed", "hands", "sentence"),
     [
-        ("act", crash, 3, "ERROR: B: the bot's own code failed in hand 3: ZeroDivisionError: no luck; the state was "),
+        ("act", crash, 3, "B: the bot's own code failed in hand 3: ZeroDivisionError: no luck; the state was "),
         (
             "hand_started",
             quit_program,
             3,
-            "ERROR: B: the bot's own code failed in hand 3: SystemExit: 3; the state was ",
+            "B: the bot's own code failed in hand 3: SystemExit: 3; the state was ",
         ),
         (
             "hand_finished",
             crash,
             4,
-            "ERROR: B: the bot's own code failed in hand 3: ZeroDivisionError: no luck; the st",
+            "B: the bot's own code failed in hand 3: ZeroDivisionError: no luck; the st",
         ),
-        ("act", lambda: FOLD, 3, "ERROR: B: the bot answered fold in hand 3: "),
-        ("act", lambda: "call", 3, "ERROR: B: the bot answered 'call' in hand 3: act() must return an Action"),
+        ("act", lambda: FOLD, 3, "B: the bot answered fold in hand 3: "),
+        ("act", lambda: "call", 3, "B: the bot answered 'call' in hand 3: act() must return an Action"),
     ],
 )
 def test_a_bot_that_fails_ends_the_match(where: str, deed: Callable[[], Any], hands: int, sentence: str) -> None:
@@ -427,10 +431,11 @@ def test_a_bot_that_fails_ends_the_match(where: str, deed: Callable[[], Any], ha
     assert failure is not None
     assert failure is seen.failure
     assert (match.phase, failure.seat, failure.kind) == (Phase.FAILED, 1, FaultKind.CRASH)
-    assert str(failure).startswith(sentence)
-    assert "MATCHSTATE:" in str(failure)
-    assert "\n" not in str(failure)
-    assert failure.printed == f"{failure}\n"
+    text = sentence_of(failure, match.setup.names, hands)
+    assert text.startswith(sentence)
+    assert "MATCHSTATE:" in text
+    assert "\n" not in text
+    assert failure_text(failure) == f"ERROR: seat 2{text[1:-1]}\n"
     assert (match.hands_played, len(seen.log)) == (hands, hands)
     assert seen.calls[-1] == "match_failed"
     assert [bot.ends for bot in bots] == [1, 0], "who is left is told that it is over"
@@ -461,7 +466,7 @@ def test_a_match_may_go_on_without_a_bot(policy: FaultPolicy, where: str, deed: 
     bad = Failing(where, 3, deed)
     match, seen = play_to_failure(setup_of(rules, 20, on_fault=policy), others[0], bad, others[1])
     assert (match.phase, match.hands_played) == (Phase.FINISHED, 20)
-    assert seen.faults == [Fault(Seat(1), FaultKind.CRASH, hand, b"", FORFEITED, is_final=True)]
+    assert seen.faults == [Fault(Seat(1), FaultKind.CRASH, hand, b"", Remedy.FORFEITED)]
     assert bad.ends == 0
     assert "ZeroDivisionError" in match.tracebacks[Seat(1)]
     for record in seen.records:
@@ -489,9 +494,7 @@ def test_a_seat_given_up_checks_or_folds_as_in_a_match_over_tcp() -> None:
 def test_when_nobody_is_left_the_match_ends() -> None:
     bots = Failing("act", 2, crash), Failing("act", 4, lambda: FOLD)
     match, seen = play_to_failure(setup_of(KUHN, 8, on_fault=FaultPolicy.FORFEIT), *bots)
-    assert str(match.failure) == "ERROR: no player is left to act"
-    assert match.failure is not None
-    assert match.failure.seat is None
+    assert match.failure == NobodyLeft()
     assert [(fault.seat, fault.hand_number) for fault in seen.faults] == [(0, 2), (1, 4)]
     assert seen.calls[-2:] == ["fault", "match_failed"]
 
@@ -530,10 +533,8 @@ def test_a_log_that_cannot_be_written_ends_the_match() -> None:
     seen = Recorder(wants_lines=False)
     match = InProcessMatch(setup, random_bots(KUHN), Observers([Full(), seen]))
     match.play(8)
-    assert str(match.failure) == "ERROR: could not write match.log: No space left on device"
+    assert match.failure == NotWritten("match.log", "No space left on device")
     assert seen.failure is match.failure
-    assert seen.failure is not None
-    assert seen.failure.seat is None
 
 
 # ---- time
@@ -582,7 +583,7 @@ class LastWords(MatchObserver):
     def match_finished(self, last_asked_us: int, totals: Sequence[float]) -> None:
         self.times_us.append(last_asked_us)
 
-    def match_failed(self, failure: MatchFailure, waited_us: int) -> None:
+    def match_failed(self, cause: Cause, waited_us: int) -> None:
         self.times_us.append(waited_us)
 
 
@@ -597,21 +598,20 @@ def test_the_end_tells_when_the_last_question_was(clock: Clock) -> None:
 
 
 @pytest.mark.parametrize(
-    ("bounds", "seconds"),
+    ("bounds", "seconds", "limit"),
     [
-        ({"response_s": 1.0}, [0.9, 1.1]),
-        ({"response_s": 9.0, "hand_s": 1.0}, [0.9, 1.1]),
-        ({"per_hand_s": 0.5}, [0.9, 1.2]),
+        ({"response_s": 1.0}, [0.9, 1.1], Limit.RESPONSE),
+        ({"response_s": 9.0, "hand_s": 1.0}, [0.9, 1.1], Limit.HAND),
+        ({"per_hand_s": 0.5}, [0.9, 1.2], Limit.MATCH),
     ],
     ids=["one answer", "a hand", "the match"],
 )
-def test_too_late_is_too_late_once_it_has_come(clock: Clock, bounds: dict[str, float], seconds: list[float]) -> None:
+def test_too_late_is_too_late_once_it_has_come(
+    clock: Clock, bounds: dict[str, float], seconds: list[float], limit: Limit
+) -> None:
     setup = setup_of(KUHN, 4, limits=limits(**bounds))
     match, seen = play_to_failure(setup, Slow(clock, *seconds), Slow(clock))
-    failure = match.failure
-    assert failure is not None
-    assert (failure.seat, failure.kind) == (0, FaultKind.TIMEOUT)
-    assert str(failure) == "ERROR: A: it used more time than it had in hand 1"
+    assert match.failure == OutOfTime(Seat(0), limit)
     assert match.hands_played == 1
     assert len(seen.actions) == 3, "the late answer is not played"
 
@@ -636,5 +636,5 @@ def test_who_is_late_may_be_given_up(clock: Clock) -> None:
     setup = setup_of(KUHN, 4, limits=limits(response_s=1.0), on_fault=FaultPolicy.FORFEIT)
     match, seen = play_to_failure(setup, Slow(clock, 0.9, 1.1), Slow(clock))
     assert match.phase is Phase.FINISHED
-    assert seen.faults == [Fault(Seat(0), FaultKind.TIMEOUT, 1, b"", FORFEITED, is_final=True)]
+    assert seen.faults == [Fault(Seat(0), FaultKind.TIMEOUT, 1, b"", Remedy.FORFEITED)]
     assert len(seen.actions) == 8

@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
-from dealer.match.faults import FaultKind, MatchFailure
+from dealer.match.causes import EndedBeforeConnecting, NobodyLeft
+from dealer.match.faults import FaultKind
 from dealer.match.match import Match, Phase
 from dealer.match.observer import MatchObserver
+from dealer.reference.sentences import failure_text
 from engine import Seat, deal_hand
 from logs import HandRecord
 from protocol import parse_game_definition
@@ -85,8 +87,7 @@ def test_a_first_line_that_is_no_version_ends_the_match(hello: bytes) -> None:
     assert board.match.phase is Phase.FAILED
     assert failure is not None
     assert (failure.seat, failure.kind) == (0, FaultKind.MALFORMED_REPLY)
-    assert str(failure).startswith("ERROR: invalid version string")
-    assert failure.printed == "ERROR: invalid version string " + hello.split(b"\0")[0].decode()
+    assert failure_text(failure) == "ERROR: invalid version string " + hello.split(b"\0")[0].decode()
     assert board.seen.calls[-1] == "match_failed"
     assert "match_started" not in board.seen.calls
 
@@ -108,7 +109,7 @@ def test_a_player_who_leaves_before_his_version_ends_the_match() -> None:
     board.match.receive_eof(Seat(1))
     failure = board.match.failure
     assert failure is not None
-    assert str(failure) == "ERROR: could not read version string from seat 2"
+    assert failure_text(failure) == "ERROR: could not read version string from seat 2\n"
     assert (failure.seat, failure.kind) == (1, FaultKind.DISCONNECT)
 
 
@@ -120,7 +121,7 @@ def test_a_version_without_its_line_end_counts_when_the_player_has_closed() -> N
     board.match.receive_eof(Seat(0))
     assert "match_started" in board.seen.calls
     assert board.seen.failure is not None
-    assert str(board.seen.failure).startswith("ERROR: could not get action from seat 1")
+    assert failure_text(board.seen.failure).startswith("ERROR: could not get action from seat 1")
 
 
 # ---- whole hands
@@ -343,7 +344,7 @@ class FullDisk(MatchObserver):
 def test_a_full_disk_ends_this_match_with_a_sentence(call: str, after: int) -> None:
     board = Board(setup_of(KUHN, 5), observers=[FullDisk(call, after)]).connect_all().play([always("c")] * 2)
     assert board.match.phase is Phase.FAILED
-    assert str(board.match.failure) == "ERROR: could not write m.log: No space left on device"
+    assert failure_text(board.match.failure) == "ERROR: could not write m.log: No space left on device\n"
     assert board.match.failure is board.seen.failure
     assert (board.match.failure.seat, board.match.failure.kind) == (None, None)  # type: ignore[union-attr]
     assert board.match.deadline_ns is None
@@ -352,7 +353,7 @@ def test_a_full_disk_ends_this_match_with_a_sentence(call: str, after: int) -> N
 def test_a_disk_that_is_full_when_the_score_is_written_ends_the_match_with_a_sentence() -> None:
     board = Board(setup_of(KUHN, 2), observers=[FullDisk("match_finished")]).connect_all().play([always("c")] * 2)
     assert board.match.phase is Phase.FAILED
-    assert str(board.match.failure) == "ERROR: could not write m.log: No space left on device"
+    assert failure_text(board.match.failure) == "ERROR: could not write m.log: No space left on device\n"
 
 
 def test_a_broken_connection_ends_the_match_by_that_seats_fault() -> None:
@@ -366,16 +367,16 @@ def test_a_broken_connection_ends_the_match_by_that_seats_fault() -> None:
     board.send(1, VERSION)
     failure = board.match.failure
     assert failure is not None
-    assert str(failure) == "ERROR: could not send state to seat 2"
+    assert failure_text(failure) == "ERROR: could not send state to seat 2\n"
     assert (failure.seat, failure.kind) == (1, FaultKind.DISCONNECT)
 
 
 def test_a_match_fails_once() -> None:
     clock = Clock()
     board = Board(setup_of(KUHN, 5)).connect_all()
-    first = MatchFailure("ERROR: first", Seat(1), FaultKind.CRASH)
+    first = EndedBeforeConnecting(Seat(1))
     board.match.fail(first)
-    board.match.fail(MatchFailure("ERROR: second"))
+    board.match.fail(NobodyLeft())
     assert board.match.failure is first
     assert board.seen.calls.count("match_failed") == 1
     board.send(0, b"anything\n")
@@ -386,7 +387,7 @@ def test_a_match_fails_once() -> None:
 
 def test_a_finished_match_cannot_fail() -> None:
     board = Board(setup_of(KUHN, 1)).connect_all().play([always("c")] * 2)
-    board.match.fail(MatchFailure("ERROR: too late"))
+    board.match.fail(NobodyLeft())
     board.match.receive_eof(Seat(0))
     assert board.match.phase is Phase.FINISHED
     assert board.match.failure is None

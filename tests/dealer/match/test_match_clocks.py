@@ -7,6 +7,7 @@ import pytest
 from dealer.match.clocks import SeatClock, TimeLimits
 from dealer.match.faults import FaultKind
 from dealer.match.match import Phase
+from dealer.reference.sentences import failure_text
 from tests.dealer.helpers import Board, Clock, actions_of, game, limits, setup_of
 
 KUHN = game("kuhn")
@@ -28,7 +29,7 @@ def _failure(board: Board) -> tuple[str, int | None, FaultKind | None]:
     assert board.match.phase is Phase.FAILED
     failure = board.seen.failure
     assert failure is not None
-    return str(failure), failure.seat, failure.kind
+    return failure_text(failure), failure.seat, failure.kind
 
 
 def test_silence_ends_the_match(clock: Clock) -> None:
@@ -40,7 +41,7 @@ def test_silence_ends_the_match(clock: Clock) -> None:
     clock.pass_s(0.1001)
     board.match.check_time(clock.now_ns)
     assert _failure(board) == (
-        "ERROR: could not get action from seat 1\n2.1 seconds spent waiting; timeout 2.0",
+        "ERROR: could not get action from seat 1\n2.1 seconds spent waiting; timeout 2.0\n",
         0,
         FaultKind.TIMEOUT,
     )
@@ -64,7 +65,7 @@ def test_an_answer_that_came_too_late_is_no_answer(clock: Clock) -> None:
     board = _board(limits(response_s=2))
     clock.pass_s(2.000001)
     board.reply("c")
-    assert _failure(board) == ("ERROR: seat 1 ran out of time", 0, FaultKind.TIMEOUT)
+    assert _failure(board) == ("ERROR: seat 1 ran out of time\n", 0, FaultKind.TIMEOUT)
     assert actions_of(board) == []
 
 
@@ -84,7 +85,7 @@ def test_bad_lines_are_charged_again_from_the_question(clock: Clock) -> None:
     assert board.match.phase is Phase.PLAYING
     clock.pass_s(0.2)
     board.reply("c")
-    assert _failure(board) == ("ERROR: seat 1 ran out of time", 0, FaultKind.TIMEOUT)
+    assert _failure(board) == ("ERROR: seat 1 ran out of time\n", 0, FaultKind.TIMEOUT)
 
 
 def test_what_was_used_is_told_with_every_hand(clock: Clock) -> None:
@@ -112,7 +113,7 @@ def test_comments_are_free_but_the_reply_counts_from_the_question(clock: Clock) 
     board.match.check_time(clock.now_ns)
     assert board.match.phase is Phase.PLAYING
     board.reply("c")
-    assert _failure(board)[0] == "ERROR: seat 1 ran out of time"
+    assert _failure(board)[0] == "ERROR: seat 1 ran out of time\n"
 
 
 def test_a_player_cannot_comment_for_ever(clock: Clock) -> None:
@@ -148,7 +149,7 @@ def test_time_of_a_hand_adds_up_and_begins_anew_with_the_next(clock: Clock) -> N
     clock.pass_s(1.5)
     board.reply("c")
     # Seat 0 acted twice in hand 2, for 2 and 1.5 seconds.
-    assert _failure(board) == ("ERROR: seat 1 ran out of time", 0, FaultKind.TIMEOUT)
+    assert _failure(board) == ("ERROR: seat 1 ran out of time\n", 0, FaultKind.TIMEOUT)
 
 
 def test_time_per_hand_is_a_budget_for_the_match(clock: Clock) -> None:
@@ -162,7 +163,7 @@ def test_time_per_hand_is_a_budget_for_the_match(clock: Clock) -> None:
     board.reply("c")
     clock.pass_s(0.6)
     board.reply("c")
-    assert _failure(board) == ("ERROR: seat 1 ran out of time", 0, FaultKind.TIMEOUT)
+    assert _failure(board) == ("ERROR: seat 1 ran out of time\n", 0, FaultKind.TIMEOUT)
     assert board.match.hands_played == 1
 
 

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dealer.match.faults import FaultKind, MatchFailure
+from dealer.match.causes import NobodyLeft
+from dealer.match.faults import FaultKind
 from dealer.match.match import Phase, Progress
+from dealer.reference.sentences import failure_text
 from engine import Game, Seat
 from protocol import parse_game_definition
 from protocol.session import StateReceived
@@ -229,7 +231,7 @@ def test_a_holding_match_can_fail() -> None:
     board = Board(setup_of(game("kuhn"), 5), wants_lines=False)
     board.match.play_until(1)
     board.connect_all().play([always("c")] * 2)
-    board.match.fail(MatchFailure("ERROR: enough"))
+    board.match.fail(NobodyLeft())
     assert board.match.phase is Phase.FAILED
     board.match.play_until(5)
     board.match.finish()
@@ -296,7 +298,7 @@ def test_time_used_before_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     clock.pass_s(0.000002)
     board.reply("c")
     assert board.match.failure is not None
-    assert str(board.match.failure) == "ERROR: seat 1 ran out of time"
+    assert failure_text(board.match.failure) == "ERROR: seat 1 ran out of time\n"
 
 
 def test_the_dealers_own_time_is_counted_from_answer_to_question(monkeypatch: pytest.MonkeyPatch) -> None:

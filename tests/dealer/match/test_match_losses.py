@@ -8,8 +8,12 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from dealer.match.faults import FaultKind, FaultPolicy, Loss, MatchFailure
+from dealer.match.causes import ConnectionClosed, EndedBeforeConnecting, OutOfTime
+from dealer.match.clocks import Limit
+from dealer.match.faults import FaultKind, FaultPolicy
 from dealer.match.match import Match, Phase, Progress
+from dealer.match.setup import Loss
+from dealer.reference.sentences import failure_text
 from engine import Seat
 from tests.dealer.helpers import (
     VERSION,
@@ -71,7 +75,7 @@ def _tear(board: Board, seat: int) -> None:
 
 
 def _die(board: Board, seat: int) -> None:
-    board.match.lose(MatchFailure(f"ERROR: seat {seat + 1} is gone", Seat(seat), FaultKind.CRASH))
+    board.match.lose(EndedBeforeConnecting(Seat(seat)))
 
 
 def _break(board: Board, seat: int) -> None:
@@ -314,7 +318,7 @@ def test_one_who_comes_back_and_does_not_greet_is_lost_again(hello: bytes, kind:
         board.come_back(0, hello)
         board.match.receive_eof(Seat(0))
         (loss,) = _losses(board)
-        assert (loss.failure.seat, loss.failure.kind, loss.failure.line, loss.is_final) == (0, kind, line, False)
+        assert (loss.cause.seat, loss.cause.kind, loss.cause.line, loss.is_final) == (0, kind, line, False)
         assert board.match.missing_seats() == [0]
         assert board.sent[0] == b""
     board.come_back(0)
@@ -329,7 +333,7 @@ def test_one_who_comes_back_and_is_silent_can_be_lost_again() -> None:
     assert board.match.is_awaited(Seat(0))
     _die(board, 0)
     (loss,) = _losses(board)
-    assert loss.failure.kind is FaultKind.CRASH
+    assert loss.cause.kind is FaultKind.CRASH
     assert board.match.missing_seats() == [0]
 
 
@@ -338,7 +342,7 @@ def test_a_version_that_ends_with_the_connection_counts_and_then_he_is_lost() ->
     board.come_back(0, b"VERSION:2.0.0")
     board.match.receive_eof(Seat(0))
     (loss,) = _losses(board)
-    assert "could not get action" in str(loss.failure)
+    assert isinstance(loss.cause, ConnectionClosed)
     assert board.sent[0] == undisturbed("kuhn").questions[0][1]
 
 
@@ -398,7 +402,7 @@ def test_both_are_lost_and_both_come_back(name: str, order: tuple[int, int]) -> 
         play_on(board, policies_of(board.setup), number)
         for seat in order:
             _die(board, seat)
-        assert [loss.failure.seat for loss in _losses(board)] == list(order)
+        assert [loss.cause.seat for loss in _losses(board)] == list(order)
         assert board.match.missing_seats() == [0, 1]
         for seat in order:
             board.come_back(seat)
@@ -416,7 +420,7 @@ def test_when_nobody_is_left_the_match_ends(on_fault: FaultPolicy) -> None:
         _losses(board)
         board.match.forfeit(Seat(seat))
     assert board.match.phase is Phase.FAILED
-    assert str(board.match.failure) == "ERROR: no player is left to act"
+    assert failure_text(board.match.failure) == "ERROR: no player is left to act\n"
     assert (board.match.failure.seat, board.match.failure.kind) == (None, None)  # type: ignore[union-attr]
 
 
@@ -450,7 +454,7 @@ def test_at_a_table_of_three_the_others_are_told_though_some_cannot_be() -> None
                 _break(board, seat)
             before = [len(sent) for sent in board.sent]
             reply_to(board, policies_of(board.setup)[asked])
-            assert {loss.failure.seat for loss in _losses(board)} == set(broken)
+            assert {loss.cause.seat for loss in _losses(board)} == set(broken)
             for seat in set(range(3)) - set(broken):
                 assert len(board.sent[seat]) > before[seat]
                 assert expected.board.sent[seat].startswith(board.sent[seat])
@@ -483,7 +487,7 @@ def test_a_player_who_fails_while_the_match_holds_comes_back(way: str, seat: int
     while board.match.phase is Phase.PLAYING:
         if board.match.has_losses:
             (loss,) = _losses(board)
-            assert loss.failure.seat == seat
+            assert loss.cause.seat == seat
             board.come_back(seat)
         play_on(board, policies, 1)
     assert board.log == undisturbed("kuhn").board.log
@@ -514,7 +518,7 @@ def test_a_player_who_cannot_be_told_the_end_of_a_hand_before_a_hold_is_lost_bet
     reply_to(board, policies_of(board.setup)[board.asked])
     (loss,) = _losses(board)
     assert board.match.phase is Phase.HOLDING
-    assert (loss.failure.seat, loss.hand_number) == (0, 1)
+    assert (loss.cause.seat, loss.hand_number) == (0, 1)
     assert len(board.log) == 1
 
 
@@ -557,7 +561,7 @@ def test_time_waited_in_vain_is_used_up(monkeypatch: pytest.MonkeyPatch) -> None
         clock.pass_s(4)
         board.match.check_time(clock.now_ns)
         (loss,) = _losses(board)
-        assert loss.failure.kind is FaultKind.TIMEOUT
+        assert loss.cause.kind is FaultKind.TIMEOUT
         finals.append(loss.is_final)
         board.come_back(0)
     assert finals == [False, False, True]
@@ -572,7 +576,7 @@ def test_a_player_started_again_has_the_whole_time_for_a_hand(monkeypatch: pytes
         clock.pass_s(5)
         reply_to(board, always("c"))
         (loss,) = _losses(board)
-        assert "ran out of time" in str(loss.failure)
+        assert loss.cause == OutOfTime(Seat(first), Limit.RESPONSE)
         board.come_back(first)
     clock.pass_s(3.5)
     reply_to(board, always("c"))
@@ -596,8 +600,8 @@ def test_the_line_that_was_too_much_is_quoted() -> None:
     board = Board(setup_for("kuhn", FaultPolicy.RESTART)).connect_all()
     board.send(0, b"# one\r\n" * MOST_IDLE_LINES + b"# and more\r\n")
     (loss,) = _losses(board)
-    assert loss.failure.line == b"# and more\r\n"
-    assert str(loss.failure) == "ERROR: seat 1 sent more than 4 lines that are no answers in hand 0"
+    assert loss.cause.line == b"# and more\r\n"
+    assert failure_text(loss.cause) == "ERROR: seat 1 sent more than 4 lines that are no answers in hand 0\n"
 
 
 def test_without_a_limit_any_number_of_lines_may_be_idle() -> None:
@@ -630,7 +634,7 @@ def test_a_match_that_everybody_was_lost_to_does_not_go_on() -> None:
     board = Board(setup_for("kuhn", FaultPolicy.FORFEIT), progress=Progress(1, forfeited=frozenset({Seat(0), Seat(1)})))
     assert board.match.missing_seats() == []
     board.match.open()
-    assert str(board.match.failure) == "ERROR: no player is left to act"
+    assert failure_text(board.match.failure) == "ERROR: no player is left to act\n"
     assert board.log == []
 
 
@@ -668,7 +672,7 @@ def test_a_full_disk_ends_the_match_under_every_policy(on_fault: FaultPolicy) ->
     board.seen.action_played = full  # type: ignore[method-assign]
     board.connect_all()
     board.reply("c")
-    assert str(board.match.failure) == "ERROR: could not write m.tlog: No space left on device"
+    assert failure_text(board.match.failure) == "ERROR: could not write m.tlog: No space left on device\n"
 
 
 def test_a_disk_that_is_full_when_somebody_is_given_up_ends_the_match() -> None:
@@ -679,7 +683,7 @@ def test_a_disk_that_is_full_when_somebody_is_given_up_ends_the_match() -> None:
 
     board.seen.action_played = full  # type: ignore[method-assign]
     board.match.forfeit(Seat(0))
-    assert str(board.match.failure) == "ERROR: could not write m.tlog: No space left on device"
+    assert failure_text(board.match.failure) == "ERROR: could not write m.tlog: No space left on device\n"
 
 
 def test_a_lost_player_of_a_full_table_is_called_like_the_game_says() -> None:

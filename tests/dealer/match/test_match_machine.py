@@ -17,7 +17,8 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from dealer.match.faults import FaultKind, FaultPolicy, MatchFailure
+from dealer.match.causes import EndedBeforeConnecting
+from dealer.match.faults import FaultPolicy
 from dealer.match.match import Phase
 from engine import Seat
 from protocol import PlayerSession
@@ -80,7 +81,7 @@ class Disturbed(RuleBasedStateMachine):
             self.match.take_losses()
             for seat in range(self.players):
                 if self.match.is_awaited(Seat(seat)):
-                    self.match.lose(MatchFailure("ERROR: again", Seat(seat), FaultKind.CRASH))
+                    self.match.lose(EndedBeforeConnecting(Seat(seat)))
                     self.match.take_losses()
                     self.board.come_back(seat)
                     self.silent.discard(seat)
@@ -126,7 +127,7 @@ class Disturbed(RuleBasedStateMachine):
     @rule(seat=SEATS)
     def dies(self, seat: int) -> None:
         if seat < self.players:
-            self.match.lose(MatchFailure("ERROR: dead", Seat(seat), FaultKind.CRASH))
+            self.match.lose(EndedBeforeConnecting(Seat(seat)))
 
     @rule(seat=SEATS)
     def does_not_hear(self, seat: int) -> None:
@@ -179,7 +180,7 @@ class Disturbed(RuleBasedStateMachine):
     def losses_are_told_once_and_people_are_awaited(self) -> None:
         if hasattr(self, "board"):
             for loss in self.match.take_losses():
-                seat = loss.failure.seat
+                seat = loss.cause.seat
                 assert seat is not None
                 assert self.match.is_awaited(seat)
                 assert seat not in dict(self.gone)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from dealer.match.faults import FaultKind, MatchFailure
+from dealer.match.causes import NobodyLeft
+from dealer.match.faults import FaultKind, Remedy
 from dealer.match.match import Phase
+from dealer.record.writers import remedy_text
+from dealer.reference.sentences import failure_text
 from engine import Seat
 from tests.dealer.helpers import Board, actions_of, answer, game, setup_of
 
@@ -73,7 +76,7 @@ def test_a_reply_to_the_present_state(
     assert [(fault.seat, fault.kind) for fault in board.seen.faults] == ([] if kind is None else [(seat, kind)])
     for fault in board.seen.faults:
         assert fault.line.endswith(b":" + text.encode("latin-1") + b"\r\n")
-        assert fault.remedy == f"played {played}"
+        assert remedy_text(fault) == f"played {played}"
         assert fault.hand_number == 0
 
 
@@ -134,7 +137,7 @@ def test_a_line_that_is_no_state_is_passed_over(junk: bytes) -> None:
     board.send(0, junk)
     assert board.seen.warnings == [BAD_STATE]
     fault = board.seen.faults[0]
-    assert (fault.seat, fault.kind, fault.line, fault.remedy) == (0, FaultKind.MALFORMED_REPLY, junk, "ignored")
+    assert (fault.seat, fault.kind, fault.line, fault.remedy) == (0, FaultKind.MALFORMED_REPLY, junk, Remedy.IGNORED)
     assert actions_of(board) == []
     assert board.asked == 0
     board.reply("r")
@@ -157,7 +160,7 @@ def test_a_reply_to_another_state_is_passed_over(change: tuple[bytes, bytes]) ->
     board.send(0, answer(line, "r"))
     assert board.seen.warnings == [STALE]
     assert board.seen.faults[0].kind is FaultKind.STALE_REPLY
-    assert board.seen.faults[0].remedy == "ignored"
+    assert board.seen.faults[0].remedy is Remedy.IGNORED
     assert actions_of(board) == []
     board.reply("r")
     assert actions_of(board) == ["r"]
@@ -268,8 +271,8 @@ def test_a_player_who_has_closed_may_be_needed_no_more() -> None:
     failure = board.seen.failure
     assert failure is not None
     assert (failure.seat, failure.kind) == (1, FaultKind.DISCONNECT)
-    assert str(failure).startswith("ERROR: could not get action from seat 2\n0.")
-    assert str(failure).endswith(" seconds spent waiting; timeout 600.0")
+    assert failure_text(failure).startswith("ERROR: could not get action from seat 2\n0.")
+    assert failure_text(failure).endswith(" seconds spent waiting; timeout 600.0\n")
 
 
 def test_junk_before_the_end_is_judged_before_the_farewell() -> None:
@@ -328,7 +331,7 @@ def test_a_reply_after_a_failure_changes_nothing(*, wants_lines: bool) -> None:
     for _ in range(2):
         board = Board(setup_of(game("kuhn"), 5), wants_lines=wants_lines).connect_all()
         board.reply("c")
-        board.match.fail(MatchFailure("ERROR: enough"))
+        board.match.fail(NobodyLeft())
         calls = len(board.seen.calls)
         for seat in (0, 1):
             board.send(seat, answer(board.last_line(seat), "c"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dealer.match.faults import Fault, FaultKind, MatchFailure
+from dealer.match.causes import NotSent
 from dealer.match.observer import MatchObserver, Observers
 from dealer.record.writers import LogWriter, TransactionWriter
 from engine import Seat
@@ -87,15 +87,7 @@ def test_a_failed_match_keeps_what_is_written(tmp_path: Path) -> None:
     setup = setup_of(game("kuhn"), 50)
     writers = [LogWriter(LineFile(log), setup.names), TransactionWriter(LineFile(transactions))]
     board = Board(setup, observers=writers).connect_all().play(PLAYERS, hands=3)
-    board.match.fail(MatchFailure("ERROR: gone", Seat(0), FaultKind.DISCONNECT))
+    board.match.fail(NotSent(Seat(0)))
     assert log.read_text().count("STATE:") == 3
     assert "SCORE" not in log.read_text()
     assert len(transactions.read_text().splitlines()) == len(board.seen.actions)
-
-
-def test_faults_and_failures_carry_their_facts() -> None:
-    fault = Fault(Seat(1), FaultKind.STALE_REPLY, 3, b"x\n", "ignored")
-    assert (fault.seat, fault.kind.value, fault.hand_number) == (1, "stale reply", 3)
-    failure = MatchFailure("ERROR: x", Seat(1), FaultKind.TIMEOUT)
-    assert (str(failure), failure.printed) == ("ERROR: x", "ERROR: x\n")
-    assert MatchFailure("ERROR: y", printed="ERROR: y\r\n").printed == "ERROR: y\r\n"

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from dealer.record.folder import FolderError, RunLock, new_folder, write_whole
+from dealer.errors import FolderBusyError, FolderTakenError, LaunchError
+from dealer.record.folder import RunLock, new_folder, write_whole
 
 
 def test_a_new_folder_lies_below_runs_and_is_named_after_the_players(
@@ -29,29 +30,31 @@ def test_a_folder_asked_for_may_be_new_or_empty_only(tmp_path: Path) -> None:
     assert new_folder(asked, ()) == asked
     assert new_folder(asked, ()) == asked
     (asked / "x").touch()
-    with pytest.raises(FolderError, match="is not empty; name another folder with --out, nothing is ever overwritten"):
+    with pytest.raises(FolderTakenError, match="is not empty") as raised:
         new_folder(asked, ())
+    assert (raised.value.folder, raised.value.holds_run) == (asked, False)
     (asked / "run.toml").touch()
-    with pytest.raises(FolderError, match="arena resume"):
+    with pytest.raises(FolderTakenError) as raised:
         new_folder(asked, ())
+    assert raised.value.holds_run
 
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(FolderError, match="cannot make the folder"):
+    with pytest.raises(LaunchError, match="cannot make the folder"):
         new_folder(tmp_path / "file" / "folder", ())
 
 
 def test_a_run_is_locked_until_it_is_released(tmp_path: Path) -> None:
     lock = RunLock(tmp_path)
-    with pytest.raises(FolderError, match="still going on in another process"):
+    with pytest.raises(FolderBusyError, match="still going on in another process"):
         RunLock(tmp_path)
     lock.close()
     RunLock(tmp_path).close()
 
 
 def test_a_lock_needs_a_folder(tmp_path: Path) -> None:
-    with pytest.raises(FolderError, match="cannot write to"):
+    with pytest.raises(LaunchError, match="cannot write to"):
         RunLock(tmp_path / "gone")
 
 

@@ -15,10 +15,11 @@ import pytest
 from dealer.contest.local_run import LocalRun
 from dealer.contest.match_run import MatchPlan
 from dealer.contest.tally import Tally
-from dealer.match.faults import FORFEITED, Fault, FaultKind
+from dealer.errors import PickUpError
+from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.match.match import MatchSetup
 from dealer.record.files import RecordPlan
-from dealer.record.resume import PickUpError, pick_up
+from dealer.record.resume import pick_up
 from dealer.record.writers import format_fault
 from dealer.table.players import parse_player
 from engine import Seat
@@ -202,8 +203,8 @@ def test_nothing_to_pick_up(tmp_path: Path) -> None:
 
 
 def _fault(seat: int, hand: int, *, is_final: bool = False) -> Fault:
-    remedy = FORFEITED if is_final else "ignored"
-    return Fault(Seat(seat), FaultKind.STALE_REPLY, hand, b"\xff what\r\n", remedy, is_final)
+    remedy = Remedy.FORFEITED if is_final else Remedy.IGNORED
+    return Fault(Seat(seat), FaultKind.STALE_REPLY, hand, b"\xff what\r\n", remedy)
 
 
 def test_faults_of_hands_that_stand_are_kept_and_others_forgotten(tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dealer.match.faults import FORFEITED, QUOTED_BYTES, Fault, FaultKind
+from dealer.match.faults import QUOTED_BYTES, Fault, FaultKind, Remedy
 from dealer.record.writers import CommentWriter, FaultWriter, LogWriter, TransactionWriter, format_fault, parse_fault
-from engine import Seat
+from engine import CALL, RAISE, Seat, raise_to
 from logs import format_header
 from logs.acpc_log.reader import read_log
 from logs.line_file import LineFile
@@ -23,8 +23,16 @@ FAULTS = st.builds(
     st.sampled_from(FaultKind),
     st.integers(-1, 2**40),
     st.binary(max_size=QUOTED_BYTES),
-    st.text(),
-    st.booleans(),
+    st.sampled_from([remedy for remedy in Remedy if remedy is not Remedy.PLAYED]),
+    st.none(),
+) | st.builds(
+    Fault,
+    st.integers(0, 9).map(Seat),
+    st.just(FaultKind.ILLEGAL_ACTION),
+    st.integers(0, 2**40),
+    st.binary(max_size=QUOTED_BYTES),
+    st.just(Remedy.PLAYED),
+    st.sampled_from([CALL, RAISE, raise_to(400)]),
 )
 
 
@@ -38,11 +46,27 @@ def test_a_fault_is_one_line_and_read_as_it_was(fault: Fault) -> None:
 
 
 def test_a_long_line_is_kept_in_part() -> None:
-    fault = Fault(Seat(0), FaultKind.FLOOD, 1, b"x" * 10_000, "ignored")
+    fault = Fault(Seat(0), FaultKind.FLOOD, 1, b"x" * 10_000, Remedy.IGNORED)
     assert parse_fault(format_fault(fault)).line == b"x" * QUOTED_BYTES
 
 
-@pytest.mark.parametrize("line", ["", "[]", "{}", "null", '{"kind": "no such"}', "{'kind': 1}", '{"kind": "flood"}'])
+NO_REMEDY = '{"seat": 0, "kind": "flood", "hand_number": 1, "line": "", "remedy": "played x"}'
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        NO_REMEDY,
+        NO_REMEDY.replace("played x", "shot"),
+        "",
+        "[]",
+        "{}",
+        "null",
+        '{"kind": "no such"}',
+        "{'kind': 1}",
+        '{"kind": "flood"}',
+    ],
+)
 def test_what_is_no_fault(line: str) -> None:
     with pytest.raises(ValueError):
         parse_fault(line)
@@ -56,8 +80,8 @@ def test_without_a_fault_there_is_no_file(tmp_path: Path) -> None:
 
 def test_faults_follow_each_other(tmp_path: Path) -> None:
     path = tmp_path / "m.faults"
-    first = Fault(Seat(0), FaultKind.STALE_REPLY, 1, b"\xff\r\n", "ignored")
-    second = Fault(Seat(1), FaultKind.CRASH, 2, b"", FORFEITED, is_final=True)
+    first = Fault(Seat(0), FaultKind.STALE_REPLY, 1, b"\xff\r\n", Remedy.IGNORED)
+    second = Fault(Seat(1), FaultKind.CRASH, 2, b"", Remedy.FORFEITED)
     for fault in (first, second):
         writer = FaultWriter(path)
         writer.fault(fault)

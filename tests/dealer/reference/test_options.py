@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dealer.reference.options import USAGE, Options, UsageError, parse_hands, parse_options, parse_seed
+from dealer.errors import UsageError
+from dealer.reference.options import USAGE, Options, parse_hands, parse_options, parse_seed
 
 POSITIONALS = ["m", "kuhn.game", "10", "42", "Ann", "Bob"]
 

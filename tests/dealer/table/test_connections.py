@@ -12,6 +12,7 @@ import pytest
 
 from dealer.match.faults import FaultKind
 from dealer.match.match import MatchSetup, Phase
+from dealer.reference.sentences import failure_text
 from engine import Seat
 from protocol.session import StateReceived
 from tests.dealer.helpers import (
@@ -185,7 +186,7 @@ def test_nobody_comes() -> None:
         playing = Playing(setup_of(KUHN, 1, limits=limits(start_s=0.05))).start()
         await playing.over()
         assert playing.fault == (0, FaultKind.TIMEOUT)
-        assert str(playing.match.failure) == "ERROR: timed out waiting for seat 1 to connect"
+        assert failure_text(playing.match.failure) == "ERROR: timed out waiting for seat 1 to connect\n"
 
     run_async(main())
 
@@ -197,7 +198,7 @@ def test_one_does_not_come() -> None:
         client = await playing.client(0)
         await playing.start().over()
         assert playing.fault == (1, FaultKind.TIMEOUT)
-        assert str(playing.match.failure) == "ERROR: timed out waiting for seat 2 to connect"
+        assert failure_text(playing.match.failure) == "ERROR: timed out waiting for seat 2 to connect\n"
         assert await client.read_to_end() == b""
         await client.close()
 
@@ -210,7 +211,7 @@ def test_one_comes_and_says_nothing() -> None:
         clients = [await playing.client(0), await playing.client(1, hello=b"VERSION:2")]
         await playing.start().over()
         assert playing.fault == (1, FaultKind.TIMEOUT)
-        assert str(playing.match.failure) == "ERROR: timed out waiting for seat 2 to name its version"
+        assert failure_text(playing.match.failure) == "ERROR: timed out waiting for seat 2 to name its version\n"
         for client in clients:
             await client.close()
 
@@ -415,7 +416,7 @@ def test_a_silent_player_is_waited_for_as_long_as_was_said() -> None:
         received = await asyncio.gather(*(client.read_to_end() for client in clients))
         await playing.over()
         assert playing.fault == (0, FaultKind.TIMEOUT)
-        assert str(playing.match.failure).startswith("ERROR: could not get action from seat 1\n")
+        assert failure_text(playing.match.failure).startswith("ERROR: could not get action from seat 1\n")
         assert all(data.count(b"\n") == 1 for data in received)
         for client in clients:
             await client.close()

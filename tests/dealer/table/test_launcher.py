@@ -14,7 +14,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from dealer.table.launcher import BotProcess, LaunchError, command_of, stop_all
+from dealer.errors import LaunchError
+from dealer.table.launcher import BotProcess, command_of, stop_all
 from dealer.table.players import Player, PlayerKind, parse_player
 from tests.dealer.helpers import PATIENCE_S, write_program
 

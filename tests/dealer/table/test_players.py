@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from bots.registry import builtin_names
-from dealer.table.players import Player, PlayerError, PlayerKind, parse_player, unique_names
+from dealer.errors import PlayerError
+from dealer.table.players import Player, PlayerKind, parse_player, unique_names
 
 unix_only = pytest.mark.skipif(os.name == "nt", reason="file modes of Unix")
 

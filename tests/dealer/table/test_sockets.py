@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from dealer.errors import ListenError
 from dealer.match.match import Match, Phase
 from dealer.match.observer import MatchObserver, Observers
 from dealer.table.connections import Table
@@ -85,25 +86,24 @@ def test_more_ports_than_seats_are_ignored() -> None:
 def test_a_port_in_use_is_told_with_its_seat_and_nothing_stays_open() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         before = _open_files()
-        with pytest.raises(OSError) as raised:
+        with pytest.raises(ListenError) as raised:
             _table().listen([0, taken.getsockname()[1]])
-        assert raised.value.filename == "1"
-        assert raised.value.errno == errno.EADDRINUSE
+        assert (raised.value.seat, raised.value.reason) == (1, os.strerror(errno.EADDRINUSE))
         assert _open_files() == before
 
 
 @pytest.mark.parametrize("port", [65536, 10**9, -1])
 def test_a_number_that_is_no_port_is_told_with_its_seat(port: int) -> None:
-    with pytest.raises(OSError) as raised:
+    with pytest.raises(ListenError) as raised:
         _table().listen([port])
-    assert raised.value.filename == "0"
+    assert raised.value.seat == 0
 
 
 def test_an_address_that_is_not_ours_is_told() -> None:
     table = Table(Match(setup_of(KUHN, 1), MatchObserver()), host="192.0.2.1")
-    with pytest.raises(OSError) as raised:
+    with pytest.raises(ListenError) as raised:
         table.listen()
-    assert raised.value.filename == "0"
+    assert raised.value.seat == 0
 
 
 def test_a_socket_that_cannot_be_made_is_told_with_its_seat(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,9 +114,9 @@ def test_a_socket_that_cannot_be_made_is_told_with_its_seat(monkeypatch: pytest.
 
     table = _table()
     monkeypatch.setattr("dealer.table.connections.socket.socket", refuse)
-    with pytest.raises(OSError) as raised:
+    with pytest.raises(ListenError) as raised:
         table.listen()
-    assert raised.value.filename == "0"
+    assert raised.value.seat == 0
 
 
 @pytest.mark.skipif(not _has_ipv6(), reason="no IPv6 here")

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from dealer.match.faults import MatchFailure
+from dealer.match.causes import Cause
 from dealer.match.observer import MatchObserver
+from dealer.reference.sentences import failure_text
 from engine import Action, Seat
 from logs import HandRecord, PlayerComment, Times, format_transaction
 from logs.acpc_log.reader import read_log
@@ -54,8 +55,8 @@ class Files(MatchObserver):
     def match_finished(self, last_asked_us: int, totals: Sequence[float]) -> None:
         self.transcript += b"FINISHED at " + format_time(last_asked_us).encode() + b"\nSCORE:...\n"
 
-    def match_failed(self, failure: MatchFailure, waited_us: int) -> None:
-        self.transcript += failure.printed.encode()
+    def match_failed(self, cause: Cause, waited_us: int) -> None:
+        self.transcript += failure_text(cause).encode()
 
 
 def played(folder: Path, hands: int = 40) -> list[HandRecord]:

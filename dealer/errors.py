@@ -1,0 +1,167 @@
+"""The errors of this package.
+
+    DealerError
+    ├── ConfigError            the settings of a run make no sense (also a ValueError)
+    │   └── PlayerError        a player's description names nobody who could be seated
+    ├── UsageError             the command line of `acpc-dealer` cannot be run
+    ├── StartError             a run cannot start or go on
+    │   ├── FolderTakenError   its folder holds something already
+    │   ├── FolderBusyError    another process is running in its folder
+    │   ├── LaunchError        a bot, a socket, a folder or a file cannot be had
+    │   │   └── ListenError    a player's address cannot be listened on
+    │   └── PickUpError        a file is not that of the interrupted match
+    └── MatchFailure           a match, or a player's part in it, is over; never leaves `dealer.match`
+
+Every error composes its sentence from the facts it carries. None names an option of a command line: the command line
+adds what it would have people type.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from engine import Seat
+
+__all__ = [
+    "ConfigError",
+    "DealerError",
+    "FolderBusyError",
+    "FolderTakenError",
+    "LaunchError",
+    "ListenError",
+    "MatchFailure",
+    "PickUpError",
+    "PlayerError",
+    "StartError",
+    "UsageError",
+]
+
+
+class DealerError(Exception):
+    """The root of all errors of this package."""
+
+
+class ConfigError(DealerError, ValueError):
+    """The settings make no sense; the sentence says which one, and what it may be."""
+
+
+class PlayerError(ConfigError):
+    """Nobody can be seated under this description; the sentence says what there is."""
+
+
+class UsageError(DealerError):
+    """The command line of `acpc-dealer` cannot be run; the text is printed as it is, with its line end.
+
+    Attributes:
+        to_stdout: whether it goes to standard output, as the usage text does; else to standard error.
+    """
+
+    def __init__(self, text: str, *, to_stdout: bool = False) -> None:
+        super().__init__(text)
+        self.to_stdout = to_stdout
+
+
+class StartError(DealerError):
+    """A run cannot start or go on."""
+
+
+class FolderTakenError(StartError):
+    """The folder of a new run holds something already.
+
+    Attributes:
+        folder: the folder.
+        holds_run: whether it is an interrupted or finished run.
+    """
+
+    def __init__(self, folder: Path, holds_run: bool) -> None:
+        super().__init__(folder, holds_run)
+        self.folder = folder
+        self.holds_run = holds_run
+
+    def __str__(self) -> str:
+        return f"{self.folder} is not empty"
+
+
+class FolderBusyError(StartError):
+    """Another process is running in the folder.
+
+    Attributes:
+        folder: the folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.folder = folder
+
+    def __str__(self) -> str:
+        return f"the run in {self.folder} is still going on in another process"
+
+
+class LaunchError(StartError):
+    """A bot, a socket, a folder or a file of a run cannot be had.
+
+    Attributes:
+        action: what was tried, as in "start 'my_bot'".
+        reason: why it failed, in the words of the system.
+    """
+
+    def __init__(self, action: str, reason: object) -> None:
+        super().__init__(action, reason)
+        self.action = action
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"cannot {self.action}: {self.reason}"
+
+
+class ListenError(LaunchError):
+    """A player's address cannot be listened on.
+
+    Attributes:
+        host: the address.
+        port: the port asked for; 0 for any.
+        seat: whose address it would have been.
+        reason: why it failed, in the words of the system.
+    """
+
+    def __init__(self, host: str, port: int, seat: Seat, reason: object) -> None:
+        super().__init__(f"listen on {host} port {port or 'any'}", reason)
+        self.args = (host, port, seat, reason)
+        self.host = host
+        self.port = port
+        self.seat = seat
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}; choose another address or port"
+
+
+class PickUpError(StartError):
+    """A file in the folder of an interrupted match is not that match's.
+
+    Attributes:
+        path: the file.
+        line_number: of the offending line, from 1.
+        problem: what is wrong with it.
+    """
+
+    def __init__(self, path: Path, line_number: int, problem: str) -> None:
+        super().__init__(path, line_number, problem)
+        self.path = path
+        self.line_number = line_number
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return f"{self.path}, line {self.line_number}: {self.problem}"
+
+
+class MatchFailure(DealerError):
+    """A match is over, or a player's part in it.
+
+    Attributes:
+        cause: why, as one of `dealer.match.causes`.
+    """
+
+    def __init__(self, cause: Any) -> None:
+        super().__init__(cause)
+        self.cause = cause

@@ -1,0 +1,89 @@
+"""Why a match ended, in a sentence for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dealer.match.causes import (
+    BotFailed,
+    Cause,
+    ConnectionClosed,
+    EndedBeforeConnecting,
+    InternalError,
+    LeftBeforeVersion,
+    MatchCause,
+    NobodyLeft,
+    NotConnected,
+    NotReading,
+    NotSent,
+    NotWritten,
+    OutOfTime,
+    PlayerCause,
+    Silent,
+    TooManyIdleLines,
+    UnreadableVersion,
+    VersionLate,
+)
+from dealer.match.clocks import Limit
+
+__all__ = ["sentence_of"]
+
+
+def sentence_of(cause: Cause, names: Sequence[str], hand_number: int) -> str:
+    """What happened, as one sentence.
+
+    Args:
+        cause: why the match, or a player's part in it, is over.
+        names: the players, by seat.
+        hand_number: the hand being played when it happened.
+    """
+    if isinstance(cause, MatchCause):
+        return f"{_of_match(cause)}."
+    if isinstance(cause, BotFailed):
+        return f"{names[cause.seat]}: {cause.problem.removesuffix('.')}."
+    return f"{names[cause.seat]} {_of_player(cause, hand_number)}."
+
+
+def _of_match(cause: MatchCause) -> str:
+    match cause:
+        case NobodyLeft():
+            return "no player is left to act"
+        case NotWritten(path, reason):
+            return f"could not write {path or 'a log'}: {reason}"
+        case InternalError(error_type, text):
+            return f"internal error: {error_type}: {text}"
+        case _:
+            return "the actions of an earlier run cannot be played again"
+
+
+def _of_player(cause: PlayerCause, hand: int) -> str:
+    match cause:
+        case NotConnected():
+            return f"has not connected within {cause.limit_us / 1e6:g} s"
+        case VersionLate():
+            return f"has not named its version within {cause.limit_us / 1e6:g} s"
+        case EndedBeforeConnecting():
+            return "ended before it connected"
+        case LeftBeforeVersion():
+            return "closed the connection before it named its version"
+        case UnreadableVersion():
+            line = cause.line.split(b"\0")[0].decode("utf-8", "surrogateescape").rstrip("\r\n")
+            return f"does not speak the protocol: its first line was {line!r}, not 'VERSION:2.0.0'"
+        case OutOfTime(limit=Limit.RESPONSE):
+            return f"used more time than it had for an answer in hand {hand}"
+        case OutOfTime(limit=Limit.HAND):
+            return f"used more time than it had for hand {hand}"
+        case OutOfTime():
+            return f"used more time than it had for the match in hand {hand}"
+        case Silent():
+            return f"did not answer within {cause.limit_us / 1e6:g} s in hand {hand}"
+        case TooManyIdleLines():
+            return f"sent more than {cause.most} lines that are no answers in hand {hand}"
+        case NotReading():
+            return f"did not read what it was sent in hand {hand}"
+        case NotSent():
+            return f"no longer took what it was sent in hand {hand}"
+        case ConnectionClosed():
+            return f"closed the connection in hand {hand}"
+        case _:
+            raise TypeError(f"no sentence for {cause!r}")

@@ -1,0 +1,59 @@
+"""The errors of the dealer: one tree, drawn in its docstring, with sentences and facts that survive pickling."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from pathlib import Path
+
+import pytest
+
+from dealer import errors
+from dealer.errors import (
+    ConfigError,
+    DealerError,
+    FolderBusyError,
+    FolderTakenError,
+    LaunchError,
+    ListenError,
+    PickUpError,
+    PlayerError,
+    UsageError,
+)
+from engine import Seat
+
+SENTENCES = [
+    (ConfigError("hands: too many"), "hands: too many"),
+    (PlayerError("nobody"), "nobody"),
+    (UsageError("usage\n", to_stdout=True), "usage\n"),
+    (FolderTakenError(Path("runs"), True), "runs is not empty"),
+    (FolderBusyError(Path("runs")), "the run in runs is still going on in another process"),
+    (LaunchError("start 'bot'", "no such file"), "cannot start 'bot': no such file"),
+    (
+        ListenError("::1", 0, Seat(1), "in use"),
+        "cannot listen on ::1 port any: in use; choose another address or port",
+    ),
+    (PickUpError(Path("m.log"), 3, "what is this"), "m.log, line 3: what is this"),
+]
+
+
+@pytest.mark.parametrize(("error", "sentence"), SENTENCES)
+def test_errors_say_what_happened_and_keep_their_facts(error: DealerError, sentence: str) -> None:
+    assert str(error) == sentence
+    copy = pickle.loads(pickle.dumps(error))
+    assert type(copy) is type(error)
+    assert (str(copy), vars(copy)) == (sentence, vars(error))
+
+
+def test_the_tree_is_the_one_drawn() -> None:
+    drawn: list[tuple[int, str]] = []
+    for line in (errors.__doc__ or "").splitlines():
+        match = re.match(r"    ([│├└─ ]*)(\w+)", line)
+        if match and match[2].endswith(("Error", "Failure")):
+            drawn.append((len(match[1]) // 4, match[2]))
+    assert sorted(name for _, name in drawn) == sorted(errors.__all__)
+    above: dict[int, str] = {}
+    for depth, name in drawn:
+        above[depth] = name
+        if depth:
+            assert getattr(errors, name).__bases__[0] is getattr(errors, above[depth - 1]), name
