@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 import random
 import statistics
-from collections.abc import Callable
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from logs.estimation import FEWEST_UNITS, Z_95, Moments, RunningMean
-from tests.logs.estimation.populations import Population, population
+from tests.logs.estimation.populations import population
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2))
@@ -129,18 +130,22 @@ def test_a_million_hands_for_all_chips_lose_nothing() -> None:
     assert found.half_width_95 == pytest.approx(width, rel=1e-10)
 
 
-# ---- coverage
+# ---- coverage: many matches at once, as arrays
 
 
-def coverage(draw: Callable[[int], list[float]], runs: int) -> float:
-    """How often the interval of `draw(seed)` holds the true mean, 0."""
-    hits = 0
-    for seed in range(runs):
-        running = RunningMean(draw(seed))
-        half_width = running.half_width_95
-        assert half_width is not None
-        hits += abs(running.mean) <= half_width
-    return hits / runs
+def drawn(name: str, runs: int, units: int, seed: int = 1) -> NDArray[np.float64]:
+    """Scores of many matches, of shape (runs, units); the true mean is 0."""
+    return np.random.default_rng(seed).choice(np.array(population(name).scores), (runs, units))
+
+
+def coverage(scores: NDArray[np.float64]) -> float:
+    """How often the usual interval holds the true mean, 0."""
+    runs, units = scores.shape
+    means, half_widths = scores.mean(axis=1), Z_95 * scores.std(axis=1, ddof=1) / math.sqrt(units)
+    for run in range(0, runs, runs // 5):
+        running = RunningMean(scores[run].tolist())
+        assert (running.mean, running.half_width_95) == pytest.approx((means[run], half_widths[run]), abs=1e-6)
+    return float((abs(means) <= half_widths).mean())
 
 
 @pytest.mark.parametrize("units", [100, 1000])
@@ -149,8 +154,7 @@ def coverage(draw: Callable[[int], list[float]], runs: int) -> float:
     ["normal", "no-limit duplicates, tight against calling", "limit, raising against tight"],
 )
 def test_the_interval_covers_19_times_in_20(name: str, units: int) -> None:
-    of = population(name)
-    assert coverage(lambda seed: of.stream(seed, units), 1000) == pytest.approx(0.95, abs=0.022)
+    assert coverage(drawn(name, 4000, units)) == pytest.approx(0.95, abs=0.012)
 
 
 @pytest.mark.parametrize(
@@ -169,57 +173,50 @@ def test_the_interval_covers_19_times_in_20(name: str, units: int) -> None:
     ],
 )
 def test_the_interval_is_blind_to_what_is_rare_as_the_module_says(name: str, units: int, measured: float) -> None:
-    of = population(name)
-    assert coverage(lambda seed: of.stream(seed, units), 1000) == pytest.approx(measured, abs=0.04)
+    assert coverage(drawn(name, 4000, units)) == pytest.approx(measured, abs=0.025)
 
 
 def test_duplicates_cover_as_well_and_are_much_narrower() -> None:
-    """Luck that falls to both sides alike cancels in the score of a duplicate. Taken as single hands, they do not
+    """Luck that falls to both sides alike cancels in the score of a duplicate. Taken as single hands, duplicates do not
     look any surer than hands with independent cards."""
-
-    def hands(seed: int, deals: int) -> list[tuple[float, float]]:
-        chance = random.Random(seed)
-        luck = [chance.gauss(0, 5000) for _ in range(deals)]
-        return [(mine + chance.gauss(0, 1500), -mine + chance.gauss(0, 1500)) for mine in luck]
-
-    def scores(seed: int) -> list[float]:
-        return [(first + second) / 2 for first, second in hands(seed, 200)]
-
-    def singles(seed: int) -> list[float]:
-        return [value for pair in hands(seed, 200) for value in pair]
-
-    assert coverage(scores, 1000) == pytest.approx(0.95, abs=0.022)
-    assert coverage(singles, 300) == 1.0
-    paired, single = RunningMean(scores(1)).half_width_95, RunningMean(singles(1)).half_width_95
+    chance = np.random.default_rng(1)
+    luck = chance.normal(0, 5000, (4000, 200))
+    first, second = (side * luck + chance.normal(0, 1500, luck.shape) for side in (1, -1))
+    scores, singles = (first + second) / 2, np.concatenate([first, second], axis=1)
+    assert coverage(scores) == pytest.approx(0.95, abs=0.012)
+    assert coverage(singles) == 1.0
+    paired, single = (RunningMean(many[:10].ravel().tolist()).half_width_95 for many in (scores, singles))
     assert paired is not None
     assert single is not None
     assert paired < single / 3
 
 
-def ever_missed(of: Population, runs: int, units: int, *, first: int = FEWEST_UNITS) -> tuple[float, float]:
+def ever_missed(name: str, runs: int, units: int, *, first: int = FEWEST_UNITS) -> tuple[float, float]:
     """How often the true mean is ever outside while somebody looks after every unit: any-time interval, usual one."""
-    any_time = usual = 0
-    for seed in range(runs):
+    counts = np.arange(first, units + 1)
+    factors = np.empty((2, len(counts)))
+    for at, count in enumerate(counts.tolist()):
+        # Scores with a variance of 1: what is left is the number of standard deviations.
         running = RunningMean()
-        missed_any_time = missed_usual = False
-        for score in of.stream(seed, units):
-            running.add(score)
-            if running.count >= first and running.mean:
-                half_width, usual_half_width = running.half_width_any_time(), running.half_width_95
-                assert half_width is not None
-                assert usual_half_width is not None
-                missed_any_time |= abs(running.mean) > half_width
-                missed_usual |= abs(running.mean) > usual_half_width
-        any_time += missed_any_time
-        usual += missed_usual
-    return any_time / runs, usual / runs
+        running.count, running.squares = count, count - 1.0
+        factors[:, at] = running.half_width_any_time(), running.half_width_95
+    missed = np.zeros((2, 0), dtype=bool)
+    for seed in range(0, runs, 100):
+        scores = drawn(name, 100, units, seed)
+        sums, squares = scores.cumsum(axis=1)[:, first - 1 :], (scores**2).cumsum(axis=1)[:, first - 1 :]
+        means = sums / counts
+        deviations = np.sqrt(np.maximum(0, squares - sums * means) / (counts - 1))
+        out = [(abs(means) > factor * deviations).any(axis=1) for factor in factors]
+        missed = np.concatenate([missed, out], axis=1)
+    any_time, usual = missed.mean(axis=1)
+    return float(any_time), float(usual)
 
 
-def test_the_any_time_interval_may_be_looked_at_all_the_time() -> None:
-    for name in ("normal", "no-limit duplicates, tight against calling"):
-        any_time, usual = ever_missed(population(name), 150, 2000)
-        assert any_time <= 0.05 + 0.05
-        assert usual > 0.25
+@pytest.mark.parametrize("name", ["normal", "no-limit duplicates, tight against calling"])
+def test_the_any_time_interval_may_be_looked_at_all_the_time(name: str) -> None:
+    any_time, usual = ever_missed(name, 600, 2000)
+    assert any_time <= 0.05 + 0.025
+    assert usual > 0.25
 
 
 @pytest.mark.slow
@@ -237,6 +234,6 @@ def test_the_any_time_interval_may_be_looked_at_all_the_time() -> None:
     ],
 )
 def test_the_any_time_interval_over_long_matches(name: str, first: int, worst: float) -> None:
-    any_time, usual = ever_missed(population(name), 1000, 10_000, first=first)
+    any_time, usual = ever_missed(name, 2000, 10_000, first=first)
     assert any_time <= worst + 0.02
     assert usual > 0.25
