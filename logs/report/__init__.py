@@ -1,4 +1,11 @@
-"""One page about many hands: curves, tables, the biggest pots to be replayed."""
+"""One page about many hands: curves, tables, replays of the biggest pots.
+
+    counts = count_files(["runs/x"])
+    page = format_report(report_data("A and B", statistics_of(counts), counts.big_pots()))
+
+- `build`: everything a page shows; `plots` draws the curves, `replay` tells a hand step by step
+- `page`: the HTML
+"""
 
 from logs.report.build import report_data
 from logs.report.page import ReportData, format_report

@@ -1,4 +1,4 @@
-"""From statistics to what a page shows: tables, curves, hands."""
+"""From statistics to everything a page shows: curves, tables, hands."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def report_data(
     Args:
         title: of the page.
         statistics: of all hands.
-        pots: the biggest ones, the biggest first.
+        pots: the biggest pots, the biggest first.
         sentences: the results in words.
         facts: what was played.
-        more_tables: what the statistics do not know, such as faults.
+        more_tables: shown after the overview: what the statistics do not know, such as faults.
     """
     plots = tuple(
         Plot(clean(bot.name), winnings_plot(bot.curve, clean(bot.name))) for bot in statistics.bots if bot.curve

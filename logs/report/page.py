@@ -1,7 +1,7 @@
-"""The page itself: a template filled in, everything inside, nothing fetched.
+"""The page itself: one HTML file with everything in it, nothing fetched.
 
-All that people or programs wrote (names, comments, fault lines) is escaped by the template engine; only the plots,
-which are made here, go in as they are. A content security policy in the page forbids everything that is not in it.
+The template engine escapes everything that people or programs wrote (names, comments, fault lines); only the plots,
+which are made here, go in as they are. A content security policy in the page forbids whatever is not in it.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ class ReportData:
     Attributes:
         title: of the page.
         sentences: the results in words.
-        facts: what was played: pairs of a word and a value.
+        facts: what was played: pairs of a name and a value.
         plots: curves of winnings.
-        tables: in their order.
-        hands: to be replayed, the biggest pot first.
+        tables: in the order shown.
+        hands: the replays, the biggest pot first.
     """
 
     title: str

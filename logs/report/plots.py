@@ -1,11 +1,12 @@
-"""Curves of winnings as SVG that sits in a page: no fonts, no colours of its own where the page has some.
+"""Curves of winnings as SVG for a page, in the page's own font and text colour.
 
-matplotlib draws; axes and words are drawn in one marked colour, which then becomes the page's own text colour, so that
-a plot is readable on light and on dark ground. The same curve gives the same bytes.
+matplotlib draws axes and words in a marked colour, which is then replaced by the page's text colour, so that a plot is
+readable on light and on dark ground. The same curve gives the same bytes.
 """
 
 from __future__ import annotations
 
+import html
 import io
 import re
 from collections.abc import Sequence
@@ -16,21 +17,21 @@ from logs.tracker.statistics import CurvePoint
 __all__ = ["winnings_plot"]
 
 _MARK = "#010203"
-"""Becomes the colour of the page's text."""
+"""Stands for the colour of the page's text."""
 _MOST_POINTS = 400
-"""More than a screen can tell apart."""
+"""More than a screen shows apart."""
 _TOTAL, _SHOWDOWN, _OTHER, _ADJUSTED = "#2e9e4f", "#3b7dd8", "#d8493b", "#d39a1c"
-"""As in trackers: green in all, blue with showdown, red without, yellow all-in adjusted."""
+"""As in trackers: green for all hands, blue with showdown, red without, yellow all-in adjusted."""
 
 
 def winnings_plot(points: Sequence[CurvePoint], name: str, *, width: float = 7.2, height: float = 3.4) -> str:
-    """Winnings over hands of one player, with the interval of the total as a band.
+    """One player's winnings over its hands, with the interval of the total as a band.
 
     Args:
         points: the winnings along the way, in big blinds.
-        name: the player, for those who cannot see it.
+        name: the player, for the label that screen readers read.
         width: in inches of 72 points.
-        height: the same.
+        height: in inches of 72 points.
 
     Returns:
         an ``<svg>`` element.
@@ -92,10 +93,10 @@ def winnings_plot(points: Sequence[CurvePoint], name: str, *, width: float = 7.2
 
 
 def _embedded(svg: str, name: str) -> str:
-    """The SVG without what only a file of its own needs, in the page's colours."""
+    """The SVG in the page's colours, without what only a separate file needs."""
     svg = svg[svg.index("<svg") :]
     svg = svg.replace(_MARK, "currentColor")
-    label = name.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
+    label = html.escape(name, quote=True)
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, count=1, flags=re.DOTALL)
     svg = re.sub(r' (width|height)="[^"]*"', "", svg, count=2)
     return svg.replace("<svg ", f'<svg role="img" aria-label="winnings of {label} over hands" ', 1)
