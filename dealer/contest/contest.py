@@ -16,13 +16,13 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from dealer.contest.ending import Ending, Outcome
+from dealer.contest.local_run import LocalRun
 from dealer.contest.match_run import MatchPlan, MatchRun
 from dealer.contest.schedule import Seating, Slot, slots
 from dealer.contest.scores import Scores
-from dealer.contest.tally import Tally
+from dealer.contest.tcp_run import TcpRun
 from dealer.errors import LaunchError
 from dealer.match.clocks import DEFAULT_LIMITS, TimeLimits
 from dealer.match.faults import FaultPolicy
@@ -30,7 +30,7 @@ from dealer.match.match import MatchSetup
 from dealer.record.files import RecordPlan
 from dealer.record.resume import PickedUp, pick_up
 from dealer.table.players import Player
-from engine import Game, Seat
+from engine import Game
 from logs.estimation import Better, FixedHands, Monitor, StopRule, score_bounds
 from logs.export import ExportFormat
 
@@ -103,29 +103,6 @@ class ContestPlan:
         return self.stop is not None and not isinstance(self.stop, FixedHands)
 
 
-class Run(Protocol):
-    """What a contest needs of a match being run, over TCP or in this process."""
-
-    plan: MatchPlan
-    tally: Tally
-    failure: str | None
-    failed_seat: Seat | None
-    exit_codes: dict[Seat, int]
-    started_s: float | None
-
-    @property
-    def questions(self) -> int: ...
-    @property
-    def overhead_ns(self) -> int: ...
-    @property
-    def start_time_left_s(self) -> float | None: ...
-    def waiting_for(self) -> list[tuple[str, str]]: ...
-    def not_exported(self) -> list[str]: ...
-    async def play_until(self, hands: int) -> None: ...
-    async def finish(self) -> None: ...
-    async def close(self) -> None: ...
-
-
 class _MatchFailed(Exception):
     """A match has failed, so the contest ends; says why."""
 
@@ -159,7 +136,7 @@ class Contest:
         self.plan = plan
         self.slots = plan.slots
         self.scores = Scores(plan.game, self.slots)
-        self.runs: list[Run] = []
+        self.runs: list[MatchRun] = []
         self.ending: Ending | None = None
         self.started_s = time.monotonic()
         self.seconds = 0.0
@@ -214,13 +191,9 @@ class Contest:
             self.runs.append(self._make_run(index, plan, picked_up))
             self._is_closed.append(picked_up is not None and picked_up.is_closed)
 
-    def _make_run(self, index: int, plan: MatchPlan, picked_up: PickedUp | None) -> Run:
-        scores = self.scores
-        if self.plan.is_in_process:
-            from dealer.contest.local_run import LocalRun
-
-            return LocalRun(plan, picked_up=picked_up, on_values=lambda values: scores.add(index, values))
-        return MatchRun(plan, picked_up=picked_up, on_values=lambda values: scores.add(index, values))
+    def _make_run(self, index: int, plan: MatchPlan, picked_up: PickedUp | None) -> MatchRun:
+        kind = LocalRun if self.plan.is_in_process else TcpRun
+        return kind(plan, picked_up=picked_up, on_values=lambda values: self.scores.add(index, values))
 
     def _match_plan(self, slot: Slot) -> MatchPlan:
         plan = self.plan

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from dealer.match.faults import QUOTED_BYTES, Fault, FaultKind, Remedy
+from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.match.observer import MatchObserver
 from dealer.record.response_times import ResponseTimes
 from dealer.record.resume import PickedUp
-from dealer.record.writers import remedy_text
 from engine import Game
 from logs import HandRecord
 
@@ -23,7 +22,7 @@ class Tally(MatchObserver):
         hands: finished hands, in all.
         chips: net chips.
         faults: how often each fault happened, by its name.
-        first_faults: the first fault in words.
+        first_faults: the first fault, if there was one.
         restarts: how often a player was started again.
         times: how long answers took.
     """
@@ -40,7 +39,7 @@ class Tally(MatchObserver):
         self.hands = 0
         self.chips = [0.0] * players
         self.faults: list[Counter[str]] = [Counter() for _ in range(players)]
-        self.first_faults: list[str | None] = [None] * players
+        self.first_faults: list[Fault | None] = [None] * players
         self.restarts = [0] * players
         self.times = [ResponseTimes() for _ in range(players)]
         self._gone: set[int] = set()
@@ -76,7 +75,7 @@ class Tally(MatchObserver):
             self._on_values(values)
 
     def fault(self, fault: Fault) -> None:
-        """Count the fault and quote the first one."""
+        """Count the fault and keep the first one."""
         seat = fault.seat
         if fault.is_final:
             self._gone.add(seat)
@@ -84,10 +83,7 @@ class Tally(MatchObserver):
             self.restarts[seat] += 1
         self.faults[seat][fault.kind.value] += 1
         if self.first_faults[seat] is None:
-            line = fault.line[:QUOTED_BYTES].decode("latin-1").rstrip("\r\n")
-            quoted = f": {line!r}" if fault.line else ""
-            where = f" in hand {fault.hand_number}" if fault.hand_number >= 0 else ""
-            self.first_faults[seat] = f"{fault.kind.value}{where}{quoted}, {remedy_text(fault)}"
+            self.first_faults[seat] = fault
 
     @property
     def fault_count(self) -> int:

@@ -1,7 +1,8 @@
-"""Why a match ended, in a sentence for people."""
+"""Why a match ended, in sentences for people."""
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Sequence
 
 from dealer.match.causes import (
@@ -26,7 +27,7 @@ from dealer.match.causes import (
 )
 from dealer.match.clocks import Limit
 
-__all__ = ["sentence_of"]
+__all__ = ["process_sentences", "sentence_of"]
 
 
 def sentence_of(cause: Cause, names: Sequence[str], hand_number: int) -> str:
@@ -42,6 +43,30 @@ def sentence_of(cause: Cause, names: Sequence[str], hand_number: int) -> str:
     if isinstance(cause, BotFailed):
         return f"{names[cause.seat]}: {cause.problem.removesuffix('.')}."
     return f"{names[cause.seat]} {_of_player(cause, hand_number)}."
+
+
+def process_sentences(exit_code: int | None, last_lines: Sequence[str] | None) -> str:
+    """What became of a failed player's process, to follow the sentence about its cause.
+
+    Args:
+        exit_code: negative for a signal; None if the process has not ended by itself.
+        last_lines: what the process wrote last; None if there is no process of ours.
+    """
+    if last_lines is None:
+        return ""
+    ended = "" if exit_code is None else f" Its process ended with {_exit_in_words(exit_code)}."
+    if not last_lines:
+        return f"{ended} It wrote nothing."
+    return f"{ended} The last it wrote:\n" + "\n".join(f"    {line}" for line in last_lines)
+
+
+def _exit_in_words(code: int) -> str:
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return f"signal {-code} ({signal.Signals(-code).name})"
+    except ValueError:
+        return f"signal {-code}"
 
 
 def _of_match(cause: MatchCause) -> str:

@@ -8,7 +8,7 @@ from dealer.contest.contest import Contest
 from dealer.match.faults import FaultKind
 from dealer.record.response_times import ResponseTimes
 from dealer.results.schema import ContestResult, DealerReport, MatchSummary, PlayerResult
-from dealer.results.sentences import contest_sentence
+from dealer.results.sentences import contest_sentence, fault_phrase
 from logs.estimation import RunningMean
 
 __all__ = ["contest_result"]
@@ -102,7 +102,7 @@ def _player_result(contest: Contest, player: int, mean: RunningMean, any_time: b
         half_width_95=mean.half_width_any_time() if any_time else mean.half_width_95,
         standard_deviation=mean.standard_deviation if mean.count > 1 else None,
         faults=dict(sorted(faults.items(), key=lambda item: order[item[0]])),
-        first_fault=first_fault,
+        first_fault=None if first_fault is None else fault_phrase(first_fault),
         restarts=restarts,
         actions=times.count,
         thinking_s=times.total_us / 1e6,

@@ -6,10 +6,12 @@ import math
 from collections.abc import Sequence
 
 from dealer.contest.ending import Outcome
+from dealer.match.faults import QUOTED_BYTES, Fault
+from dealer.record.writers import remedy_text
 from dealer.results.schema import PlayerResult
 from logs.estimation import FEWEST_UNITS
 
-__all__ = ["contest_sentence", "count_of", "rounded_up"]
+__all__ = ["contest_sentence", "count_of", "fault_phrase", "rounded_up"]
 
 _LEVEL_CHIPS = 1e-6
 """Sums of split pots leave rests far smaller than this."""
@@ -90,3 +92,11 @@ def rounded_up(number: float) -> int:
         return 1
     unit: int = 10 ** max(0, math.floor(math.log10(number)) - 1)
     return math.ceil(number / unit) * unit
+
+
+def fault_phrase(fault: Fault) -> str:
+    """What a player did wrong, where, with the offending line, and what was done about it."""
+    where = f" in hand {fault.hand_number}" if fault.hand_number >= 0 else ""
+    line = fault.line[:QUOTED_BYTES].decode("latin-1").rstrip("\r\n")
+    quoted = f": {line!r}" if fault.line else ""
+    return f"{fault.kind.value}{where}{quoted}, {remedy_text(fault)}"

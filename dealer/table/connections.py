@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import logging
 import os
 import socket
 import time
@@ -26,6 +27,8 @@ from dealer.table.loop import Changes, MatchLoop
 from engine import Seat
 
 __all__ = ["Table"]
+
+_log = logging.getLogger(__name__)
 
 _READ_BYTES = 448
 """Replies are short; a read of so few bytes is served from Python's pool of small objects."""
@@ -96,6 +99,7 @@ class _Connection:
             else:
                 self.eof = True
                 self.stop_reading()
+                _log.info("%s: connection closed by the player", table.label(self.seat))
                 match.receive_eof(self.seat)
             if match.phase is not _PLAYING or match.has_losses or table.needs_step:
                 table.after_step()
@@ -245,9 +249,14 @@ class Table:
         return self._loop
 
     @property
+    def is_over(self) -> bool:
+        """Whether the match has ended, with its score or early."""
+        return self.match.phase in (Phase.FINISHED, Phase.FAILED)
+
+    @property
     def is_at_rest(self) -> bool:
         """Whether the match holds or is over."""
-        return self.match.phase in (Phase.HOLDING, Phase.FINISHED, Phase.FAILED)
+        return self.match.phase is Phase.HOLDING or self.is_over
 
     def listen(self, ports: Sequence[int] = ()) -> list[int]:
         """Open one listening socket per seat; seats without a given port, or with port 0, get a free one.
@@ -284,6 +293,7 @@ class Table:
         listener.setblocking(False)
         self._listeners[seat] = listener
         bound: int = listener.getsockname()[1]
+        _log.info("%s: listening on %s port %d", self.label(seat), self._host, bound)
         return bound
 
     def reopen(self, seat: Seat) -> int:
@@ -311,6 +321,10 @@ class Table:
             self._returning.discard(seat)
             connection.close()
 
+    def label(self, seat: Seat) -> str:
+        """A seat of this match, as the log of the program names it."""
+        return f"match {self.match.setup.name}, seat {seat + 1} ({self.match.setup.names[seat]})"
+
     def missing_seats(self) -> list[Seat]:
         """The seats that wait for their player."""
         return self.match.missing_seats()
@@ -335,7 +349,7 @@ class Table:
         self.changes.notify()
         self.needs_step = True
         try:
-            await self.changes.wait_for(lambda: match.phase in (Phase.FINISHED, Phase.FAILED))
+            await self.changes.wait_for(lambda: self.is_over)
             await self._drain()
         finally:
             if start_timer is not None:
@@ -367,11 +381,12 @@ class Table:
         if listener is None:
             return
         try:
-            sock, _ = listener.accept()
+            sock, address = listener.accept()
         except OSError:
             return
         sock.setblocking(False)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        _log.info("%s: connected from %s port %d", self.label(seat), *address[:2])
         self._close_listener(seat)
         try:
             connection = self._connections[seat] = _Connection(self, seat, sock)
@@ -407,6 +422,7 @@ class Table:
         if match.has_losses:
             for loss in match.take_losses():
                 seat = loss.cause.seat
+                _log.warning("%s: lost in hand %d by %s", self.label(seat), loss.hand_number, loss.cause)
                 self.close_seat(seat)
                 if self.on_loss is not None:
                     self.on_loss(loss)
@@ -445,6 +461,7 @@ class Table:
 
     def fail_by_mistake(self, error: Exception) -> None:
         """Something of ours raised what nobody expected."""
+        _log.error("match %s: internal error", self.match.setup.name, exc_info=error)
         try:
             self.match.fail(InternalError(type(error).__name__, str(error)))
         finally:

@@ -12,6 +12,7 @@ process it starts inherits (``ARENA_BOT``), wherever that process has gone since
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import signal
 import subprocess
@@ -28,6 +29,8 @@ from dealer.errors import LaunchError
 from dealer.table.players import Player, PlayerKind
 
 __all__ = ["BotProcess", "command_of", "stop_all"]
+
+_log = logging.getLogger(__name__)
 
 _LAST_LINES = 5
 _START_BUILT_IN = "import sys; from bots.builtin import main; sys.exit(main())"
@@ -71,6 +74,7 @@ class BotProcess:
         """
         self.output_path = output_path
         self._on_exit = on_exit
+        self._label = f"{player.text} at port {port}"
         self._ended = threading.Event()
         self._is_stopped = False
         self._mark = uuid.uuid4().hex
@@ -89,6 +93,7 @@ class BotProcess:
                 )
         except OSError as error:
             raise LaunchError(f"start {player.text!r}", error.strerror or error) from None
+        _log.info("%s: started as process %d", self._label, self._process.pid)
         try:
             threading.Thread(target=self._await_exit, daemon=True).start()
         except RuntimeError as error:
@@ -99,6 +104,7 @@ class BotProcess:
     def _await_exit(self) -> None:
         self._process.wait()
         self._ended.set()
+        _log.info("%s: process %d ended with exit code %d", self._label, self._process.pid, self._process.returncode)
         self._on_exit()
 
     @property

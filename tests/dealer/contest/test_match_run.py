@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 import os
 import signal
 import socket
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dealer.contest.match_run import MatchPlan, MatchRun
+from dealer.contest.match_run import MatchPlan
+from dealer.contest.tcp_run import TcpRun
 from dealer.errors import LaunchError
 from dealer.match.clocks import TimeLimits
 from dealer.match.faults import FaultPolicy
 from dealer.match.match import MatchSetup
 from dealer.match.observer import MatchObserver
-from dealer.record.files import RecordPlan
+from dealer.record.files import RecordPlan, open_match_files
 from dealer.record.resume import pick_up
+from dealer.results.sentences import fault_phrase
 from dealer.table.loop import MatchLoop, new_event_loop
 from dealer.table.players import parse_player
 from engine import Seat
@@ -60,7 +65,7 @@ def _plan(
     return MatchPlan(setup, RecordPlan(out, name), parsed, tuple(range(len(parsed))), host, ports, coalesce_s)
 
 
-async def _to_the_end(run: MatchRun) -> MatchRun:
+async def _to_the_end(run: TcpRun) -> TcpRun:
     try:
         async with asyncio.timeout(PATIENCE_S):
             await run.play_until(run.plan.setup.hands)
@@ -69,15 +74,15 @@ async def _to_the_end(run: MatchRun) -> MatchRun:
     return run
 
 
-def _play(plan: MatchPlan, *observers: MatchObserver) -> MatchRun:
-    run = MatchRun(plan, observers)
+def _play(plan: MatchPlan, *observers: MatchObserver) -> TcpRun:
+    run = TcpRun(plan, observers)
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(_to_the_end(run))
     assert all(process.exit_code is not None for process in run._processes.values())
     return run
 
 
-def _log(run: MatchRun) -> list[str]:
+def _log(run: TcpRun) -> list[str]:
     return (run.plan.record.folder / "match.log").read_text().splitlines()
 
 
@@ -164,13 +169,14 @@ def test_bad_replies_are_counted_and_the_first_is_quoted(tmp_path: Path) -> None
     faults = run.tally.faults[0]
     assert faults["malformed reply"] >= 3
     assert set(faults) <= {"malformed reply", "stale reply"}
-    assert run.tally.first_faults[0] == "malformed reply in hand 0: 'what?', ignored"
+    assert run.tally.first_faults[0] is not None
+    assert fault_phrase(run.tally.first_faults[0]) == "malformed reply in hand 0: 'what?', ignored"
     assert run.tally.faults[1] == {}
 
 
 def test_a_tcp_seat_is_waited_for_and_named_with_its_address(tmp_path: Path) -> None:
     plan = _plan(tmp_path, "tcp", "calling", hands=1)
-    run = MatchRun(plan)
+    run = TcpRun(plan)
 
     async def main() -> None:
         playing = asyncio.create_task(_to_the_end(run))
@@ -230,7 +236,7 @@ def test_a_bot_that_never_connects(tmp_path: Path) -> None:
 
 
 def test_a_client_that_does_not_name_its_version(tmp_path: Path) -> None:
-    run = MatchRun(_plan(tmp_path, "tcp", "tcp", limits=limits(start_s=1)))
+    run = TcpRun(_plan(tmp_path, "tcp", "tcp", limits=limits(start_s=1)))
 
     async def main() -> None:
         playing = asyncio.create_task(_to_the_end(run))
@@ -354,7 +360,7 @@ def test_a_bot_that_cannot_be_started_takes_the_others_with_it(tmp_path: Path) -
     path.write_bytes(b"\x7fELF no program")
     path.chmod(0o755)
     plan = _plan(tmp_path, "calling", str(path))
-    run = MatchRun(plan)
+    run = TcpRun(plan)
     with asyncio.Runner(loop_factory=new_event_loop) as runner, pytest.raises(LaunchError, match=r"^cannot start "):
         runner.run(_to_the_end(run))
     assert [process.exit_code is None for process in run._processes.values()] == [False]
@@ -363,7 +369,7 @@ def test_a_bot_that_cannot_be_started_takes_the_others_with_it(tmp_path: Path) -
 # ---- interruptions and what is left open
 
 
-def _interrupt(run: MatchRun, is_time: Callable[[], bool]) -> MatchRun:
+def _interrupt(run: TcpRun, is_time: Callable[[], bool]) -> TcpRun:
     async def main() -> None:
         playing = asyncio.create_task(_to_the_end(run))
         while not is_time():
@@ -379,7 +385,7 @@ def _interrupt(run: MatchRun, is_time: Callable[[], bool]) -> MatchRun:
 
 
 def test_an_interrupted_match_leaves_whole_lines(tmp_path: Path) -> None:
-    run = MatchRun(_plan(tmp_path, hands=10_000_000))
+    run = TcpRun(_plan(tmp_path, hands=10_000_000))
     _interrupt(run, lambda: run.hands > 20)
     assert run.failure is None
     assert not run.is_over
@@ -390,7 +396,7 @@ def test_an_interrupted_match_leaves_whole_lines(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_wait_ends(tmp_path: Path) -> None:
-    run = MatchRun(_plan(tmp_path, "tcp", "tcp"))
+    run = TcpRun(_plan(tmp_path, "tcp", "tcp"))
     _interrupt(run, lambda: bool(run.ports))
     assert run.hands == 0
 
@@ -403,7 +409,7 @@ def test_a_match_that_waits_sets_no_timers(tmp_path: Path) -> None:
             self.timers += 1
             return super().call_at(*arguments, **options)
 
-    run = MatchRun(_plan(tmp_path, "tcp", _bot(tmp_path, "Bob", "hello()\nf.read()")))
+    run = TcpRun(_plan(tmp_path, "tcp", _bot(tmp_path, "Bob", "hello()\nf.read()")))
 
     async def main() -> int:
         playing = asyncio.create_task(run.play_until(1))
@@ -423,7 +429,7 @@ def test_a_match_that_waits_sets_no_timers(tmp_path: Path) -> None:
 def test_an_interrupt_while_the_exit_code_is_awaited(tmp_path: Path) -> None:
     """The bot has hung up and lingers; while its exit code is awaited, somebody presses Ctrl-C."""
     code = "import time\nhello()\nf.readline()\ns.shutdown(2)\ntime.sleep(600)"
-    run = MatchRun(_plan(tmp_path, _bot(tmp_path, "Bob", code), "calling"))
+    run = TcpRun(_plan(tmp_path, _bot(tmp_path, "Bob", code), "calling"))
     _interrupt(run, lambda: run.failure is not None)
     assert run.failure is not None
     assert run.failure.startswith("Bob closed the connection in hand 0.")
@@ -433,7 +439,7 @@ def test_an_interrupt_while_the_exit_code_is_awaited(tmp_path: Path) -> None:
 def test_a_bot_that_will_not_end_does_not_keep_the_match(tmp_path: Path) -> None:
     code = "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nhello()\n"
     stubborn = _bot(tmp_path, "Bob", code + "for line in f: call(line)\nwhile True: time.sleep(600)")
-    run = MatchRun(_plan(tmp_path, stubborn, "calling", hands=2))
+    run = TcpRun(_plan(tmp_path, stubborn, "calling", hands=2))
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(_to_the_end(run))
     assert run.failure is None
@@ -463,7 +469,7 @@ def test_no_file_stays_open(tmp_path: Path, how: str) -> None:
         elif how == "failed":
             _play(_plan(folder, "tcp", "tcp", limits=limits(start_s=0.01)))
         elif how == "interrupted":
-            run = MatchRun(_plan(folder, "tcp", "tcp"))
+            run = TcpRun(_plan(folder, "tcp", "tcp"))
             _interrupt(run, lambda: bool(run.ports))
         else:
             with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -479,7 +485,7 @@ def test_every_bot_writes_in_a_file_of_its_own(tmp_path: Path) -> None:
     players = [write_program(tmp_path, f"{i}.py", f"print({i}); raise SystemExit") for i in range(3)]
     names = ("a", "a", "a-1")
     texts = [f"{name}={player}" for name, player in zip(names, players, strict=True)]
-    run = MatchRun(_plan(tmp_path, *texts, game="kuhn.limit.3p"))
+    run = TcpRun(_plan(tmp_path, *texts, game="kuhn.limit.3p"))
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(_to_the_end(run))
     assert len({process.output_path for process in run._processes.values()}) == 3
@@ -493,8 +499,8 @@ def test_two_matches_in_one_loop(tmp_path: Path) -> None:
     (tmp_path / "good").mkdir()
     (tmp_path / "bad").mkdir()
     dying = _bot(tmp_path, "Bob", "hello()\nf.readline()\nos._exit(1)")
-    good = MatchRun(_plan(tmp_path / "good", "random", "random", hands=50))
-    bad = MatchRun(_plan(tmp_path / "bad", dying, "calling", hands=50))
+    good = TcpRun(_plan(tmp_path / "good", "random", "random", hands=50))
+    bad = TcpRun(_plan(tmp_path / "bad", dying, "calling", hands=50))
 
     async def main() -> None:
         await asyncio.gather(_to_the_end(good), _to_the_end(bad))
@@ -511,7 +517,7 @@ def test_two_matches_in_one_loop(tmp_path: Path) -> None:
 def test_a_match_moved_on_in_steps_is_the_match_played_at_once(tmp_path: Path) -> None:
     (tmp_path / "once").mkdir()
     expected = _log(_play(_plan(tmp_path / "once", "random", "random", hands=30)))
-    run = MatchRun(_plan(tmp_path, "random", "random", hands=30))
+    run = TcpRun(_plan(tmp_path, "random", "random", hands=30))
 
     async def main() -> None:
         try:
@@ -530,7 +536,7 @@ def test_a_match_moved_on_in_steps_is_the_match_played_at_once(tmp_path: Path) -
 
 
 def test_a_match_ended_before_its_last_hand_has_its_score(tmp_path: Path) -> None:
-    run = MatchRun(_plan(tmp_path, "random", "random", hands=30))
+    run = TcpRun(_plan(tmp_path, "random", "random", hands=30))
 
     async def main() -> None:
         await run.play_until(12)
@@ -546,11 +552,11 @@ def test_a_picked_up_match_is_the_match_played_at_once(tmp_path: Path) -> None:
     (tmp_path / "once").mkdir()
     expected = _log(_play(_plan(tmp_path / "once", "random", "random", hands=30)))
     plan = _plan(tmp_path, "random", "random", hands=30)
-    run = MatchRun(plan)
+    run = TcpRun(plan)
     _interrupt(run, lambda: run.hands > 7)
     picked_up = pick_up(plan.setup, plan.record)
     assert picked_up is not None
-    again = MatchRun(plan, picked_up=picked_up)
+    again = TcpRun(plan, picked_up=picked_up)
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(_to_the_end(again))
     assert _log(again) == expected
@@ -615,8 +621,8 @@ def test_a_bot_started_again_goes_on_as_if_nothing_had_happened(tmp_path: Path, 
     assert run.tally.faults[0] == {fault: 1}
     assert run.tally.restarts == [1, 0]
     assert run.tally.first_faults[0] is not None
-    assert run.tally.first_faults[0].startswith(f"{fault} in hand 3")
-    assert run.tally.first_faults[0].endswith("started again")
+    assert fault_phrase(run.tally.first_faults[0]).startswith(f"{fault} in hand 3")
+    assert fault_phrase(run.tally.first_faults[0]).endswith("started again")
     assert _log(run)[4:] == _called_log(tmp_path)[4:]
 
 
@@ -663,12 +669,12 @@ def test_a_bot_that_forfeits_checks_or_folds_from_there_on(tmp_path: Path, faili
 def test_a_forfeit_outlives_the_run(tmp_path: Path) -> None:
     bob = _failing_once(tmp_path, DIES)
     plan = _plan(tmp_path, bob, "raising", hands=400_000, on_fault=FaultPolicy.FORFEIT)
-    run = MatchRun(plan)
+    run = TcpRun(plan)
     _interrupt(run, lambda: run.hands > 20)
     picked_up = pick_up(plan.setup, plan.record)
     assert picked_up is not None
     assert picked_up.progress.forfeited == frozenset({Seat(0)})
-    again = MatchRun(plan, picked_up=picked_up)
+    again = TcpRun(plan, picked_up=picked_up)
     _interrupt(again, lambda: again.hands > run.hands + 20)
     assert again.tally.faults[0] == {"crash": 1}
     assert set(again._processes) == {Seat(1)}
@@ -684,7 +690,9 @@ def test_a_bot_that_never_comes_ends_its_match_under_every_policy(tmp_path: Path
 
 @needs_full
 @pytest.mark.parametrize("policy", [FaultPolicy.FORFEIT, FaultPolicy.RESTART])
-def test_a_disk_that_is_full_when_a_fault_is_noted_ends_the_match(tmp_path: Path, policy: FaultPolicy) -> None:
+def test_a_disk_that_is_full_when_a_fault_is_noted_ends_the_match(
+    tmp_path: Path, policy: FaultPolicy, monkeypatch: pytest.MonkeyPatch
+) -> None:
     plan = _plan(tmp_path, _failing_once(tmp_path, DIES), "calling", on_fault=policy)
 
     class Full(MatchObserver):
@@ -692,17 +700,71 @@ def test_a_disk_that_is_full_when_a_fault_is_noted_ends_the_match(tmp_path: Path
             (plan.record.folder / "match.faults").unlink(missing_ok=True)
             (plan.record.folder / "match.faults").symlink_to("/dev/full")
 
-    run = MatchRun(plan)
-    original = run._open_files
-
-    def open_files() -> Any:
-        files = original()
+    def open_files(*arguments: Any, **options: Any) -> Any:
+        files = open_match_files(*arguments, **options)
         files.observers = (Full(), *files.observers)
         return files
 
-    run._open_files = open_files  # type: ignore[method-assign]
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(_to_the_end(run))
+    monkeypatch.setattr("dealer.contest.match_run.open_match_files", open_files)
+    run = _play(plan)
     assert run.failure is not None
     assert run.failure.startswith("could not write ")
     assert run.failure.endswith("No space left on device.")
+
+
+# ---- what the log of the program says
+
+
+def _messages(caplog: pytest.LogCaptureFixture, level: int) -> list[str]:
+    assert all(record.name.startswith("dealer.") for record in caplog.records)
+    return [record.getMessage() for record in caplog.records if record.levelno == level]
+
+
+def test_connections_and_the_course_of_a_match_are_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "dealer")
+    run = _play(_plan(tmp_path, "Ann=calling", "Bob=calling", hands=3))
+    messages = _messages(caplog, logging.INFO)
+    for seat, name in enumerate(("Ann", "Bob")):
+        label = f"match match, seat {seat + 1} ({name})"
+        assert f"{label}: listening on 127.0.0.1 port {run.ports[seat]}" in messages
+        assert any(message.startswith(f"{label}: connected from 127.0.0.1 port ") for message in messages)
+        assert any(
+            message.startswith(f"calling at port {run.ports[seat]}: started as process ") for message in messages
+        )
+    assert "match match: started" in messages
+    assert "match match: finished" in messages
+    assert _messages(caplog, logging.WARNING) == []
+
+
+def test_faults_and_restarts_are_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    run = _play(_plan(tmp_path, _failing_once(tmp_path, DIES), "random", on_fault=FaultPolicy.RESTART))
+    assert run.failure is None
+    lost, fault = _messages(caplog, logging.WARNING)
+    assert lost.startswith("match match, seat 1 (Bob): lost in hand 3 by ConnectionClosed(")
+    assert fault == "match match, seat 1 (Bob), hand 3: crash, started again"
+
+
+def test_a_match_that_fails_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    _fails(_plan(tmp_path, "calling", _bot(tmp_path, "Bob", "hello()\nf.readline()\nos._exit(7)")))
+    assert _messages(caplog, logging.WARNING) == [
+        "match match: Bob closed the connection in hand 0.",
+        "match match, seat 2 (Bob), hand 0: crash, the match ended",
+    ]
+
+
+def test_a_match_that_is_resumed_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    plan = _plan(tmp_path, hands=10_000_000)
+    run = TcpRun(plan)
+    _interrupt(run, lambda: run.hands > 5)
+    caplog.set_level(logging.INFO, "dealer")
+    caplog.clear()
+    picked_up = pick_up(plan.setup, plan.record)
+    assert picked_up is not None
+    TcpRun(plan, picked_up=picked_up)
+    assert _messages(caplog, logging.INFO) == [f"match match: resumed after {picked_up.progress.hands} hands"]
+
+
+def test_the_log_of_the_program_is_silent_unless_asked_for(tmp_path: Path) -> None:
+    code = "import logging, dealer; logging.getLogger('dealer.table').error('x')"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True)
+    assert (done.stdout, done.stderr) == (b"", b"")

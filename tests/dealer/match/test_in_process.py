@@ -18,7 +18,8 @@ from bots.bot import Bot
 from bots.conversation import Conversation
 from bots.registry import make_bot
 from bots.view import View
-from dealer.contest.match_run import MatchPlan, MatchRun
+from dealer.contest.match_run import MatchPlan
+from dealer.contest.tcp_run import TcpRun
 from dealer.match.causes import Cause, NobodyLeft, NotWritten, OutOfTime
 from dealer.match.clocks import Limit
 from dealer.match.faults import Fault, FaultKind, FaultPolicy, Remedy
@@ -232,7 +233,7 @@ def test_the_log_is_that_of_a_match_over_tcp(
         folder.mkdir()
 
     async def over_tcp() -> None:
-        run = MatchRun(MatchPlan(setup, RecordPlan(folders[0], name), tuple(map(parse_player, specs)), seeds))
+        run = TcpRun(MatchPlan(setup, RecordPlan(folders[0], name), tuple(map(parse_player, specs)), seeds))
         async with asyncio.timeout(PATIENCE_S):
             await run.play_until(setup.hands)
             await run.close()

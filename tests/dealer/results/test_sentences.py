@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dealer.contest.ending import Outcome
+from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.results.schema import SCHEMA_VERSION, ContestResult, PlayerResult
-from dealer.results.sentences import contest_sentence, count_of, rounded_up
+from dealer.results.sentences import contest_sentence, count_of, fault_phrase, rounded_up
+from engine import CALL, Seat
 from tests.dealer import results_of
 
 GAME = "some.game"
@@ -181,3 +183,29 @@ def test_every_field_of_a_result_is_in_the_documentation() -> None:
     for model in models:
         for field in getattr(model, "model_fields", {}):
             assert f"`{field}`" in text, f"{model.__name__}.{field} is not described"
+
+
+# ---- faults
+
+
+@pytest.mark.parametrize(
+    ("fault", "phrase"),
+    [
+        (
+            Fault(Seat(1), FaultKind.MALFORMED_REPLY, 3, b"ju\x1bnk\xff\r\n", Remedy.IGNORED),
+            "malformed reply in hand 3: 'ju\\x1bnkÿ', ignored",
+        ),
+        (
+            Fault(Seat(0), FaultKind.ILLEGAL_ACTION, 0, b"x", Remedy.PLAYED, CALL),
+            "illegal action in hand 0: 'x', played c",
+        ),
+        (Fault(Seat(1), FaultKind.CRASH, -1, b"", Remedy.MATCH_ENDED), "crash, the match ended"),
+    ],
+)
+def test_what_a_player_did_wrong(fault: Fault, phrase: str) -> None:
+    assert fault_phrase(fault) == phrase
+
+
+def test_a_long_line_is_quoted_in_part() -> None:
+    fault = Fault(Seat(0), FaultKind.MALFORMED_REPLY, 0, b"x" * 4000 + b"\n", Remedy.IGNORED)
+    assert len(fault_phrase(fault)) < 250
