@@ -22,9 +22,19 @@ refuse_shadowed("engine", "protocol")
 from bots.bot import Bot  # noqa: E402
 from bots.client import play, run  # noqa: E402
 from bots.errors import BotsError, ConnectError, DealerError, IllegalReply, SpecError  # noqa: E402
-from bots.legality import nearest_legal  # noqa: E402
 from bots.view import View  # noqa: E402
-from engine import CALL, FOLD, RAISE, Action, ActionKind, Category, Game, Position, raise_to  # noqa: E402
+from engine import (  # noqa: E402
+    CALL,
+    FOLD,
+    RAISE,
+    Action,
+    ActionKind,
+    Category,
+    Game,
+    Position,
+    nearest_legal,
+    raise_to,
+)
 
 __all__ = [
     "CALL",

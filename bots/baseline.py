@@ -1,7 +1,7 @@
 """The simplest players: what every other player is measured against, and what tests of a dealer are played with.
 
 None of them looks at a card. Where an action they would take is illegal they take the legal one nearest in meaning
-(`bots.legality.nearest_legal`).
+(`engine.nearest_legal`).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A user's own bot is told: `require_legal` refuses, naming the rule, the hand and the state, because an illegal action
 is a bug in the bot and a dealer that quietly turns it into a call would hide it. The bots that come with the arena
-bend on purpose: each documents an intention ("raise always"), and `nearest_legal` gives what comes nearest to it
+bend on purpose: each documents an intention ("raise always"), and `engine.nearest_legal` gives what comes nearest to it
 where the rules forbid it.
 """
 
@@ -12,33 +12,12 @@ import operator
 from typing import TYPE_CHECKING
 
 from bots.errors import IllegalReply
-from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState, IllegalAction, Rule, raise_to
+from engine import CALL, RAISE, Action, ActionKind, IllegalAction, Rule
 
 if TYPE_CHECKING:
     from bots.view import View
 
-__all__ = ["nearest_legal", "require_legal"]
-
-
-def nearest_legal(action: Action, betting: BettingState) -> Action:
-    """The action itself where it is legal, else the legal one nearest in meaning.
-
-    - a fold where there is no bet to fold to: check;
-    - a raise where none is allowed: call (or check);
-    - a raise of a size outside the bounds: the nearest bound. A raise without a size is the smallest one, and in a
-      limit game any raise is the one the game fixes.
-
-    Raises:
-        IllegalAction: the hand is over, nothing is legal.
-    """
-    legal = betting.legal_actions()
-    if action.kind == ActionKind.FOLD:
-        return FOLD if legal.can_fold else CALL
-    if action.kind == ActionKind.CALL or not legal.can_raise:
-        return CALL
-    if betting.game.is_limit:
-        return RAISE
-    return raise_to(max(legal.raise_min, min(legal.raise_max, action.hand_total)))
+__all__ = ["require_legal"]
 
 
 def require_legal(answer: object, view: View) -> Action:

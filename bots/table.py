@@ -220,9 +220,8 @@ class BotTable:
 
     def _seen_at_end(self, betting: BettingState, position: Position) -> tuple[tuple[Card, ...], ...]:
         """The hole cards a position sees when the hand is over: at a showdown, all hands that were not folded."""
-        folded = betting.folded
-        holes = self._deal.hole_cards
-        if folded.bit_count() + 1 >= len(holes):
+        folded, holes = betting.folded, self._deal.hole_cards
+        if not betting.is_showdown:
             return self._seen[position]
         if not folded:
             return holes

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from bots.legality import nearest_legal
 from engine import (
     CALL,
     CARD_TEXTS,
@@ -30,8 +29,8 @@ from engine import (
     Hand,
     LegalActions,
     Position,
-    betting_start,
     hand_values,
+    nearest_legal,
     raise_to,
     rank_hand,
 )
@@ -228,20 +227,8 @@ class View:
         return self.betting.game.stacks[self.position] - self.betting.spent[self.position]
 
     def _base(self) -> tuple[int, ...]:
-        """Chips each position had put in before the present round began: the blinds belong to the first round.
-
-        Found by walking the betting again, which the engine remembers: no rule is known twice.
-        """
         if self._street_base is None:
-            round_ = self.betting.round
-            if round_ == 0:
-                self._street_base = (0,) * self.betting.game.num_players
-            else:
-                betting = betting_start(self.betting.game)
-                for actions in self.betting.rounds[:round_]:
-                    for _, action in actions:
-                        betting = betting.after(action)
-                self._street_base = betting.spent
+            self._street_base = self.betting.spent_before_round
         return self._street_base
 
     # Who is in
@@ -249,8 +236,7 @@ class View:
     @property
     def active_positions(self) -> tuple[Position, ...]:
         """Positions that have not folded, all-in or not, in order of position."""
-        folded = self.betting.folded
-        return tuple([Position(p) for p in range(self.betting.game.num_players) if not folded >> p & 1])
+        return self.betting.in_pot
 
     @property
     def folded_positions(self) -> tuple[Position, ...]:
@@ -357,7 +343,7 @@ class View:
         return nearest_legal(raise_to(legal.raise_max), self.betting)
 
     def nearest_legal(self, action: Action) -> Action:
-        """The action where it is legal, else the legal one nearest in meaning (`bots.legality.nearest_legal`)."""
+        """The action where it is legal, else the legal one nearest in meaning (`engine.nearest_legal`)."""
         return nearest_legal(action, self.betting)
 
     # The end of the hand
@@ -370,7 +356,7 @@ class View:
     @property
     def is_showdown(self) -> bool:
         """Whether the hand ended with at least two players who did not fold: their cards are in `all_hole_cards`."""
-        return self.betting.finished and self.betting.folded.bit_count() + 1 < self.betting.game.num_players
+        return self.betting.is_showdown
 
     @property
     def values(self) -> tuple[float, ...]:

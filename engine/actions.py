@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 from typing import NamedTuple
 
-__all__ = ["CALL", "FOLD", "RAISE", "Action", "ActionKind", "LegalActions", "raise_to"]
+__all__ = ["CALL", "FOLD", "RAISE", "Action", "ActionKind", "LegalActions", "Move", "raise_to"]
 
 
 class ActionKind(enum.IntEnum):
@@ -18,6 +18,16 @@ class ActionKind(enum.IntEnum):
     FOLD = 0
     CALL = 1
     RAISE = 2
+
+
+class Move(enum.IntEnum):
+    """What an action amounts to, in the words of card rooms: a bet is the first raise of a round without blinds."""
+
+    FOLD = 0
+    CHECK = 1
+    CALL = 2
+    BET = 3
+    RAISE = 4
 
 
 class Action(NamedTuple):

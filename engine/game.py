@@ -140,7 +140,7 @@ class Game:
     def _values(self) -> tuple[object, ...]:
         return tuple([getattr(self, field.name) for field in fields(self)])
 
-    @property
+    @cached_property
     def is_limit(self) -> bool:
         """Whether raises have a fixed size."""
         return self.betting is BettingType.LIMIT

@@ -60,7 +60,7 @@ class Hand:
     @property
     def is_showdown(self) -> bool:
         """Whether the hand ended with at least two players who did not fold."""
-        return self.finished and self.betting.folded.bit_count() + 1 < self.game.num_players
+        return self.betting.is_showdown
 
     def legal_actions(self) -> LegalActions:
         """What the acting player may do.
@@ -101,7 +101,7 @@ def hand_values(betting: BettingState, deal: Deal) -> list[float]:
         raise ValueError("the hand is not over: it has no values yet")
     game = betting.game
     folded, spent = betting.folded, betting.spent
-    if folded.bit_count() + 1 >= game.num_players:
+    if not betting.is_showdown:
         pot = betting.pot
         return [float(-chips) if folded >> p & 1 else float(pot - chips) for p, chips in enumerate(spent)]
     board = deal.board[: game.board_cards_by_round[betting.round]]

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from engine.game import Position
+from engine.pots import pot_layers
+
 __all__ = ["showdown_values"]
 
 
@@ -16,18 +19,14 @@ def showdown_values(spent: Sequence[int], ranks: Sequence[int | None]) -> list[f
 
     Args:
         spent: chips each position put in.
-        ranks: the rank of each position's hand, higher is better; None for who folded.
+        ranks: the rank of each position's hand, higher is better; None for players who folded.
     """
     in_pot = [rank for rank in ranks if rank is not None]
     if len(in_pot) == len(ranks) and spent[0] > 0 and spent.count(spent[0]) == len(spent):
         return _values_of_one_pot(spent[0], in_pot)
     values = [float(-chips) if rank is None else 0.0 for chips, rank in zip(spent, ranks, strict=True)]
-    below = 0
-    for level in sorted(set(spent)):
-        if level > 0:
-            layer = [position for position, chips in enumerate(spent) if chips >= level]
-            _pay_layer(level - below, layer, ranks, values)
-            below = level
+    for size, layer in pot_layers(spent):
+        _pay_layer(size, layer, ranks, values)
     return values
 
 
@@ -39,7 +38,7 @@ def _values_of_one_pot(size: int, ranks: Sequence[int]) -> list[float]:
     return [won if rank == best else 0.0 - size for rank in ranks]
 
 
-def _pay_layer(size: int, layer: Sequence[int], ranks: Sequence[int | None], values: list[float]) -> None:
+def _pay_layer(size: int, layer: Sequence[Position], ranks: Sequence[int | None], values: list[float]) -> None:
     """Settle what each position of a layer has put into it; what folded players put in beyond all others is lost."""
     in_pot = [rank for position in layer if (rank := ranks[position]) is not None]
     if not in_pot:

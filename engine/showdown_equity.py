@@ -15,7 +15,7 @@ games, by `engine.rank_hand` here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -23,12 +23,11 @@ from typing import Final
 
 from engine.cards import Card
 from engine.evaluator import rank_hand
-from engine.game import Position
+from engine.pots import Pot, uncalled
 
 __all__ = [
     "ShowdownOdds",
     "boards_to_come",
-    "contested_pots",
     "expected_values",
     "odds_by_pot",
     "showdown_odds",
@@ -184,39 +183,22 @@ def _count_compiled(
     return found
 
 
-def contested_pots(spent: Sequence[int], folded: int = 0) -> dict[tuple[Position, ...], int]:
-    """The main pot and the side pots: who plays for each, and its chips; what nobody called comes back as the last.
-
-    Args:
-        spent: chips each position put in.
-        folded: bit p is set when position p has folded. What only folded players have put in is in no pot: it is lost,
-            as at every showdown of `engine.showdown`.
-    """
-    amounts: dict[tuple[Position, ...], int] = {}
-    below = 0
-    for level in sorted({chips for chips in spent if chips > 0}):
-        players = tuple([Position(p) for p, chips in enumerate(spent) if chips >= level and not folded >> p & 1])
-        if players:
-            amount = (level - below) * sum(chips >= level for chips in spent)
-            amounts[players] = amounts.get(players, 0) + amount
-        below = level
-    return amounts
-
-
 def expected_values(
-    spent: Sequence[int],
-    pots: Mapping[tuple[Position, ...], int],
-    equities: Mapping[tuple[Position, ...], Sequence[float]],
+    spent: Sequence[int], folded: int, pots: Sequence[Pot], equities: Sequence[Sequence[float]]
 ) -> list[float]:
     """Net chips of every position on average, the expectation of `engine.showdown.showdown_values`.
 
     Args:
         spent: chips each position put in.
-        pots: who plays for each pot, and its chips (see `contested_pots`).
+        folded: bit p is set when position p has folded.
+        pots: what they play for (see `engine.pots.side_pots`).
         equities: of each pot, the expected part of each of its players.
     """
     values = [float(-chips) for chips in spent]
-    for players, amount in pots.items():
-        for position, equity in zip(players, equities[players], strict=True):
-            values[position] += amount * equity
+    for (amount, players), parts in zip(pots, equities, strict=True):
+        for position, part in zip(players, parts, strict=True):
+            values[position] += amount * part
+    position, returned = uncalled(spent)
+    if not folded >> position & 1:
+        values[position] += returned
     return values

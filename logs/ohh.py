@@ -22,22 +22,14 @@ from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from typing import Any, Final
 
-from engine import CARD_TEXTS, ActionKind, Card, Game, Position
+from engine import CARD_TEXTS, Card, Game, Position, Pot, Step, side_pots
 from logs.acpc_log.writer import format_state_line
 from logs.errors import LogsError
 from logs.formats import ExportFormat, ExportOptions, MatchWriter, file_stem
 from logs.holdem import Blinds, usual_blinds
 from logs.money import Scale, shares, split
 from logs.record import HandRecord
-from logs.steps import (
-    Pot,
-    StreetAction,
-    check_values,
-    hand_ranks,
-    pots,
-    showdown_order,
-    street_actions,
-)
+from logs.steps import check_values, hand_ranks, showdown_order, street_actions
 from logs.text import clean
 
 __all__ = ["OHH", "format_ohh", "format_ohh_file"]
@@ -141,7 +133,7 @@ def _start_date(record: HandRecord, options: ExportOptions) -> str:
 
 
 def _rounds(
-    record: HandRecord, actions: Sequence[StreetAction], blinds: Blinds, hero: int | None, scale: Scale
+    record: HandRecord, actions: Sequence[Step], blinds: Blinds, hero: int | None, scale: Scale
 ) -> list[dict[str, Any]]:
     """The betting rounds reached, and the showdown if there was one."""
     game, holes = record.game, record.deal.hole_cards
@@ -154,7 +146,9 @@ def _rounds(
             entries[0].append(_entry(record, Position(seat_position), "Dealt Cards", 0, False, hole))
     for action in actions:
         amount = scale.amount(action.added)
-        entries[action.round].append(_entry(record, action.position, _name(action), amount, action.is_all_in))
+        entries[action.round].append(
+            _entry(record, action.position, action.move.name.title(), amount, action.is_all_in)
+        )
     rounds = [
         {"id": round_, "street": _STREETS[round_], "cards": _texts(board), "actions": _numbered(entries[round_])}
         for round_, board in enumerate(record.board_by_round)
@@ -167,15 +161,6 @@ def _rounds(
     if showing:
         rounds.append({"id": len(rounds), "street": "Showdown", "cards": [], "actions": _numbered(showing)})
     return rounds
-
-
-def _name(action: StreetAction) -> str:
-    """What the format calls an action."""
-    if action.kind == ActionKind.FOLD:
-        return "Fold"
-    if action.kind == ActionKind.CALL:
-        return "Call" if action.to_call else "Check"
-    return "Bet" if action.round and not action.to_call else "Raise"
 
 
 def _entry(
@@ -196,9 +181,11 @@ def _texts(cards: tuple[Card, ...]) -> list[str]:
 
 def _pots(record: HandRecord, options: ExportOptions, scale: Scale) -> list[dict[str, Any]]:
     """The pots, and what the winners get of them."""
-    found = pots(record.betting.spent, hand_ranks(record))
-    check_values(record, found)
-    total = sum(pot.amount for pot in found)
+    ranks = hand_ranks(record)
+    pots = side_pots(record.betting.spent, record.betting.folded)
+    winners = [pot.winners(ranks) for pot in pots]
+    check_values(record, pots, winners)
+    total = sum(pot.amount for pot in pots)
     rake = 0
     if options.rake is not None:
         rake = scale.rounded_units(options.rake(total, record.betting.round > 0))
@@ -206,21 +193,23 @@ def _pots(record: HandRecord, options: ExportOptions, scale: Scale) -> list[dict
             raise LogsError(
                 f"hand {record.hand_number}: a rake of {scale.number(rake)} from a pot of {scale.amount(total)}"
             )
-    rakes = split(rake, [pot.amount for pot in found])
+    rakes = split(rake, [pot.amount for pot in pots])
     return [
-        _pot(record, number, pot, of_pot, scale) for number, (pot, of_pot) in enumerate(zip(found, rakes, strict=True))
+        _pot(record, number, *of_pot, scale) for number, of_pot in enumerate(zip(pots, winners, rakes, strict=True))
     ]
 
 
-def _pot(record: HandRecord, number: int, pot: Pot, rake: int, scale: Scale) -> dict[str, Any]:
-    won = shares(scale.units(pot.amount) - rake, len(pot.winners))
+def _pot(
+    record: HandRecord, number: int, pot: Pot, winners: Sequence[Position], rake: int, scale: Scale
+) -> dict[str, Any]:
+    won = shares(scale.units(pot.amount) - rake, len(winners))
     return {
         "number": number,
         "amount": scale.amount(pot.amount),
         "rake": scale.number(rake),
         "player_wins": [
             {"player_id": record.seats[position], "win_amount": scale.number(units)}
-            for position, units in zip(pot.winners, won, strict=True)
+            for position, units in zip(winners, won, strict=True)
         ],
     }
 

@@ -2,7 +2,7 @@
 
 Every player of the work chooses one of a few numbered decisions. The table that lists them is missing; a caption says
 that 2 is to go on. The others are laid around it here: 1 below gives up, those above raise by more and more. Where a
-decision is illegal it is the legal action nearest in meaning (`bots.legality.nearest_legal`): to give up where nothing
+decision is illegal it is the legal action nearest in meaning (`engine.nearest_legal`): to give up where nothing
 is to be paid is to check, to raise where no raise is allowed is to call, and a size is held within its bounds. In a
 limit game the three raises are the one that there is.
 """

@@ -10,7 +10,7 @@ import re
 from typing import Final, NamedTuple
 
 from dealer.doctor.findings import Kind, Problem
-from engine import CALL, Action, ActionKind, BettingState, IllegalAction, Rule, betting_start, raise_to
+from engine import CALL, Action, ActionKind, BettingState, IllegalAction, Rule, raise_to
 from protocol.actions import format_action, scan_action
 
 __all__ = ["JudgedAction", "describe_legal", "judge_action"]
@@ -171,7 +171,7 @@ _REFUSED: Final = {
 def _guess_meaning(size: int, betting: BettingState) -> str:
     """What a size that is too small would be as a hand total, had the bot meant one of the usual other things."""
     legal = betting.legal_actions()
-    before = _spent_before_round(betting)
+    before = betting.spent_before_round[betting.acting_position]
     meanings = [(betting.max_spent + size, "was to come on top of the bet to call")]
     if before:
         meanings.append((before + size, "was the total of this round"))
@@ -179,17 +179,6 @@ def _guess_meaning(size: int, betting: BettingState) -> str:
         f"r{total} if {size} {meaning}" for total, meaning in meanings if legal.raise_min <= total <= legal.raise_max
     ]
     return f" Here that is {', or '.join(guesses)}." if guesses else ""
-
-
-def _spent_before_round(betting: BettingState) -> int:
-    """What the acting player had put in before this round began, in chips; 0 in the first."""
-    if betting.round == 0:
-        return 0
-    state = betting_start(betting.game)
-    for actions in betting.rounds[:-1]:
-        for _, action in actions:
-            state = state.after(action)
-    return state.spent[betting.acting_position]
 
 
 def _quote(text: str) -> str:

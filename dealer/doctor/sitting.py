@@ -89,7 +89,7 @@ class Sitting:
             if after.round != betting.round:
                 lines.reach(betting.round, after.round)
             betting = after
-        if betting.folded.bit_count() + 1 < dialogue.game.num_players:
+        if betting.is_showdown:
             lines.show(betting.folded)
         dialogue.tell(_line(lines, betting, position), Role.ENDS, number, betting)
         return True

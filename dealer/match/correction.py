@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from engine import CALL, Action, ActionKind, BettingState, Rule
-from engine.actions import raise_to
+from engine import Action, ActionKind, BettingState, Rule, nearest_legal
 
 __all__ = ["fit"]
 
@@ -14,19 +13,14 @@ def fit(betting: BettingState, action: Action) -> tuple[Action, str | None]:
     A raise of the wrong size becomes the nearest legal size; any other illegal action a call. In limit games any size
     of a raise that is allowed stands for the one there is.
     """
-    legal = betting.legal_actions()
-    if action.kind is ActionKind.RAISE:
-        if legal.can_raise:
-            size = action.hand_total
-            if betting.game.is_limit or legal.raise_min <= size <= legal.raise_max:
-                return action, None
-            nearest = legal.raise_min if size < legal.raise_min else legal.raise_max
-            change = "increased" if size < nearest else "decreased"
-            return raise_to(nearest), f"WARNING: raise of {size} {change} to {nearest}"
+    nearest = nearest_legal(action, betting)
+    if nearest.kind is not action.kind:
         warning = "WARNING: invalid action, changed to call"
-        if betting.raise_refusal() is Rule.ACTION_LIMIT:
+        if action.kind is ActionKind.RAISE and betting.raise_refusal() is Rule.ACTION_LIMIT:
             warning = "WARNING: #actions in round is too close to MAX_NUM_ACTIONS, forcing call/fold\n" + warning
-        return CALL, warning
-    if action.kind is ActionKind.FOLD and not legal.can_fold:
-        return CALL, "WARNING: invalid action, changed to call"
-    return action, None
+        return nearest, warning
+    size, legal_size = action.hand_total, nearest.hand_total
+    if size == legal_size or betting.game.is_limit:
+        return action, None
+    change = "increased" if size < legal_size else "decreased"
+    return nearest, f"WARNING: raise of {size} {change} to {legal_size}"

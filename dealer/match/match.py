@@ -681,7 +681,7 @@ class Match:
         """Settle a finished hand and begin the next one that needs an action, or end the match."""
         while True:
             self._observer.hand_finished(self._count_hand())
-            if self._betting.folded.bit_count() + 1 < self._game.num_players:
+            if self._betting.is_showdown:
                 self._lines.show(self._betting.folded)
             self._tell_end()
             self._observer.hand_closed(self._hand_number, [clock.match_us for clock in self._clocks])

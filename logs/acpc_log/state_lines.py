@@ -171,8 +171,7 @@ class StateLines:
             raise FormatError(line, _start(fields, 2) + error.column, error.problem) from None
         if not betting.finished:
             raise FormatError(line, _start(fields, 2) + len(text), "the betting stops before the hand is over")
-        is_showdown = betting.folded.bit_count() + 1 < self._game.num_players
-        end = betting, None if is_showdown else tuple(hand_values(betting, Deal((), ())))
+        end = betting, None if betting.is_showdown else tuple(hand_values(betting, Deal((), ())))
         if self._is_kept(text):
             self._ends[text] = end
         return end
@@ -322,8 +321,8 @@ class StateLines:
         self, holes: tuple[tuple[Card, ...], ...], board: tuple[Card, ...], cards: set[Card], betting: BettingState
     ) -> bool:
         """Whether no card stands there twice, and none is missing that the showdown needs."""
-        is_fold = betting.folded.bit_count() + 1 >= self._game.num_players
-        is_known = all(hole or is_fold or betting.folded >> position & 1 for position, hole in enumerate(holes))
+        is_showdown = betting.is_showdown
+        is_known = all(hole or not is_showdown or betting.folded >> position & 1 for position, hole in enumerate(holes))
         return is_known and len(cards) == sum(map(len, holes)) + len(board)
 
     def _card_error(self, line: str, fields: list[str], betting: BettingState) -> FormatError:
@@ -349,7 +348,7 @@ class StateLines:
         for index, (run, length, what) in enumerate(runs):
             if len(run) != length and (run or what != "hole cards"):
                 return FormatError(line, at, f"{run[:20]!r} are not {length // 2} {what}")
-            if not run and betting.folded.bit_count() + 1 < game.num_players and not betting.folded >> index & 1:
+            if not run and betting.is_showdown and not betting.folded >> index & 1:
                 return FormatError(line, at, f"position {index} has no hole cards, but came to the showdown")
             for i in range(0, len(run), 2):
                 card = _CARD_OF_TEXT.get(run[i : i + 2])

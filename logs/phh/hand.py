@@ -66,9 +66,9 @@ def _values(fields: Fields, play: Play) -> tuple[tuple[float, ...], str | None]:
     told = fields.money("finishing_stacks")
     if told is not None and len(told) != game.num_players:
         raise PhhError(f"{len(told)} finishing stacks at a table of {game.num_players}")
-    if betting.folded.bit_count() + 1 >= game.num_players:
+    if not betting.is_showdown:
         return _compared(hand_values(betting, deal), told, game.stacks)
-    in_pot = [position for position in range(game.num_players) if not betting.folded >> position & 1]
+    in_pot = betting.in_pot
     unknown = [position for position in in_pot if not play.holes[position] and position not in play.mucked]
     shown = [position for position in in_pot if play.holes[position] and position not in play.mucked]
     if unknown or not shown:

@@ -43,7 +43,6 @@ class Play:
         self.mucked: set[int] = set()
         self._game = game
         self._fields = fields
-        self._before = (0,) * game.num_players
         """Chips each position had put in before the present street."""
 
     def apply(self, text: str) -> None:
@@ -119,10 +118,11 @@ class Play:
 
     def _raise(self, player: str, amount: str, text: str) -> None:
         position = self._position(player, text)
-        total = self._before[position] + self._fields.amount_of(amount)
+        before = self.betting.spent_before_round[position]
+        total = before + self._fields.amount_of(amount)
         self._act(player, RAISE if self._game.is_limit else raise_to(total), text)
         if self.betting.spent[position] != total:
-            wanted = self.betting.spent[position] - self._before[position]
+            wanted = self.betting.spent[position] - before
             raise PhhError(f"{text[:60]!r}: the bets of the game make it {wanted} chips")
 
     def _act(self, player: str, action: Action, text: str) -> None:
@@ -133,9 +133,6 @@ class Play:
             raise PhhError(f"{text[:60]!r}: it is the turn of p{betting.acting_position + 1}")
         self._check_board(f"before {text[:60]!r}")
         try:
-            after = betting.after(action)
+            self.betting = betting.after(action)
         except IllegalAction as error:
             raise PhhError(f"{text[:60]!r}: {error}") from None
-        if after.round != betting.round:
-            self._before = after.spent
-        self.betting = after

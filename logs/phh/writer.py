@@ -16,14 +16,14 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from engine import ActionKind, Card, Game, Position, format_cards
+from engine import Card, Game, Move, Position, Step, format_cards
 from logs.acpc_log.writer import format_value
 from logs.errors import LogsError
 from logs.formats import ExportOptions, MatchWriter, file_stem
 from logs.holdem import check_holdem
 from logs.money import Scale
 from logs.record import HandRecord
-from logs.steps import StreetAction, showdown_order, street_actions
+from logs.steps import showdown_order, street_actions
 from logs.text import clean
 
 __all__ = ["FORMAT_NAME", "check_game", "format_phh", "format_phhs", "rake_warning", "start_match"]
@@ -139,12 +139,12 @@ def _actions(record: HandRecord, options: ExportOptions, scale: Scale) -> Iterat
             yield from (_showing_text(position, record.deal.hole_cards[position]) for position in order)
 
 
-def _action_text(action: StreetAction, scale: Scale) -> str:
+def _action_text(action: Step, scale: Scale) -> str:
     """``p3 cbr 300``."""
     player = f"p{action.position + 1}"
-    if action.kind == ActionKind.FOLD:
+    if action.move is Move.FOLD:
         return f"{player} f"
-    if action.kind == ActionKind.CALL:
+    if action.move in (Move.CHECK, Move.CALL):
         return f"{player} cc"
     return f"{player} cbr {scale.amount(action.street_total)}"
 

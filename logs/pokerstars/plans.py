@@ -11,13 +11,16 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Sequence
 from typing import Final
 
-from engine import ActionKind, BettingState, Position
+from engine import BettingState, Position
+from engine.actions import Move
+from engine.pots import Pot, side_pots, uncalled
+from engine.steps import Step
 from logs.errors import LogsError
 from logs.money import shares, split
 from logs.pokerstars.stakes import Money
 from logs.rake import RakeFunction
 from logs.record import HandRecord
-from logs.steps import Pot, StreetAction, pots, showdown_order, street_actions, uncalled
+from logs.steps import showdown_order, street_actions
 
 __all__ = ["NAME_GAPS", "Outcome", "Plan", "Planner"]
 
@@ -41,29 +44,27 @@ class Plan:
     Attributes:
         text: the actions, street by street, and what nobody called. Gaps: the cards of the streets' lines.
         street: the last street dealt, 0-based.
-        contests: the positions that play for each pot, the main pot first.
-        amounts: of the pots, in chips.
+        pots: the main pot first.
         rake_cents: what the house takes of all of them.
         showing: positions at the showdown, in order; nobody if all but one folded.
         folded_texts: what the summary says of each position that folded; empty for the others.
         outcomes: by the winners of each pot, as far as they were met.
     """
 
-    __slots__ = ("amounts", "contests", "folded_texts", "outcomes", "rake_cents", "showing", "street", "text")
+    __slots__ = ("folded_texts", "outcomes", "pots", "rake_cents", "showing", "street", "text")
 
     def __init__(
         self,
         text: str,
         street: int,
-        found: Sequence[Pot],
+        pots: Sequence[Pot],
         rake_cents: int,
         showing: Sequence[Position],
         folded_texts: Sequence[str],
     ) -> None:
         self.text = text
         self.street = street
-        self.contests = tuple([pot.winners for pot in found])
-        self.amounts = tuple([pot.amount for pot in found])
+        self.pots = tuple(pots)
         self.rake_cents = rake_cents
         self.showing = tuple(showing)
         self.folded_texts = tuple(folded_texts)
@@ -102,15 +103,15 @@ class Planner:
         """
         betting = record.betting
         actions = _without_idle_checks(betting, street_actions(betting))
-        found = _contests(betting)
-        rake_cents = 0 if self._rake is None else self._rake_cents(record, sum(pot.amount for pot in found))
+        pots = side_pots(betting.spent, betting.folded)
+        rake_cents = 0 if self._rake is None else self._rake_cents(record, sum(pot.amount for pot in pots))
         folded_texts = [""] * len(betting.spent)
         for action in actions:
-            if action.kind == ActionKind.FOLD:
+            if action.move is Move.FOLD:
                 has_bet = betting.spent[action.position] > 0
                 folded_texts[action.position] = _FOLDED[action.round] + ("" if has_bet else " (didn't bet)")
         text = "".join(self._action_lines(betting, actions)).replace("\n", self._line_end)
-        return Plan(text, betting.round, found, rake_cents, showdown_order(record, actions), folded_texts)
+        return Plan(text, betting.round, pots, rake_cents, showdown_order(record, actions), folded_texts)
 
     def outcome(
         self, plan: Plan, winners: tuple[tuple[Position, ...], ...], unknown: Container[Position] = ()
@@ -125,8 +126,9 @@ class Planner:
         scale, money = self._money.scale, self._money
         texts = list(plan.folded_texts)
         won_cents = [0] * len(texts)
-        rakes = split(plan.rake_cents, plan.amounts)
-        left = [scale.units(amount) - rake for amount, rake in zip(plan.amounts, rakes, strict=True)]
+        amounts = [pot.amount for pot in plan.pots]
+        rakes = split(plan.rake_cents, amounts)
+        left = [scale.units(amount) - rake for amount, rake in zip(amounts, rakes, strict=True)]
         collecting = []
         for pot in reversed(range(len(left))):
             for position, cents in zip(winners[pot], shares(left[pot], len(winners[pot])), strict=True):
@@ -161,7 +163,7 @@ class Planner:
             )
         return rake
 
-    def _action_lines(self, betting: BettingState, actions: Sequence[StreetAction]) -> Iterator[str]:
+    def _action_lines(self, betting: BettingState, actions: Sequence[Step]) -> Iterator[str]:
         """The actions street by street, and behind the last of them the bet that nobody called."""
         street = 0
         for action in actions:
@@ -174,21 +176,20 @@ class Planner:
             yield f"Uncalled bet ({self._money.chips(returned)}) returned to {NAME_GAPS[returned_to]}\n"
         yield from _STREETS[street + 1 : betting.round + 1]
 
-    def _action_line(self, action: StreetAction) -> str:
-        _, position, kind, added, street_total, to_call, is_all_in = action
-        name = NAME_GAPS[position]
-        if kind == ActionKind.FOLD:
-            return f"{name}: folds \n"
-        if kind == ActionKind.CALL and not to_call:
-            return f"{name}: checks \n"
-        ending = " and is all-in\n" if is_all_in else "\n"
-        chips = self._money.chips
-        if kind == ActionKind.CALL:
-            return f"{name}: calls {chips(added)}{ending}"
-        if action.round and not to_call:
-            return f"{name}: bets {chips(added)}{ending}"
-        # What comes on top of the bet so far; before the flop the big blind is a bet.
-        return f"{name}: raises {chips(added - to_call)} to {chips(street_total)}{ending}"
+    def _action_line(self, action: Step) -> str:
+        name, chips = NAME_GAPS[action.position], self._money.chips
+        ending = " and is all-in\n" if action.is_all_in else "\n"
+        match action.move:
+            case Move.FOLD:
+                return f"{name}: folds \n"
+            case Move.CHECK:
+                return f"{name}: checks \n"
+            case Move.CALL:
+                return f"{name}: calls {chips(action.added)}{ending}"
+            case Move.BET:
+                return f"{name}: bets {chips(action.added)}{ending}"
+            case Move.RAISE:
+                return f"{name}: raises {chips(action.raised_by)} to {chips(action.street_total)}{ending}"
 
     def _summary(self, plan: Plan, left_cents: Sequence[int]) -> Iterator[str]:
         """The summary without its seats.
@@ -219,12 +220,7 @@ def _pot_name(pot: int, all_pots: Sequence[int]) -> str:
     return "side pot" if len(all_pots) == 2 else f"side pot-{pot}"
 
 
-def _contests(betting: BettingState) -> list[Pot]:
-    """The pots with everybody who plays for them."""
-    return pots(betting.spent, [None if betting.folded >> p & 1 else 0 for p in range(len(betting.spent))])
-
-
-def _without_idle_checks(betting: BettingState, actions: Sequence[StreetAction]) -> Sequence[StreetAction]:
+def _without_idle_checks(betting: BettingState, actions: Sequence[Step]) -> Sequence[Step]:
     """The actions without checks that decide nothing.
 
     At a table the last player with chips left is not asked when everybody else in the hand is all-in for no more than
@@ -236,8 +232,8 @@ def _without_idle_checks(betting: BettingState, actions: Sequence[StreetAction])
     able = {Position(p) for p, blind in enumerate(betting.game.blinds) if blind < stacks[p]}
     kept = []
     for action in actions:
-        if able != {action.position} or action.kind != ActionKind.CALL or action.to_call:
+        if able != {action.position} or action.move is not Move.CHECK:
             kept.append(action)
-        if action.kind == ActionKind.FOLD or action.is_all_in:
+        if action.move is Move.FOLD or action.is_all_in:
             able.discard(action.position)
     return kept

@@ -44,7 +44,7 @@ from logs.pokerstars.plans import NAME_GAPS, Outcome, Plan, Planner
 from logs.pokerstars.stakes import FORMAT_NAME, Money
 from logs.pokerstars.table import Table
 from logs.record import HandRecord
-from logs.steps import Pot, check_values, hand_ranks
+from logs.steps import check_values, hand_ranks
 
 __all__ = ["PokerStarsWriter", "check_game", "format_pokerstars", "format_pokerstars_file", "start_match"]
 
@@ -249,7 +249,7 @@ class PokerStarsWriter:
             winners = _winners(plan, by_values)
             outcome = self._planner.outcome(plan, winners, set(plan.showing) - set(shown))
         if record.values != outcome.values:
-            check_values(record, list(map(Pot, plan.amounts, winners)))
+            check_values(record, plan.pots, winners)
             outcome.values = record.values
         return outcome
 
@@ -273,11 +273,11 @@ class _ShownHand(NamedTuple):
 def _winners(plan: Plan, ranks: dict[Position, int]) -> tuple[tuple[Position, ...], ...]:
     """Who wins each pot; without a showdown there are no ranks, and one plays for all there is."""
     if not ranks:
-        return plan.contests
+        return tuple([pot.players for pot in plan.pots])
     found = []
-    for contest in plan.contests:
-        best = max([ranks[position] for position in contest])
-        found.append(tuple([position for position in contest if ranks[position] == best]))
+    for pot in plan.pots:
+        best = max([ranks[position] for position in pot.players])
+        found.append(tuple([position for position in pot.players if ranks[position] == best]))
     return tuple(found)
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine import CARD_TEXTS, ActionKind, Card, Position
+from engine.actions import Move
+from engine.pots import uncalled
+from engine.steps import Step as BettingStep
 from logs.errors import LogsError
 from logs.record import HandRecord
-from logs.steps import StreetAction, street_actions, uncalled
+from logs.steps import street_actions
 from logs.text import clean
 from logs.tracker.positions import position_names, round_names
 
@@ -133,15 +136,19 @@ def _actions(record: HandRecord) -> list[list[tuple[Position, str, int]]]:
     return found
 
 
-def _words(action: StreetAction) -> str:
-    if action.kind == ActionKind.FOLD:
-        return "folds"
+def _words(action: BettingStep) -> str:
     end = ", all-in" if action.is_all_in else ""
-    if action.kind == ActionKind.CALL:
-        return f"calls {action.added:,}{end}" if action.to_call else "checks"
-    if action.to_call or not action.round:
-        return f"raises to {action.street_total:,}{end}"
-    return f"bets {action.added:,}{end}"
+    match action.move:
+        case Move.FOLD:
+            return "folds"
+        case Move.CHECK:
+            return "checks"
+        case Move.CALL:
+            return f"calls {action.added:,}{end}"
+        case Move.BET:
+            return f"bets {action.added:,}{end}"
+        case Move.RAISE:
+            return f"raises to {action.street_total:,}{end}"
 
 
 def _padded(holes: tuple[tuple[Card, ...], ...], players: int) -> list[tuple[Card, ...]]:

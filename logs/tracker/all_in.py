@@ -14,7 +14,8 @@ from __future__ import annotations
 from typing import Final, TypeAlias
 
 from engine import BettingState, Card, Deal, Game
-from engine.showdown_equity import boards_to_come, contested_pots, expected_values, odds_by_pot
+from engine.pots import side_pots
+from engine.showdown_equity import boards_to_come, expected_values, odds_by_pot
 
 __all__ = ["AllInExpectations"]
 
@@ -56,22 +57,22 @@ class AllInExpectations:
             return None
         board = deal.board[:board_cards]
         dead = tuple([card for position, cards in enumerate(holes) if folded >> position & 1 for card in cards])
-        in_pot = [position for position in range(len(holes)) if not folded >> position & 1]
+        in_pot = list(betting.in_pot)
         in_pot.sort(key=lambda position: sorted([card >> 2 for card in holes[position]]))
-        amounts = contested_pots(betting.spent, folded)
-        pots = tuple([tuple([i for i, position in enumerate(in_pot) if position in players]) for players in amounts])
+        pots = side_pots(betting.spent, folded)
+        contests = tuple([tuple([i for i, position in enumerate(in_pot) if position in pot.players]) for pot in pots])
         runs = (board, dead, *[holes[position] for position in in_pot])
-        key = _suits(runs), pots
+        key = _suits(runs), contests
         equities = self._known.get(key)
         if equities is None:
             if len(self._known) >= _MOST_REMEMBERED:
                 self._known.clear()
-            equities = self._known[key] = self._count(runs, pots)
-        by_players = {
-            players: [of_pot[in_pot.index(position)] for position in players]
-            for players, of_pot in zip(amounts, equities, strict=True)
-        }
-        return expected_values(betting.spent, amounts, by_players)
+            equities = self._known[key] = self._count(runs, contests)
+        parts = [
+            [of_pot[in_pot.index(position)] for position in pot.players]
+            for pot, of_pot in zip(pots, equities, strict=True)
+        ]
+        return expected_values(betting.spent, folded, pots, parts)
 
     def _count(self, runs: _Runs, pots: _Pots) -> _Equities:
         """The equities in each pot of all players that have not folded."""

@@ -16,20 +16,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine import ActionKind, BettingState, Game, Position
-from engine.betting import RoundActions
-from logs.steps import uncalled
+from engine import BettingState, Move, Position, Step, betting_steps, uncalled
 
-__all__ = ["KINDS", "ROUNDS", "WIDTH", "BettingFacts", "Kind", "Place"]
+__all__ = ["MOVES", "ROUNDS", "WIDTH", "BettingFacts", "Place"]
 
 ROUNDS: Final = 4
-KINDS: Final = 5
-
-
-class Kind:
-    """The kinds of action that are told apart, as plain numbers."""
-
-    FOLD, CHECK, CALL, BET, RAISE = range(KINDS)
+MOVES: Final = len(Move)
 
 
 class Place:
@@ -37,7 +29,7 @@ class Place:
 
     `WON_AFTER_FLOP` is a pot won after a flop without a showdown; what is won at a showdown depends on the cards.
     `LAST_SEEN` begins one counter per round: hands in which it was the last round that the player saw. `ACTIONS` begins
-    `KINDS` counters per round, one for each kind of action.
+    `MOVES` counters per round, one for each `engine.Move`.
     """
 
     VPIP_CHANCES, VPIP, PFR_CHANCES, PFR, THREE_BET_CHANCES, THREE_BETS, SHOWDOWNS, WON_AFTER_FLOP = range(8)
@@ -45,9 +37,9 @@ class Place:
     ACTIONS = LAST_SEEN + ROUNDS
 
 
-WIDTH: Final = Place.ACTIONS + ROUNDS * KINDS
+WIDTH: Final = Place.ACTIONS + ROUNDS * MOVES
 
-_FOLD, _CALL, _RAISE = map(int, ActionKind)
+_FOLD, _CALL, _BET = int(Move.FOLD), int(Move.CALL), int(Move.BET)
 """Plain numbers: they are compared in the innermost loop."""
 
 _LEAST_WON_CHIPS: Final = 1e-6
@@ -72,11 +64,11 @@ class BettingFacts:
     def __init__(self, betting: BettingState) -> None:
         game = betting.game
         everybody = range(game.num_players)
-        rounds = betting.rounds
+        steps = betting_steps(betting)
         increments: list[int] = []
-        folded_in = _count_actions(game, rounds, increments)
-        _count_chances(rounds[0], betting.raise_chances(0), increments)
-        in_pot = tuple([Position(p) for p in everybody if not betting.folded >> p & 1])
+        folded_in = _count_actions(steps, increments, game.num_players)
+        _count_chances(steps, betting.raise_chances(0), increments)
+        in_pot = betting.in_pot
         self.showdown = in_pot if len(in_pot) > 1 else ()
         self.saw_flop = 0
         for position, folded_round in enumerate(folded_in):
@@ -94,61 +86,44 @@ class BettingFacts:
             increments.append(in_pot[0] * WIDTH + Place.WON_AFTER_FLOP)
         self.increments = tuple(increments)
         self.board_cards = -1
-        if self.showdown and not rounds[-1]:
-            last_bet = max((round_ for round_, actions in enumerate(rounds) if actions), default=0)
+        last_bet = steps[-1].round if steps else 0
+        if self.showdown and last_bet < betting.round:
             known = game.board_cards_by_round[last_bet]
             if known < game.board_cards_by_round[-1]:
                 self.board_cards = known
 
 
-def _count_actions(game: Game, rounds: tuple[RoundActions, ...], increments: list[int]) -> list[int]:
-    """Count the actions by round and kind, and who puts in chips voluntarily before the flop.
+def _count_actions(steps: list[Step], increments: list[int], players: int) -> list[int]:
+    """Count the moves by round, and who puts in chips voluntarily before the flop.
 
     Returns:
         the round in which each position folded; `ROUNDS` if it never did.
     """
-    spent = list(game.blinds)
-    stacks, is_limit = game.stacks, game.is_limit
-    highest = max(spent)
-    folded_in = [ROUNDS] * game.num_players
+    folded_in = [ROUNDS] * players
     voluntary: set[int] = set()
-    is_bet = highest > 0
-    for round_, actions in enumerate(rounds):
-        base = Place.ACTIONS + round_ * KINDS
-        for position, (kind, hand_total) in actions:
-            if kind == _CALL:
-                total = highest if highest < stacks[position] else stacks[position]
-                what = Kind.CALL if total > spent[position] else Kind.CHECK
-                spent[position] = total
-            elif kind == _FOLD:
-                folded_in[position] = round_
-                what = Kind.FOLD
-            else:
-                if is_limit:
-                    hand_total = min(highest + game.raise_sizes[round_], stacks[position])
-                spent[position] = highest = hand_total
-                what = Kind.RAISE if is_bet else Kind.BET
-                is_bet = True
-            increments.append(position * WIDTH + base + what)
-            if round_ == 0 and what >= Kind.CALL:
-                voluntary.add(position)
-        is_bet = False
+    for step in steps:
+        round_, position, move = step.round, step.position, step.move
+        increments.append(position * WIDTH + Place.ACTIONS + round_ * MOVES + move)
+        if move == _FOLD:
+            folded_in[position] = round_
+        elif round_ == 0 and move >= _CALL:
+            voluntary.add(position)
     increments += [position * WIDTH + Place.VPIP for position in voluntary]
     return folded_in
 
 
-def _count_chances(preflop: RoundActions, chances: list[bool], increments: list[int]) -> None:
+def _count_chances(steps: list[Step], chances: list[bool], increments: list[int]) -> None:
     """Count what each player could have done before the flop, and the raises and three-bets it made."""
     raises = 0
     done: set[int] = set()
-    for (position, (kind, _)), may_raise in zip(preflop, chances, strict=True):
-        row = position * WIDTH
+    for step, may_raise in zip(steps, chances, strict=False):
+        row = step.position * WIDTH
         done.add(row + Place.VPIP_CHANCES)
         if may_raise:
             done.add(row + Place.PFR_CHANCES)
             if raises == 1:
                 done.add(row + Place.THREE_BET_CHANCES)
-        if kind == _RAISE:
+        if step.move >= _BET:
             done.add(row + Place.PFR)
             if raises == 1:
                 done.add(row + Place.THREE_BETS)

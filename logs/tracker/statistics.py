@@ -14,10 +14,10 @@ from typing import Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from engine import Category
+from engine import Category, Move
 from logs.estimation import FEWEST_UNITS, Moments
 from logs.tracker.hand_counts import GameCounts, HandCounts
-from logs.tracker.hand_facts import KINDS, ROUNDS, Kind, Place
+from logs.tracker.hand_facts import MOVES, ROUNDS, Place
 from logs.tracker.player_counts import CardCounts, PlayerCounts, PositionCounts, Sums
 from logs.tracker.playing_style import CLASSES as STYLES
 from logs.tracker.playing_style import classify
@@ -312,9 +312,9 @@ def _play(parts: _Parts) -> PlayStatistics:
     for game, position in parts:
         sums = sums.plus(position.sums(game.game.big_blind))
         for round_, street in enumerate(round_names(game.game)):
-            actions = Place.ACTIONS + KINDS * round_
+            actions = Place.ACTIONS + MOVES * round_
             seen = sum(position.row[Place.LAST_SEEN + round_ : Place.LAST_SEEN + ROUNDS])
-            counted = [seen, *position.row[actions : actions + KINDS]]
+            counted = [seen, *position.row[actions : actions + MOVES]]
             before = streets.get(street, [0] * len(counted))
             streets[street] = [one + more for one, more in zip(before, counted, strict=True)]
     winnings = Moments(sums.hands, sums.net, sums.squares)
@@ -343,11 +343,11 @@ def _play(parts: _Parts) -> PlayStatistics:
             StreetStatistics(
                 street=street,
                 seen=seen,
-                folds=kinds[Kind.FOLD],
-                checks=kinds[Kind.CHECK],
-                calls=kinds[Kind.CALL],
-                bets=kinds[Kind.BET],
-                raises=kinds[Kind.RAISE],
+                folds=kinds[Move.FOLD],
+                checks=kinds[Move.CHECK],
+                calls=kinds[Move.CALL],
+                bets=kinds[Move.BET],
+                raises=kinds[Move.RAISE],
             )
             for street, (seen, *kinds) in streets.items()
         ],
@@ -364,7 +364,7 @@ def _holdem_figures(positions: Sequence[PositionCounts]) -> dict[str, Any]:
         return dict.fromkeys(names)
     row = [sum(counts) for counts in zip(*(position.row for position in positions), strict=True)]
     calls, folds, bets, raises = (
-        sum(row[Place.ACTIONS + KINDS + kind :: KINDS]) for kind in (Kind.CALL, Kind.FOLD, Kind.BET, Kind.RAISE)
+        sum(row[Place.ACTIONS + MOVES + kind :: MOVES]) for kind in (Move.CALL, Move.FOLD, Move.BET, Move.RAISE)
     )
     flops = sum(row[Place.LAST_SEEN + 1 : Place.LAST_SEEN + ROUNDS])
     flops_won = row[Place.WON_AFTER_FLOP] + sum(position.flops_won for position in positions)

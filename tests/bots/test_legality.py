@@ -1,4 +1,4 @@
-"""Bending an action to the rules, and refusing to."""
+"""Refusing a bot's illegal actions."""
 
 from __future__ import annotations
 
@@ -7,46 +7,12 @@ from collections.abc import Callable
 import pytest
 
 from bots.errors import IllegalReply
-from bots.legality import nearest_legal, require_legal
+from bots.legality import require_legal
 from bots.view import View
-from engine import CALL, FOLD, RAISE, Action, ActionKind, IllegalAction, Rule, raise_to
+from engine import CALL, FOLD, RAISE, Action, ActionKind, Rule, raise_to
 
 ViewOf = Callable[[str, str], View]
 OPEN = "MATCHSTATE:1:4::|AsAd"
-
-
-@pytest.mark.parametrize(
-    ("asked", "given"),
-    [
-        (FOLD, FOLD),
-        (CALL, CALL),
-        (RAISE, raise_to(200)),
-        (raise_to(-5), raise_to(200)),
-        (raise_to(199), raise_to(200)),
-        (raise_to(200), raise_to(200)),
-        (raise_to(777), raise_to(777)),
-        (raise_to(20000), raise_to(20000)),
-        (raise_to(20001), raise_to(20000)),
-    ],
-)
-def test_nearest_legal_nolimit(view_of: ViewOf, asked: Action, given: Action) -> None:
-    assert nearest_legal(asked, view_of("nolimit", OPEN).betting) == given
-
-
-def test_nearest_legal_where_little_is_allowed(view_of: ViewOf) -> None:
-    capped = view_of("limit", "MATCHSTATE:1:0:crrr:|AhKs").betting
-    assert nearest_legal(RAISE, capped) == CALL
-    free = view_of("limit", "MATCHSTATE:0:0:c:AhKs|").betting
-    assert nearest_legal(FOLD, free) == CALL
-    assert nearest_legal(raise_to(12345), free) == RAISE
-    facing_all_in = view_of("nolimit", "MATCHSTATE:0:0:r20000:AhKs|").betting
-    assert nearest_legal(raise_to(20000), facing_all_in) == CALL
-
-
-def test_nearest_legal_after_the_hand(view_of: ViewOf) -> None:
-    with pytest.raises(IllegalAction) as caught:
-        nearest_legal(CALL, view_of("kuhn", "MATCHSTATE:0:3:crc:Qs|Ks").betting)
-    assert caught.value.rule is Rule.HAND_OVER
 
 
 def test_legal_answers_pass(view_of: ViewOf) -> None:

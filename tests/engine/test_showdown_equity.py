@@ -12,11 +12,11 @@ import pytest
 
 from engine import Card, parse_cards, rank_hand
 from engine.kernels import showdown_equity as kernels
+from engine.pots import side_pots
 from engine.showdown import showdown_values
 from engine.showdown_equity import (
     ShowdownOdds,
     boards_to_come,
-    contested_pots,
     expected_values,
     odds_by_pot,
     showdown_odds,
@@ -191,32 +191,17 @@ def test_expected_values_are_the_mean_of_all_showdowns(seed: int) -> None:
     cards, (board,), _ = dealt(chance, players, chance.choice([3, 4, 4]))
     folded = sum(1 << p for p in range(players - 2) if chance.random() < 0.4)
     spent = [chance.choice([0, 10, 20, 50, 100]) for _ in range(players - 2)] + [100, chance.choice([30, 100, 200])]
-    pots = contested_pots(spent, folded)
+    pots = side_pots(spent, folded)
     in_pot = [p for p in range(players) if not folded >> p & 1]
     odds = odds_by_pot(
         [cards[p] for p in in_pot],
         board,
-        [[in_pot.index(p) for p in pot] for pot in pots],
+        [[in_pot.index(p) for p in pot.players] for pot in pots],
         dead=[card for p in range(players) if folded >> p & 1 for card in cards[p]],
     )
-    equities = {pot: [of_pot.equities[in_pot.index(p)] for p in pot] for pot, of_pot in zip(pots, odds, strict=True)}
-    values = expected_values(spent, pots, equities)
+    equities = [[of_pot.equities[in_pot.index(p)] for p in pot.players] for pot, of_pot in zip(pots, odds, strict=True)]
+    values = expected_values(spent, folded, pots, equities)
     assert values == pytest.approx([float(value) for value in exact_values(spent, cards, board, folded)], abs=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("spent", "folded", "pots"),
-    [
-        pytest.param((100, 100), 0, {(0, 1): 200}, id="one pot"),
-        pytest.param((100, 40), 0, {(0, 1): 80, (0,): 60}, id="what nobody called comes back"),
-        pytest.param((100, 40, 100), 0, {(0, 1, 2): 120, (0, 2): 120}, id="a side pot"),
-        pytest.param((100, 40, 100), 0b010, {(0, 2): 240}, id="folded chips are in the pot"),
-        pytest.param((50, 100, 20, 0), 0b0100, {(0, 1): 120, (1,): 50}, id="folded chips, and a player without any"),
-        pytest.param((100, 50, 50), 0b001, {(1, 2): 150}, id="folded chips above every bet are lost"),
-    ],
-)
-def test_contested_pots(spent: tuple[int, ...], folded: int, pots: dict[tuple[int, ...], int]) -> None:
-    assert contested_pots(spent, folded) == pots
 
 
 # ---- other games

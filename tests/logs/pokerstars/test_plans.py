@@ -42,13 +42,12 @@ def test_what_nobody_called_comes_back_before_the_next_street() -> None:
     )
     plan = plan_of("r300c/r20000c//", (20000, 15000))
     assert "B: calls $14700 and is all-in\nUncalled bet ($5000) returned to A\n*** TURN ***" in named(plan.text)
-    assert (plan.street, plan.amounts, plan.contests, plan.showing) == (3, (30000,), ((0, 1),), (0, 1))
+    assert (plan.street, plan.pots, plan.showing) == (3, ((30000, (0, 1)),), (0, 1))
 
 
 def test_pots_and_who_plays_for_them() -> None:
     plan = plan_of("r300r500cc/r2000c//", (2000, 3000, 500))
-    assert plan.amounts == (1500, 3000)
-    assert plan.contests == ((0, 1, 2), (0, 1))
+    assert plan.pots == ((1500, (0, 1, 2)), (3000, (0, 1)))
     assert plan.showing == (0, 1, 2)
     assert plan.folded_texts == ("", "", "")
     outcome = PLANNER.outcome(plan, ((2,), (0, 1)))
@@ -64,7 +63,7 @@ def test_who_folded_where() -> None:
     plan = plan_of("ccc/r300fc/cc/r600f", (20000, 20000, 20000))
     assert plan.folded_texts == ("", "folded on the Flop", "folded on the River")
     assert plan.showing == ()
-    outcome = PLANNER.outcome(plan, plan.contests)
+    outcome = PLANNER.outcome(plan, tuple(pot.players for pot in plan.pots))
     assert outcome.seat_texts == ("collected ($700)\n", "folded on the Flop\n", "folded on the River\n")
     assert named(outcome.text).startswith("A collected $700 from pot\nA: doesn't show hand \n*** SUMMARY ***\n")
     assert plan_of("ff", (20000,) * 3).folded_texts == ("folded before Flop", "", "folded before Flop (didn't bet)")

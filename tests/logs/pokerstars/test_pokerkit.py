@@ -56,9 +56,9 @@ def is_of_a_card_room(hand: HandRecord) -> bool:
     for action in street_actions(hand.betting):
         if action.round != street:
             street, size = action.round, hand.game.big_blind
-        if action.kind == ActionKind.FOLD:
+        if action.action.kind == ActionKind.FOLD:
             playing.discard(action.position)
-        elif action.kind == ActionKind.RAISE:
+        elif action.action.kind == ActionKind.RAISE:
             raised_by = action.added - action.to_call
             if raised_by < size or max(stacks[p] for p in playing - {action.position}) <= max(spent):
                 return False

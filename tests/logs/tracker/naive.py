@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable
 from itertools import combinations
 
 from engine import ActionKind, BettingState, Card, Deal, Position, betting_start, category, hand_values, rank_hand
+from engine.steps import Step
 from logs import HandRecord
-from logs.steps import StreetAction, street_actions
+from logs.steps import street_actions
 from logs.tracker.starting_hands import name_of
 
 Dealt = tuple[HandRecord, Position]
@@ -23,7 +24,7 @@ def dealt_to(records: Iterable[HandRecord], name: str) -> list[Dealt]:
     ]
 
 
-def actions_of(dealt: Dealt) -> list[StreetAction]:
+def actions_of(dealt: Dealt) -> list[Step]:
     record, position = dealt
     return [action for action in street_actions(record.betting) if action.position == position]
 
@@ -52,7 +53,7 @@ def raises_before(record: HandRecord, betting: BettingState) -> int:
 
 
 def folded_in(dealt: Dealt) -> int | None:
-    folds = [action.round for action in actions_of(dealt) if action.kind == ActionKind.FOLD]
+    folds = [action.round for action in actions_of(dealt) if action.action.kind == ActionKind.FOLD]
     return folds[0] if folds else None
 
 
@@ -107,12 +108,12 @@ def street(hands: list[Dealt], round_: int) -> tuple[int, int, int, int, int, in
         for action in street_actions(record.betting):
             if action.round == round_:
                 if action.position == position:
-                    folds += action.kind == ActionKind.FOLD
-                    checks += action.kind == ActionKind.CALL and not action.added
-                    calls += action.kind == ActionKind.CALL and action.added > 0
-                    bets += action.kind == ActionKind.RAISE and not is_bet
-                    raises += action.kind == ActionKind.RAISE and is_bet
-                is_bet = is_bet or action.kind == ActionKind.RAISE
+                    folds += action.action.kind == ActionKind.FOLD
+                    checks += action.action.kind == ActionKind.CALL and not action.added
+                    calls += action.action.kind == ActionKind.CALL and action.added > 0
+                    bets += action.action.kind == ActionKind.RAISE and not is_bet
+                    raises += action.action.kind == ActionKind.RAISE and is_bet
+                is_bet = is_bet or action.action.kind == ActionKind.RAISE
     return seen, folds, checks, calls, bets, raises
 
 

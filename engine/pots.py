@@ -1,0 +1,73 @@
+"""The main pot and the side pots: who plays for which chips.
+
+Chips are taken in layers, from the smallest number that anybody put in upwards: everybody who put in at least as much
+pays into the layer, and those among them who have not folded play for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from engine.game import Position
+
+__all__ = ["Pot", "pot_layers", "side_pots", "uncalled"]
+
+
+class Pot(NamedTuple):
+    """A pot, main or side.
+
+    Attributes:
+        amount: in chips.
+        players: the positions that play for it.
+    """
+
+    amount: int
+    players: tuple[Position, ...]
+
+    def winners(self, ranks: Sequence[int | None]) -> tuple[Position, ...]:
+        """Who shares the pot when each position's hand has this rank; the ranks of other positions do not matter."""
+        found = [(ranks[position] or 0, position) for position in self.players]
+        best = max(found)[0]
+        return tuple([position for rank, position in found if rank == best])
+
+
+def pot_layers(spent: Sequence[int]) -> Iterator[tuple[int, list[Position]]]:
+    """The layers of a pot from the smallest: the chips of each payer, and the positions that pay, in order.
+
+    Args:
+        spent: chips each position put in.
+    """
+    below = 0
+    for level in sorted(set(spent)):
+        if level > 0:
+            yield level - below, [Position(p) for p, chips in enumerate(spent) if chips >= level]
+            below = level
+
+
+def uncalled(spent: Sequence[int]) -> tuple[Position, int]:
+    """The position that put in more than anybody called, and how much more; 0 where nobody did."""
+    second, most = sorted(spent)[-2:]
+    return Position(list(spent).index(most)), most - second
+
+
+def side_pots(spent: Sequence[int], folded: int = 0) -> list[Pot]:
+    """The main pot, then the side pots, without chips that nobody called.
+
+    Args:
+        spent: chips each position put in.
+        folded: bit p is set when position p has folded. Chips that only folded players put in are in no pot: they are
+            lost, as in `engine.showdown`.
+    """
+    called = list(spent)
+    position, returned = uncalled(spent)
+    called[position] -= returned
+    pots: list[Pot] = []
+    for size, layer in pot_layers(called):
+        players = tuple([position for position in layer if not folded >> position & 1])
+        amount = size * len(layer)
+        if pots and pots[-1].players == players:
+            pots[-1] = Pot(pots[-1].amount + amount, players)
+        elif players:
+            pots.append(Pot(amount, players))
+    return pots

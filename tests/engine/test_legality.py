@@ -1,0 +1,56 @@
+"""The legal action nearest to one that the rules refuse."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given as over
+
+from engine import CALL, FOLD, RAISE, Action, Game, IllegalAction, Rule, betting_start, nearest_legal, raise_to
+from protocol import find_game
+from tests.engine.strategies import SEEDS, games, random_play
+from tests.engine.test_betting import play
+
+
+@pytest.mark.parametrize(
+    ("asked", "given"),
+    [
+        (FOLD, FOLD),
+        (CALL, CALL),
+        (RAISE, raise_to(200)),
+        (raise_to(-5), raise_to(200)),
+        (raise_to(199), raise_to(200)),
+        (raise_to(200), raise_to(200)),
+        (raise_to(777), raise_to(777)),
+        (raise_to(20000), raise_to(20000)),
+        (raise_to(20001), raise_to(20000)),
+    ],
+)
+def test_no_limit(asked: Action, given: Action) -> None:
+    assert nearest_legal(asked, betting_start(find_game("nolimit")[1])) == given
+
+
+def test_where_little_is_allowed() -> None:
+    limit, nolimit = find_game("limit")[1], find_game("nolimit")[1]
+    assert nearest_legal(RAISE, play(limit, "crrr")) == CALL
+    assert nearest_legal(FOLD, play(limit, "c")) == CALL
+    assert nearest_legal(raise_to(12345), play(limit, "c")) == RAISE
+    assert nearest_legal(raise_to(20000), play(nolimit, [raise_to(20000)])) == CALL
+
+
+def test_after_the_hand() -> None:
+    with pytest.raises(IllegalAction) as caught:
+        nearest_legal(CALL, play(find_game("kuhn")[1], "crc"))
+    assert caught.value.rule is Rule.HAND_OVER
+
+
+@over(games(), SEEDS)
+def test_it_is_legal_and_leaves_legal_actions_alone(game: Game, seed: int) -> None:
+    for state, action in random_play(game, seed):
+        if action is None:
+            return
+        legal = state.legal_actions()
+        assert nearest_legal(action, state) == action
+        for asked in (FOLD, CALL, RAISE, raise_to(legal.raise_min - 1), raise_to(legal.raise_max + 1)):
+            nearest = nearest_legal(asked, state)
+            state.check(nearest)
+            assert nearest.kind in (asked.kind, CALL.kind)

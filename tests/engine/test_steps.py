@@ -1,0 +1,89 @@
+"""The walk over a betting: each action in chips added and street totals."""
+
+from __future__ import annotations
+
+from hypothesis import given
+
+from engine import ActionKind, Game, Move, betting_start, betting_steps
+from protocol import find_game
+from protocol.match_state import betting_after
+from tests.engine.strategies import SEEDS, games, random_end, random_play
+
+FOLD, CHECK, CALL, BET, RAISE = Move
+
+
+def told(game: str, betting: str) -> list[tuple[object, ...]]:
+    steps = betting_steps(betting_after(find_game(game)[1], betting))
+    return [(s.round, s.position, s.move, s.added, s.street_total, s.to_call, s.is_all_in) for s in steps]
+
+
+def test_no_limit() -> None:
+    assert told("nolimit", "cr300c/r900c/cc/cr20000c") == [
+        (0, 1, CALL, 50, 100, 50, False),
+        (0, 0, RAISE, 200, 300, 0, False),
+        (0, 1, CALL, 200, 300, 200, False),
+        (1, 0, BET, 600, 600, 0, False),
+        (1, 1, CALL, 600, 600, 600, False),
+        (2, 0, CHECK, 0, 0, 0, False),
+        (2, 1, CHECK, 0, 0, 0, False),
+        (3, 0, CHECK, 0, 0, 0, False),
+        (3, 1, BET, 19100, 19100, 0, True),
+        (3, 0, CALL, 19100, 19100, 19100, True),
+    ]
+
+
+def test_limit() -> None:
+    assert told("limit3", "rfrc/rc/cc/rf") == [
+        (0, 2, RAISE, 20, 20, 10, False),
+        (0, 0, FOLD, 0, 5, 15, False),
+        (0, 1, RAISE, 20, 30, 10, False),
+        (0, 2, CALL, 10, 30, 10, False),
+        (1, 1, BET, 10, 10, 0, False),
+        (1, 2, CALL, 10, 10, 10, False),
+        (2, 1, CHECK, 0, 0, 0, False),
+        (2, 2, CHECK, 0, 0, 0, False),
+        (3, 1, BET, 20, 20, 0, False),
+        (3, 2, FOLD, 0, 0, 20, False),
+    ]
+
+
+def test_a_bet_is_the_first_raise_where_no_blind_lies() -> None:
+    assert [step[2] for step in told("nolimit", "r300r900c/r1000r2000f")] == [RAISE, RAISE, CALL, BET, RAISE, FOLD]
+    steps = betting_steps(betting_after(find_game("nolimit")[1], "r300r900f"))
+    assert [step.raised_by for step in steps] == [200, 600, 0]
+
+
+@given(games(), SEEDS)
+def test_steps_are_what_the_rules_made_of_each_action(game: Game, seed: int) -> None:
+    states = [state for state, _ in random_play(game, seed)]
+    end = states[-1]
+    steps = betting_steps(end)
+    assert len(steps) == len(states) - 1
+    for number, (step, before, after) in enumerate(zip(steps, states, states[1:], strict=False)):
+        position = before.acting_position
+        assert (step.number, step.round, step.position) == (number, before.round, position)
+        assert step.before == before
+        assert step.added == after.spent[position] - before.spent[position]
+        assert step.street_total == after.spent[position] - before.spent_before_round[position]
+        assert step.to_call == before.to_call
+        assert step.is_all_in == (step.added > 0 and after.spent[position] == game.stacks[position])
+        if step.action.kind == ActionKind.RAISE:
+            assert step.raised_by == after.max_spent - before.max_spent
+    assert [(step.position, step.action) for step in steps] == [pair for actions in end.rounds for pair in actions]
+
+
+@given(games(), SEEDS)
+def test_chips_before_a_round_are_those_of_its_first_state(game: Game, seed: int) -> None:
+    first = betting_start(game)
+    for state, _ in random_play(game, seed):
+        if state.round != first.round:
+            first = state
+        assert state.spent_before_round == (first.spent if state.round else (0,) * game.num_players)
+
+
+@given(games(), SEEDS)
+def test_the_end_says_whether_cards_decide(game: Game, seed: int) -> None:
+    end = random_end(game, seed)
+    assert end.in_pot == tuple(p for p in range(game.num_players) if not end.folded >> p & 1)
+    assert end.is_showdown == (len(end.in_pot) > 1)
+    assert not any(state.is_showdown for state, action in random_play(game, seed) if action is not None)
