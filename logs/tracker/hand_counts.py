@@ -261,6 +261,7 @@ class HandCounts:
         """
         self.hands = 0
         self._games: dict[Game, GameCounts] = {}
+        self._current: GameCounts | None = None
         self._curves: dict[str, PlayerCurve] = {}
         self._answers: dict[str, AnswerCounts] = {}
         self._most_pots = big_pots
@@ -271,7 +272,9 @@ class HandCounts:
 
     def add(self, record: HandRecord) -> None:
         """Count a hand."""
-        game = self._games.get(record.game) or self._game(record.game)
+        game = self._current
+        if game is None or game.game is not record.game:
+            game = self._current = self._game(record.game)
         table = game.tables.get((record.names, record.seats)) or game.seat(
             record.names, record.seats, [self._curve(record.names[seat]) for seat in record.seats]
         )

@@ -6,6 +6,7 @@ All of them can be added up (`merge`), and nothing is divided here.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from operator import add
 from typing import Final, NamedTuple
 
 from engine import Category, Game
@@ -40,7 +41,7 @@ class Sums(NamedTuple):
 
     def plus(self, other: Sums) -> Sums:
         """The sums after these hands and then others."""
-        return Sums._make([one + more for one, more in zip(self, other, strict=True)])
+        return Sums(*map(add, self, other))
 
     @property
     def half_width(self) -> float | None:

@@ -58,29 +58,25 @@ def most_errors(runs: int) -> float:
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_the_error_rates_hold_under_looking_all_the_time(name: str) -> None:
-    of, runs = population(name), 200
-    delta = edge_of(of, 200)
-    at_low, _ = verdicts(of, 0, delta, runs, 4000)
-    at_high, _ = verdicts(of, delta, delta, runs, 4000)
+@pytest.mark.parametrize(
+    ("runs", "wald", "most", "decided"),
+    [
+        pytest.param(200, 200, 4000, 0.85, id="200 matches"),
+        pytest.param(3000, 600, 20_000, 0.9, id="3000 long matches", marks=pytest.mark.slow),
+    ],
+)
+def test_the_error_rates_hold_under_looking_all_the_time(
+    name: str, runs: int, wald: int, most: int, decided: float
+) -> None:
+    of = population(name)
+    delta = edge_of(of, wald)
+    at_low, _ = verdicts(of, 0, delta, runs, most)
+    at_high, _ = verdicts(of, delta, delta, runs, most)
     assert at_low[Verdict.BETTER] <= most_errors(runs)
     assert at_high[Verdict.NOT_BETTER] <= most_errors(runs)
     # It must not hold by never deciding.
-    assert at_low[Verdict.NOT_BETTER] >= 0.85 * runs
-    assert at_high[Verdict.BETTER] >= 0.85 * runs
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", MAKERS)
-def test_the_error_rates_hold_over_thousands_of_matches(name: str) -> None:
-    of, runs = population(name), 3000
-    delta = edge_of(of, 600)
-    at_low, _ = verdicts(of, 0, delta, runs, 20_000)
-    at_high, _ = verdicts(of, delta, delta, runs, 20_000)
-    assert at_low[Verdict.BETTER] <= most_errors(runs)
-    assert at_high[Verdict.NOT_BETTER] <= most_errors(runs)
-    assert at_low[Verdict.NOT_BETTER] >= 0.9 * runs
-    assert at_high[Verdict.BETTER] >= 0.9 * runs
+    assert at_low[Verdict.NOT_BETTER] >= decided * runs
+    assert at_high[Verdict.BETTER] >= decided * runs
 
 
 def test_looking_at_an_ordinary_interval_all_the_time_would_fail_the_same_trial() -> None:
