@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from dealer.match.match import Match, MatchSetup, Phase
 from dealer.record.writers import LogWriter
-from dealer.table.connections import Table
+from dealer.table.connections import Connections
 from dealer.table.loop import new_event_loop
 from logs.line_file import LineFile
 from protocol import find_game
@@ -24,17 +24,17 @@ __all__ = ["main"]
 async def _deal(game_file: str, matches: int, hands: int, seed: int, coalesce_s: float | None) -> bool:
     game = find_game(game_file)[1]
     names = tuple(f"p{seat}" for seat in range(game.num_players))
-    tables = []
+    running = []
     with tempfile.TemporaryDirectory() as folder:
         for i in range(matches):
             setup = MatchSetup(game, f"m{i}", hands, seed + i, names)
             log = LogWriter(LineFile(os.path.join(folder, f"m{i}.log")), names)
-            tables.append(Table(Match(setup, log), coalesce_s=coalesce_s))
-        for table in tables:
-            sys.stdout.write(" ".join(map(str, table.listen())) + "\n")
+            running.append(Connections(Match(setup, log), coalesce_s=coalesce_s))
+        for connections in running:
+            sys.stdout.write(" ".join(map(str, connections.listen())) + "\n")
         sys.stdout.flush()
-        await asyncio.gather(*(table.run() for table in tables))
-    return all(table.match.phase is Phase.FINISHED for table in tables)
+        await asyncio.gather(*(connections.run() for connections in running))
+    return all(connections.match.phase is Phase.FINISHED for connections in running)
 
 
 def main(arguments: Sequence[str]) -> int:

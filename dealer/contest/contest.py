@@ -64,7 +64,7 @@ class ContestPlan:
         is_in_process: built-in bots play in this process.
         host: the address to listen on.
         ports: of the seats, for the only match of a contest.
-        coalesce_s: see `dealer.table.connections.Table`.
+        coalesce_s: see `dealer.table.connections.Connections`.
         exports: the formats of hand histories that are written.
     """
 

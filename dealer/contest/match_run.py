@@ -48,7 +48,7 @@ class MatchPlan:
         bot_seeds: by seat, for the chance decisions of built-in bots.
         host: the address to listen on.
         ports: of the seats; missing ones and 0 mean any free port.
-        coalesce_s: see `dealer.table.connections.Table`.
+        coalesce_s: see `dealer.table.connections.Connections`.
     """
 
     setup: MatchSetup

@@ -21,7 +21,7 @@ from dealer.match.match import Match
 from dealer.match.observer import MatchObserver
 from dealer.match.setup import Loss, Phase
 from dealer.record.resume import PickedUp
-from dealer.table.connections import Table
+from dealer.table.connections import Connections
 from dealer.table.launcher import BotProcess, stop_all
 from dealer.table.loop import Changes
 from dealer.table.players import PlayerKind
@@ -62,31 +62,34 @@ class TcpRun(MatchRun):
         self._answers_before = [0] * plan.setup.game.num_players
         self._lost_again: dict[Seat, Loss | None] = {}
         """Seats that are being filled again, and what has befallen them meanwhile."""
-        self._table: Table | None = None
+        self._connections: Connections | None = None
         self._playing: asyncio.Task[None] | None = None
         self._helpers: set[asyncio.Task[None]] = set()
 
     @property
     def is_over(self) -> bool:
         """Whether the match has ended, with its score or early."""
-        return self._table is not None and self._table.is_over
+        return self._connections is not None and self._connections.is_over
 
     @property
     def questions(self) -> int:
         """How often the dealer asked a player after an answer."""
-        return 0 if self._table is None else self._table.match.questions
+        return 0 if self._connections is None else self._connections.match.questions
 
     @property
     def overhead_ns(self) -> int:
         """The dealer's own time between answers and the questions that followed."""
-        return 0 if self._table is None else self._table.match.overhead_ns
+        return 0 if self._connections is None else self._connections.match.overhead_ns
 
     def waiting_for(self) -> list[tuple[str, str]]:
         """The players that are not connected: names, and the address where each is awaited."""
-        if self._table is None or self._table.is_over:
+        if self._connections is None or self._connections.is_over:
             return []
         host = f"[{self.plan.host}]" if ":" in self.plan.host else self.plan.host
-        return [(self.plan.setup.names[seat], f"{host}:{self.ports[seat]}") for seat in self._table.missing_seats()]
+        return [
+            (self.plan.setup.names[seat], f"{host}:{self.ports[seat]}")
+            for seat in self._connections.match.missing_seats()
+        ]
 
     @property
     def start_time_left_s(self) -> float | None:
@@ -95,26 +98,26 @@ class TcpRun(MatchRun):
         return None if start_us is None else max(0.0, start_us / 1e6 - (time.monotonic() - self._opened_s))
 
     async def _play_until(self, hands: int) -> Cause | None:
-        table = self._table
-        if table is None:
-            table = self._open(hands)
+        connections = self._connections
+        if connections is None:
+            connections = self._open(hands)
         else:
-            table.match.play_until(hands)
-            table.after_step()
-        await table.rest()
-        return table.match.failure
+            connections.match.play_until(hands)
+            connections.after_step()
+        await connections.rest()
+        return connections.match.failure
 
     def _finish(self) -> Cause | None:
-        if self._table is None:
+        if self._connections is None:
             return None
-        self._table.match.finish()
-        self._table.after_step()
-        return self._table.match.failure
+        self._connections.match.finish()
+        self._connections.after_step()
+        return self._connections.match.failure
 
     async def _close(self) -> None:
         for helper in self._helpers:
             helper.cancel()
-        if self._table is not None:
+        if self._connections is not None:
             if self._playing is not None:
                 if self.is_over:
                     # The last lines are on their way.
@@ -123,28 +126,28 @@ class TcpRun(MatchRun):
                 else:
                     self._playing.cancel()
                     await asyncio.wait([self._playing])
-            self._table.close()
+            self._connections.close()
         # In a thread: other matches of this loop go on meanwhile.
         await asyncio.shield(asyncio.to_thread(stop_all, list(self._processes.values())))
 
     # ---- opening
 
-    def _open(self, hands: int) -> Table:
+    def _open(self, hands: int) -> Connections:
         plan = self.plan
         match = Match(plan.setup, self._observers, progress=self._progress)
         match.play_until(hands)
-        table = Table(match, host=plan.host, coalesce_s=plan.coalesce_s)
-        table.on_loss = partial(self._on_loss, table)
-        self.ports = table.listen(plan.ports)
-        self._table = table
+        connections = Connections(match, host=plan.host, coalesce_s=plan.coalesce_s)
+        connections.on_loss = partial(self._on_loss, connections)
+        self.ports = connections.listen(plan.ports)
+        self._connections = connections
         self._opened_s = time.monotonic()
         for seat in match.missing_seats():
-            self._launch(seat, table)
-        self._playing = asyncio.create_task(table.run())
-        self._help(table, self._watch_start(table))
-        return table
+            self._launch(seat, connections)
+        self._playing = asyncio.create_task(connections.run())
+        self._help(connections, self._watch_start(connections))
+        return connections
 
-    def _launch(self, seat: Seat, table: Table) -> None:
+    def _launch(self, seat: Seat, connections: Connections) -> None:
         """Start the player of a seat, if it is ours to start."""
         plan = self.plan
         if plan.players[seat].kind is PlayerKind.TCP:
@@ -157,67 +160,69 @@ class TcpRun(MatchRun):
             seed=plan.bot_seeds[seat],
             output_path=plan.record.output_path(plan.setup, seat),
             append=self._is_resumed or seat in self._processes,
-            on_exit=partial(_notify_from_thread, asyncio.get_running_loop(), table.changes),
+            on_exit=partial(_notify_from_thread, asyncio.get_running_loop(), connections.changes),
         )
 
-    def _help(self, table: Table, work: Coroutine[None, None, None]) -> None:
+    def _help(self, connections: Connections, work: Coroutine[None, None, None]) -> None:
         """Do something while the match goes on."""
 
         def on_done(task: asyncio.Task[None]) -> None:
             self._helpers.discard(task)
             error = None if task.cancelled() else task.exception()
             if isinstance(error, Exception):
-                table.fail_by_mistake(error)
+                connections.fail_by_mistake(error)
 
         task = asyncio.create_task(work)
         self._helpers.add(task)
         task.add_done_callback(on_done)
 
-    async def _watch_start(self, table: Table) -> None:
+    async def _watch_start(self, connections: Connections) -> None:
         """Notice bots that end before they connect; later, the connection tells."""
-        match = table.match
-        await table.changes.wait_for(lambda: match.phase is not Phase.CONNECTING or bool(self._ended_early(table)))
-        for seat in self._ended_early(table) if match.phase is Phase.CONNECTING else ():
+        match = connections.match
+        await connections.changes.wait_for(
+            lambda: match.phase is not Phase.CONNECTING or bool(self._ended_early(connections))
+        )
+        for seat in self._ended_early(connections) if match.phase is Phase.CONNECTING else ():
             match.fail(EndedBeforeConnecting(seat))
-            table.after_step()
+            connections.after_step()
 
-    def _ended_early(self, table: Table) -> list[Seat]:
+    def _ended_early(self, connections: Connections) -> list[Seat]:
         """The missing seats whose players' processes have ended."""
         return [
             seat
-            for seat in table.missing_seats()
+            for seat in connections.match.missing_seats()
             if seat in self._processes and self._processes[seat].exit_code is not None
         ]
 
     # ---- players that fail
 
-    def _on_loss(self, table: Table, loss: Loss) -> None:
+    def _on_loss(self, connections: Connections, loss: Loss) -> None:
         seat = loss.cause.seat
         if seat in self._lost_again:
             self._lost_again[seat] = loss
         else:
             self._lost_again[seat] = None
-            self._help(table, self._replace(table, loss))
+            self._help(connections, self._replace(connections, loss))
 
-    async def _replace(self, table: Table, loss: Loss) -> None:
+    async def _replace(self, connections: Connections, loss: Loss) -> None:
         """Bring a lost player back, or give it up."""
         seat, line = loss.cause.seat, loss.cause.line
         kind = (await self._aftermath(loss.cause)).kind
-        while not table.is_over:
+        while not connections.is_over:
             if seat in self._processes:
                 await asyncio.to_thread(self._processes[seat].stop)
             comes_back = self._comes_back(loss)
             remedy = Remedy.RESTARTED if comes_back else Remedy.FORFEITED
             problem = self._report(Fault(seat, kind, loss.hand_number, line, remedy))
             if problem is not None:
-                table.match.fail(problem)
-                table.after_step()
+                connections.match.fail(problem)
+                connections.after_step()
                 return
             if not comes_back:
-                table.match.forfeit(seat)
-                table.after_step()
+                connections.match.forfeit(seat)
+                connections.after_step()
                 break
-            failed_as = await self._bring_back(table, seat)
+            failed_as = await self._bring_back(connections, seat)
             if failed_as is None:
                 break
             again, self._lost_again[seat] = self._lost_again[seat], None
@@ -237,23 +242,23 @@ class TcpRun(MatchRun):
         self._answers_before[seat] = answers
         return not loss.is_final and self._failures_in_a_row[seat] <= _MOST_RESTARTS_IN_A_ROW
 
-    async def _bring_back(self, table: Table, seat: Seat) -> FaultKind | None:
+    async def _bring_back(self, connections: Connections, seat: Seat) -> FaultKind | None:
         """Start a player again and wait for its version line; returns what has befallen it if none comes."""
-        match, start_us = table.match, self.plan.setup.limits.start_us
+        match, start_us = connections.match, self.plan.setup.limits.start_us
         self._opened_s = time.monotonic()
         try:
-            self.ports[seat] = table.reopen(seat)
-            self._launch(seat, table)
+            self.ports[seat] = connections.reopen(seat)
+            self._launch(seat, connections)
         except LaunchError as error:
-            _log.warning("%s: %s", table.label(seat), error)
-            table.close_seat(seat)
+            _log.warning("%s: %s", connections.label(seat), error)
+            connections.close_seat(seat)
             return FaultKind.CRASH
-        is_settled = await table.changes.wait_for(
+        is_settled = await connections.changes.wait_for(
             lambda: (
                 self._lost_again[seat] is not None
                 or not match.is_awaited(seat)
-                or table.is_over
-                or seat in self._ended_early(table)
+                or connections.is_over
+                or seat in self._ended_early(connections)
             ),
             None if start_us is None else start_us / 1e6,
         )
@@ -262,21 +267,21 @@ class TcpRun(MatchRun):
             problem = FaultKind.TIMEOUT
             # A player that has connected and says nothing is lost again; one that has not connected is still awaited.
             match.lose(VersionLate(seat, start_us or 0))
-            table.after_step()
-        elif seat in self._ended_early(table) and match.is_awaited(seat) and not table.is_over:
+            connections.after_step()
+        elif seat in self._ended_early(connections) and match.is_awaited(seat) and not connections.is_over:
             problem = FaultKind.CRASH
         if problem is not None:
-            table.close_seat(seat)
+            connections.close_seat(seat)
         return FaultKind.CRASH if self._lost_again[seat] is not None else problem
 
     async def _aftermath(self, cause: PlayerCause) -> Aftermath:
         kind, code = cause.kind, None
         process = self._processes.get(cause.seat)
-        if process is None or self._table is None:
+        if process is None or self._connections is None:
             return Aftermath(kind)
         if kind not in (FaultKind.TIMEOUT, FaultKind.FLOOD):
             # The connection may be gone a moment before the process is.
-            await self._table.changes.wait_for(lambda: process.exit_code is not None, _DEATH_NOTICE_S)
+            await self._connections.changes.wait_for(lambda: process.exit_code is not None, _DEATH_NOTICE_S)
             code = process.exit_code
         if code and kind is FaultKind.DISCONNECT:
             kind = FaultKind.CRASH

@@ -21,7 +21,7 @@ from dealer.match.observer import MatchObserver, Observers
 from dealer.record.writers import LogWriter, TransactionWriter
 from dealer.reference.options import EXTENSIONS, USAGE, Options, parse_hands, parse_options, parse_seed
 from dealer.reference.sentences import failure_text
-from dealer.table.connections import Table
+from dealer.table.connections import Connections
 from dealer.table.loop import new_event_loop
 from engine import Game, GameError, Seat
 from logs import format_header, format_score_line, parse_transactions
@@ -166,15 +166,15 @@ def _write_header(header: str, log: LineFile | None) -> None:
 
 
 async def _play(match: Match, options: Options, write_header: Callable[[], None]) -> None:
-    table = Table(match, host=options.host, coalesce_s=options.coalesce_s)
+    connections = Connections(match, host=options.host, coalesce_s=options.coalesce_s)
     try:
-        ports = table.listen(options.ports)
+        ports = connections.listen(options.ports)
     except ListenError as error:
         raise UsageError(f"ERROR: could not create listen socket for player {error.seat + 1}\n") from None
     output = _Output(sys.stdout)
     output.print(" ".join(map(str, ports)) + "\n")
     write_header()
-    await table.run()
+    await connections.run()
     if match.phase is Phase.FINISHED:
         output.print(format_score_line(match.totals, match.setup.names))
 

@@ -26,7 +26,7 @@ from dealer.match.clocks import TimeLimits
 from dealer.match.faults import Fault, FaultKind, FaultPolicy
 from dealer.match.match import NO_PROGRESS, Match, MatchSetup, Phase, Progress, Write
 from dealer.match.observer import MatchObserver, Observers
-from dealer.table.connections import Table
+from dealer.table.connections import Connections
 from dealer.table.loop import new_event_loop
 from engine import CALL, FOLD, RAISE, Action, Game, Seat, raise_to
 from logs import HandRecord, format_score_line, format_state_line
@@ -467,18 +467,18 @@ class Client:
 
 
 class Playing:
-    """A table with a recorder, running in the background of an asyncio test."""
+    """A match over sockets with a recorder, running in the background of an asyncio test."""
 
     def __init__(self, setup: MatchSetup, **options: Any) -> None:
         self.setup = setup
         self.seen = Recorder(setup.names)
         self.match = Match(setup, self.seen)
-        self.table = Table(self.match, **options)
-        self.ports = self.table.listen()
+        self.connections = Connections(self.match, **options)
+        self.ports = self.connections.listen()
         self.task: asyncio.Task[None] | None = None
 
     def start(self) -> Playing:
-        self.task = asyncio.create_task(self.table.run())
+        self.task = asyncio.create_task(self.connections.run())
         return self
 
     async def client(self, seat: int, **options: Any) -> Client:

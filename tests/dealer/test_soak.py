@@ -19,7 +19,7 @@ from dealer.match.faults import FaultKind
 from dealer.match.match import Match, MatchSetup, Phase
 from dealer.match.observer import Observers
 from dealer.record.writers import LogWriter
-from dealer.table.connections import Table
+from dealer.table.connections import Connections
 from engine import Hand, deal_hand
 from logs import format_score_line
 from logs.acpc_log import format_value
@@ -144,9 +144,9 @@ class Case:
         self.match = Match(plan.setup, Observers([LogWriter(LineFile(self.log_path), plan.setup.names), self.seen]))
 
     async def play(self) -> None:
-        table = Table(self.match, coalesce_s=0.001 if self.plan.salt % 3 == 0 else None)
-        ports = table.listen()
-        running = asyncio.create_task(table.run())
+        connections = Connections(self.match, coalesce_s=0.001 if self.plan.salt % 3 == 0 else None)
+        ports = connections.listen()
+        running = asyncio.create_task(connections.run())
         speakers = self.plan.speakers()
         order = list(range(len(ports)))
         random.Random(self.plan.salt).shuffle(order)

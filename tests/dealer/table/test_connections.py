@@ -1,4 +1,4 @@
-"""A table over real sockets: whatever the players do to their connections, the match ends as it should, and alone."""
+"""A match over real sockets: whatever the players do to their connections, the match ends as it should, and alone."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def test_nobody_comes() -> None:
 def test_one_does_not_come() -> None:
     async def main() -> None:
         playing = Playing(setup_of(KUHN, 1, limits=limits(start_s=0.2)))
-        assert playing.table.missing_seats() == [0, 1]
+        assert playing.connections.match.missing_seats() == [0, 1]
         client = await playing.client(0)
         await playing.start().over()
         assert playing.fault == (1, FaultKind.TIMEOUT)
@@ -250,7 +250,7 @@ def test_a_player_who_leaves_while_others_are_awaited_is_found_out_when_all_are_
     async def main() -> None:
         playing = Playing(setup_of(KUHN, 1)).start()
         await (await playing.client(0, hello=b"")).close()
-        await _until(lambda: playing.table.missing_seats() == [1])
+        await _until(lambda: playing.connections.match.missing_seats() == [1])
         other = await playing.client(1)
         await playing.over()
         assert playing.fault == (0, FaultKind.DISCONNECT)

@@ -1,4 +1,4 @@
-"""The sockets of a table: ports, addresses, closing, and what the loop lets others do meanwhile."""
+"""The sockets of a match: ports, addresses, closing, and what the loop lets others do meanwhile."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from dealer.errors import ListenError
 from dealer.match.match import Match, Phase
 from dealer.match.observer import MatchObserver, Observers
-from dealer.table.connections import Table
+from dealer.table.connections import Connections
 from logs import HandRecord
 from tests.dealer.helpers import (
     Client,
@@ -49,37 +49,37 @@ def _has_ipv6() -> bool:
     return True
 
 
-def _table(hands: int = 1) -> Table:
-    return Table(Match(setup_of(KUHN, hands), MatchObserver()))
+def _connections(hands: int = 1) -> Connections:
+    return Connections(Match(setup_of(KUHN, hands), MatchObserver()))
 
 
 # ---- ports and addresses
 
 
 def test_every_seat_gets_a_port_of_its_own() -> None:
-    table = _table()
-    ports = table.listen()
+    connections = _connections()
+    ports = connections.listen()
     assert len(set(ports)) == 2
-    assert table.missing_seats() == [0, 1]
-    table.close()
+    assert connections.match.missing_seats() == [0, 1]
+    connections.close()
 
 
 def test_given_ports_are_used_and_0_means_any() -> None:
     (port,) = free_ports(1)
-    table = _table()
-    ports = table.listen([0, port])
+    connections = _connections()
+    ports = connections.listen([0, port])
     assert ports[1] == port
     assert ports[0] not in (0, port)
-    table.close()
-    again = _table()
+    connections.close()
+    again = _connections()
     assert again.listen([port])[0] == port
     again.close()
 
 
 def test_more_ports_than_seats_are_ignored() -> None:
-    table = _table()
-    assert len(table.listen([0, 0, 1, 2])) == 2
-    table.close()
+    connections = _connections()
+    assert len(connections.listen([0, 0, 1, 2])) == 2
+    connections.close()
 
 
 @needs_proc
@@ -87,7 +87,7 @@ def test_a_port_in_use_is_told_with_its_seat_and_nothing_stays_open() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         before = _open_files()
         with pytest.raises(ListenError) as raised:
-            _table().listen([0, taken.getsockname()[1]])
+            _connections().listen([0, taken.getsockname()[1]])
         assert (raised.value.seat, raised.value.reason) == (1, os.strerror(errno.EADDRINUSE))
         assert _open_files() == before
 
@@ -95,14 +95,14 @@ def test_a_port_in_use_is_told_with_its_seat_and_nothing_stays_open() -> None:
 @pytest.mark.parametrize("port", [65536, 10**9, -1])
 def test_a_number_that_is_no_port_is_told_with_its_seat(port: int) -> None:
     with pytest.raises(ListenError) as raised:
-        _table().listen([port])
+        _connections().listen([port])
     assert raised.value.seat == 0
 
 
 def test_an_address_that_is_not_ours_is_told() -> None:
-    table = Table(Match(setup_of(KUHN, 1), MatchObserver()), host="192.0.2.1")
+    connections = Connections(Match(setup_of(KUHN, 1), MatchObserver()), host="192.0.2.1")
     with pytest.raises(ListenError) as raised:
-        table.listen()
+        connections.listen()
     assert raised.value.seat == 0
 
 
@@ -112,10 +112,10 @@ def test_a_socket_that_cannot_be_made_is_told_with_its_seat(monkeypatch: pytest.
     def refuse(*_: object, **__: object) -> socket.socket:
         raise OSError(errno.EMFILE, "Too many open files")
 
-    table = _table()
+    connections = _connections()
     monkeypatch.setattr("dealer.table.connections.socket.socket", refuse)
     with pytest.raises(ListenError) as raised:
-        table.listen()
+        connections.listen()
     assert raised.value.seat == 0
 
 
@@ -135,7 +135,7 @@ def test_a_taken_seat_is_no_longer_offered() -> None:
     async def main() -> None:
         playing = Playing(setup_of(KUHN, 1)).start()
         client = await playing.client(0)
-        while playing.table.missing_seats() == [0, 1]:
+        while playing.connections.match.missing_seats() == [0, 1]:
             await asyncio.sleep(0.001)
         with pytest.raises(ConnectionRefusedError):
             await asyncio.open_connection("127.0.0.1", playing.ports[0])
@@ -164,10 +164,10 @@ def test_a_match_leaves_no_file_open() -> None:
 
 
 def test_a_table_that_never_ran_can_be_closed_twice() -> None:
-    table = _table()
-    ports = table.listen()
-    table.close()
-    table.close()
+    connections = _connections()
+    ports = connections.listen()
+    connections.close()
+    connections.close()
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", ports[0]), timeout=10)
 
@@ -196,7 +196,7 @@ def test_cancelling_a_run_in_the_middle_leaves_nothing(hands: int, coalesce_s: f
 
 
 def test_closing_in_the_middle_blames_nobody() -> None:
-    """Bytes that were held back for a seat when the table was closed are dropped with it."""
+    """Bytes that were held back for a seat when the connections were closed are dropped."""
 
     async def main() -> None:
         playing = Playing(setup_of(KUHN, 1000), coalesce_s=0.02).start()
@@ -265,9 +265,9 @@ def test_an_observer_can_wake_a_task_while_the_match_waits() -> None:
         bell = Bell()
         setup = setup_of(KUHN, 2)
         match = Match(setup, Observers([Recorder(setup.names), bell]))
-        table = Table(match)
-        ports = table.listen()
-        running = asyncio.create_task(table.run())
+        connections = Connections(match)
+        ports = connections.listen()
+        running = asyncio.create_task(connections.run())
         clients = [await Client.connect(port, KUHN) for port in ports]
         results = await asyncio.gather(play(clients[0], bell), clients[1].play(always("c")), return_exceptions=True)
         await running
@@ -292,7 +292,7 @@ def test_a_mistake_in_an_observer_ends_its_own_match_only() -> None:
     async def main() -> Phase:
         asyncio.get_running_loop().set_exception_handler(None)
         faulty = Playing(setup_of(KUHN, 50), drain_timeout_s=0.0)
-        faulty.table.match = faulty.match = Match(faulty.setup, Faulty())
+        faulty.connections.match = faulty.match = Match(faulty.setup, Faulty())
         faulty.start()
         good = Playing(setup_of(KUHN, 300)).start()
         clients = await good.clients()
@@ -340,9 +340,9 @@ def test_an_observer_can_wake_a_task_while_nothing_else_happens() -> None:
     async def main() -> None:
         bell = Bell()
         setup = setup_of(KUHN, 2)
-        table = Table(Match(setup, bell))
-        ports = table.listen()
-        running = asyncio.create_task(table.run())
+        connections = Connections(Match(setup, bell))
+        ports = connections.listen()
+        running = asyncio.create_task(connections.run())
         peers = [socket.create_connection(("127.0.0.1", port), timeout=20) for port in ports]
         woken = threading.Event()
 
