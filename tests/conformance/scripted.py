@@ -29,6 +29,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.programs import start
+
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(__file__).resolve().parent / "data"
 
@@ -250,13 +252,8 @@ class Table:
     def __init__(self, args: Sequence[str], directory: Path, command: Sequence[str] | None = None) -> None:
         self._stderr_path = directory / "stderr.txt"
         with self._stderr_path.open("wb") as stderr:
-            self._process = subprocess.Popen(
-                [*(command or dealer_command()), *args],
-                cwd=directory,
-                env=_environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=stderr,
+            self._process = start(
+                [*(command or dealer_command()), *args], cwd=directory, env=_environment(), stderr=stderr
             )
         assert self._process.stdout is not None
         self._out = self._process.stdout.fileno()

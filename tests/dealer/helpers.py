@@ -14,7 +14,6 @@ import random
 import re
 import socket
 import struct
-import subprocess
 import sys
 import zlib
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
@@ -34,6 +33,7 @@ from logs.transaction_log import Transaction
 from protocol import NEED_DATA, PlayerSession, find_game, parse_game_definition
 from protocol.actions import format_action
 from protocol.session import Closed, StateReceived
+from tests.programs import start
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFORMANCE = ROOT / "tests" / "conformance" / "data"
@@ -561,14 +561,7 @@ class DealerProcess:
         self.folder = folder
         self.stderr_path = folder / "stderr.txt"
         with self.stderr_path.open("wb") as stderr:
-            self.process = subprocess.Popen(
-                [*DEALER, *arguments],
-                cwd=folder,
-                env=program_env(),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=stderr,
-            )
+            self.process = start([*DEALER, *arguments], cwd=folder, env=program_env(), stderr=stderr)
 
     def __enter__(self) -> DealerProcess:
         return self

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +11,7 @@ from typer.testing import CliRunner
 
 from dealer.cli.app import app
 from tests.dealer.helpers import ARENA, CONTROL_CODES, PATIENCE_S, program_env
+from tests.programs import start
 
 
 class Ran(NamedTuple):
@@ -38,18 +38,14 @@ def arena(tmp_path: Path) -> Arena:
     """A function that runs ``arena`` with arguments. No output that is not a terminal's holds control codes."""
 
     def run(*arguments: str, **env: str) -> Ran:
-        done = subprocess.run(
-            [*ARENA, *arguments],
-            cwd=tmp_path,
-            env=program_env(**env),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=PATIENCE_S,
-            check=False,
-        )
-        for stream in (done.stdout, done.stderr):
+        program = start([*ARENA, *arguments], cwd=tmp_path, env=program_env(**env))
+        try:
+            out, err = program.communicate(timeout=PATIENCE_S)
+        finally:
+            program.kill()
+        for stream in (out, err):
             assert not CONTROL_CODES.search(stream.replace(b"\r\n", b"\n")), stream
-        return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+        return Ran(program.wait(), out.decode(), err.decode())
 
     return run
 

@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import socket
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import pytest
 
 from tests.dealer.cli.conftest import Arena
 from tests.dealer.helpers import ARENA, PATIENCE_S, free_ports, program_env
+from tests.programs import Program, start
 
 unix_only = pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
 
@@ -24,17 +24,10 @@ class Dealing:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.processes: list[subprocess.Popen[bytes]] = []
+        self.processes: list[Program] = []
 
-    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen(
-            [*ARENA, *arguments],
-            cwd=self.folder,
-            env=program_env(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+    def start(self, *arguments: str) -> Program:
+        process = start([*ARENA, *arguments], cwd=self.folder, env=program_env())
         self.processes.append(process)
         return process
 
@@ -51,7 +44,7 @@ def dealing(tmp_path: Path) -> Iterator[Dealing]:
     dealing.close()
 
 
-def _waiting_line(process: subprocess.Popen[bytes]) -> str:
+def _waiting_line(process: Program) -> str:
     assert process.stderr is not None
     return process.stderr.readline().decode()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 
 from tests.dealer.cli.conftest import Arena
 from tests.dealer.helpers import ARENA, CONNECT, PATIENCE_S, program_env, write_program
+from tests.programs import start
 
 unix_only = pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
 
@@ -222,14 +222,8 @@ def test_a_stream_that_knows_ascii_only(arena: Arena) -> None:
 @unix_only
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_match_shows_its_result_so_far(tmp_path: Path, number: signal.Signals) -> None:
-    process = subprocess.Popen(
-        [*ARENA, "play", "kuhn", "calling", "raising", "-n", "4000000000", "--no-duplicate", "--out", "x"],
-        cwd=tmp_path,
-        env=program_env(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+    endless = ["play", "kuhn", "calling", "raising", "-n", "4000000000", "--no-duplicate", "--out", "x"]
+    process = start([*ARENA, *endless], cwd=tmp_path, env=program_env())
     try:
         log = tmp_path / "x" / "match.log"
         until = time.monotonic() + PATIENCE_S

@@ -6,7 +6,6 @@ import json
 import os
 import random
 import signal
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +15,7 @@ import pytest
 
 from tests.dealer.cli.conftest import Arena, Ran
 from tests.dealer.helpers import ARENA, CONNECT, CONTROL_CODES, PATIENCE_S, program_env, write_program
+from tests.programs import Program, start
 
 unix_only = pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
 needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
@@ -49,15 +49,8 @@ def _without_times(data: Any) -> Any:
     return [_without_times(value) for value in data] if isinstance(data, list) else data
 
 
-def _start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [*ARENA, *arguments, "--quiet"],
-        cwd=folder,
-        env=program_env(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+def _start(folder: Path, *arguments: str) -> Program:
+    return start([*ARENA, *arguments, "--quiet"], cwd=folder, env=program_env())
 
 
 def _logs(run: Path) -> dict[str, bytes]:
@@ -75,7 +68,7 @@ def _result(run: Path) -> Any:
     return _without_times(json.loads((run / "result.json").read_text("utf-8")))
 
 
-def _kill_at(process: subprocess.Popen[bytes], is_time: Callable[[], bool]) -> bool:
+def _kill_at(process: Program, is_time: Callable[[], bool]) -> bool:
     """Kill -9 as soon as it is time; whether the process was still running."""
     until_s = time.monotonic() + PATIENCE_S
     while process.poll() is None and not is_time():

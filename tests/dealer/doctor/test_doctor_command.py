@@ -21,6 +21,7 @@ from dealer.cli.app import app
 from dealer.doctor.situations import SITUATIONS
 from tests.dealer.doctor.peers import FAULTS, SECRET
 from tests.dealer.helpers import ARENA, CONNECT, CONTROL_CODES, PATIENCE_S, ROOT, free_ports, program_env, write_program
+from tests.programs import start
 
 DOCTOR = [*ARENA, "doctor"]
 PEERS = ROOT / "tests" / "dealer" / "doctor" / "peers.py"
@@ -226,13 +227,7 @@ class Background:
     """The doctor in the background."""
 
     def __init__(self, *arguments: str) -> None:
-        self.process = subprocess.Popen(
-            [*DOCTOR, *arguments],
-            env=program_env(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        self.process = start([*DOCTOR, *arguments], cwd=Path.cwd(), env=program_env())
 
     def waiting_line(self) -> str:
         assert self.process.stderr is not None

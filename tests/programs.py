@@ -1,0 +1,266 @@
+"""Our command lines as programs, started by forking a process that has imported them already.
+
+`start` runs `python -P -c CODE ARGUMENTS` as `subprocess.Popen` would: a process of its own with its own folder,
+environment and streams, which can be waited for, signalled and killed. Only the imports, most of the time of a short
+command, are done once per test worker, by a server that forks a child for each start. Anything else, and everything
+where there is no `fork`, is started by `subprocess`.
+"""
+
+from __future__ import annotations
+
+import array
+import atexit
+import gc
+import importlib
+import os
+import pickle
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import IO, Any, NamedTuple, Protocol
+
+ROOT = Path(__file__).resolve().parents[1]
+IMPORTED = ("dealer.cli.app", "dealer.reference.command", "dealer.contest.tournament", "dealer.bench.many", "numpy")
+"""What the server imports before it forks."""
+
+
+class Program(Protocol):
+    """What a started program offers, of whatever kind it is."""
+
+    pid: int
+    stdout: IO[bytes] | None
+    stderr: IO[bytes] | None
+
+    @property
+    def returncode(self) -> int | None:
+        """The exit code; for a program that a signal ended the signal's number, negative."""
+
+    def poll(self) -> int | None:
+        """The exit code, or None while the program runs."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for the end."""
+
+    def communicate(self, *, timeout: float | None = None) -> tuple[bytes, bytes]:
+        """Read both streams to their end and wait."""
+
+    def send_signal(self, sig: int) -> None:
+        """Send a signal, if the program still runs."""
+
+    def kill(self) -> None:
+        """End the program at once."""
+
+
+def start(command: Sequence[str], *, cwd: Path, env: Mapping[str, str], stderr: IO[bytes] | None = None) -> Program:
+    """Start a program without input, its standard output (and its standard error, unless that is given) in a pipe."""
+    is_code = list(command[:3]) == [sys.executable, "-P", "-c"]
+    if is_code and hasattr(os, "fork") and _read_by_python(env) == _read_by_python(_server_env()):
+        return _Forked(command, cwd, env, stderr)
+    return subprocess.Popen(
+        command,
+        cwd=cwd,
+        env=dict(env),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE if stderr is None else stderr,
+    )
+
+
+def _server_env() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+def _read_by_python(env: Mapping[str, str]) -> dict[str, str]:
+    """The variables that Python reads when it starts, so that a child of the server cannot have others."""
+    return {name: value for name, value in env.items() if name.startswith(("PYTHON", "LC_", "LANG"))}
+
+
+class _Forked:
+    """A child of the server; `subprocess.Popen` as far as tests use it."""
+
+    def __init__(self, command: Sequence[str], cwd: Path, env: Mapping[str, str], stderr: IO[bytes] | None) -> None:
+        self.args = list(command)
+        self.returncode: int | None = None
+        out, child_out = os.pipe()
+        err, child_err = (None, stderr.fileno()) if stderr is not None else os.pipe()
+        self._status, child_status = os.pipe()
+        request = pickle.dumps((list(command[3:]), str(cwd), dict(env)))
+        try:
+            self.pid = _server().start(request, (child_out, child_err, child_status))
+        finally:
+            os.close(child_out)
+            os.close(child_status)
+            if err is not None:
+                os.close(child_err)
+        self.stdout: IO[bytes] | None = os.fdopen(out, "rb")
+        self.stderr: IO[bytes] | None = None if err is None else os.fdopen(err, "rb")
+
+    def poll(self) -> int | None:
+        return self._look(0)
+
+    def wait(self, timeout: float | None = None) -> int:
+        code = self._look(timeout)
+        if code is None:
+            raise subprocess.TimeoutExpired(self.args, timeout or 0)
+        return code
+
+    def communicate(self, *, timeout: float | None = None) -> tuple[bytes, bytes]:
+        until_s = None if timeout is None else time.monotonic() + timeout
+        texts: dict[IO[bytes] | None, bytearray] = {
+            stream: bytearray() for stream in (self.stdout, self.stderr) if stream and not stream.closed
+        }
+        with selectors.DefaultSelector() as selector:
+            for stream in texts:
+                selector.register(stream, selectors.EVENT_READ)
+            while selector.get_map():
+                left_s = None if until_s is None else max(0.0, until_s - time.monotonic())
+                ready = selector.select(left_s)
+                if not ready:
+                    raise subprocess.TimeoutExpired(self.args, timeout or 0)
+                for key, _ in ready:
+                    stream: Any = key.fileobj
+                    data = stream.read1(1 << 16)
+                    texts[stream] += data
+                    if not data:
+                        selector.unregister(stream)
+                        stream.close()
+        self.wait(None if until_s is None else max(0.0, until_s - time.monotonic()))
+        return bytes(texts.get(self.stdout, b"")), bytes(texts.get(self.stderr, b""))
+
+    def send_signal(self, sig: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, sig)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def _look(self, timeout: float | None) -> int | None:
+        if self.returncode is None:
+            with selectors.DefaultSelector() as selector:
+                selector.register(self._status, selectors.EVENT_READ)
+                if not selector.select(timeout):
+                    return None
+            self.returncode = int(os.read(self._status, 16))
+            os.close(self._status)
+        return self.returncode
+
+
+class _Server:
+    """The process that forks, seen from the tests."""
+
+    def __init__(self) -> None:
+        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", __file__, str(theirs.fileno())],
+            env=_server_env(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            pass_fds=[theirs.fileno()],
+        )
+        theirs.close()
+        atexit.register(self._close)
+
+    def start(self, request: bytes, fds: tuple[int, ...]) -> int:
+        """The process id of a new child."""
+        self._socket.sendmsg([request], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))])
+        return int(self._socket.recv(16))
+
+    def _close(self) -> None:
+        self._socket.close()
+        self._process.wait()
+
+
+_server = cache(_Server)
+
+
+# ---- the server's side
+
+
+class _Child(NamedTuple):
+    """What a child is to become, and its standard output and error."""
+
+    command: list[str]
+    folder: str
+    env: dict[str, str]
+    out: int
+    err: int
+
+
+def _serve(requests: socket.socket) -> _Child | None:
+    """Fork for each request and report how the children end; returns in each child, and when the tests hang up."""
+    for name in IMPORTED:
+        importlib.import_module(name)
+    gc.collect()
+    gc.freeze()
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    wake, woken = os.pipe()
+    os.set_blocking(woken, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(woken)
+    statuses: dict[int, int] = {}
+    with selectors.DefaultSelector() as selector:
+        selector.register(requests, selectors.EVENT_READ)
+        selector.register(wake, selectors.EVENT_READ)
+        while True:
+            ready = {key.fd for key, _ in selector.select()}
+            if wake in ready:
+                os.read(wake, 1 << 10)
+                _report(statuses)
+            if requests.fileno() in ready:
+                request, fds, _, _ = socket.recv_fds(requests, 1 << 18, 3)
+                if not request:
+                    return None
+                with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+                    pid = os.fork()  # idle threads that numpy may have are no danger
+                if not pid:
+                    signal.set_wakeup_fd(-1)
+                    for fd in (wake, woken, fds[2], *statuses.values()):
+                        os.close(fd)
+                    return _Child(*pickle.loads(request), *fds[:2])
+                statuses[pid] = fds[2]
+                for fd in fds[:2]:
+                    os.close(fd)
+                requests.send(b"%d" % pid)
+
+
+def _report(statuses: dict[int, int]) -> None:
+    """Write the exit codes of the children that have ended."""
+    for pid in list(statuses):
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            os.write(statuses[pid], b"%d" % os.waitstatus_to_exitcode(status))
+            os.close(statuses.pop(pid))
+
+
+def _become(child: _Child) -> None:
+    """Do what `python -P -c CODE ARGUMENTS` does."""
+    for fd, standard in ((child.out, 1), (child.err, 2)):
+        os.dup2(fd, standard)
+        os.close(fd)
+    # The server's stream objects remember whether its own files can be sought in.
+    sys.stdout = sys.__stdout__ = os.fdopen(1, "w", -1, sys.stdout.encoding, sys.stdout.errors, closefd=False)
+    sys.stderr = sys.__stderr__ = os.fdopen(2, "w", 1, sys.stderr.encoding, sys.stderr.errors, closefd=False)
+    os.chdir(child.folder)
+    os.environ.clear()
+    os.environ.update(child.env)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+    code, *arguments = child.command
+    sys.argv = ["-c", *arguments]
+    main = sys.modules["__main__"] = ModuleType("__main__")
+    exec(compile(code, "<string>", "exec"), main.__dict__)
+
+
+if __name__ == "__main__":
+    with socket.socket(fileno=int(sys.argv[1])) as _requests:
+        _child = _serve(_requests)
+    if _child is not None:
+        _become(_child)
