@@ -1,7 +1,6 @@
-"""The simplest players: what every other player is measured against, and what tests of a dealer are played with.
+"""The simplest players: yardsticks for every other player, and partners for tests of a dealer.
 
-None of them looks at a card. Where an action they would take is illegal they take the legal one nearest in meaning
-(`engine.nearest_legal`).
+None of them looks at its cards. Where an action would be illegal they take the nearest legal one.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _EXAMPLE_WEIGHTS: Final = (0.06, 0.47, 0.47)
 class CallingBot(Bot):
     """Calls every bet and never makes one.
 
-    Algorithm: call; check where there is nothing to call. Both are always legal.
+    Algorithm: call, or check if there is nothing to call. Both are always legal.
 
     Strength: -95 ± 13 mbb/g in limit and -886 ± 95 in no-limit against the other built-in bots, two players,
         duplicates, 95 % (docs/strength.md).
@@ -37,17 +36,17 @@ class CallingBot(Bot):
         return CALL
 
     def policy(self, view: View) -> Mapping[Action, float]:
-        """All on call."""
+        """Probability 1 for call."""
         return {CALL: 1.0}
 
 
 class FoldingBot(Bot):
     """Folds to every bet.
 
-    Algorithm: fold; where there is nothing to fold to, where a fold is illegal, check.
+    Algorithm: fold; check if there is nothing to fold to, where a fold is illegal.
 
     Strength: -526 ± 7 mbb/g in limit as in no-limit against the other built-in bots, two players, duplicates, 95 %
-        (docs/strength.md); -750, the blinds, against whoever always bets.
+        (docs/strength.md); -750, the blinds, against bots that always bet.
     """
 
     def act(self, view: View) -> Action:
@@ -55,18 +54,18 @@ class FoldingBot(Bot):
         return view.nearest_legal(FOLD)
 
     def policy(self, view: View) -> Mapping[Action, float]:
-        """All on the one action."""
+        """Probability 1 for the one action."""
         return {view.nearest_legal(FOLD): 1.0}
 
 
 class RaisingBot(Bot):
     """Raises whenever it may.
 
-    Algorithm: bet or raise, in a no-limit game by the smallest legal size; where no raise is legal (the round has had
-        all its raises, or nobody has chips left to answer one), call.
+    Algorithm: bet or raise, in a no-limit game by the smallest legal size; call if no raise is legal (the round has had
+        all its raises, or nobody has chips left to answer one).
 
     Strength: +519 ± 14 mbb/g in limit and +7,506 ± 243 in no-limit against the other built-in bots, two players,
-        duplicates, 95 % (docs/strength.md), nearly all of it from those who give up or draw lots.
+        duplicates, 95 % (docs/strength.md), nearly all of it from bots that fold too much or act at random.
     """
 
     def act(self, view: View) -> Action:
@@ -74,37 +73,37 @@ class RaisingBot(Bot):
         return view.raise_min()
 
     def policy(self, view: View) -> Mapping[Action, float]:
-        """All on the one action."""
+        """Probability 1 for the one action."""
         return {view.raise_min(): 1.0}
 
 
 class _HandRandom:
-    """Random numbers that begin anew with every hand: they follow from seed, hand number and how many came before.
+    """Random numbers that restart with every hand: seed, hand number and index determine each number.
 
-    SplitMix64 (Steele, Lea & Flood 2014, "Fast splittable pseudorandom number generators"): a counter that goes up by
-    a fixed odd step, mixed. A hand's counter begins where mixing seed and hand number leads, so that neighbouring
-    hands and seeds have nothing in common. Starting anew takes 0.3 us, seeding a Mersenne Twister 3.6 (measured).
+    SplitMix64 (Steele, Lea & Flood 2014, "Fast splittable pseudorandom number generators"): a counter that increases
+    by a fixed odd step, mixed. A hand's counter starts at the mix of seed and hand number, so neighbouring hands and
+    seeds are unrelated. Restarting takes 0.3 us, seeding a Mersenne Twister 3.6 us (measured).
     """
 
     __slots__ = ("_counter", "_seed")
 
     def __init__(self, seed: int | None) -> None:
-        """Be ready for hand 0; without a seed, a random one."""
+        """Start at hand 0; without a seed, draw one."""
         self._seed = mixed(int.from_bytes(os.urandom(8)) if seed is None else seed & MASK_64)
         self._counter = 0
         self.begin_hand(0)
 
     def begin_hand(self, number: int) -> None:
-        """Start the numbers of a hand."""
+        """Restart for a hand."""
         self._counter = mixed(self._seed + number * STEP & MASK_64)
 
     def random(self) -> float:
-        """Uniform from 0 to 1, without 1."""
+        """Uniform in [0, 1)."""
         self._counter = counter = self._counter + STEP & MASK_64
         return (mixed(counter) >> 11) * 2.0**-53
 
     def integer(self, low: int, high: int) -> int:
-        """Uniform from `low` to `high`, both included: even to one part in 2**64 per number."""
+        """Uniform from `low` to `high`, both included, to within one part in 2**64 per number."""
         self._counter = counter = self._counter + STEP & MASK_64
         return low + (mixed(counter) * (high - low + 1) >> 64)
 
@@ -112,14 +111,14 @@ class _HandRandom:
 class RandomBot(Bot):
     """Draws fold, call or raise with fixed probabilities.
 
-    Algorithm: the probabilities are renormalised over the actions that are legal; the size of a no-limit raise is
-        uniform over all legal hand totals. Where every legal action has probability 0, call. The defaults are those
-        of the example player of the ACPC server, which plays the same way. What it draws in a hand follows from its
-        seed, the hand's number and its draws before in that hand; without a seed it takes a random one.
+    Algorithm: the probabilities are renormalised over the legal actions; the size of a no-limit raise is uniform over
+        all legal hand totals. If every legal action has probability 0, call. The defaults are those
+        of the example player of the ACPC server, which plays the same way. Its draws depend on its seed, the
+        hand number and its earlier draws in that hand; without a seed it draws one.
 
-        The option `decisions` has it draw one of the five decisions of `bots.formula.decisions` instead, in five
+        With the option `decisions` it draws one of the five decisions of `bots.formula.decisions` instead, in five
         proportions: ``20/50/15/10/5`` folds 20 times in 100, calls 50 times, makes a small raise 15 times, a medium
-        one 10 times and a large one 5 times. A decision that is illegal is played as the legal action nearest in
+        one 10 times and a large one 5 times. An illegal decision is played as the legal action nearest in
         meaning. This is the random player of Fazio (2008, table 3, whose numbers are lost; these are a proposal).
 
     Strength: -616 ± 17 mbb/g in limit and -7,177 ± 290 in no-limit against the other built-in bots, two players,
@@ -191,14 +190,14 @@ _SIZES: Final[Mapping[str, Callable[[View], Action]]] = {
 
 
 class ConstantBot(Bot):
-    """Takes one and the same action always.
+    """Always takes the same action.
 
     Algorithm: the option `action` is ``fold``, ``call`` or ``raise``. The option `size` says by how much to raise in
         a no-limit game: ``min``, ``pot``, ``allin``, or a number, the fraction of the pot (after calling) that is
-        added to the call, held within the legal bounds. Where the action is illegal: a fold becomes a check, a raise
+        added to the call, clamped to the legal bounds. An illegal fold becomes a check, an illegal raise
         a call.
 
-        The option `decision` has it take one of the five decisions of `bots.formula.decisions` instead: 1 fold,
+        With the option `decision` it takes one of the five decisions of `bots.formula.decisions` instead: 1 fold,
         2 call, 3 small, 4 medium and 5 large raise. These are the constant players of Fazio (2008, section 3.4.2).
 
     Strength: with `decision=3` +510 ± 14 mbb/g in limit and +7,507 ± 243 in no-limit against the other built-in bots,
@@ -219,7 +218,7 @@ class ConstantBot(Bot):
         return self._choose(view)
 
     def policy(self, view: View) -> Mapping[Action, float]:
-        """All on the one action."""
+        """Probability 1 for the one action."""
         return {self._choose(view): 1.0}
 
 

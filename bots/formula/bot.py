@@ -1,4 +1,4 @@
-"""The players `mfs` and `rh`: see, compute the one formula, decide, and say why where it is asked for."""
+"""The players `mfs` and `rh`: observe, compute one formula, decide, and give the reason if asked."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from protocol import format_action
 __all__ = ["MfsBot", "RhBot"]
 
 _LARGEST_K: Final = 1e6
-"""Beyond it every relation that is not 0 is the largest decision."""
+"""With any larger k every nonzero relation gives the largest decision."""
 
 
 class _Verdict(NamedTuple):
-    """What the formula makes of a state.
+    """The result of the formula in a state.
 
     Attributes:
-        seen: the state.
+        seen: the quantities observed.
         reason: the formula's value in words.
-        decision: what follows.
+        decision: the decision.
     """
 
     seen: Observation
@@ -37,7 +37,7 @@ class _Verdict(NamedTuple):
 
 
 class _FormulaBot(Bot):
-    """Plays what a formula decides."""
+    """Plays the decision of a formula."""
 
     def __init__(self, k: float, explains: bool) -> None:
         if not 0 < k <= _LARGEST_K:
@@ -47,7 +47,7 @@ class _FormulaBot(Bot):
 
     @abstractmethod
     def _decide(self, view: View) -> _Verdict:
-        """See, compute and decide."""
+        """Observe, compute and decide."""
 
     def act(self, view: View) -> Action:
         """Play the decision."""
@@ -58,29 +58,29 @@ class _FormulaBot(Bot):
         return action
 
     def policy(self, view: View) -> Mapping[Action, float]:
-        """All on the one action."""
+        """Probability 1 for the one action."""
         return {action_of(self._decide(view).decision, view): 1.0}
 
 
 class MfsBot(_FormulaBot):
     """Plays the mathematically fair strategy: expected gain over expected loss, times k, is the decision.
 
-    Algorithm: the chance to win against all who are in (`bots.formula.chance`), the others' chips in the pot, the own
-        ones and what is to be paid give a ratio that is 1 where going on is fair (`bots.formula.relations`, formulas 1
-        and 5). k times the ratio, rounded down, is one of five decisions (`bots.formula.decisions`). While the player
-        has put nothing into the pot he enters the game, whatever it costs. It looks at nobody's play.
+    Algorithm: the chance to win against everyone still in (`bots.formula.chance`), the others' chips in the pot, the
+        player's own and the price give a ratio that is 1 where continuing is fair (`bots.formula.relations`, formulas 1
+        and 5). k times the ratio, rounded down, is one of five decisions (`bots.formula.decisions`). A player that has
+        put nothing into the pot enters the game at any price. The bot ignores how its opponents play.
 
-    Source: V. S. Fazio, 2008, section 3.4.3; what is ours in it, `bots.formula` tells.
+    Source: V. S. Fazio, 2008, section 3.4.3; `bots.formula` lists what is ours.
 
-    Other games: limit and no-limit hold'em of two to ten players. A game that is no hold'em is refused.
+    Other games: limit and no-limit hold'em of two to ten players. Games other than hold'em are refused.
 
     Strength: with the defaults, 3,000 hands, seed 1 (``arena play limit mfs calling -n 3000 --seed 1``), in mbb/g at
         95 %: two players in limit 770 ± 113 from calling, 987 ± 210 from random, 1,424 ± 301 from rh and 35 ± 94 from
         rembrant, in no-limit 4,244 ± 577, 15,106 ± 3,703, 6,425 ± 2,080 and 57 ± 1,061; six in limit 2,109 ± 687
-        against five random. A k of 4 takes more from the weak and gives rembrant 2,922 ± 1,697 in no-limit; below 2 it
-        gives up too much.
+        against five random. A k of 4 wins more from weak players and loses 2,922 ± 1,697 to rembrant in no-limit;
+        below 2 it folds too much.
 
-    What it samples follows from the seed and the state alone: a match that is resumed or cut between hands plays the
+    Its samples depend only on the seed and the state, so a match that is resumed or split between hands plays the
     same. With two players left nothing is sampled.
     """
 
@@ -92,22 +92,22 @@ class MfsBot(_FormulaBot):
         explain: bool = False,
         seed: int | None = None,
     ) -> None:
-        """Choose how to play.
+        """Set the options.
 
         Args:
-            k: how bold: decisions grow with it.
-            trials: showdowns drawn to find the chance against two or more others.
-            explain: send a comment with all that is seen, the relation and the decision before every action.
-            seed: of those draws; any, where none is given.
+            k: boldness; the decisions grow with it.
+            trials: showdowns drawn to estimate the chance against two or more opponents.
+            explain: send a comment with the quantities, the relation and the decision before each action.
+            seed: of those draws; random if not given.
 
         Raises:
-            ValueError: a value that means nothing.
+            ValueError: a value is out of range.
         """
         super().__init__(k, explain)
         self._chance = Chance(trials=trials, seed=seed)
 
     def prepare_for_many_hands(self) -> None:
-        """Compile the kernels that count the chances."""
+        """Compile the kernels that compute the chances."""
         compile_kernels()
 
     def _decide(self, view: View) -> _Verdict:
@@ -119,13 +119,13 @@ class MfsBot(_FormulaBot):
 class RhBot(_FormulaBot):
     """Plays the strategy of Rachlin and Higgins: the pot over raises, players and price, times k, is the decision.
 
-    Algorithm: one ratio of what lies on the table (`bots.formula.relations`, formulas 2 and 6); k times it, rounded
-        down, is one of five decisions (`bots.formula.decisions`). It looks at no card: it bets where betting is cheap
-        and few are left to answer, and gives up where it is dear.
+    Algorithm: one ratio of public quantities (`bots.formula.relations`, formulas 2 and 6); k times it, rounded down,
+        is one of five decisions (`bots.formula.decisions`). It never looks at its cards: it bets where betting is
+        cheap and few players are left to answer, and folds where it is expensive.
 
-    Source: V. S. Fazio, 2008, section 3.4.4; what is ours in it, `bots.formula` tells.
+    Source: V. S. Fazio, 2008, section 3.4.4; `bots.formula` lists what is ours.
 
-    Other games: any. It asks nothing of the cards.
+    Other games: any, since it ignores the cards.
 
     Strength: with the defaults, 3,000 hands, seed 1 (``arena play limit rh calling -n 3000 --seed 1``), in mbb/g at
         95 %: two players in limit -46 ± 228 from calling, 1,537 ± 421 from random and 534 ± 180 from rembrant, in
@@ -134,14 +134,14 @@ class RhBot(_FormulaBot):
     """
 
     def __init__(self, *, k: float = 8.0, explain: bool = False) -> None:
-        """Choose how to play.
+        """Set the options.
 
         Args:
-            k: how bold: decisions grow with it.
-            explain: send a comment with all that is seen, the relation and the decision before every action.
+            k: boldness; the decisions grow with it.
+            explain: send a comment with the quantities, the relation and the decision before each action.
 
         Raises:
-            ValueError: a value that means nothing.
+            ValueError: a value is out of range.
         """
         super().__init__(k, explain)
 
@@ -151,7 +151,7 @@ class RhBot(_FormulaBot):
 
 
 def _explain(view: View, verdict: _Verdict, action: Action) -> str:
-    """What was seen, computed, decided and done, in one line."""
+    """The quantities, the formula's value, the decision and the action, in one line."""
     seen = verdict.seen
     cards = view.hole_text + (f" on {view.board_text}" if view.board else "")
     chance = "" if seen.chance_percent is None else f"CHANCE {seen.chance_percent:.1f}, "

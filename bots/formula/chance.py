@@ -1,10 +1,10 @@
-"""CHANCE: how likely a player is to win against all who are still in, in per cent.
+"""CHANCE: a player's chance to win against everyone still in the hand, in per cent.
 
-It is the share of the pot that his cards win on average when everybody stays to the end and the others may hold
-anything: a tie counts as the part of it that he gets. Against one it is exact, against more sampled (`engine.equity`,
-which tells what each costs); before the flop it comes from the shipped table whoever is in.
+It is the share of the pot that the hole cards win on average when everyone stays to the end and the others hold random
+cards; a tie counts as the player's share of it. Against one opponent it is exact, against more it is sampled
+(`engine.equity` gives the cost of each); before the flop it comes from the shipped table.
 
-The work says "CHANCE in per cent" and not how it was found.
+The work says "CHANCE in per cent" but not how it was computed.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ _DECK_CARDS: Final = 52
 
 
 class Chance:
-    """Finds CHANCE in states of hold'em, and remembers the last one: most players act more than once in a round.
+    """Computes CHANCE for states of hold'em and remembers the last one, since players often act twice in a round.
 
-    What is sampled follows from the seed, the hand's number, the cards seen and how many are in, and from nothing that
-    was asked before: a match that is resumed or cut between hands gives the same numbers.
+    Samples depend on the seed, the hand number, the visible cards and the number of players in, and on nothing asked
+    before: a match that is resumed or split between hands gives the same numbers.
     """
 
     def __init__(self, *, trials: int = DEFAULT_TRIALS, seed: int | None = None) -> None:
-        """Choose how to sample.
+        """Set up the sampling.
 
         Args:
-            trials: showdowns drawn where there are two or more others.
-            seed: of the draws; any, where none is given.
+            trials: showdowns drawn against two or more opponents.
+            seed: of the draws; random if not given.
 
         Raises:
             ValueError: fewer than one trial.
@@ -48,10 +48,10 @@ class Chance:
         self._known: tuple[object, float] = (None, 0.0)
 
     def percent(self, view: View) -> float:
-        """The chance of the player who looks, 0 to 100.
+        """The chance of the player whose view it is, 0 to 100.
 
         Raises:
-            BotsError: the game is not hold'em as this can count it.
+            BotsError: the game is not hold'em.
         """
         if view.game is not self._game:
             _require_holdem(view.game)

@@ -1,10 +1,9 @@
-"""The five decisions of the work, and the action that each is in a game.
+"""The five decisions of the work, and the action for each of them.
 
 Every player of the work chooses one of a few numbered decisions. The table that lists them is missing; a caption says
-that 2 is to go on. The others are laid around it here: 1 below gives up, those above raise by more and more. Where a
-decision is illegal it is the legal action nearest in meaning (`engine.nearest_legal`): to give up where nothing
-is to be paid is to check, to raise where no raise is allowed is to call, and a size is held within its bounds. In a
-limit game the three raises are the one that there is.
+that 2 means to continue. Here 1 folds, and the higher numbers raise by increasing amounts. An illegal decision becomes
+the nearest legal action: a fold with nothing to call is a check, a raise where none is allowed is a call, and a size is
+clamped to its bounds. In a limit game all three raises have the fixed size.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ __all__ = ["Decision", "Proportions", "action_of"]
 
 
 class Decision(IntEnum):
-    """What a player decides: 2 is the work's, the others are ours."""
+    """The decisions of a player: 2 is the work's, the others are defined here."""
 
     FOLD = 1
     CALL = 2
@@ -31,7 +30,7 @@ class Decision(IntEnum):
 
     @property
     def words(self) -> str:
-        """What it is called."""
+        """The name of the decision."""
         return self.name.lower().replace("_", " ")
 
 
@@ -42,16 +41,16 @@ _ACTIONS: Final[Mapping[Decision, Callable[[View], Action]]] = {
     Decision.MEDIUM_RAISE: lambda view: view.raise_by_pot(0.5),
     Decision.LARGE_RAISE: lambda view: view.raise_by_pot(1.0),
 }
-"""Table 2, as proposed here: the raises are the smallest one, half the pot and the pot as it is after calling."""
+"""Table 2, as defined here: the raises are the minimum, half the pot and the pot, as it is after calling."""
 
 
 def action_of(decision: Decision, view: View) -> Action:
-    """The legal action that a decision is in this state."""
+    """The legal action for a decision in this state."""
     return _ACTIONS[decision](view)
 
 
 class Proportions:
-    """How often each decision is drawn: table 3, whose numbers are missing, as a parameter."""
+    """How often each decision is drawn: table 3, as a parameter, since its numbers are missing."""
 
     def __init__(self, text: str) -> None:
         """Read five numbers, for the decisions 1 to 5, such as ``20/50/15/10/5``; they need not sum to 100.
@@ -76,14 +75,14 @@ class Proportions:
         self._ends = tuple(accumulate(self.chances.values()))
 
     def draw(self, number: float) -> Decision:
-        """The decision that a number drawn from 0 to 1, without 1, stands for."""
+        """The decision for a random number in [0, 1)."""
         for decision, end in zip(self.chances, self._ends, strict=True):
             if number < end:
                 return decision
         return decision  # rounding may leave the last end just below 1
 
     def policy(self, view: View) -> Mapping[Action, float]:
-        """The probability of each action in a state; decisions may come to the same action."""
+        """The probability of each action in a state; several decisions may lead to one action."""
         chances: dict[Action, float] = {}
         for decision, chance in self.chances.items():
             action = action_of(decision, view)

@@ -1,8 +1,8 @@
-"""What a player of the work sees when he is to decide: nine quantities, as one value.
+"""What a player of the work sees before a decision: nine quantities, as one value.
 
-Formulas take it, and so may anything that learns. The names in capitals are the work's. It counts money without saying
-in what; here that is the big blind, so that a number means the same in every game. Where only the ratio of sums
-matters, whole chips are used, which are exact.
+The formulas take it, and so may a learner. The names in capitals are the work's. The work gives no unit of money; here
+it is the big blind, so that a number means the same in every game. Where only a ratio matters, whole chips are used,
+which are exact.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ __all__ = ["Observation", "observe"]
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """All that a decision may rest on."""
+    """Everything a decision may depend on."""
 
     chance_percent: float | None
-    """CHANCE: how likely the player is to win, 0 to 100 (`bots.formula.chance`); None for who did not ask, since it
-    takes longer than all the rest."""
+    """CHANCE: the player's chance to win, 0 to 100 (`bots.formula.chance`); None if not asked for, since it costs more
+    than all the rest."""
     pot_chips: int
-    """POT: chips that everybody has put in during this hand, blinds included."""
+    """POT: chips that all players have put in during this hand, blinds included."""
     odds: float
-    """ODDS: the pot as a multiple of what the player has put in himself during this hand; 0 while that is nothing."""
+    """ODDS: the pot as a multiple of what the player has put in during this hand; 0 while that is nothing."""
     raise_chips: int
-    """RAISE: chips the player must add to stay in, at most what he has left; 0 where he may check."""
+    """RAISE: chips the player must add to stay in, at most its remaining stack; 0 if it may check."""
     raise_count: int
-    """QTYRAISE: how many bets and raises there have been in this hand; blinds are none."""
+    """QTYRAISE: the number of bets and raises in this hand; blinds do not count."""
     player_count: int
     """NPLAYERS: players dealt in, folded or not."""
     follower_count: int
-    """FOLLOWERS: players who will act after this one in the round, if nobody raises; 0 for the last."""
+    """FOLLOWERS: players that will act after this one in the round if nobody raises; 0 for the last."""
     round: int
-    """ROUND: the betting round, 0-based. The work tells only the first from the others."""
+    """ROUND: the betting round, 0-based. The work only separates the first from the others."""
     in_game_count: int
-    """INGAME: players who have not folded, this one among them."""
+    """INGAME: players that have not folded, this one included."""
     big_blind_chips: int
     """The unit of money, in chips; not a quantity of the work."""
 
@@ -53,16 +53,16 @@ class Observation:
 
     @property
     def own_chips(self) -> int:
-        """Chips the player has put in during this hand: POT / ODDS, as the work finds it, and 0 where ODDS is."""
+        """Chips the player has put in during this hand: POT / ODDS, as in the work; 0 if ODDS is 0."""
         return round(self.pot_chips / self.odds) if self.odds else 0
 
 
 def observe(view: View, chance_percent: float | None = None) -> Observation:
-    """What the player sees whose turn it is.
+    """The quantities that the player to act sees.
 
     Args:
         view: the state.
-        chance_percent: CHANCE, for who needs it.
+        chance_percent: CHANCE, if needed.
     """
     own_chips = view.spent[view.position]
     return Observation(

@@ -1,4 +1,4 @@
-"""The rule bot `rembrant`: reads the situation, looks its rule up, plays it, and says why where it is asked to."""
+"""The rule bot `rembrant`: reads the situation, looks up its rule, plays it, and gives the reason if asked."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ _DEFAULTS: Final = Style()
 
 
 class _Decision(NamedTuple):
-    """What the rules make of a situation.
+    """The rule for a situation.
 
     Attributes:
         hand: the group or the kind, in words.
         danger: of the board; None before the flop.
-        opponent: what he did last.
+        opponent: its last action.
         rule: the rule that applies.
-        moves: the moves to draw from, the more passive one first; often twice the same.
-        chance: the probability of the second.
+        moves: the two moves to draw from, the more passive one first; often the same move twice.
+        chance: the probability of the second move.
     """
 
     hand: str
@@ -52,29 +52,29 @@ class _Decision(NamedTuple):
 class RembrantBot(Bot):
     """Plays the rule tables of Rembrant, sixth by bankroll in two-player no-limit at the ACPC 2011.
 
-    Algorithm: before the flop the hand belongs to one of nine groups, after it the best five cards to one of seven,
-        with columns for how our own cards made them (`bots.rembrant.kinds`). Group, street and the opponent's last
-        action lead to one cell of one table (`bots.rembrant.printed`). A cell with two moves is decided by what the
-        board threatens, in one of two readings (`bots.rembrant.choice`, option `reading`). It counts no odds and
-        remembers no opponent. The work also speaks of looking at what a hand may become; no table asks for it.
+    Algorithm: before the flop a hand belongs to one of nine groups; after it the best five cards belong to one of
+        seven, with columns for how the hole cards contribute (`bots.rembrant.kinds`). Group, street and the opponent's
+        last action select one cell of one table (`bots.rembrant.printed`). Where a cell holds two moves, the threats on
+        the board decide, in one of two readings (`bots.rembrant.choice`, option `reading`). The bot computes no odds
+        and keeps no model of its opponents. The work also mentions a hand's potential, but no table uses it.
 
     Source: G. Vohl, B. Bošković, J. Brest, "Poker program Rembrant", University of Maribor. The tables are the
-        work's. What it leaves open is decided here, and an option wherever another answer is as good: all sizes but
-        two, the meaning of the slashes, which of the hand's parts lie on the board, who pays when a check is not free
+        work's. What it leaves open is decided here, with an option wherever another choice is as good: all sizes but
+        two, the meaning of the slashes, how hands made on the board count, which hands pay when a check is not free
         (`complete`). Limits for calling raises are given in chips at blinds 1 and 2 and scale with the big blind. On a
-        board with four cards to a straight the work "does not pay bets", which contradicts its tables; here it decides
-        between the moves of a cell, with ``four_straight=fold`` it goes before the tables. Two cards of a suit are a
-        danger while cards are to come; ``river_danger=true`` takes the work at its letter, on the river too.
+        board with four cards to a straight the work "does not pay bets", which contradicts its tables; here that
+        decides between the moves of a cell, and with ``four_straight=fold`` it overrides the tables. Two cards of a
+        suit are a danger while cards are to come; ``river_danger=true`` follows the work literally, on the river too.
 
-    Other games: in limit games every raise and all-in is the one raise there is. With more than two players the
-        opponent is whoever made the last bet or raise of the round (`bots.rembrant.opponent`). A game that is no
-        hold'em is refused.
+    Other games: in limit games every raise and all-in is the fixed raise. With more than two players the
+        opponent is whoever made the last bet or raise of the round (`bots.rembrant.opponent`). Games other
+        than hold'em are refused.
 
     Strength: the tables are made for two players, no-limit, 200 big blinds, stacks reset after every hand: there
         +4,935 ± 137 mbb/g against the other built-in bots, duplicates, 95 % (docs/strength.md), and none of them beats
-        it. Elsewhere it plays the same rules without claim: in limit -6 ± 17, losing to whoever raises with anything.
+        it. In other games it plays the same rules, with no claim: in limit -6 ± 17, losing to bots that always raise.
 
-    Its draws follow from the seed and the state alone: a match that is resumed or cut between hands plays the same.
+    Its draws depend only on the seed and the state, so a match that is resumed or split between hands plays the same.
     """
 
     def __init__(
@@ -95,14 +95,14 @@ class RembrantBot(Bot):
         explain: bool = False,
         seed: int | None = None,
     ) -> None:
-        """Choose how to play; all but the last two are the fields of `bots.rembrant.style.Style`.
+        """Set the options; all but the last two are the fields of `bots.rembrant.style.Style`.
 
         Args:
-            explain: send a comment with the situation and its rule before every action.
-            seed: of the draws of the probabilistic reading; any, where none is given.
+            explain: send a comment with the situation and its rule before each action.
+            seed: of the draws in the probabilistic reading; random if not given.
 
         Raises:
-            ValueError: a value that means nothing.
+            ValueError: a value is out of range.
         """
         self._style = Style(
             reading=reading,
@@ -126,7 +126,7 @@ class RembrantBot(Bot):
         """Play the rule.
 
         Raises:
-            BotsError: the game is no hold'em.
+            BotsError: the game is not hold'em.
         """
         decision = self._decide(view)
         move = decision.moves[self._draw(view, decision.chance)]
@@ -136,10 +136,10 @@ class RembrantBot(Bot):
         return action
 
     def policy(self, view: View) -> Mapping[Action, float]:
-        """The one action of the deterministic reading; in the probabilistic one often two.
+        """One action in the deterministic reading; often two in the probabilistic one.
 
         Raises:
-            BotsError: the game is no hold'em.
+            BotsError: the game is not hold'em.
         """
         decision = self._decide(view)
         chances: dict[Action, float] = {}
@@ -189,14 +189,14 @@ class RembrantBot(Bot):
         return _Decision(kind.value, danger, opponent, rule, moves, chance)
 
     def _draw(self, view: View, chance: float) -> bool:
-        """True with this probability: a draw that follows from the seed and the state, which has the hand number."""
+        """True with this probability; the draw depends on the seed and the state, which includes the hand number."""
         if chance in (0.0, 1.0):
             return chance == 1.0
         return random.Random(f"{self._seed}:{view.match_state.format()}").random() < chance
 
 
 def _explain(view: View, decision: _Decision, move: Move, action: Action) -> str:
-    """The situation, its rule and what was done, in one line: ``... table 12: check/raise -> raise, r600``."""
+    """The situation, its rule and the action, in one line: ``... table 12: check/raise -> raise, r600``."""
     cards = view.hole_text
     board = ""
     if decision.danger is not None:
@@ -209,7 +209,7 @@ def _explain(view: View, decision: _Decision, move: Move, action: Action) -> str
 
 
 def _explain_cell(view: View, decision: _Decision) -> str:
-    """The cell as printed, with what it means here where that is not plain."""
+    """The cell as printed, with its meaning here where that is not obvious."""
     cell = decision.rule.cell
     limit_chips = cell.limit_chips(view.big_blind)
     if limit_chips is not None:

@@ -1,7 +1,7 @@
-"""What stands in one cell of a table, and what stands at the head of its lines: moves, and the opponent's last action.
+"""The cells and row heads of the tables: moves, and the opponent's last action.
 
-A cell names one move, or two with a slash between which the board decides (`bots.rembrant.choice`), or a call with a
-limit, which the size of the opponent's raise decides.
+A cell names one move; or two moves separated by a slash, between which the board decides (`bots.rembrant.choice`); or
+a call with a limit on the size of the opponent's raise.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Final, NamedTuple
 __all__ = ["BIG_BLIND_OF_THE_WORK", "Cell", "Move", "Opponent", "parse_cell"]
 
 BIG_BLIND_OF_THE_WORK: Final = 2
-"""The big blind in the chips in which the tables give their limits: the work's example posts blinds of 1 and 2."""
+"""The big blind that the limits in the tables refer to: the work's example posts blinds of 1 and 2."""
 
 
 class Move(enum.IntEnum):
-    """What a cell says to do; a higher number is more aggressive."""
+    """The moves of the tables; a higher number is more aggressive."""
 
     FOLD = 0
     CHECK = 1
@@ -27,7 +27,7 @@ class Move(enum.IntEnum):
 
     @property
     def word(self) -> str:
-        """As the tables write it."""
+        """The move as the tables write it."""
         return _WORDS[self]
 
 
@@ -36,7 +36,7 @@ _MOVES: Final = dict(zip(_WORDS, Move, strict=True))
 
 
 class Opponent(enum.Enum):
-    """What the opponent did last in this round; the value is the head of its line in the tables after the flop."""
+    """The opponent's last action in this round; the value is the head of its row in the tables after the flop."""
 
     NONE = "other"
     CHECK_OR_CALL = "check"
@@ -50,9 +50,9 @@ class Cell(NamedTuple):
 
     Attributes:
         text: as printed.
-        passive: the less aggressive of its moves; below a limit's fold the fold.
-        aggressive: the other one, or the same where there is only one.
-        limit: the largest raise that is called, as a hand total in the work's chips; None where there is no limit.
+        passive: the less aggressive of its moves; a fold for a cell with a limit.
+        aggressive: the other move, or the same one if there is only one.
+        limit: the largest raise that is called, as a hand total in the work's chips; None for cells without a limit.
     """
 
     text: str
@@ -79,7 +79,7 @@ def parse_cell(text: str) -> Cell:
     words, is_limited, limit = text.partition(" <= ")
     moves = sorted([_MOVES[word] for word in words.split("/") if word in _MOVES])
     if len(moves) != len(words.split("/")) or len(moves) > 2 or (is_limited and moves != [Move.CALL]):
-        raise ValueError(f"{text!r} is no cell of a table")
+        raise ValueError(f"{text!r} is not a cell of a table")
     if is_limited:
         return Cell(text, Move.FOLD, Move.CALL, int(limit))
     return Cell(text, moves[0], moves[-1])

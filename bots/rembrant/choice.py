@@ -1,21 +1,21 @@
 """Which of the two moves of a slash cell: ``call/re-raise``, ``check/raise``, ``call/fold``.
 
-The work says how it means them, not what decides: passively where the hand is hard to beat, aggressively where it is
-good but endangered, probing on the flop with weak hands, paying nothing where one card makes a straight. Two readings
-of that, both as the chance of the more aggressive move, which is all that differs between them:
+The work says what the slashes are for, not what decides: play passively when the hand is hard to beat, aggressively
+when it is good but vulnerable, probe on the flop with weak hands, and pay nothing when one card makes a straight. There
+are two readings of that; each gives the probability of the more aggressive move.
 
-deterministic, the first line that applies:
+deterministic, by the first rule that applies:
 
 1. a weak hand that nobody has bet against (``check/raise``): bet on the flop, to learn what the opponent has; check
    later;
-2. four cards to a straight on the board and our hand does not beat a straight: the more passive move;
-3. a cell with a fold: stay in, unless four cards to a flush lie on the board and we have none;
-4. any other: the more aggressive move on a board that invites draws, the more passive one elsewhere.
+2. four cards to a straight on the board and a hand that does not beat a straight: the more passive move;
+3. a cell with a fold: stay in, unless there are four cards to a flush on the board and the bot has no flush;
+4. any other cell: the more aggressive move on a board that invites draws, the more passive one otherwise.
 
-probabilistic: chances by the board alone. A cell with a fold: the chances turned round, because there it is the quiet
-board on which one may stay: `chance_danger` on a dry board, `chance_dry` where line 2 or 3 would fold, `chance`
-elsewhere. Any other: `chance_danger` on a board that invites draws, `chance_dry` on a dry one or where line 2 applies,
-`chance` elsewhere.
+probabilistic, by the board alone. A cell with a fold has the probabilities reversed, because one can stay in on a quiet
+board: `chance_danger` on a dry board, `chance_dry` where rule 2 or 3 would fold, `chance` otherwise. Any other
+cell: `chance_danger` on a board that invites draws, `chance_dry` on a dry one or where rule 2 applies, `chance`
+otherwise.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""What the board threatens: flushes and straights that a hidden hand may have or get.
+"""The threats on the board: flushes and straights that a hidden hand may have or draw to.
 
-The work names three boards. Two cards of a suit, or three ranks in a row, make the bot aggressive: somebody may be
-drawing, and is to pay for it. Four cards that lack only one to a straight make it stop paying. `Danger` counts what
-decides which board it is; the rest (three or more of a suit, three ranks within a straight) tells a quiet board from a
-dry one.
+The work names three kinds of board. Two cards of a suit, or three ranks in a row, make the bot aggressive: a drawing
+opponent has to pay. Four cards to a straight make it stop paying. `Danger` counts what decides which board it is; the
+rest (three or more of a suit, three ranks within a straight) separates quiet boards from dry ones.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ _RIVER_CARDS: Final = 5
 
 
 class Danger(NamedTuple):
-    """What three to five board cards allow.
+    """The threats of three to five board cards.
 
     Attributes:
         cards: how many cards the board has.
-        suited: the most of them in one suit.
-        run: the longest row of neighbouring ranks among them; the ace is above the king and below the deuce.
-        within_straight: the most different ranks of them that one straight can hold.
+        suited: the largest number of cards in one suit.
+        run: the longest run of consecutive ranks; the ace is above the king and below the deuce.
+        within_straight: the largest number of ranks that fit into one straight.
     """
 
     cards: int
@@ -54,10 +53,10 @@ class Danger(NamedTuple):
         return self.within_straight >= 4
 
     def invites_draws(self, *, on_river: bool = False) -> bool:
-        """Whether the work plays aggressively on it: two cards of a suit or three ranks in a row.
+        """Whether the work plays aggressively on this board: two cards of a suit or three ranks in a row.
 
         Args:
-            on_river: count the two of a suit on the river too, where every board has them and no card is to come.
+            on_river: count two of a suit on the river too, where every board has them and no card is to come.
         """
         return self.run >= 3 or (self.suited >= 2 and (on_river or self.cards < _RIVER_CARDS))
 
@@ -67,7 +66,7 @@ class Danger(NamedTuple):
         return not (self.invites_draws() or self.is_flush_possible or self.is_straight_possible)
 
     def describe(self) -> str:
-        """In words, for people."""
+        """The threats in words."""
         words = [word for word, is_so in zip(_WORDS, self._facts(), strict=True) if is_so]
         return ", ".join(words) if words else "dry"
 
@@ -96,7 +95,7 @@ _STRAIGHTS: Final = tuple([0b11111 << low for low in range(10)])
 
 
 def read_danger(board: tuple[Card, ...]) -> Danger:
-    """What this board of three to five cards allows."""
+    """The threats of a board of three to five cards."""
     suits = [suit_of(card) for card in board]
     bits = 0
     for card in board:

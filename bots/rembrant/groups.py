@@ -12,7 +12,7 @@ __all__ = ["ALL_HANDS", "expand_hands", "name_of_hand"]
 
 
 def name_of_hand(hole_cards: tuple[Card, ...]) -> str:
-    """The hand that two hole cards are: ranks from high to low, then ``s`` where suited and ``o`` where not."""
+    """The name of two hole cards: ranks from high to low, then ``s`` where suited and ``o`` where not."""
     first, second = hole_cards
     low, high = sorted((rank_of(first), rank_of(second)))
     if low == high:

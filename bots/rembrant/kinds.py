@@ -1,18 +1,18 @@
 """Reading a hand after the flop: the tables' groups with their columns.
 
-The category is that of the best five of hole and board cards. The kind says how our own two cards made it, because
-that is what the tables ask: which of the board's cards our pair is, whether trips are a pair on the board or in the
-hand, which end of the straight is ours, whether a better flush can be held.
+The category is that of the best five of hole and board cards. The kind says how the two hole cards contribute, because
+that is what the tables ask: which of the board's ranks is paired, whether trips use a pair on the board or in the hand,
+which end of the straight is in the hand, whether a better flush is possible.
 
 What the work leaves open, decided here:
 
-- Its high card is the hand in which "nothing was hit". So a pair or trips that lie on the board alone are a high card,
-  and so is a flush to which none of our cards belongs. Two pairs on the board have a column of their own; a straight
-  on the board is played as the bottom end, the most careful of its columns; a full house or better is always that.
+- Its high card is the hand in which "nothing was hit". So a pair or trips on the board alone are a high card, and so is
+  a flush without a hole card. Two pairs on the board have a column of their own; a straight on the board is played as
+  the bottom end, the most careful column; a full house or better always counts as one.
 - A pocket pair between the board's ranks is a middle pair.
-- The nut flush, "flush with the ace" in the work, is ours where we hold the highest card of its suit that is not on
-  the board: the ace, or the king below an ace on the board.
-- A hand with three pairs is what its best two are.
+- The nut flush, "flush with the ace" in the work, is a hand that holds the highest card of its suit that is not on
+  the board: the ace, or the king when the ace is on the board.
+- A hand with three pairs counts as its best two.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["BEATS_STRAIGHTS", "BELOW_STRAIGHTS", "WEAK", "Kind", "read_kind"]
 
 
 class Kind(enum.Enum):
-    """A column of the tables after the flop: group, then the head of the column."""
+    """The columns of the tables after the flop: group, then the head of the column."""
 
     HIGH_CARD = "high card"
     TOP_PAIR = "pair, top"
@@ -54,12 +54,12 @@ WEAK: Final = frozenset((Kind.HIGH_CARD, Kind.MIDDLE_PAIR, Kind.BOTTOM_PAIR, Kin
 """The "weaker cards" with which the work bets on the flop to learn what the opponent has: all below top pair."""
 
 BEATS_STRAIGHTS: Final = frozenset((Kind.NUT_FLUSH, Kind.OTHER_FLUSH, Kind.FULL_HOUSE_OR_BETTER))
-"""What no straight beats."""
+"""Hands that no straight beats."""
 
 _STRAIGHTS: Final = frozenset((Kind.STRAIGHT_TOP, Kind.STRAIGHT_BOTTOM, Kind.STRAIGHT_BOTH_ENDS, Kind.STRAIGHT_MIDDLE))
 
 BELOW_STRAIGHTS: Final = frozenset(Kind) - _STRAIGHTS - BEATS_STRAIGHTS
-"""What every straight beats."""
+"""Hands that every straight beats."""
 
 _ACE: Final = 12
 _LOWEST_STRAIGHT: Final = 3
@@ -69,7 +69,7 @@ _Cards = tuple[Card, ...]
 
 
 def read_kind(hole_cards: _Cards, board: _Cards) -> Kind:
-    """What two hole cards and three to five board cards make."""
+    """The kind of hand that two hole cards make with three to five board cards."""
     made = category(rank_hand(hole_cards + board))
     if made is Category.HIGH_CARD:
         return Kind.HIGH_CARD
@@ -117,7 +117,7 @@ def _read_trips(own: list[int], board: list[int]) -> Kind:
 
 
 def _read_straight(own: list[int], board: list[int]) -> Kind:
-    """By the cards of the straight that the board has not: ours is the end that is among them."""
+    """By the cards of the straight that are missing from the board: the hand has the ends among them."""
     everything = {*own, *board}
     high, run = next((high, run) for high, run in _RUNS if everything.issuperset(run))
     ours = set(run).difference(board)

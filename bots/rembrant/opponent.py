@@ -1,7 +1,7 @@
-"""What the opponent did last, as the tables ask it.
+"""The opponent's last action, as the tables ask for it.
 
-With two players there is one opponent and every answer is plain. With more, what counts is what has to be answered:
-the last bet or raise of this round, whoever made it, else whether anybody has acted in it.
+With two players there is one opponent. With more, the action that has to be answered counts: the last bet or raise of
+this round, by any player; without one, whether anybody has acted in it.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ __all__ = ["read_opponent"]
 def read_opponent(view: View) -> Opponent:
     """The opponent's last action in this round.
 
-    The first bet or raise of a round is a raise, every further one a re-raise, blinds are neither: with two players
-    this is the same as whether we have raised before. Either is all-in where it takes the whole stack of who made it,
-    or all that we have left.
+    The first bet or raise of a round is a raise, every further one a re-raise; blinds are neither. With two players
+    this is the same as asking whether the bot has raised before. Either is all-in if it takes the raiser's whole stack
+    or all the bot has left.
     """
     actions = view.round_actions
     raisers = [position for position, action in actions if action.kind is ActionKind.RAISE]

@@ -1,20 +1,20 @@
-"""The tables of the work, in the layout in which they are printed: this is the whole strategy of the bot, as data.
+"""The tables of the work, in the printed layout: the whole strategy of the bot, as data.
 
-Hold them against tables 2 to 17 of G. Vohl, B. Bošković, J. Brest, "Poker program Rembrant" (University of Maribor;
+Compare them with tables 2 to 17 of G. Vohl, B. Bošković, J. Brest, "Poker program Rembrant" (University of Maribor;
 the program played at the ACPC 2011). `bots.rembrant.tables` reads them and refuses what it cannot read.
 
-How to read one:
+How to read a table:
 
 - The first line has the group's name and the heads of the columns. Before the flop a head lists hands: ``AKs`` suited,
-  ``AKo`` not, ``77`` a pair, ``A7s-A2s`` everything from the one to the other, ``the rest`` what no table names.
-- Every other line begins with what the opponent did last. ``other`` is the work's word for all that has no line of its
-  own: after the flop the opponent has not acted yet, before it he has put in his blind, called or checked.
-- A cell is a move; or two moves with a slash, in the order printed; or ``call <= 40``: call a raise that makes it at
-  most 40 chips, fold to a larger one. Those chips are the work's, whose blinds are 1 and 2.
+  ``AKo`` not, ``77`` a pair, ``A7s-A2s`` all hands from the first to the last, ``the rest`` those no table names.
+- Every other row begins with the opponent's last action. ``other`` is the work's word for everything without a row of
+  its own: after the flop the opponent has not acted yet; before it the opponent has posted a blind, called or checked.
+- A cell is a move; or two moves with a slash, in the order printed; or ``call <= 40``: call a raise to at most 40
+  chips, fold to a larger one. Those chips are the work's, whose blinds are 1 and 2.
 
-Two places are not copied as printed. The cells of table 3 have slipped by half a line in the print; here they stand
-where they belong. The head of group 8 spells out "connectors XYs, X and Y below ten and unequal", which is taken to the
-letter: every two suited cards below ten.
+Two places differ from the print. The cells of table 3 have slipped by half a row there; here they are in the
+right rows. The head of group 8 reads "connectors XYs, X and Y below ten and unequal", which is taken
+literally: any two suited cards below ten.
 """
 
 from __future__ import annotations

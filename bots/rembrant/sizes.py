@@ -1,7 +1,7 @@
-"""From a move of the tables to an action of the game: how much, and what is legal.
+"""From a move of the tables to a legal action of the game.
 
-All sizes are totals that the round's bet is raised to. A size that the rules refuse becomes the nearest legal one, a
-raise where none is allowed a call; in a limit game every raise, all-in included, is the one that the game fixes.
+All sizes are totals that the round's bet is raised to. An illegal size becomes the nearest legal one, and a raise where
+none is allowed becomes a call; in a limit game every raise, all-in included, has the fixed size.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ __all__ = ["action_of"]
 
 
 def action_of(move: Move, view: View, danger: Danger | None, style: Style) -> Action:
-    """The legal action that plays a move.
+    """The legal action for a move.
 
     Args:
-        move: what the rule says.
+        move: the move of the rule.
         view: the situation.
         danger: of the board; None before the flop.
         style: the sizes.

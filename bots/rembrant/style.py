@@ -1,4 +1,4 @@
-"""Everything the work leaves open, as one value: which reading of the slash cells, which chances, which sizes."""
+"""What the work leaves open, as one value: the reading of the slash cells, its probabilities, the bet sizes."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ PROBABILISTIC: Final = "probabilistic"
 _CHANCES: Final = ("chance", "chance_danger", "chance_dry")
 _SIZES: Final = ("open_bb", "reraise_times", "bet_pot", "bet_pot_danger", "raise_times")
 _LARGEST_SIZE: Final = 1e6
-"""Beyond it everything is all-in in any game."""
+"""Any larger size is all-in in every game."""
 
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How to play where the work does not say.
+    """How to play where the work is silent.
 
     Raises:
-        ValueError: a value that means nothing; the sentence names it.
+        ValueError: a value is out of range; the sentence names it.
     """
 
     reading: str = DETERMINISTIC
-    """How the board decides a cell with a slash: by itself, or by the chances below."""
+    """How the board decides a cell with a slash: by fixed rules, or by the probabilities below."""
     chance: float = 0.5
-    """Of the more aggressive move, on a board that is neither dry nor invites draws."""
+    """Probability of the more aggressive move on a board that is neither dry nor invites draws."""
     chance_danger: float = 0.8
-    """The same on a board that invites draws."""
+    """The same, on a board that invites draws."""
     chance_dry: float = 0.2
-    """The same on a dry board."""
+    """The same, on a dry board."""
     river_danger: bool = False
     """Whether two cards of a suit count as danger on the river too."""
     four_straight: str = "slash"
     """Four cards to a straight on the board: ``slash`` decides the cells with a slash, ``fold`` folds everything below
     a straight to any bet."""
     complete: int = 8
-    """Up to which group a check that is not free becomes a call by who has posted a blind: 7, 8 or 9."""
+    """The last group with which a bot that has posted a blind calls where a check is not free: 7, 8 or 9."""
     open_bb: float = 4.0
     """The first raise before the flop, in big blinds."""
     reraise_times: float = 3.5
@@ -46,7 +46,7 @@ class Style:
     bet_pot: float = 0.667
     """A bet after the flop, as a fraction of the pot."""
     bet_pot_danger: float = 1.0
-    """The same on a board that invites draws."""
+    """The same, on a board that invites draws."""
     raise_times: float = 3.5
     """A re-raise after the flop, as a multiple of the opponent's bet or raise."""
 

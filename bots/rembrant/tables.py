@@ -1,8 +1,8 @@
-"""The printed tables, read into look-ups: every situation has one rule.
+"""The printed tables as look-ups: every situation has one rule.
 
-Before the flop a rule is found by the hand and the opponent's last action, after it by the kind of hand, the street and
-the opponent's last action. The tables are read once, at import (under a millisecond), and checked while they are read:
-every line once and with as many cells as columns, every one of the 169 hands in one column, every kind in one column.
+Before the flop the hand and the opponent's last action select a rule; after it the kind of hand, the street and the
+opponent's last action do. The tables are read once, at import, and checked: every row once and with as many cells as
+columns, each of the 169 hands in one column, each kind in one column.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _POSTFLOP_LINES: Final = {opponent.value for opponent in Opponent}
 
 
 class Rule(NamedTuple):
-    """One cell and where it stands: the number of its table in the work."""
+    """One cell and the number of its table in the work."""
 
     table: int
     cell: Cell
@@ -46,7 +46,7 @@ def postflop_rule(kind: Kind, street: str, opponent: Opponent) -> Rule:
 
 
 class _Table(NamedTuple):
-    """A table taken apart: its group's name, the heads of its columns, the cells of each line."""
+    """A parsed table: its group's name, the heads of its columns, the cells of each row."""
 
     group: str
     heads: list[str]
@@ -54,10 +54,10 @@ class _Table(NamedTuple):
 
 
 def _read_table(number: int, text: str, expected_lines: set[str]) -> _Table:
-    """Take a printed table apart.
+    """Parse a printed table.
 
     Raises:
-        ValueError: it lacks a line or a cell, has one too many, or a cell cannot be read.
+        ValueError: a row or a cell is missing, surplus or unreadable.
     """
     (group, *heads), *lines = [[part.strip() for part in line.split("|")] for line in text.strip().splitlines()]
     table = _Table(group, heads, {name: [parse_cell(cell) for cell in cells] for name, *cells in lines})
@@ -71,7 +71,7 @@ def _read_table(number: int, text: str, expected_lines: set[str]) -> _Table:
 
 
 def _read_preflop(printed: Mapping[int, str]) -> Iterator[tuple[str, int, dict[Opponent, Rule]]]:
-    """Every hand with its group and its rules; the rest of the hands last."""
+    """Every hand with its group and its rules; the remaining hands come last."""
     left = set(ALL_HANDS)
     for number, text in printed.items():
         table = _read_table(number, text, _PREFLOP_LINES)
@@ -80,7 +80,7 @@ def _read_preflop(printed: Mapping[int, str]) -> Iterator[tuple[str, int, dict[O
             if not left.issuperset(hands):
                 raise ValueError(f"table {number}: a hand of {head!r} stands in an earlier column")
             left.difference_update(hands)
-            # Before the flop the line `other` is also for an opponent who has called.
+            # Before the flop the row `other` also covers an opponent that has called.
             lines = {o: "other" if o is Opponent.CHECK_OR_CALL else o.value for o in Opponent}
             rules = {opponent: Rule(number, table.lines[line][column]) for opponent, line in lines.items()}
             for hand in hands:
@@ -90,7 +90,7 @@ def _read_preflop(printed: Mapping[int, str]) -> Iterator[tuple[str, int, dict[O
 
 
 def _read_postflop(printed: Mapping[int, str]) -> Iterator[tuple[tuple[Kind, str, Opponent], Rule]]:
-    """Every situation with its rule; a table whose columns are streets has one kind, the others all streets alike."""
+    """Every situation with its rule. A table whose columns are streets has one kind; in others all streets agree."""
     for number, text in printed.items():
         table = _read_table(number, text, _POSTFLOP_LINES)
         for opponent in Opponent:

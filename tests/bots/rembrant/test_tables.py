@@ -109,7 +109,7 @@ def test_cells() -> None:
 
 @pytest.mark.parametrize("text", ["", "bet", "call/", "call/bet", "fold/call/raise", "raise <= 40", "call/fold <= 40"])
 def test_what_is_no_cell(text: str) -> None:
-    with pytest.raises(ValueError, match="is no cell"):
+    with pytest.raises(ValueError, match="is not a cell"):
         parse_cell(text)
 
 
@@ -133,7 +133,7 @@ GOOD = PREFLOP_TABLES[10]
         (GOOD.replace("re-raise", "reraise"), "table 10: the lines are"),
         (GOOD.replace("| check", "| check | fold"), "table 10: every line must have 1 cells"),
         (GOOD.replace("| check", ""), "table 10: every line must have 1 cells"),
-        (GOOD.replace("| check", "| maybe"), "'maybe' is no cell"),
+        (GOOD.replace("| check", "| maybe"), "'maybe' is not a cell"),
         (GOOD.replace("the rest", "AA"), "table 10: a hand of 'AA' stands in an earlier column"),
         (GOOD.replace("the rest", "T8s"), "no table has the hands"),
     ],
