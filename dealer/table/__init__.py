@@ -1,1 +1,1 @@
-"""What a match sits at: connections, the event loop, and the processes of bots."""
+"""Where a match takes place: its connections, the event loop, and the processes of bots."""

@@ -1,19 +1,19 @@
-"""The event loop matches run in: asyncio's, with a short way for the sockets of matches.
+"""The event loop that matches run in: asyncio's, with a fast path for the sockets of matches.
 
-A dealer spends its time waiting for one small line and sending two. Through asyncio every one of these costs a
-handle, a context and a pass over the loop; here the selector itself serves the sockets of matches (`watch`), inside
-its `select`, and returns to asyncio for everything else: timers, listeners, signals, other tasks. Asyncio has its
-turn at the latest after `SLICE_S` of uninterrupted traffic.
+A dealer spends its time waiting for one small line and sending two. Through asyncio each of these costs a handle, a
+context and a pass over the loop; here the selector itself serves the sockets of matches (`watch`) inside its `select`,
+and returns to asyncio for everything else: timers, listeners, signals, other tasks. Asyncio gets its turn after
+`SLICE_S` of uninterrupted traffic at the latest.
 
-Two more things live here because only this place knows when there is nothing else to do:
+Two more things live here because only the selector knows when there is nothing else to do:
 
-- Lines for players who are not to act give way to replies that have already come (`soon`): they are written when no
-  input is ready, at most `MOST_WAIT_S` later. Nothing waits while the dealer has nothing to do. Lines that are held
-  back on purpose (`later`) wait longer.
-- Before it sleeps the selector looks again a few times when answers have lately come faster than a sleeping process is
-  woken; with a slow or silent bot it does not.
+- Lines for players that are not to act yield to replies that have already arrived (`soon`): they are written when no
+  input is ready, at most `MOST_WAIT_S` later. Nothing waits while the dealer is idle. Lines that are held back on
+  purpose (`later`) wait longer.
+- When answers have lately come faster than a sleeping process wakes up, the selector polls for a moment before it
+  sleeps; with a slow or silent bot it does not.
 
-Where there is no epoll (Windows, macOS), `watch` is asyncio's `add_reader` and the outbox is emptied by a timer: the
+Where there is no epoll (Windows, macOS), `watch` is asyncio's `add_reader` and a timer empties the outbox: the
 behaviour is the same.
 """
 
@@ -47,14 +47,14 @@ class Waiting(Protocol):
     """Something that holds bytes back."""
 
     def flush(self) -> None:
-        """Write them; does nothing when they have gone out since."""
+        """Write them, unless they have gone out since."""
 
 
 class Outbox:
-    """Who holds bytes back, in the order in which they began to; each entry with the time since when.
+    """Connections that hold bytes back, in the order in which they began to, each with its time.
 
     Attributes:
-        most_s: how long an entry waits at most.
+        most_s: the longest that an entry waits.
     """
 
     __slots__ = ("_entries", "most_s")
@@ -68,11 +68,11 @@ class Outbox:
 
     @property
     def due_s(self) -> float:
-        """When the first entry is to be flushed, on the monotonic clock."""
+        """When the first entry must be flushed, on the monotonic clock."""
         return self._entries[0][0] + self.most_s
 
     def add(self, waiting: Waiting) -> None:
-        """Flush it in time."""
+        """Have it flushed in time."""
         self._entries.append((time.monotonic(), waiting))
 
     def flush_due(self, now_s: float) -> None:
@@ -89,10 +89,10 @@ class Outbox:
 
 
 class MatchLoop(asyncio.SelectorEventLoop):
-    """An asyncio loop with a short way for sockets of matches."""
+    """An asyncio loop with a fast path for the sockets of matches."""
 
     def __init__(self, *, is_fast: bool = HAS_EPOLL) -> None:
-        """Make a loop; `is_fast` set to False does without the short way, as where there is no epoll."""
+        """Make a loop; with `is_fast=False` it has no fast path, as on systems without epoll."""
         self._soon = Outbox(MOST_WAIT_S)
         self._later: dict[float, Outbox] = {}
         self._fast = _FastSelector(self._soon) if is_fast else None
@@ -107,18 +107,18 @@ class MatchLoop(asyncio.SelectorEventLoop):
             self.add_reader(sock, on_readable)
 
     def unwatch(self, sock: socket.socket) -> None:
-        """No longer call back for the socket."""
+        """Stop calling back for the socket."""
         if self._fast is not None:
             self._fast.unwatch(sock.fileno())
         else:
             self.remove_reader(sock)
 
     def soon(self) -> Callable[[Waiting], None]:
-        """The function that has someone flushed when no input is ready."""
+        """The function that has its argument flushed as soon as no input is ready."""
         return self._soon.add if self._fast is not None else self._add_soon
 
     def later(self, delay_s: float) -> Callable[[Waiting], None]:
-        """The function that has someone flushed when he has waited for so long."""
+        """The function that has its argument flushed after a delay."""
         outbox = self._later.get(delay_s)
         if outbox is None:
             outbox = self._later[delay_s] = Outbox(delay_s)
@@ -138,7 +138,7 @@ class MatchLoop(asyncio.SelectorEventLoop):
     def call_soon(
         self, callback: Callable[[Unpack[_Ts]], object], *args: *_Ts, context: Context | None = None
     ) -> asyncio.Handle:
-        """Asyncio's; what a watched socket's callback schedules ends the selector's own serving."""
+        """As in asyncio; also makes the selector return to asyncio, which has something to do now."""
         if self._fast is not None:
             self._fast.is_asyncio_due = True
         return super().call_soon(callback, *args, context=context)
@@ -146,7 +146,7 @@ class MatchLoop(asyncio.SelectorEventLoop):
     def call_at(
         self, when: float, callback: Callable[[Unpack[_Ts]], object], *args: *_Ts, context: Context | None = None
     ) -> asyncio.TimerHandle:
-        """Asyncio's; see `call_soon`."""
+        """As in asyncio; see `call_soon`."""
         if self._fast is not None:
             self._fast.is_asyncio_due = True
         return super().call_at(when, callback, *args, context=context)
@@ -191,12 +191,12 @@ class Changes:
 
 
 def new_event_loop() -> MatchLoop:
-    """A loop to run matches in."""
+    """Make a loop to run matches in."""
     return MatchLoop()
 
 
 class _FastSelector(selectors.BaseSelector):
-    """Asyncio's selector, and beside it the watched sockets, served inside `select`.
+    """Asyncio's selector together with the watched sockets, which are served inside `select`.
 
     One epoll watches the sockets and, as one more file, the epoll of asyncio's own selector.
     """
@@ -213,23 +213,23 @@ class _FastSelector(selectors.BaseSelector):
         self.is_asyncio_due = False
 
     def register(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
-        """Asyncio's."""
+        """As in asyncio's own selector."""
         return self._inner.register(fileobj, events, data)
 
     def unregister(self, fileobj: Any) -> selectors.SelectorKey:
-        """Asyncio's."""
+        """As in asyncio's own selector."""
         return self._inner.unregister(fileobj)
 
     def modify(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
-        """Asyncio's."""
+        """As in asyncio's own selector."""
         return self._inner.modify(fileobj, events, data)
 
     def get_map(self) -> Mapping[Any, selectors.SelectorKey]:
-        """Asyncio's."""
+        """As in asyncio's own selector."""
         return self._inner.get_map()
 
     def get_key(self, fileobj: Any) -> selectors.SelectorKey:
-        """Asyncio's."""
+        """As in asyncio's own selector."""
         return self._inner.get_key(fileobj)
 
     def close(self) -> None:
@@ -246,7 +246,7 @@ class _FastSelector(selectors.BaseSelector):
             self._epoll.unregister(fd)
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        """Serve watched sockets until asyncio has something to do, its timeout is over or its turn is due."""
+        """Serve watched sockets until asyncio has something to do, its timeout has passed or its turn is due."""
         if not self._watched and not any(self.outboxes):
             return self._inner.select(timeout)
         # What was scheduled before this call is in the timeout.

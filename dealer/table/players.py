@@ -1,10 +1,10 @@
-"""Who sits in a seat, as people write it: a built-in bot, a command, or ``tcp``.
+"""The player of a seat, as people describe it: a built-in bot, a command, or ``tcp``.
 
 calling                     a built-in bot
 random?fold=0.1,seed=7      a built-in bot with options
 ./my_bot.sh --fast          a command; host and port are added as its last two arguments
 tcp                         a client that somebody else starts and connects
-Ann=./my_bot.sh             any of them, under a name of its own
+Ann=./my_bot.sh             any of these, under a name of its own
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Player:
     Attributes:
         text: as the person wrote it, without the name.
         name: shown in tables and logs; free of characters that logs cannot hold.
-        kind: where he comes from.
+        kind: where it comes from.
         command: program and arguments, for a command.
     """
 
@@ -52,7 +52,7 @@ class Player:
 
 
 def parse_player(text: str) -> Player:
-    """Read a player's description and check that he can be started.
+    """Read the description of a player and check that the player can be started.
 
     Raises:
         PlayerError: there is no such bot, option or program; the sentence says what there is.
@@ -66,7 +66,7 @@ def parse_player(text: str) -> Player:
     bot = text.partition("?")[0]
     if bot in builtin_names():
         try:
-            # Made here once, so that an option out of range is told before anything is started.
+            # Made once here, so that an option out of range is reported before anything is started.
             make_bot(text, 0)
         except ValueError as error:
             raise PlayerError(str(error)) from None
@@ -80,7 +80,7 @@ def parse_player(text: str) -> Player:
     program = shutil.which(command[0])
     if program is None:
         raise PlayerError(_missing_program(command[0]))
-    # The program is started in the folder we are in, so a relative path stays right.
+    # The program is started in the current folder, so a relative path stays right.
     return Player(text, name or _clean(os.path.basename(command[0])), PlayerKind.COMMAND, (program, *command[1:]))
 
 
