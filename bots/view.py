@@ -35,6 +35,7 @@ from engine import (
     rank_hand,
 )
 from engine import category as category_of
+from engine.holdem import ROUND_NAMES, is_dealt_as_holdem
 from protocol import MatchState
 
 __all__ = ["MAX_COMMENT_BYTES", "MAX_WAITING_COMMENTS", "View"]
@@ -45,8 +46,6 @@ MAX_COMMENT_BYTES: Final = 500
 MAX_WAITING_COMMENTS: Final = 16
 """Comments that one view may hold; further ones are dropped, because a dealer takes a flood of lines for a fault."""
 
-_HOLDEM_ROUNDS: Final = ("preflop", "flop", "turn", "river")
-_HOLDEM_BOARD: Final = (0, 3, 1, 1)
 _NO_LEGAL_ACTIONS: Final = LegalActions(can_fold=False, can_raise=False)
 
 
@@ -167,10 +166,8 @@ class View:
     @property
     def round_name(self) -> str:
         """``preflop``, ``flop``, ``turn``, ``river`` where it is dealt like hold'em; elsewhere ``round 0``..."""
-        game, round_ = self.betting.game, self.betting.round
-        if game.num_hole_cards == 2 and game.num_board_cards == _HOLDEM_BOARD[: game.num_rounds]:
-            return _HOLDEM_ROUNDS[round_]
-        return f"round {round_}"
+        round_ = self.betting.round
+        return ROUND_NAMES[round_] if is_dealt_as_holdem(self.betting.game) else f"round {round_}"
 
     @property
     def rounds(self) -> tuple[tuple[tuple[Position, Action], ...], ...]:

@@ -29,6 +29,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engine.splitmix import MASK_64, mixed
+from engine.starting_hands import starting_hand
 
 if TYPE_CHECKING:
     import numpy as np
@@ -218,7 +219,7 @@ def _read_preflop(hole: Sequence[int], opponents: int) -> Equity:
 
     if not _preflop:
         _preflop = preflop.load()
-    at = 3 * (preflop.MOST_OPPONENTS * preflop.class_of(hole) + opponents - 1)
+    at = 3 * (preflop.MOST_OPPONENTS * starting_hand(hole) + opponents - 1)
     return Equity(*_preflop[at : at + 3])
 
 

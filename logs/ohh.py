@@ -23,10 +23,11 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from engine import CARD_TEXTS, Card, Game, Position, Pot, Step, side_pots
+from engine.holdem import Blinds
 from logs.acpc_log.writer import format_state_line
 from logs.errors import LogsError
 from logs.formats import ExportFormat, ExportOptions, MatchWriter, file_stem
-from logs.holdem import Blinds, usual_blinds
+from logs.holdem import usual_blinds
 from logs.money import Scale, shares, split
 from logs.record import HandRecord
 from logs.steps import check_values, hand_ranks, showdown_order, street_actions

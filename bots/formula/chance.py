@@ -10,17 +10,14 @@ The work says "CHANCE in per cent" but not how it was computed.
 from __future__ import annotations
 
 import random
-from typing import Final
 
 from bots.errors import BotsError
 from bots.view import View
 from engine import Game
 from engine.equity import DEFAULT_TRIALS, equity, preflop_equity
+from engine.holdem import is_holdem
 
 __all__ = ["Chance"]
-
-_BOARD: Final = (0, 3, 1, 1)
-_DECK_CARDS: Final = 52
 
 
 class Chance:
@@ -72,7 +69,7 @@ def _require_holdem(game: Game) -> None:
     Raises:
         BotsError: they do not.
     """
-    if game.num_hole_cards != 2 or game.num_board_cards != _BOARD or len(game.deck) != _DECK_CARDS:
+    if not is_holdem(game):
         raise BotsError(
             "the chance to win is counted for hold'em only: limit or no-limit, two hole cards from a deck of 52, a "
             "board of three, one and one, such as in the games nolimit, limit, nolimit3 and limit10; this game is none"

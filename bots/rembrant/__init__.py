@@ -3,8 +3,8 @@
 printed    the tables of the work, as printed          kinds     hand and board -> column of a table
 tables     situation -> rule                           danger    board -> its threats
 cells      the contents of a cell                      opponent  betting -> row of a table
-groups     hole cards -> hand of a preflop table       choice    the move of a cell with two
-style      what the work leaves open                   sizes     move -> legal action
+style      what the work leaves open                   choice    the move of a cell with two
+sizes      move -> legal action
 """
 
 from bots.rembrant.bot import RembrantBot

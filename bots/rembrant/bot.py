@@ -11,7 +11,6 @@ from bots.errors import BotsError
 from bots.rembrant.cells import Move, Opponent
 from bots.rembrant.choice import chance_of_aggression
 from bots.rembrant.danger import Danger, read_danger
-from bots.rembrant.groups import name_of_hand
 from bots.rembrant.kinds import BELOW_STRAIGHTS, read_kind
 from bots.rembrant.opponent import read_opponent
 from bots.rembrant.sizes import action_of
@@ -19,11 +18,12 @@ from bots.rembrant.style import Style
 from bots.rembrant.tables import STREETS, Rule, group_of, postflop_rule, preflop_rule
 from bots.view import View
 from engine import Action, Game
+from engine.holdem import is_dealt_as_holdem
+from engine.starting_hands import starting_hand_name
 from protocol import format_action
 
 __all__ = ["RembrantBot"]
 
-_BOARD: Final = (0, 3, 1, 1)
 _DECK_CARDS: Final = 52
 _BETS: Final = (Opponent.RAISE, Opponent.RE_RAISE, Opponent.ALL_IN)
 _DEFAULTS: Final = Style()
@@ -157,7 +157,7 @@ class RembrantBot(Bot):
 
     def _decide_preflop(self, view: View) -> _Decision:
         opponent = read_opponent(view)
-        hand = name_of_hand(view.hole_cards)
+        hand = starting_hand_name(view.hole_cards)
         rule = preflop_rule(hand, opponent)
         group = group_of(hand)
         move = rule.cell.aggressive
@@ -227,8 +227,7 @@ def _require_holdem(game: Game) -> None:
     Raises:
         BotsError: they cannot.
     """
-    is_holdem = game.num_hole_cards == 2 and game.num_board_cards == _BOARD[: game.num_rounds]
-    if not is_holdem or len(game.deck) != _DECK_CARDS:
+    if not is_dealt_as_holdem(game) or len(game.deck) != _DECK_CARDS:
         raise BotsError(
             "rembrant plays hold'em only: limit or no-limit, two hole cards from a deck of 52, a board of three, one "
             "and one, such as in the games nolimit, limit, nolimit3 and limit6; this game is none"

@@ -11,16 +11,41 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from bots.rembrant.cells import Cell, Opponent, parse_cell
-from bots.rembrant.groups import ALL_HANDS, expand_hands
 from bots.rembrant.kinds import Kind
 from bots.rembrant.printed import POSTFLOP_TABLES, PREFLOP_TABLES, REST
+from engine.cards import RANKS
+from engine.starting_hands import STARTING_HANDS
 
-__all__ = ["STREETS", "Rule", "group_of", "postflop_rule", "preflop_rule"]
+__all__ = ["STREETS", "Rule", "expand_hands", "group_of", "postflop_rule", "preflop_rule"]
 
 STREETS: Final = ("flop", "turn", "river")
 
 _PREFLOP_LINES: Final = {"other", "raise", "re-raise", "all-in"}
 _POSTFLOP_LINES: Final = {opponent.value for opponent in Opponent}
+
+
+def expand_hands(text: str) -> list[str]:
+    """The hands that a column's head lists: ``AA A7s-A2s`` is AA and six suited aces.
+
+    Raises:
+        ValueError: a word names no hand.
+    """
+    hands: list[str] = []
+    for word in text.split():
+        first, is_run, last = word.partition("-")
+        run = _run(first, last) if is_run else [first]
+        if not run or not set(STARTING_HANDS).issuperset(run):
+            raise ValueError(f"{word!r} names no hands")
+        hands += run
+    return hands
+
+
+def _run(first: str, last: str) -> list[str]:
+    """Hands with the same high card and suitedness, from the better second card to the worse."""
+    if first[:1] != last[:1] or first[2:] != last[2:]:
+        return []
+    better, worse = RANKS.find(first[1:2]), RANKS.find(last[1:2])
+    return [first[0] + RANKS[rank] + first[2:] for rank in range(better, worse - 1, -1)]
 
 
 class Rule(NamedTuple):
@@ -72,7 +97,7 @@ def _read_table(number: int, text: str, expected_lines: set[str]) -> _Table:
 
 def _read_preflop(printed: Mapping[int, str]) -> Iterator[tuple[str, int, dict[Opponent, Rule]]]:
     """Every hand with its group and its rules; the remaining hands come last."""
-    left = set(ALL_HANDS)
+    left = set(STARTING_HANDS)
     for number, text in printed.items():
         table = _read_table(number, text, _PREFLOP_LINES)
         for column, head in enumerate(table.heads):

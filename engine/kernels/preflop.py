@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.kernels.evaluation import rank_seven
+from engine.starting_hands import STARTING_HAND_OF
 
 if TYPE_CHECKING:
     from engine.kernels.equity import njit
 else:
     from numba import njit
 
+_STARTING_HAND_OF = np.array(STARTING_HAND_OF, np.uint8)
 _DECK = 52
 _HOLDINGS = 1081
 """Hands of two cards beside a board of five."""
@@ -74,11 +76,10 @@ def count_preflop(start: int, end: int, counts: NDArray[np.int64]) -> None:
                                 won = first - weaker_with[i] - weaker_with[j]
                                 # The hand itself was taken away with each of its cards.
                                 tied = last - first - equal_with[i] - equal_with[j] + 1
-                                low, high = i >> 2, j >> 2
-                                of_class = 13 * high + low if i & 3 == j & 3 else 13 * low + high
-                                counts[of_class, 0] += times * (990 - won - tied)
-                                counts[of_class, 1] += times * won
-                                counts[of_class, 2] += times * tied
+                                number = _STARTING_HAND_OF[i, j]
+                                counts[number, 0] += times * (990 - won - tied)
+                                counts[number, 1] += times * won
+                                counts[number, 2] += times * tied
                             for at in range(first, last):
                                 for place in (5, 6):
                                     card = hands[order[at], place]

@@ -13,31 +13,24 @@ from collections.abc import Iterator
 import numpy as np
 
 from engine.equity import Equity, compile_kernels, equity_of_counts, sampled_equity
-from engine.tables.preflop import CLASSES, MOST_OPPONENTS, PREFLOP_PATH, TRIALS, write
+from engine.starting_hands import STARTING_HANDS, cards_of
+from engine.tables.preflop import MOST_OPPONENTS, PREFLOP_PATH, TRIALS, write
 
 _DECK_CARDS = 52
-
-
-def hole_of_class(number: int) -> tuple[int, int]:
-    """Two cards of a class of hole cards, the higher rank first."""
-    row, column = divmod(number, 13)
-    if row > column:
-        return 4 * row, 4 * column
-    return 4 * column, 4 * row + 1
 
 
 def count_against_one() -> list[Equity]:
     """The exact chances of every class against one opponent."""
     from engine.kernels.preflop import count_preflop
 
-    counts = np.zeros((CLASSES, 3), np.int64)
+    counts = np.zeros((len(STARTING_HANDS), 3), np.int64)
     count_preflop(0, _DECK_CARDS, counts)
     return [equity_of_counts(of_class) for of_class in counts.tolist()]
 
 
 def sample_against(number: int, opponents: int) -> Equity:
     """The sampled chances of a class against two or more opponents."""
-    return sampled_equity(hole_of_class(number), (), opponents, trials=TRIALS, seed=number)
+    return sampled_equity(cards_of(number), (), opponents, trials=TRIALS, seed=number)
 
 
 def generate() -> Iterator[Equity]:

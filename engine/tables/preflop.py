@@ -6,8 +6,7 @@ little-endian:
     8 bytes               magic
     169 * 9 * 3 doubles   by class of hole cards, by opponents (1 to 9): win, tie and equity of `engine.equity.Equity`
 
-A class is a pair, or two ranks suited, or two ranks offsuit, and numbered as ``13 * row + column`` of the usual square:
-the row is the higher rank of a suited hand, the lower rank of an offsuit one.
+The classes are those of `engine.starting_hands`, in their order.
 
 Against one opponent the numbers are exact: every hand of his with every board. Against more they are sampled,
 `TRIALS` showdowns each, so that the standard error is at most 0.0005.
@@ -20,9 +19,8 @@ from collections.abc import Sequence
 from os.path import dirname, join
 from typing import Final
 
-__all__ = ["CLASSES", "MOST_OPPONENTS", "PREFLOP_PATH", "PREFLOP_SHA256", "TRIALS", "class_of", "load", "read", "write"]
+__all__ = ["MOST_OPPONENTS", "PREFLOP_PATH", "PREFLOP_SHA256", "TRIALS", "load", "read", "write"]
 
-CLASSES: Final = 169
 MOST_OPPONENTS: Final = 9
 TRIALS: Final = 1_000_000
 """Showdowns behind each number against two or more opponents."""
@@ -32,14 +30,7 @@ PREFLOP_SHA256: Final = "445f733c15a3a32fa0feb96a1369606d8b063372536e3c9242c63d2
 """Checksum of the file; a test compares the two."""
 
 _MAGIC: Final = b"ACPCPE01"
-_LAYOUT: Final = struct.Struct(f"<{CLASSES * MOST_OPPONENTS * 3}d")
-
-
-def class_of(hole: Sequence[int]) -> int:
-    """The class of two hole cards, 0..168."""
-    first, second = hole
-    low, high = sorted((first >> 2, second >> 2))
-    return 13 * high + low if first & 3 == second & 3 else 13 * low + high
+_LAYOUT: Final = struct.Struct(f"<{169 * MOST_OPPONENTS * 3}d")
 
 
 def write(numbers: Sequence[float]) -> bytes:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from engine import BettingType, Game, GameError
 from engine.game import DEFAULT_STACK
-from logs.holdem import opening_position
+from engine.holdem import opening_position
 from logs.money import Scale
 
 __all__ = ["Fields", "PhhError", "game_of"]

@@ -7,7 +7,7 @@ from typing import Final
 
 from engine import Game, Position, Seat
 from engine.game import DEFAULT_STACK
-from logs.holdem import Blinds
+from engine.holdem import Blinds
 from logs.pokerstars.stakes import Money
 
 __all__ = ["Table"]

@@ -33,9 +33,10 @@ from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from engine import CARD_TEXTS, BettingState, Game, Position, Seat, rank_hand
+from engine.holdem import Blinds
 from logs.errors import LogsError, UnsupportedGameError
 from logs.formats import ExportOptions, MatchWriter
-from logs.holdem import Blinds, usual_blinds
+from logs.holdem import usual_blinds
 from logs.pokerstars.clock import HandClock, eastern_date
 from logs.pokerstars.hand_names import HandName, name_ending, name_hand
 from logs.pokerstars.hand_numbers import hand_number, match_base

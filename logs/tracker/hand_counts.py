@@ -25,12 +25,12 @@ from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from engine import BettingState, Deal, Game, rank_hand
+from engine.starting_hands import STARTING_HAND_OF
 from logs.record import HandRecord
 from logs.tracker.all_in import AllInExpectations
 from logs.tracker.hand_facts import WIDTH, BettingFacts
 from logs.tracker.player_counts import AnswerCounts, PlayerCounts, PlayerCurve, Sums
 from logs.tracker.positions import is_holdem
-from logs.tracker.starting_hands import CLASS_OF
 
 __all__ = ["MOST_BIG_POTS", "BigPot", "GameCounts", "HandCounts"]
 
@@ -142,7 +142,7 @@ class GameCounts:
             seat.net += value
             seat.squares += value * value
             if holdem and (hole := hole_cards[position]):
-                starting_hand = table.players[position].starting_hands[CLASS_OF[hole[0]][hole[1]]]
+                starting_hand = table.players[position].starting_hands[STARTING_HAND_OF[hole[0]][hole[1]]]
                 starting_hand.hands += 1
                 starting_hand.net += value
                 if value > won_above[position]:

@@ -10,10 +10,10 @@ from operator import add
 from typing import Final, NamedTuple
 
 from engine import Category, Game
+from engine.starting_hands import STARTING_HANDS
 from logs.estimation import Moments
 from logs.tracker.hand_facts import WIDTH
 from logs.tracker.positions import is_holdem
-from logs.tracker.starting_hands import CLASSES
 
 __all__ = ["MOST_POINTS", "AnswerCounts", "CardCounts", "PlayerCounts", "PlayerCurve", "PositionCounts", "Sums"]
 
@@ -138,7 +138,7 @@ class PlayerCounts:
     def __init__(self, game: Game) -> None:
         holdem = is_holdem(game)
         self.positions = [PositionCounts() for _ in range(game.num_players)]
-        self.starting_hands = [CardCounts() for _ in CLASSES] if holdem else []
+        self.starting_hands = [CardCounts() for _ in STARTING_HANDS] if holdem else []
         self.final_hands = [CardCounts() for _ in Category] if holdem else []
         self.river_hands = [CardCounts() for _ in Category] if holdem else []
 

@@ -10,13 +10,12 @@ from __future__ import annotations
 from typing import Final
 
 from engine import Game
-from logs.errors import UnsupportedGameError
-from logs.holdem import usual_blinds
+from engine.holdem import ROUND_NAMES, holdem_blinds
 
 __all__ = ["POSITION_ORDER", "SMALL_BLIND", "STREETS", "is_holdem", "position_names", "round_names"]
 
 SMALL_BLIND: Final = "SB"
-STREETS: Final = ("preflop", "flop", "turn", "river")
+STREETS: Final = ROUND_NAMES
 
 _BIG_BLIND: Final = "BB"
 _EARLY: Final = ("UTG", "UTG+1", "UTG+2", "UTG+3", "UTG+4")
@@ -29,11 +28,7 @@ POSITION_ORDER: Final = (SMALL_BLIND, _BIG_BLIND, *_EARLY, *_LATE, *_ORDINALS)
 
 def is_holdem(game: Game) -> bool:
     """Whether a game is hold'em with the usual blinds: only there do all statistics make sense."""
-    try:
-        usual_blinds(game, "statistics")
-    except UnsupportedGameError:
-        return False
-    return True
+    return holdem_blinds(game) is not None
 
 
 def position_names(game: Game) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from typing import Any, Final, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field
 
 from engine import Category, Move
+from engine.starting_hands import STARTING_HANDS
 from logs.estimation import FEWEST_UNITS, Moments
 from logs.tracker.hand_counts import GameCounts, HandCounts
 from logs.tracker.hand_facts import MOVES, ROUNDS, Place
@@ -22,7 +23,6 @@ from logs.tracker.player_counts import CardCounts, PlayerCounts, PositionCounts,
 from logs.tracker.playing_style import CLASSES as STYLES
 from logs.tracker.playing_style import classify
 from logs.tracker.positions import POSITION_ORDER, SMALL_BLIND, position_names, round_names
-from logs.tracker.starting_hands import CLASSES
 
 __all__ = [
     "BEST_HANDS",
@@ -401,7 +401,7 @@ def _starting_hands(games: Sequence[tuple[GameCounts, PlayerCounts]]) -> list[St
     """The classes of hole cards that were dealt, the most profitable first."""
     holdem = [(game.game.big_blind, player.starting_hands) for game, player in games if game.is_holdem]
     found: list[StartingHand] = []
-    for index, name in enumerate(CLASSES):
+    for index, name in reversed(list(enumerate(STARTING_HANDS))):
         dealt = _summed([hands[index] for _, hands in holdem])
         if dealt.hands:
             blinds = sum(hands[index].net / blind for blind, hands in holdem)

@@ -14,9 +14,11 @@ from engine import parse_cards
 from engine.equity import Equity, compile_kernels, equity_of_counts, preflop_equity
 from engine.kernels import preflop as kernels
 from engine.kernels.equity import count_exact
+from engine.starting_hands import STARTING_HANDS, cards_of, starting_hand
 from engine.tables import generate_preflop
-from engine.tables.preflop import CLASSES, MOST_OPPONENTS, PREFLOP_PATH, PREFLOP_SHA256, class_of, read, write
+from engine.tables.preflop import MOST_OPPONENTS, PREFLOP_PATH, PREFLOP_SHA256, read, write
 
+CLASSES = len(STARTING_HANDS)
 SHOWDOWNS = math.comb(50, 5) * math.comb(45, 2)
 """Of one hand against one opponent."""
 
@@ -38,14 +40,14 @@ def hands_in_class(number):
 def test_classes():
     members = [0] * CLASSES
     for hole in itertools.combinations(range(52), 2):
-        assert class_of(hole) == class_of(hole[::-1])
-        members[class_of(hole)] += 1
+        assert starting_hand(hole) == starting_hand(hole[::-1])
+        members[starting_hand(hole)] += 1
     assert members == [hands_in_class(number) for number in range(CLASSES)]
-    assert class_of(parse_cards("2c2d")) == 0
-    assert class_of(parse_cards("AsAh")) == 168
-    assert class_of(parse_cards("AsKs")) == 13 * 12 + 11
-    assert class_of(parse_cards("AsKh")) == 13 * 11 + 12
-    assert all(class_of(generate_preflop.hole_of_class(number)) == number for number in range(CLASSES))
+    assert starting_hand(parse_cards("2c2d")) == 0
+    assert starting_hand(parse_cards("AsAh")) == 168
+    assert starting_hand(parse_cards("AsKs")) == 13 * 12 + 11
+    assert starting_hand(parse_cards("AsKh")) == 13 * 11 + 12
+    assert all(starting_hand(cards_of(number)) == number for number in range(CLASSES))
 
 
 def test_the_file_is_the_one_it_claims_to_be():
@@ -65,7 +67,7 @@ def test_exact_entries_are_counts_and_cancel_out():
     """Over all hands the opponent wins as often as we do."""
     wins = losses = 0
     for number in range(CLASSES):
-        hole, size = generate_preflop.hole_of_class(number), hands_in_class(number)
+        hole, size = cards_of(number), hands_in_class(number)
         chance = preflop_equity(hole)
         won, tied = chance.win * SHOWDOWNS, chance.tie * SHOWDOWNS
         assert won == pytest.approx(round(won), abs=1e-4)
@@ -78,7 +80,7 @@ def test_exact_entries_are_counts_and_cancel_out():
 
 @pytest.mark.parametrize("opponents", range(1, MOST_OPPONENTS + 1))
 def test_entries_make_sense_together(opponents):
-    chances = [preflop_equity(generate_preflop.hole_of_class(number), opponents) for number in range(CLASSES)]
+    chances = [preflop_equity(cards_of(number), opponents) for number in range(CLASSES)]
     mean = sum(hands_in_class(number) * chance.equity for number, chance in enumerate(chances)) / 1326
     assert mean == pytest.approx(1 / (opponents + 1), abs=1e-4), "a random hand has its share"
     assert max(chances, key=lambda chance: chance.equity) == entry("AcAd", opponents)
@@ -90,7 +92,7 @@ def test_entries_make_sense_together(opponents):
 
 def test_more_opponents_are_worse():
     for number in range(CLASSES):
-        hole = generate_preflop.hole_of_class(number)
+        hole = cards_of(number)
         shares = [preflop_equity(hole, opponents).equity for opponents in range(1, MOST_OPPONENTS + 1)]
         assert shares == sorted(shares, reverse=True)
 
@@ -106,7 +108,7 @@ def test_known_values():
 def test_sampled_entries_come_out_again(monkeypatch, number, opponents):
     monkeypatch.setattr(equities, "_is_compiled", False)
     compile_kernels()
-    hole = generate_preflop.hole_of_class(number)
+    hole = cards_of(number)
     assert generate_preflop.sample_against(number, opponents) == preflop_equity(hole, opponents)
 
 
@@ -140,7 +142,7 @@ def test_the_counting_kernel_counts_showdowns():
         rest = [card for card in range(52) if card not in board]
         for hole in itertools.combinations(rest, 2):
             unseen = np.array([card for card in rest if card not in hole], np.uint8)
-            count_exact(np.array(hole, np.uint8), np.array(board, np.uint8), unseen, naive[class_of(hole)])
+            count_exact(np.array(hole, np.uint8), np.array(board, np.uint8), unseen, naive[starting_hand(hole)])
     assert counts.tolist() == naive.tolist()
     assert counts.sum() == math.comb(8, 5) * 1081 * 990
 

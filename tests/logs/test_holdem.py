@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from engine.holdem import opening_position
 from logs.errors import UnsupportedGameError
-from logs.holdem import check_holdem, opening_position, usual_blinds
+from logs.holdem import check_holdem, usual_blinds
 from protocol import find_game, parse_game_definition
 from tests.logs.hands import DATA, HOLDEM, TOYS
 

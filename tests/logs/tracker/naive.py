@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 from itertools import combinations
 
 from engine import ActionKind, BettingState, Card, Deal, Position, betting_start, category, hand_values, rank_hand
+from engine.starting_hands import starting_hand_name
 from engine.steps import Step
 from logs import HandRecord
 from logs.steps import street_actions
-from logs.tracker.starting_hands import name_of
 
 Dealt = tuple[HandRecord, Position]
 
@@ -138,7 +138,7 @@ def by_starting_hand(hands: list[Dealt]) -> dict[str, tuple[int, int, float]]:
     found: dict[str, tuple[int, int, float]] = {}
     for dealt in hands:
         record, position = dealt
-        name = name_of(record.deal.hole_cards[position])
+        name = starting_hand_name(record.deal.hole_cards[position])
         count, wins, chips = found.get(name, (0, 0, 0.0))
         found[name] = count + 1, wins + won(dealt), chips + net(dealt)
     return found
