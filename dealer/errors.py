@@ -18,8 +18,9 @@ adds what it would have people type.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from engine import Seat
 
@@ -33,6 +34,7 @@ __all__ = [
     "MatchFailure",
     "PickUpError",
     "PlayerError",
+    "SettingProblem",
     "StartError",
     "UsageError",
 ]
@@ -42,8 +44,45 @@ class DealerError(Exception):
     """The root of all errors of this package."""
 
 
+class SettingProblem(NamedTuple):
+    """What is wrong with a setting.
+
+    Attributes:
+        setting: its name in `dealer.contest.config.RunConfig`; empty if no single one is wrong.
+        problem: what is wrong, and what it may be.
+    """
+
+    setting: str
+    problem: str
+
+
 class ConfigError(DealerError, ValueError):
-    """The settings make no sense; the sentence says which one, and what it may be."""
+    """The settings make no sense.
+
+    Attributes:
+        problems: what is wrong, at least one.
+        source: the file the settings stand in; empty if they do not come from a file.
+    """
+
+    def __init__(self, *problems: SettingProblem | str, source: str = "") -> None:
+        super().__init__(*problems)
+        self.problems = tuple(
+            SettingProblem("", problem) if isinstance(problem, str) else problem for problem in problems
+        )
+        self.source = source
+
+    def text(self, name_of: Callable[[str], str]) -> str:
+        """All problems in a sentence.
+
+        Args:
+            name_of: what a person calls a setting, such as the option that sets it; empty leaves it out.
+        """
+        names = [setting if self.source else name_of(setting) for setting, _ in self.problems]
+        told = [f"{name}: {text}" if name else text for name, (_, text) in zip(names, self.problems, strict=True)]
+        return (f"{self.source}: " if self.source else "") + "; ".join(told)
+
+    def __str__(self) -> str:
+        return self.text(str)
 
 
 class PlayerError(ConfigError):

@@ -29,6 +29,7 @@ DEALER_ROOMS = (
     {"record"},
     {"contest"},
     {"results"},
+    {"library"},
     {"reference", "doctor", "bench"},
     {"cli"},
 )

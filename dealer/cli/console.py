@@ -5,17 +5,22 @@ A command takes the `Terminal` from its context and hands it on; nothing prints 
     def games(context: typer.Context) -> None:
         terminal = context.ensure_object(Terminal)
 
-A command that cannot go on calls `abort`; `ArenaGroup` prints the sentence and ends
-the process with the exit code, in one place for all commands.
+A command that cannot go on calls `abort`, or lets an error of the package through; `ArenaGroup` prints the sentence,
+with settings under the names of their options, and ends the process with the exit code.
 """
 
 from __future__ import annotations
 
+import logging
 import sys
 from typing import Any, NoReturn
 
 from rich.console import Console, RenderableType
+from rich.logging import RichHandler
 from typer.core import TyperGroup
+
+from dealer.cli.options import option_of
+from dealer.errors import ConfigError, DealerError, FolderTakenError
 
 __all__ = [
     "EXIT_FAILED",
@@ -66,6 +71,14 @@ class Terminal:
         """Print a sentence about what is going on to standard error."""
         self.err.print(text, markup=False)
 
+    def show_log(self) -> None:
+        """Print what the packages log to standard error."""
+        handler = RichHandler(logging.INFO, self.err, show_path=False, rich_tracebacks=False)
+        for package in ("dealer", "bots", "logs", "protocol", "engine"):
+            logger = logging.getLogger(package)
+            logger.setLevel(logging.INFO)
+            logger.addHandler(handler)
+
     def complain(self, text: str) -> None:
         """Print what is wrong to standard error."""
         self.err.print("[bold red]arena:[/] ", end="")
@@ -100,6 +113,16 @@ class ArenaGroup(TyperGroup):
         """Run a command; an error that it raises for people is printed and becomes the exit code."""
         try:
             return super().invoke(ctx)
-        except _CommandError as error:
-            ctx.ensure_object(Terminal).complain(str(error))
-            ctx.exit(error.code)
+        except (_CommandError, DealerError) as error:
+            ctx.ensure_object(Terminal).complain(_in_words(error))
+            ctx.exit(error.code if isinstance(error, _CommandError) else EXIT_USAGE)
+
+
+def _in_words(error: Exception) -> str:
+    """An error with the options that people type."""
+    if isinstance(error, ConfigError):
+        return error.text(option_of)
+    if isinstance(error, FolderTakenError):
+        hint = f" ('arena resume {error.folder}' goes on with the run in it)" if error.holds_run else ""
+        return f"{error}{hint}; name another folder with --out, nothing is ever overwritten"
+    return str(error)

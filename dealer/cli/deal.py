@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 import typer
 
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import RunOptions, takes_run_options
 from dealer.cli.running import run_new
+from dealer.contest.config import Command, RunConfig
+from dealer.contest.schedule import Seating
 from protocol import GameDefinitionError, find_game
 
 __all__ = ["deal"]
 
-_START_TIMEOUT_S = 300.0
-_HANDS = 1000
+_HOST: Final[str] = RunConfig().host
+_DEFAULTS: Final[dict[str, Any]] = {"start_timeout_s": 300.0, "hands": 1000, "seating": Seating.SINGLE, "workers": 1}
+"""People need time to connect, and their bots do not play every seat."""
 
 
 @takes_run_options
@@ -25,36 +28,31 @@ def deal(
         list[str] | None,
         typer.Argument(metavar="[SEAT...]", help="A built-in bot, a command, or 'tcp' (the default for every seat)."),
     ] = None,
-    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 lets other machines in.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 admits other machines.")] = _HOST,
     ports: Annotated[str, typer.Option(help="Ports by seat, separated by commas; 0 or none: any free port.")] = "",
     *,
     options: RunOptions,
 ) -> None:
-    """Deal a match for clients that connect to its ports, seat by seat; says whom it waits for, where and how long."""
+    """Deal a match to clients that connect to its ports, one per seat; says who is awaited, where and for how long.
+
+    By default 1000 hands are dealt, in one seating, and clients have 300 seconds to connect.
+    """
     if not host:
-        abort("--host needs an address: 127.0.0.1 for this machine, 0.0.0.0 to let other machines in")
+        abort("--host needs an address: 127.0.0.1 for this machine, 0.0.0.0 to admit other machines")
     try:
         players = find_game(game)[1].num_players
     except GameDefinitionError as error:
         abort(str(error))
-    settings = {"start_timeout_s": _START_TIMEOUT_S, "hands": _HANDS, "seating": "single", "workers": 1}
-    if options.stop is not None:
-        del settings["hands"]
-    settings |= options.settings()
-    settings |= {
-        "command": "play",
-        "games": [game],
-        "bots": seats or ["tcp"] * players,
-        "host": host,
-        "ports": _read_ports(ports),
-    }
-    run_new(context.ensure_object(Terminal), settings, options)
+    given = options.settings
+    defaults = _DEFAULTS | ({"hands": None} if "stop" in given else {})
+    own = {"games": [game], "bots": seats or ["tcp"] * players, "host": host, "ports": _read_ports(ports)}
+    run_new(context.ensure_object(Terminal), Command.PLAY, defaults | given | own, options)
 
 
 def _read_ports(text: str) -> list[int]:
     ports = []
     for part in text.split(",") if text else []:
         if not (part.strip().isascii() and part.strip().isdigit()) or int(part) > 65535:
-            abort(f"--ports {text}: {part!r} is no port; give numbers from 0 to 65535, separated by commas")
+            abort(f"--ports {text}: {part!r} is not a valid port; give numbers from 0 to 65535, separated by commas")
         ports.append(int(part))
     return ports

@@ -1,4 +1,4 @@
-"""``arena gate``: an exit code that a build can act on."""
+"""``arena gate``: whether a player wins enough, as an exit code that a build can act on."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _EXIT_CODES = {GateVerdict.PASSED: 0, GateVerdict.FAILED: EXIT_FAILED, GateVerdi
 def gate(
     context: typer.Context,
     run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run, or its result.json.")],
-    min_mbb: Annotated[float, typer.Option("--min-mbb", help="What the player has to reach, in mbb/g.")],
-    player: Annotated[str | None, typer.Option("--player", help="His name.", show_default="the first")] = None,
+    min_mbb: Annotated[float, typer.Option("--min-mbb", help="What the player has to win, in mbb/g.")],
+    player: Annotated[str | None, typer.Option("--player", help="The player's name.", show_default="the first")] = None,
     as_json: JsonOutput = False,
     junit: Junit = None,
 ) -> None:
-    """Say whether a player is at least so good: exit code 0 if so, 1 if not, 3 if the hands cannot tell.
+    """Say whether a player wins at least --min-mbb: exit code 0 if so, 1 if not, 3 if the hands are too few to tell.
 
-    All of the 95 % interval has to lie on one side of the bound. A run that ended early counts as it stands.
+    The whole 95 % interval has to lie on one side of the bound. A run that ended early is judged by what was played.
     """
     result = _read(run)
     name = result.players[0].name if player is None else player
@@ -42,7 +42,7 @@ def gate(
     verdict = judgement.verdict
     if junit is not None:
         problem = judgement.sentence if verdict is GateVerdict.FAILED else ""
-        case = Case(f"{name} gains at least {min_mbb:g} mbb/g", problem, verdict is GateVerdict.UNDECIDED)
+        case = Case(f"{name} wins at least {min_mbb:g} mbb/g", problem, verdict is GateVerdict.UNDECIDED)
         try:
             write_whole(junit, junit_report(result, [case]))
         except OSError as error:
@@ -63,12 +63,12 @@ def _read(run: Path) -> ContestResult:
         hint = " (the run has not ended: see 'arena resume')" if run.is_dir() else ""
         abort(f"cannot read {path}: {error.strerror}{hint}")
     except ValueError as error:
-        abort(f"{path} is no JSON: {error}")
+        abort(f"{path} is not JSON: {error}")
     if isinstance(data, dict) and data.get("kind") == "tournament":
-        abort(f"{path} is the result of a tournament; name one contest's folder in it")
+        abort(f"{path} is the result of a tournament; name the folder of one of its contests")
     try:
         return ContestResult.model_validate(data)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        abort(f"{path} is no result of schema version {SCHEMA_VERSION}: {where}: {first['msg']}")
+        abort(f"{path} is not a result of schema version {SCHEMA_VERSION}: {where}: {first['msg']}")

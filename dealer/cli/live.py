@@ -1,126 +1,101 @@
-"""The line that lives while a run goes on: on a terminal one line redrawn, elsewhere a plain line now and then."""
+"""The progress of a run: one line, redrawn on a terminal and printed now and then elsewhere."""
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import Iterator
+from types import TracebackType
 
 from rich.live import Live
 from rich.text import Text
 
 from dealer.cli.console import Terminal
-from dealer.contest.contest import Contest
-from dealer.contest.tournament import Tournament
-from dealer.results.sentences import count_of, rounded_up
-from dealer.results.typical_spread import typical_spread_mbb
-from dealer.table.players import PlayerKind
+from dealer.contest.plan import RunPlan
+from dealer.contest.progress import AwaitedPlayer, Progress
+from dealer.results.sentences import count_of, expectation, rounded_up
 
-__all__ = ["expectation", "status_line", "waiting_line", "watch"]
+__all__ = ["LiveLine", "status_line"]
 
-_REDRAW_S = 0.2
 _PLAIN_EVERY_S = 10.0
 
 
-async def watch(terminal: Terminal, tournament: Tournament) -> None:
-    """Show how the run stands until cancelled."""
-    if terminal.err.is_terminal:
-        with Live(Text(""), console=terminal.err, auto_refresh=False, transient=True) as live:
-            while True:
-                live.update(Text(status_line(tournament), no_wrap=True, overflow="ellipsis"), refresh=True)
-                await asyncio.sleep(_REDRAW_S)
-    shown = ""
-    while True:
-        await asyncio.sleep(_PLAIN_EVERY_S)
-        line = status_line(tournament)
-        if line != shown:
-            shown = line
-            terminal.say(line)
+class LiveLine:
+    """Shows the progress of a run, and where the players are awaited that somebody else has to start."""
+
+    def __init__(self, terminal: Terminal, *, is_silent: bool) -> None:
+        """Prepare to show.
+
+        Args:
+            terminal: where.
+            is_silent: whether to say only where players are awaited.
+        """
+        self._terminal = terminal
+        self._is_silent = is_silent
+        self._live = None
+        if terminal.err.is_terminal and not is_silent:
+            self._live = Live(Text(""), console=terminal.err, auto_refresh=False, transient=True)
+        self._shown = ""
+        self._next_s = time.monotonic() + _PLAIN_EVERY_S
+        self._announced: tuple[AwaitedPlayer, ...] = ()
+
+    def __enter__(self) -> LiveLine:
+        if self._live is not None:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def expect(self, plan: RunPlan) -> None:
+        """Say how long a stop rule is likely to take."""
+        sentence = expectation(plan.contests[0])
+        if sentence is not None and not self._is_silent:
+            self._terminal.say(f"--stop {sentence}")
+
+    def __call__(self, progress: Progress) -> None:
+        """Show how the run stands."""
+        remote = tuple(player for player in progress.awaited if player.is_remote)
+        if remote != self._announced:
+            self._announced = remote
+            if remote:
+                self._terminal.say(_waiting(remote, progress.start_time_left_s))
+        if self._is_silent:
+            return
+        line = status_line(progress)
+        if self._live is not None:
+            self._live.update(Text(line, no_wrap=True, overflow="ellipsis"), refresh=True)
+        elif time.monotonic() >= self._next_s and line != self._shown:
+            self._shown = line
+            self._next_s = time.monotonic() + _PLAIN_EVERY_S
+            self._terminal.say(line)
 
 
-def expectation(tournament: Tournament) -> Iterator[str]:
-    """What can be said before the first hand: how many hands a stop rule is likely to need."""
-    plan = tournament.plan.contests[0]
-    contest = tournament.contests[0]
-    if contest.monitor is None:
-        return
-    spread = typical_spread_mbb(plan.game, contest.seatings)
-    deals = rounded_up(contest.monitor.likely_units(spread))
-    of_them = f", more than the {plan.hands:,} that will be played" if deals > plan.hands else ""
-    yield (
-        f"--stop {plan.stop}: likely to need up to {count_of(deals, 'deal')}{of_them}, if a deal scatters by "
-        f"{spread:,.0f} mbb as between simple bots; how many really is told while it runs."
-    )
-
-
-def status_line(tournament: Tournament) -> str:
-    """How the run stands, in one line."""
-    contests = tournament.contests
-    if len(contests) > 1:
-        return _tournament_line(tournament)
-    contest = contests[0]
-    waiting = waiting_line(tournament)
-    if waiting and not contest.scores.hands_played:
+def status_line(progress: Progress) -> str:
+    """How a run stands, in one line."""
+    waiting = _waiting(progress.awaited, progress.start_time_left_s) if progress.awaited else ""
+    if waiting and not progress.hands and progress.contests == 1:
         return waiting
-    played, asked = contest.scores.hands_played, contest.hands_to_play
-    rate = _rate(contest)
-    parts = [f"{played:,}/{asked:,} hands", f"{rate:,.0f} hands/s"]
-    if played:
-        parts.append(_standing(contest))
-    monitor = contest.monitor
-    left = asked - played
-    if monitor is not None:
-        more = monitor.expected_more()
-        if more is not None:
-            left = min(left, more * contest.seatings)
-            parts.append(f"about {rounded_up(left):,} more hands needed" if left else "enough is known")
-        else:
-            parts.append("hands needed: too early to say")
-    if rate:
-        parts.append(f"{_duration(left / rate)} left")
-    faults = sum(run.tally.fault_count for run in contest.runs)
-    if faults:
-        parts.append(count_of(faults, "fault"))
-    if waiting:
-        parts.append(waiting)
-    return " · ".join(parts)
-
-
-def _tournament_line(tournament: Tournament) -> str:
-    contests = tournament.contests
-    ended = sum(contest.ending is not None for contest in contests)
-    played = sum(contest.scores.hands_played for contest in contests)
-    asked = sum(contest.hands_to_play for contest in contests)
-    elapsed = max(1e-9, time.monotonic() - tournament.started_s)
-    rate = sum(contest.scores.hands_played - contest.hands_before for contest in contests) / elapsed
-    parts = [f"{ended}/{len(contests)} contests", f"{played:,}/{asked:,} hands", f"{rate:,.0f} hands/s"]
-    if rate:
-        parts.append(f"{_duration((asked - played) / rate)} left")
-    faults = sum(run.tally.fault_count for contest in contests for run in contest.runs)
-    if faults:
-        parts.append(count_of(faults, "fault"))
-    return " · ".join(parts)
-
-
-def _rate(contest: Contest) -> float:
-    begun = [run.started_s for run in contest.runs if run.started_s is not None]
-    if not begun:
-        return 0.0
-    seconds = max(1e-9, time.monotonic() - min(begun))
-    return (contest.scores.hands_played - contest.hands_before) / seconds
-
-
-def _standing(contest: Contest) -> str:
-    """The first player's score and its interval."""
-    names, scores = contest.plan.names, contest.scores
-    over = f"over {names[1]}" if len(names) == 2 else "over the table"
-    mean = scores.live[0]
-    if not mean.count:
-        # Rotations are played one after the other: until the last one begins, no deal is whole.
-        return f"{names[0]} {over}: no deal played in every seating yet"
-    half = mean.half_width_any_time() if contest.plan.is_sequential else mean.half_width_95
-    spread = f" ± {half:,.0f}" if half is not None else ""
-    return f"{names[0]} {over} {mean.mean:+,.0f}{spread} mbb/g"
+    speed = progress.hands_per_second
+    parts = [f"{progress.contests_ended}/{progress.contests} contests"] if progress.contests > 1 else []
+    parts += [f"{progress.hands:,}/{progress.hands_planned:,} hands", f"{speed:,.0f} hands/s"]
+    if progress.rate is not None:
+        parts.append(str(progress.rate))
+    elif progress.players and progress.hands:
+        # Where rotations are played one after the other, no deal is complete until the last one begins.
+        parts.append(f"{' over '.join(progress.players)}: no deal played in every seating yet")
+    left = progress.hands_planned - progress.hands
+    if progress.has_stop_rule:
+        needed = progress.hands_needed
+        left = left if needed is None else min(left, needed)
+        about = f"about {rounded_up(left):,} more hands needed" if left else "enough is known"
+        parts.append("hands needed: too early to say" if needed is None else about)
+    if speed:
+        parts.append(f"{_duration(left / speed)} left")
+    if progress.faults:
+        parts.append(count_of(progress.faults, "fault"))
+    return " · ".join([*parts, waiting] if waiting and progress.contests == 1 else parts)
 
 
 def _duration(seconds: float) -> str:
@@ -131,21 +106,7 @@ def _duration(seconds: float) -> str:
     return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
 
 
-def waiting_line(tournament: Tournament, *, is_remote: bool = False) -> str:
-    """Who is awaited, where, and for how long; empty when everybody is there.
-
-    Args:
-        tournament: what is run.
-        is_remote: only players whom somebody else has to start.
-    """
-    for contest in tournament.contests:
-        plan = contest.plan
-        remote = {name for name, player in zip(plan.names, plan.players, strict=True) if player.kind is PlayerKind.TCP}
-        for run in contest.runs:
-            missing = [(name, address) for name, address in run.waiting_for() if not is_remote or name in remote]
-            if missing:
-                names = " and ".join(f"{name} at {address}" for name, address in missing)
-                left = run.start_time_left_s
-                limit = f"{left:.0f} s left" if left is not None else "without limit"
-                return f"waiting for {names}, {limit}"
-    return ""
+def _waiting(players: tuple[AwaitedPlayer, ...], left_s: float | None) -> str:
+    """Who is awaited, where, and for how long."""
+    names = " and ".join(f"{player.name} at {player.address}" for player in players)
+    return f"waiting for {names}, " + ("without limit" if left_s is None else f"{left_s:.0f} s left")

@@ -1,26 +1,29 @@
-"""The options that `arena play`, `arena deal` and `arena tournament` share, written once.
+"""The options that `arena play`, `arena deal` and `arena tournament` share.
 
 A command takes them all as one object:
 
     @takes_run_options
     def play(words: ..., options: RunOptions) -> None: ...
 
-An option that is not given is None, and then the configuration file speaks, and then the default of
-`dealer.contest.config.RunConfig`.
+What a setting means, its bounds and its default stand in `dealer.contest.config.RunConfig`; only how it is typed stands
+here. An option that is not given is None: then the configuration file decides, and then the default.
 """
 
 from __future__ import annotations
 
-import enum
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, get_type_hints
+from typing import Annotated, Any, Final, TypeAlias, get_args, get_type_hints
 
 import typer
 
-__all__ = ["JsonOutput", "Junit", "OnFault", "Quiet", "RunOptions", "takes_run_options"]
+from dealer.contest.config import RunConfig
+from dealer.contest.schedule import Seating
+
+__all__ = ["JsonOutput", "Junit", "Quiet", "RunOptions", "Verbose", "option_of", "takes_run_options"]
 
 _MATCH = "Match"
 _FAULTS = "Clocks and faults"
@@ -36,43 +39,71 @@ Junit: TypeAlias = Annotated[
     Path | None,
     typer.Option("--junit", metavar="FILE", help="Write a JUnit report for a build server.", rich_help_panel=_OUTPUT),
 ]
+Verbose: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--verbose", "-v", help="Log connections, faults and restarts to standard error.", rich_help_panel=_OUTPUT
+    ),
+]
+
+_PANELS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(
+        ("hands", "seed", "duplicate", "permutations", "stop", "workers", "in_process", "fixed_seats"), _MATCH
+    ),
+    **dict.fromkeys(
+        ("on_fault", "t_response_s", "t_hand_s", "t_per_hand_s", "start_timeout_s", "coalesce_ms"), _FAULTS
+    ),
+    "export": _OUTPUT,
+}
+"""The options for settings, in the order of help, and where it lists them."""
+
+_FLAGS: Final[Mapping[str, tuple[str, ...]]] = {"hands": ("-n",)}
+_METAVARS: Final[Mapping[str, str]] = {"stop": "RULE", "export": "FORMATS"}
+_NAMES: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("command", "games", "bots"), ""),
+    "directory": "directory",
+    "seating": "--permutations",
+    "format": "--gauntlet",
+}
+"""What people call the settings that have no option named after them."""
 
 
-class OnFault(enum.StrEnum):
-    """`dealer.match.faults.FaultPolicy`, as a word."""
+def option_of(setting: str) -> str:
+    """What a person types for a setting; empty if it is an argument without a name."""
+    if setting not in RunConfig.model_fields:
+        return ""
+    return _NAMES.get(setting, "--" + setting.removesuffix("_ms").removesuffix("_s").replace("_", "-"))
 
-    END = "end"
-    FORFEIT = "forfeit"
-    RESTART = "restart"
+
+def _parameter_type(setting: str, panel: str) -> Any:
+    """The type of the parameter that takes a setting, with its option."""
+    about = RunConfig.model_fields[setting]
+    extra = about.json_schema_extra if isinstance(about.json_schema_extra, dict) else {}
+    plain = getattr(about.default, "value", about.default)
+    shown = extra.get("otherwise") or (f"{plain:g}" if isinstance(plain, float) else plain)
+    typed: Any = str if setting == "export" else about.annotation
+    option = typer.Option(
+        option_of(setting),
+        *_FLAGS.get(setting, ()),
+        metavar=_METAVARS.get(setting),
+        help=about.description,
+        min=next((bound.ge for bound in about.metadata if hasattr(bound, "ge")), None),
+        max=next((bound.le for bound in about.metadata if hasattr(bound, "le")), None),
+        show_default=str(shown) if shown not in (None, False) else False,
+        rich_help_panel=panel,
+    )
+    return Annotated[typed if types.NoneType in get_args(typed) else typed | None, option]
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What was given on the command line; None where nothing was."""
+    """What was given on the command line.
 
-    hands: Annotated[
-        int | None,
-        typer.Option(
-            "--hands",
-            "-n",
-            min=1,
-            max=2**32 - 1,
-            help="Hands to deal, each played once in every seating; with --stop, at most so many.",
-            show_default="3000; with --stop 1000000",
-            rich_help_panel=_MATCH,
-        ),
-    ] = None
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            "--seed",
-            min=0,
-            max=2**32 - 1,
-            help="Seed of the cards.",
-            show_default="a new one",
-            rich_help_panel=_MATCH,
-        ),
-    ] = None
+    Attributes:
+        given: the settings that have an option of their own, by name.
+    """
+
+    given: Mapping[str, Any] = field(default_factory=dict)
     duplicate: Annotated[
         bool | None,
         typer.Option(
@@ -87,103 +118,13 @@ class RunOptions:
         bool,
         typer.Option("--permutations", help="Play the cards in every order of the players.", rich_help_panel=_MATCH),
     ] = False
-    stop: Annotated[
-        str | None,
-        typer.Option(
-            "--stop",
-            metavar="RULE",
-            help="When to stop: a number of hands; 'ci=20' when half the 95 % interval is 20 mbb/g; "
-            "'better:0,30' when it is known whether the first player gains more than 0 or less than 30 mbb/g "
-            "(error rates 'better:0,30,0.05,0.05').",
-            rich_help_panel=_MATCH,
-        ),
-    ] = None
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            "--workers",
-            min=1,
-            max=1000,
-            help="Matches at a time; with more workers than seatings the hands are cut into slices.",
-            show_default="one per seating, up to the number of cores",
-            rich_help_panel=_MATCH,
-        ),
-    ] = None
-    in_process: Annotated[
-        bool | None,
-        typer.Option(
-            "--in-process",
-            help="Play built-in bots inside this process: faster, the same log.",
-            show_default=False,
-            rich_help_panel=_MATCH,
-        ),
-    ] = None
-    fixed_seats: Annotated[
-        bool | None,
-        typer.Option("--fixed-seats", help="The button does not move.", show_default=False, rich_help_panel=_MATCH),
-    ] = None
     config: Annotated[
         Path | None,
         typer.Option(
             "--config",
             metavar="FILE",
-            help="Settings as TOML, such as the run.toml of an earlier run; options given here go first.",
+            help="Settings as TOML, such as the run.toml of an earlier run; command-line options take precedence.",
             rich_help_panel=_MATCH,
-        ),
-    ] = None
-    on_fault: Annotated[
-        OnFault | None,
-        typer.Option(
-            "--on-fault",
-            help="When a bot is late, gone or floods: end the contest; let it forfeit (check or fold from there on); "
-            "restart it and go on.",
-            show_default="end",
-            rich_help_panel=_FAULTS,
-        ),
-    ] = None
-    t_response: Annotated[
-        float | None,
-        typer.Option(min=0.001, max=1e9, help="Seconds for one answer.", show_default="600", rich_help_panel=_FAULTS),
-    ] = None
-    t_hand: Annotated[
-        float | None,
-        typer.Option(
-            min=0.001,
-            max=1e9,
-            help="Seconds a player has in one hand.",
-            show_default="600",
-            rich_help_panel=_FAULTS,
-        ),
-    ] = None
-    t_per_hand: Annotated[
-        float | None,
-        typer.Option(
-            min=0.001,
-            max=1e9,
-            help="Seconds per hand a player may use on average over the match.",
-            show_default="7",
-            rich_help_panel=_FAULTS,
-        ),
-    ] = None
-    start_timeout: Annotated[
-        float | None,
-        typer.Option(
-            max=1e9,
-            help="Seconds for everybody to connect and name the version; 0 waits for ever.",
-            show_default="30; deal: 300",
-            rich_help_panel=_FAULTS,
-        ),
-    ] = None
-    coalesce: Annotated[
-        float | None,
-        typer.Option(
-            "--coalesce",
-            min=0.0,
-            max=1000.0,
-            help="Hold a line for a player who is not to act until his next question, at most so many milliseconds: "
-            "faster, the same bytes; not for bots that think on others' time.",
-            show_default="send at once",
-            rich_help_panel=_FAULTS,
         ),
     ] = None
     out: Annotated[
@@ -191,69 +132,46 @@ class RunOptions:
         typer.Option(
             "--out",
             help="New or empty folder for logs and results.",
-            show_default="below runs/",
-            rich_help_panel=_OUTPUT,
-        ),
-    ] = None
-    export: Annotated[
-        str | None,
-        typer.Option(
-            "--export",
-            metavar="FORMATS",
-            help="Write hand histories as the hands end: pokerstars, phh, ohh, several with commas, or none.",
-            show_default="pokerstars, in games that it has",
+            show_default="a new one in runs/",
             rich_help_panel=_OUTPUT,
         ),
     ] = None
     quiet: Quiet = False
     as_json: JsonOutput = False
     junit: Junit = None
+    verbose: Verbose = False
 
+    @property
     def settings(self) -> dict[str, Any]:
         """What was given, under the names of `dealer.contest.config.RunConfig`."""
-        seating = None if self.duplicate is None else "rotations" if self.duplicate else "single"
-        given = {
-            "hands": self.hands,
-            "seed": self.seed,
-            "seating": "permutations" if self.permutations else seating,
-            "stop": self.stop,
-            "workers": self.workers,
-            "in_process": self.in_process,
-            "fixed_seats": self.fixed_seats,
-            "on_fault": None if self.on_fault is None else self.on_fault.value,
-            "t_response_s": self.t_response,
-            "t_hand_s": self.t_hand,
-            "t_per_hand_s": self.t_per_hand,
-            "start_timeout_s": self.start_timeout,
-            "coalesce_ms": self.coalesce,
-            "export": self.export,
-        }
-        return {name: value for name, value in given.items() if value is not None}
+        seating = {None: None, True: Seating.ROTATIONS, False: Seating.SINGLE}[self.duplicate]
+        settings = {**self.given, "seating": Seating.PERMUTATIONS if self.permutations else seating}
+        return {name: value for name, value in settings.items() if value is not None}
 
 
 def takes_run_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Let a command with a parameter `options` take every field of `RunOptions` as an option of its own."""
+    """Let a command with a parameter `options` take all shared options."""
     hints = get_type_hints(command, include_extras=True)
     own = [
-        parameter.replace(annotation=hints[name])
+        parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY)
         for name, parameter in inspect.signature(command).parameters.items()
         if name != "options"
     ]
-    option_hints = get_type_hints(RunOptions, include_extras=True)
+    hints = get_type_hints(RunOptions, include_extras=True)
+    other = {option.name: option.default for option in fields(RunOptions) if option.name != "given"}
+    hints |= {name: _parameter_type(name, panel) for name, panel in _PANELS.items() if name not in other}
     shared = [
-        inspect.Parameter(
-            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=option_hints[field.name]
-        )
-        for field in fields(RunOptions)
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hints[name])
+        for name, default in (dict.fromkeys(_PANELS) | other).items()
     ]
 
     def run(**values: Any) -> None:
-        given = {parameter.name: values.pop(parameter.name) for parameter in shared}
-        command(**values, options=RunOptions(**given))
+        options = {name: values.pop(name) for name in other}
+        given = {name: values.pop(name) for name in _PANELS if name not in other}
+        command(options=RunOptions(given, **options), **values)
 
     run.__doc__ = command.__doc__
     run.__name__ = command.__name__
-    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own] + shared
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    run.__signature__ = inspect.Signature([*own, *shared])  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in (*own, *shared)}
     return run

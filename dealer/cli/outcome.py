@@ -1,4 +1,4 @@
-"""Showing what became of a run: tables, a sentence, where the files are."""
+"""The result of a run for people: tables, a sentence, where the files are."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from rich.table import Table
 
 from dealer.cli.console import EXIT_FAILED, EXIT_INTERRUPTED, Terminal
 from dealer.contest.ending import Outcome
-from dealer.results.schema import ContestResult, GameStandings, PlayerResult, Rank, TournamentResult
+from dealer.results.schema import ContestResult, GameStandings, Interval, PlayerResult, Rank, TournamentResult
 
 __all__ = ["exit_code", "show_contest", "show_tournament"]
 
 
 def exit_code(outcome: Outcome) -> int:
-    """What the command returns."""
-    return {"finished": 0, "stopped": 0, "failed": EXIT_FAILED, "interrupted": EXIT_INTERRUPTED}[outcome]
+    """The exit code of a command whose run ended so."""
+    return {Outcome.FAILED: EXIT_FAILED, Outcome.INTERRUPTED: EXIT_INTERRUPTED}.get(outcome, 0)
 
 
 def show_contest(terminal: Terminal, result: ContestResult, *, quiet: bool) -> None:
@@ -38,7 +38,7 @@ def show_contest(terminal: Terminal, result: ContestResult, *, quiet: bool) -> N
 def _players(result: ContestResult) -> Table:
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("player")
-    interval = "± 95 %" if result.interval == "fixed" else "± 95 %, any time"
+    interval = "± 95 %" if result.interval is Interval.FIXED else "± 95 %, any time"
     for column in ("mbb/g", interval, "chips", "hands", "faults", "median", "99 %"):
         table.add_column(column, justify="right", overflow="fold")
     for player in sorted(result.players, key=lambda player: -player.chips):
@@ -75,7 +75,7 @@ def _dealer_line(result: ContestResult) -> str:
     dealer = result.dealer
     parts = [f"{result.hands_per_second:,.0f} hands/s"]
     if dealer.us_per_action is not None:
-        parts.append(f"{dealer.us_per_action:,.0f} µs of the dealer's own per action")
+        parts.append(f"dealer overhead: {dealer.us_per_action:,.0f} µs per action")
     if dealer.timeouts_per_million_actions is not None:
         parts.append(f"{dealer.timeouts_per_million_actions:,.3g} timeouts per million actions")
     return ", ".join(parts) + "."
@@ -99,7 +99,7 @@ def show_tournament(terminal: Terminal, result: TournamentResult, *, quiet: bool
                     names = " - ".join(other.name for other in contest.players)
                     terminal.print(f"{names}: {player.name}: first fault: {player.first_fault}.")
         for contest in result.contests:
-            if contest.outcome in ("failed", "interrupted") and result.outcome != "interrupted":
+            if not contest.outcome.is_complete and result.outcome is not Outcome.INTERRUPTED:
                 names = " - ".join(player.name for player in contest.players)
                 terminal.print(f"{names} ({contest.game}) ended early: {contest.reason}")
     terminal.print(result.sentence)

@@ -10,6 +10,7 @@ import typer
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import RunOptions, takes_run_options
 from dealer.cli.running import run_new
+from dealer.contest.config import Command
 from dealer.errors import PlayerError
 from dealer.table.players import parse_player
 from protocol import GameDefinitionError, find_game
@@ -26,7 +27,8 @@ def play(
         typer.Argument(
             metavar="[GAME] [BOT...]",
             help="A game (see 'arena games', or a .game file), then a player per seat: a built-in bot "
-            "(see 'arena bots'), a command that is started with host and port, or 'tcp'. NAME=BOT gives a name.",
+            "(see 'arena bots'), a command that is started with host and port as its last arguments, or 'tcp'. "
+            "NAME=BOT gives a name.",
             show_default="limit raising random",
         ),
     ] = None,
@@ -39,12 +41,8 @@ def play(
     Without arguments, two built-in bots play limit hold'em.
     """
     game, bots = _split_words(words or [])
-    settings = options.settings() | {"command": "play"}
-    if game is not None:
-        settings["games"] = [game]
-    if bots:
-        settings["bots"] = bots
-    run_new(context.ensure_object(Terminal), settings, options)
+    settings = options.settings | ({} if game is None else {"games": [game]}) | ({"bots": bots} if bots else {})
+    run_new(context.ensure_object(Terminal), Command.PLAY, settings, options)
 
 
 def _split_words(words: list[str]) -> tuple[str | None, list[str]]:

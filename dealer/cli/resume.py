@@ -1,4 +1,4 @@
-"""``arena resume``: go on with a run that was interrupted, killed, or ended by a fault that has been mended."""
+"""``arena resume``: go on with a run that was interrupted, killed, or ended by a fault that has been fixed."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from dealer.cli.console import Terminal
-from dealer.cli.options import JsonOutput, Junit, Quiet
-from dealer.cli.running import run_again
+from dealer.cli.options import JsonOutput, Junit, Quiet, RunOptions, Verbose
+from dealer.cli.running import play_and_show
+from dealer.library import reopen
 
 __all__ = ["resume"]
 
@@ -20,9 +21,11 @@ def resume(
     quiet: Quiet = False,
     as_json: JsonOutput = False,
     junit: Junit = None,
+    verbose: Verbose = False,
 ) -> None:
-    """Go on with an interrupted run: the same cards, the same logs, the same result as if nothing had happened.
+    """Go on with an interrupted run: the same cards, logs and result as if it had not been interrupted.
 
-    Every match goes on behind its last whole hand, with bots started afresh.
+    Every match continues after its last complete hand, with bots started afresh.
     """
-    run_again(context.ensure_object(Terminal), run, quiet=quiet, as_json=as_json, junit=junit)
+    options = RunOptions(quiet=quiet, as_json=as_json, junit=junit, verbose=verbose)
+    play_and_show(context.ensure_object(Terminal), reopen(run), options)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import RunOptions, takes_run_options
 from dealer.cli.running import run_new
+from dealer.contest.config import Command
+from dealer.contest.schedule import Format
 
 __all__ = ["tournament"]
 
@@ -29,22 +32,22 @@ def tournament(
         typer.Option("--game", "-g", help="A game to play; may be given several times.", show_default="limit"),
     ] = None,
     gauntlet: Annotated[
-        bool, typer.Option("--gauntlet", help="The first bot meets all others, who do not meet without it.")
+        bool, typer.Option("--gauntlet", help="Let the first bot meet all others, but not these each other.")
     ] = False,
     *,
     options: RunOptions,
 ) -> None:
-    """Play a tournament, duplicate by default: a crosstable with intervals, and the two rankings of the ACPC."""
-    settings: dict[str, Any] = options.settings() | {"command": "tournament"}
-    if games:
-        settings["games"] = games
-    if gauntlet:
-        settings["format"] = "gauntlet"
-    config = options.config
+    """Play a tournament and show a crosstable with intervals, and the two rankings of the ACPC.
+
+    The same cards are played again with the seats rotated.
+    """
+    settings = (
+        options.settings | ({"games": games} if games else {}) | ({"format": Format.GAUNTLET} if gauntlet else {})
+    )
     if len(words) == 1 and words[0].endswith(".toml"):
-        if config is not None:
-            abort(f"settings come from {words[0]} or from --config {config}, not from both")
-        config = Path(words[0])
+        if options.config is not None:
+            abort(f"settings come from {words[0]} or from --config {options.config}, not from both")
+        options = replace(options, config=Path(words[0]))
     else:
         settings["bots"] = words
-    run_new(context.ensure_object(Terminal), settings, options, config=config)
+    run_new(context.ensure_object(Terminal), Command.TOURNAMENT, settings, options)

@@ -1,4 +1,4 @@
-"""What a run is asked to do, as data: the command line, a TOML file, and the file that every run leaves to repeat it.
+"""What a person asks for: the settings of a run as written in a TOML file, on the command line or as keyword arguments.
 
     # run.toml
     command = "play"
@@ -9,58 +9,145 @@
     seating = "rotations"
     stop = "better:0,30"
 
-The keys are the long options of `arena play` and `arena tournament`, with underscores and their units. A game that is
-not shipped is a path, looked for beside the file first. Commands are started in `directory`.
+A setting that is None was not written; `dealer.contest.settling` decides what it is then. All other defaults stand
+here and nowhere else. A game that is not shipped is a path, looked for next to the file first. Commands start in
+`directory`.
 """
 
 from __future__ import annotations
 
+import enum
 import os
 import tomllib
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from dealer.errors import ConfigError
-from dealer.match.clocks import TimeLimits
+from dealer.contest.schedule import Format, Seating
+from dealer.errors import ConfigError, SettingProblem
+from dealer.match.clocks import DEFAULT_LIMITS, TimeLimits
+from dealer.match.faults import FaultPolicy
 from logs.estimation import StopRuleError, parse_stop_rule
 from logs.export import parse_formats
-from protocol import GameDefinitionError, find_game
 
-__all__ = ["RunConfig", "read_config", "validated"]
+__all__ = ["Command", "Conditions", "RunConfig", "read_config", "validated"]
 
-DEFAULT_HANDS = 3000
-DEFAULT_MOST_HANDS = 1_000_000
-"""Where a stop rule is to end the run."""
+_LONGEST_S = 1e9
+
+
+class Command(enum.StrEnum):
+    """What is run."""
+
+    PLAY = "play"
+    """One contest: a player for every seat."""
+    TOURNAMENT = "tournament"
+    """Contests between all bots, or between the first and all others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """How every match of a run is played.
+
+    Attributes:
+        on_fault: what happens to a player that times out, disconnects or floods.
+        limits: the players' clocks.
+        fixed_seats: the button does not move.
+        is_in_process: built-in bots play in this process.
+        host: the address to listen on.
+        ports: of the seats, for the only match of a run; missing ones and 0 mean any free port.
+        coalesce_s: see `dealer.table.connections.Connections`; None sends everything at once.
+    """
+
+    on_fault: FaultPolicy
+    limits: TimeLimits
+    fixed_seats: bool
+    is_in_process: bool
+    host: str
+    ports: tuple[int, ...]
+    coalesce_s: float | None
+
+
+def _setting(default: Any, description: str, *, otherwise: str | None = None, **bounds: Any) -> Any:
+    """A setting with what help and documentation say of it.
+
+    Args:
+        default: its value where it is not written.
+        description: what it means.
+        otherwise: the default in words, where the value does not say it.
+        bounds: as in `pydantic.Field`.
+    """
+    return Field(default, description=description, json_schema_extra={"otherwise": otherwise}, **bounds)
 
 
 class RunConfig(BaseModel):
-    """Everything a run is asked to do."""
+    """The settings of a run, as written."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    command: Literal["play", "tournament"] = "play"
+    command: Command = Command.PLAY
     games: list[str] = Field(default=["limit"], min_length=1)
     bots: list[str] = Field(default=[], max_length=1000)
-    format: Literal["round-robin", "gauntlet"] = "round-robin"
-    hands: int | None = Field(default=None, ge=1, le=2**32 - 1)
-    seed: int | None = Field(default=None, ge=0, le=2**32 - 1)
-    seating: Literal["single", "rotations", "permutations"] | None = None
-    workers: int | None = Field(default=None, ge=1, le=1000)
-    stop: str | None = None
-    on_fault: Literal["end", "forfeit", "restart"] = "end"
-    in_process: bool = False
-    fixed_seats: bool = False
-    host: str = Field(default="127.0.0.1", min_length=1)
-    ports: list[int] = Field(default=[])
-    t_response_s: float = Field(default=600.0, ge=0.001, le=1e9)
-    t_hand_s: float = Field(default=600.0, ge=0.001, le=1e9)
-    t_per_hand_s: float = Field(default=7.0, ge=0.001, le=1e9)
-    start_timeout_s: float = Field(default=30.0, le=1e9)
-    coalesce_ms: float | None = Field(default=None, ge=0, le=1000)
-    export: list[str] | None = None
+    format: Format = Format.ROUND_ROBIN
+    hands: int | None = _setting(
+        None,
+        "Deals to play, each once in every seating; with a stop rule, the most to play.",
+        otherwise="3000; with a stop rule 1000000",
+        ge=1,
+        le=2**32 - 1,
+    )
+    seed: int | None = _setting(None, "Seed of the cards.", otherwise="a new one", ge=0, le=2**32 - 1)
+    seating: Seating | None = None
+    stop: str | None = _setting(
+        None,
+        "When to stop: a number of hands; 'ci=20' when half the 95 % interval is 20 mbb/g; 'better:0,30' as soon as it "
+        "is known that the first player wins more than 0 or less than 30 mbb/g (with error rates of 1 %: "
+        "'better:0,30,0.01,0.01').",
+    )
+    workers: int | None = _setting(
+        None,
+        "Matches to play at a time; with more workers than seatings, the hands are cut into slices.",
+        otherwise="one per seating, up to the number of cores",
+        ge=1,
+        le=1000,
+    )
+    in_process: bool = _setting(False, "Play built-in bots inside this process: faster, the same log.")
+    fixed_seats: bool = _setting(False, "Do not move the button.")
+    on_fault: FaultPolicy = _setting(
+        FaultPolicy.END,
+        "When a bot times out, disconnects or floods: end the contest; let the bot forfeit, that is, check or fold "
+        "from then on; or restart it and go on.",
+    )
+    t_response_s: float = _setting(DEFAULT_LIMITS.response_us / 1e6, "Seconds for one answer.", ge=0.001, le=_LONGEST_S)
+    t_hand_s: float = _setting(
+        DEFAULT_LIMITS.hand_us / 1e6, "Seconds for all answers of a player in one hand.", ge=0.001, le=_LONGEST_S
+    )
+    t_per_hand_s: float = _setting(
+        DEFAULT_LIMITS.per_hand_us / 1e6,
+        "Seconds per hand that a player may use on average over the match.",
+        ge=0.001,
+        le=_LONGEST_S,
+    )
+    start_timeout_s: float = _setting(
+        30.0, "Seconds for all bots to connect and send their version; 0 waits without limit.", le=_LONGEST_S
+    )
+    coalesce_ms: float | None = _setting(
+        None,
+        "Hold lines for a player that is not to act until its next question, at most this many milliseconds: faster, "
+        "the same bytes; not for bots that compute during opponents' turns.",
+        otherwise="send at once",
+        ge=0,
+        le=1000,
+    )
+    host: str = _setting("127.0.0.1", "Address to listen on; 0.0.0.0 admits other machines.", min_length=1)
+    ports: list[int] = _setting([], "Ports by seat; 0 means any free port.", otherwise="any free ports")
+    export: list[str] | None = _setting(
+        None,
+        "Write hand histories as the hands end: pokerstars, phh, ohh, several separated by commas, or none.",
+        otherwise="pokerstars, in games it supports",
+    )
     directory: str | None = None
 
     @model_validator(mode="before")
@@ -88,7 +175,7 @@ class RunConfig(BaseModel):
     def _are_ports(cls, ports: list[int]) -> list[int]:
         for port in ports:
             if not 0 <= port <= 65535:
-                raise ValueError(f"{port} is no port; ports are 0 (any free one) to 65535")
+                raise ValueError(f"{port} is not a valid port; ports are numbers from 0 (any free one) to 65535")
         return ports
 
     @field_validator("stop")
@@ -102,19 +189,27 @@ class RunConfig(BaseModel):
         return stop
 
     @property
-    def limits(self) -> TimeLimits:
-        """The players' clocks; a start timeout of 0 or less waits for ever."""
-        return TimeLimits(
-            response_us=round(self.t_response_s * 1e6),
-            hand_us=round(self.t_hand_s * 1e6),
-            per_hand_us=round(self.t_per_hand_s * 1e6),
-            start_us=round(self.start_timeout_s * 1e6) if self.start_timeout_s > 0 else None,
+    def conditions(self) -> Conditions:
+        """How every match is played; a start timeout of 0 or less waits without limit."""
+        return Conditions(
+            self.on_fault,
+            TimeLimits(
+                response_us=round(self.t_response_s * 1e6),
+                hand_us=round(self.t_hand_s * 1e6),
+                per_hand_us=round(self.t_per_hand_s * 1e6),
+                start_us=round(self.start_timeout_s * 1e6) if self.start_timeout_s > 0 else None,
+            ),
+            self.fixed_seats,
+            self.in_process,
+            self.host,
+            tuple(self.ports),
+            None if self.coalesce_ms is None else self.coalesce_ms / 1000,
         )
 
     def to_toml(self) -> str:
-        """The file that repeats this run: all settings, also those left at their defaults."""
+        """The file that repeats this run: all settings, including those left at their defaults."""
         data = self.model_dump(exclude_none=True, mode="json")
-        if self.command == "play":
+        if self.command is Command.PLAY:
             data["game"] = data.pop("games")[0]
             data.pop("format")
         order = ["command", "game", "games", "bots", "format"]
@@ -122,46 +217,45 @@ class RunConfig(BaseModel):
         return tomli_w.dumps(arranged, multiline_strings=False)
 
 
-def validated(data: dict[str, Any], source: str) -> RunConfig:
+def validated(data: dict[str, Any], source: str = "") -> RunConfig:
     """The settings as an object.
 
     Args:
-        data: settings by name.
-        source: where they come from, for messages.
+        data: settings by name; those that are None count as not written.
+        source: the file they stand in, for messages.
 
     Raises:
         ConfigError: a setting is unknown or out of range.
     """
     try:
-        return RunConfig.model_validate(data)
+        return RunConfig.model_validate({name: value for name, value in data.items() if value is not None})
     except ValidationError as error:
-        problems = [_in_words(problem) for problem in error.errors(include_url=False)]
-        raise ConfigError(f"{source}: " + "; ".join(problems)) from None
+        raise ConfigError(*map(_in_words, error.errors(include_url=False)), source=source) from None
 
 
-def _in_words(problem: Any) -> str:
-    where = ".".join(map(str, problem["loc"]))
+def _in_words(problem: Any) -> SettingProblem:
+    setting = ".".join(map(str, problem["loc"]))
     if problem["type"] == "extra_forbidden":
-        return f"there is no setting {where!r} (there are: {', '.join(RunConfig.model_fields)})"
+        return SettingProblem("", f"there is no setting {setting!r} (there are: {', '.join(RunConfig.model_fields)})")
     message = problem["msg"].removeprefix("Value error, ").removeprefix("Input ")
     shown = "" if problem["type"] == "value_error" else f", not {problem['input']!r}"
-    return f"{where}: {message}{shown}" if where else message
+    return SettingProblem(setting, f"{message}{shown}" if setting else message)
 
 
 def read_config(path: Path) -> dict[str, Any]:
-    """The settings of a TOML file, not validated yet; paths of games made good.
+    """The settings of a TOML file, not validated yet; games that lie next to it by their paths.
 
     Raises:
-        ConfigError: it cannot be read, or is no TOML.
+        ConfigError: it cannot be read, or is not TOML.
     """
     try:
         data = tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{path}: byte {error.start + 1} is no UTF-8 text") from None
+        raise ConfigError(f"byte {error.start + 1} is not UTF-8 text", source=str(path)) from None
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: {error}") from None
+        raise ConfigError(str(error), source=str(path)) from None
     if isinstance(data.get("game"), str):
         data["game"] = _found_beside(data["game"], path)
     if isinstance(data.get("games"), list):
@@ -170,12 +264,7 @@ def read_config(path: Path) -> dict[str, Any]:
 
 
 def _found_beside(game: str, path: Path) -> str:
-    """The path of a game that lies beside the file naming it."""
-    try:
-        beside = path.parent / game
-        if os.path.dirname(game) or game.endswith(".game"):
-            return str(beside) if beside.is_file() else game
-        find_game(game)
-    except GameDefinitionError:
-        return game
-    return game
+    """The path of a game that lies next to the file naming it; any other name as it is."""
+    beside = path.parent / game
+    is_path = os.path.dirname(game) or game.endswith(".game")
+    return str(beside) if is_path and beside.is_file() else game

@@ -1,6 +1,7 @@
-"""A contest: some players, one game, the same cards in every seating, until the hands are played or enough is known.
+"""A contest: some players, one game, the same cards in every seating, until the hands are played or the stop
+rule is met.
 
-The matches of a contest (one per seating and slice of the hands) run side by side, as many as the gate lets through.
+The matches of a contest (one per seating and slice of the hands) run side by side, as many as there are workers.
 Where a stop rule looks at the scores, all matches play the same number of hands, hold, and the scores are looked at in
 an order that does not depend on which match was faster: the same matches stop at the same hand on any machine, however
 many of them run at a time, and after any interruption.
@@ -14,93 +15,26 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 
-from dealer.contest.ending import Ending, Outcome
+from dealer.contest.ending import INTERRUPTED, Ending, Outcome
 from dealer.contest.local_run import LocalRun
 from dealer.contest.match_run import MatchPlan, MatchRun
-from dealer.contest.schedule import Seating, Slot, slots
+from dealer.contest.plan import ContestPlan
+from dealer.contest.schedule import Slot
 from dealer.contest.scores import Scores
 from dealer.contest.tcp_run import TcpRun
 from dealer.errors import LaunchError
-from dealer.match.clocks import DEFAULT_LIMITS, TimeLimits
-from dealer.match.faults import FaultPolicy
 from dealer.match.match import MatchSetup
-from dealer.record.files import RecordPlan
 from dealer.record.resume import PickedUp, pick_up
-from dealer.table.players import Player
-from engine import Game
-from logs.estimation import Better, FixedHands, Monitor, StopRule, score_bounds
-from logs.export import ExportFormat
+from logs.estimation import Monitor, score_bounds
 
-__all__ = ["Contest", "ContestPlan"]
+__all__ = ["Contest"]
 
 HANDS_BETWEEN_LOOKS = 100
-"""A stop rule is looked at whenever every match has played so many further hands."""
+"""A stop rule looks at the scores whenever every match has played this many more hands."""
 
 MAX_IDLE_LINES_PER_HAND = 10_000
-"""Far more than a bot that corrects itself, far less than what keeps a dealer busy."""
-
-
-@dataclass(frozen=True, slots=True)
-class ContestPlan:
-    """A contest to be run.
-
-    Attributes:
-        game_name: as shown and logged.
-        game: the game.
-        players: who plays.
-        names: theirs, all different.
-        hands: how many deals at most, each played once in every seating.
-        seed: of the cards; built-in bots get seeds of their own that follow from it.
-        folder: where everything goes; it must exist.
-        seating: which seatings.
-        slices: into how many matches the hands of a seating are cut.
-        stop: when enough is known.
-        on_fault: what becomes of a player who is late or gone.
-        limits: the players' clocks.
-        fixed_seats: the button does not move.
-        is_in_process: built-in bots play in this process.
-        host: the address to listen on.
-        ports: of the seats, for the only match of a contest.
-        coalesce_s: see `dealer.table.connections.Connections`.
-        exports: the formats of hand histories that are written.
-    """
-
-    game_name: str
-    game: Game
-    players: tuple[Player, ...]
-    names: tuple[str, ...]
-    hands: int
-    seed: int
-    folder: Path
-    seating: Seating = Seating.SINGLE
-    slices: int = 1
-    stop: StopRule | None = None
-    on_fault: FaultPolicy = FaultPolicy.END
-    limits: TimeLimits = DEFAULT_LIMITS
-    fixed_seats: bool = False
-    is_in_process: bool = False
-    host: str = "127.0.0.1"
-    ports: tuple[int, ...] = ()
-    coalesce_s: float | None = None
-    exports: tuple[ExportFormat, ...] = ()
-
-    @property
-    def slots(self) -> list[Slot]:
-        """All matches."""
-        return slots(self.seating, self.game.num_players, self.hands, self.slices)
-
-    @property
-    def is_sequential(self) -> bool:
-        """Whether a sequential test decides, so that intervals have to hold at every moment."""
-        return isinstance(self.stop, Better)
-
-    @property
-    def looks(self) -> bool:
-        """Whether the stop rule needs looking at the scores."""
-        return self.stop is not None and not isinstance(self.stop, FixedHands)
+"""Far more than a bot that corrects itself sends, far fewer than would keep the dealer busy."""
 
 
 class _MatchFailed(Exception):
@@ -126,12 +60,12 @@ class Contest:
         hands_before: hands found on disk, played by an earlier run.
     """
 
-    def __init__(self, plan: ContestPlan, gate: asyncio.Semaphore) -> None:
+    def __init__(self, plan: ContestPlan, workers: asyncio.Semaphore) -> None:
         """Prepare a contest.
 
         Args:
             plan: what is run.
-            gate: lets through as many matches as may run at a time.
+            workers: admits as many matches as may run at a time.
         """
         self.plan = plan
         self.slots = plan.slots
@@ -142,21 +76,15 @@ class Contest:
         self.seconds = 0.0
         self.hands_before = 0
         self.monitor: Monitor | None = None
-        if plan.looks and plan.stop is not None:
-            opponent = plan.names[1] if len(plan.names) == 2 else "the table"
-            self.monitor = Monitor(plan.stop, *score_bounds(plan.game), names=(plan.names[0], opponent))
-        self._gate = gate
+        if plan.looks:
+            self.monitor = Monitor(plan.stop, *score_bounds(plan.game), names=(plan.names[0], plan.opponent))
+        self._workers = workers
         self._is_closed: list[bool] = []
         self._looked_at = 0
 
     @property
-    def seatings(self) -> int:
-        """How many seatings each deal is played in."""
-        return 1 + max(slot.seating for slot in self.slots)
-
-    @property
     def hands_to_play(self) -> int:
-        """All hands of all matches."""
+        """The hands of all matches together."""
         return sum(slot.hands for slot in self.slots)
 
     async def play(self) -> Ending:
@@ -171,7 +99,7 @@ class Contest:
             self._prepare()
             self.ending = await self._play()
         except asyncio.CancelledError:
-            self.ending = Ending("interrupted", "it was interrupted.")
+            self.ending = INTERRUPTED
         finally:
             self.seconds = time.monotonic() - self.started_s
             await self._close_all()
@@ -192,11 +120,11 @@ class Contest:
             self._is_closed.append(picked_up is not None and picked_up.is_closed)
 
     def _make_run(self, index: int, plan: MatchPlan, picked_up: PickedUp | None) -> MatchRun:
-        kind = LocalRun if self.plan.is_in_process else TcpRun
+        kind = LocalRun if self.plan.conditions.is_in_process else TcpRun
         return kind(plan, picked_up=picked_up, on_values=lambda values: self.scores.add(index, values))
 
     def _match_plan(self, slot: Slot) -> MatchPlan:
-        plan = self.plan
+        plan, conditions = self.plan, self.plan.conditions
         return MatchPlan(
             MatchSetup(
                 plan.game,
@@ -204,19 +132,19 @@ class Contest:
                 slot.hands,
                 plan.seed,
                 tuple(plan.names[player] for player in slot.players),
-                plan.fixed_seats,
+                conditions.fixed_seats,
                 slot.first_hand,
-                plan.limits,
-                plan.on_fault,
+                conditions.limits,
+                conditions.on_fault,
                 MAX_IDLE_LINES_PER_HAND,
             ),
-            RecordPlan(plan.folder, plan.game_name, plan.exports, plan.names[0]),
+            plan.record,
             tuple(plan.players[player] for player in slot.players),
             # The same in every slice: what a bot does in a hand does not depend on how the hands are cut.
             tuple((plan.seed * 1000003 + slot.seating * 1009 + player) % 2**32 for player in slot.players),
-            plan.host,
-            plan.ports,
-            plan.coalesce_s,
+            conditions.host,
+            conditions.ports,
+            conditions.coalesce_s,
         )
 
     async def _play(self) -> Ending:
@@ -228,15 +156,15 @@ class Contest:
             failure = match_failed
         if not isinstance(failure, _MatchFailed):
             raise failure
-        return Ending("failed", str(failure))
+        return Ending(Outcome.FAILED, str(failure))
 
     async def _play_all(self) -> Ending:
         for until in self._marks():
             await self._advance(until)
-            if self._decides(until):
-                assert self.monitor is not None
-                return await self._finish("stopped", f"{self.monitor.decision}.")
-        return await self._finish("finished", "all hands were played.")
+            decision = self._decision(until)
+            if decision is not None:
+                return await self._finish(Outcome.STOPPED, f"{decision}.")
+        return await self._finish(Outcome.FINISHED, "all hands were played.")
 
     def _marks(self) -> Iterator[int]:
         """The numbers of hands after which to look, for every match."""
@@ -245,15 +173,15 @@ class Contest:
             yield from range(HANDS_BETWEEN_LOOKS, longest, HANDS_BETWEEN_LOOKS)
         yield longest
 
-    def _decides(self, until: int) -> bool:
-        """Look at the scores up to a mark; whether that is enough."""
+    def _decision(self, until: int) -> str | None:
+        """Look at the scores up to a mark; why to stop there, or None."""
         monitor = self.monitor
         if monitor is None:
-            return False
+            return None
         for scores in self.scores.in_order(self._looked_at, until):
             monitor.add(scores[0])
         self._looked_at = until
-        return monitor.decision is not None
+        return monitor.decision
 
     async def _advance(self, until: int) -> None:
         """Play all matches on to a mark."""
@@ -268,7 +196,7 @@ class Contest:
 
     async def _advance_match(self, index: int, until: int) -> None:
         run, slot = self.runs[index], self.slots[index]
-        async with self._gate:
+        async with self._workers:
             await run.play_until(min(until, slot.hands))
             if run.failure is not None:
                 raise _MatchFailed(run.failure)

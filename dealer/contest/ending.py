@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
-__all__ = ["Ending", "Outcome"]
+from dealer.errors import DealerError
 
-Outcome: TypeAlias = Literal["finished", "stopped", "failed", "interrupted"]
-"""finished: all hands were played. stopped: the stop rule ended it. failed: a fault or an error ended it.
-interrupted: a person or a signal did."""
+__all__ = ["INTERRUPTED", "Ending", "Outcome"]
+
+
+class Outcome(enum.StrEnum):
+    """How a contest ended, in a word."""
+
+    FINISHED = "finished"
+    """All hands were played."""
+    STOPPED = "stopped"
+    """The stop rule ended it."""
+    FAILED = "failed"
+    """A fault or an error ended it."""
+    INTERRUPTED = "interrupted"
+    """A person or a signal ended it."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing is left to play."""
+        return self in (Outcome.FINISHED, Outcome.STOPPED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +35,12 @@ class Ending:
     Attributes:
         outcome: in a word.
         reason: in a sentence.
-        could_not_start: nothing was played, because a bot, a socket or a folder could not be had.
+        error: what kept it from starting: a bot, a socket or a folder that could not be had.
     """
 
     outcome: Outcome
     reason: str
-    could_not_start: bool = False
+    error: DealerError | None = None
+
+
+INTERRUPTED = Ending(Outcome.INTERRUPTED, "it was interrupted.")

@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 
-class Seating(enum.Enum):
+class Seating(enum.StrEnum):
     """Which seatings the same cards are played in."""
 
     SINGLE = "single"
@@ -32,7 +32,7 @@ class Seating(enum.Enum):
     """Every order of the players."""
 
 
-class Format(enum.Enum):
+class Format(enum.StrEnum):
     """Which bots of a tournament meet."""
 
     ROUND_ROBIN = "round-robin"

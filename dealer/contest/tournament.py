@@ -1,6 +1,6 @@
-"""Several contests with the same workers: every bot against every other, or the first against everyone.
+"""Several contests played by the same workers: every bot against every other, or the first against all others.
 
-What goes wrong in one contest is its own affair: the others go on, and it stands in the result with its reason.
+What goes wrong in one contest does not affect the others: they go on, and the result gives the reason.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 
 from dealer.contest.contest import Contest
-from dealer.contest.ending import Ending, Outcome
+from dealer.contest.ending import INTERRUPTED, Ending, Outcome
 from dealer.contest.plan import RunPlan
 from dealer.errors import LaunchError, PickUpError
 
@@ -18,26 +18,27 @@ __all__ = ["Tournament"]
 
 
 class Tournament:
-    """The contests of a run being played.
+    """The contests of a run while they are played; those of a play are a tournament of one.
 
     Attributes:
-        plan: what is run.
+        plan: what is played.
         contests: in the order planned.
         started_s: on the monotonic clock.
-        seconds: how long it ran, once ended.
+        seconds: how long it took, once ended.
     """
 
     def __init__(self, plan: RunPlan, on_ended: Callable[[Contest], None] = lambda contest: None) -> None:
         """Prepare a tournament.
 
         Args:
-            plan: what is run.
-            on_ended: told of every contest that has ended.
+            plan: what is played.
+            on_ended: called with every contest that has ended.
         """
         self.plan = plan
-        self._gate = asyncio.Semaphore(plan.workers)
-        self._turn = asyncio.Semaphore(plan.workers)
-        self.contests = [Contest(contest, self._gate) for contest in plan.contests]
+        workers = asyncio.Semaphore(plan.settled.workers)
+        self._turns = asyncio.Semaphore(plan.settled.workers)
+        """Contests start in their order, not all at once."""
+        self.contests = [Contest(contest, workers) for contest in plan.contests]
         self.started_s = time.monotonic()
         self.seconds = 0.0
         self._on_ended = on_ended
@@ -45,15 +46,12 @@ class Tournament:
     @property
     def outcome(self) -> Outcome:
         """The worst of the contests' outcomes; a failed contest does not end a tournament."""
-        endings = [contest.ending for contest in self.contests]
-        if any(ending is None or ending.outcome == "interrupted" for ending in endings):
-            return "interrupted"
-        if any(ending is not None and ending.outcome == "failed" for ending in endings):
-            return "failed"
-        return "finished"
+        outcomes = {(contest.ending or INTERRUPTED).outcome for contest in self.contests}
+        worst = (Outcome.INTERRUPTED, Outcome.FAILED)
+        return next((outcome for outcome in worst if outcome in outcomes), Outcome.FINISHED)
 
     async def play(self) -> None:
-        """Play all contests, as many at a time as there are workers."""
+        """Play all contests, as many at a time as there are workers; cancelled, it returns once all have stopped."""
         self.started_s = time.monotonic()
         try:
             async with asyncio.TaskGroup() as tasks:
@@ -67,21 +65,22 @@ class Tournament:
 
     async def _play(self, contest: Contest) -> None:
         try:
-            async with self._turn:
+            async with self._turns:
+                folder = contest.plan.record.folder
                 try:
-                    contest.plan.folder.mkdir(parents=True, exist_ok=True)
+                    folder.mkdir(parents=True, exist_ok=True)
                 except OSError as error:
-                    raise LaunchError(f"make the folder {contest.plan.folder}", error.strerror) from None
+                    raise LaunchError(f"make the folder {folder}", error.strerror) from None
                 await contest.play()
         except PickUpError as error:
-            contest.ending = Ending("failed", f"{error}.", could_not_start=True)
+            contest.ending = Ending(Outcome.FAILED, f"{error}.", error)
         except LaunchError as error:
-            could_not_start = contest.scores.hands_played == contest.hands_before
-            contest.ending = Ending("failed", f"{error}.", could_not_start=could_not_start)
+            is_unplayed = contest.scores.hands_played == contest.hands_before
+            contest.ending = Ending(Outcome.FAILED, f"{error}.", error if is_unplayed else None)
         except Exception as error:
             # A mistake in our own code ends this contest; the others know nothing of it.
-            contest.ending = Ending("failed", f"internal error: {type(error).__name__}: {error}.")
+            contest.ending = Ending(Outcome.FAILED, f"internal error: {type(error).__name__}: {error}.")
         except asyncio.CancelledError:
-            contest.ending = contest.ending or Ending("interrupted", "it was interrupted.")
+            contest.ending = contest.ending or INTERRUPTED
             raise
         self._on_ended(contest)

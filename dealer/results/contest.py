@@ -1,13 +1,14 @@
-"""The result of a contest, made of what its matches counted."""
+"""The result of a contest, made from what its matches counted."""
 
 from __future__ import annotations
 
 from collections import Counter
 
 from dealer.contest.contest import Contest
+from dealer.contest.ending import INTERRUPTED
 from dealer.match.faults import FaultKind
 from dealer.record.response_times import ResponseTimes
-from dealer.results.schema import ContestResult, DealerReport, MatchSummary, PlayerResult
+from dealer.results.schema import ContestResult, DealerReport, Interval, MatchSummary, PlayerResult
 from dealer.results.sentences import contest_sentence, fault_phrase
 from logs.estimation import RunningMean
 
@@ -15,44 +16,39 @@ __all__ = ["contest_result"]
 
 
 def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
-    """The result of a contest that has ended.
+    """The result of a contest so far; one that has not ended counts as interrupted.
 
     Args:
-        contest: after `Contest.play`.
-        resume: the command that goes on with it, for one that is not over.
+        contest: the contest.
+        resume: the command that resumes it, if it is not complete.
     """
-    plan, scores, ending = contest.plan, contest.scores, contest.ending
-    assert ending is not None, "the contest has not ended"
+    plan, scores, ending = contest.plan, contest.scores, contest.ending or INTERRUPTED
     means = [RunningMean() for _ in plan.players]
-    for of_deal in scores.in_order():
-        for mean, score in zip(means, of_deal, strict=True):
+    for deal_scores in scores.in_order():
+        for mean, score in zip(means, deal_scores, strict=True):
             mean.add(score)
     duplicates = scores.duplicates
-    seatings = contest.seatings
-    any_time = plan.is_sequential
-    players = [_player_result(contest, player, mean, any_time) for player, mean in enumerate(means)]
+    interval = Interval.ANY_TIME if plan.is_sequential else Interval.FIXED
     hands = scores.hands_played - contest.hands_before
-    verdict = None if contest.monitor is None else contest.monitor.verdict
-    is_unfinished = ending.outcome in ("failed", "interrupted")
-    return ContestResult(
-        game=plan.game_name,
+    result = ContestResult(
+        game=plan.record.game_name,
         seed=plan.seed,
-        seating=plan.seating.value,
-        seatings=seatings,
+        seating=plan.seating,
+        seatings=plan.seatings,
         hands_asked=plan.hands,
         duplicates=duplicates,
-        hands_counted=duplicates * seatings,
+        hands_counted=duplicates * plan.seatings,
         hands_played=scores.hands_played,
         outcome=ending.outcome,
         reason=ending.reason,
-        stop=str(plan.stop) if plan.stop is not None else str(plan.hands),
-        verdict=None if verdict is None else verdict.value,
-        interval="any time" if any_time else "fixed",
+        stop=str(plan.stop),
+        verdict=None if contest.monitor is None else contest.monitor.verdict,
+        interval=interval,
         seconds=contest.seconds,
         hands_per_second=hands / contest.seconds if contest.seconds else 0.0,
-        folder=str(plan.folder),
-        resume=resume if is_unfinished else None,
-        players=players,
+        folder=str(plan.record.folder),
+        resume=None if ending.outcome.is_complete else resume,
+        players=[_player_result(contest, player, mean, interval) for player, mean in enumerate(means)],
         matches=[
             MatchSummary(
                 name=slot.name,
@@ -64,21 +60,13 @@ def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
             for slot, run in zip(contest.slots, contest.runs, strict=False)
         ],
         dealer=_dealer_report(contest),
-        sentence=contest_sentence(
-            players,
-            plan.game_name,
-            duplicates,
-            seatings,
-            scores.hands_played,
-            ending.outcome,
-            ending.reason,
-            has_verdict=verdict is not None,
-        ),
+        sentence="",
     )
+    return result.model_copy(update={"sentence": contest_sentence(result)})
 
 
-def _player_result(contest: Contest, player: int, mean: RunningMean, any_time: bool) -> PlayerResult:
-    """One player over all his seats."""
+def _player_result(contest: Contest, player: int, mean: RunningMean, interval: Interval) -> PlayerResult:
+    """One player over all its seats."""
     plan = contest.plan
     faults: Counter[str] = Counter()
     times = ResponseTimes()
@@ -99,7 +87,7 @@ def _player_result(contest: Contest, player: int, mean: RunningMean, any_time: b
         player=plan.players[player].text,
         chips=contest.scores.chips()[player],
         mbb_per_game=mean.mean if mean.count else None,
-        half_width_95=mean.half_width_any_time() if any_time else mean.half_width_95,
+        half_width_95=mean.half_width_any_time() if interval is Interval.ANY_TIME else mean.half_width_95,
         standard_deviation=mean.standard_deviation if mean.count > 1 else None,
         faults=dict(sorted(faults.items(), key=lambda item: order[item[0]])),
         first_fault=None if first_fault is None else fault_phrase(first_fault),

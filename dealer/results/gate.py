@@ -1,7 +1,7 @@
-"""A verdict for a build server: is a bot at least so good?
+"""A verdict for a build server: does a bot win at least a given rate?
 
-The 95 % interval decides: passed when all of it lies at or above the bound, failed when all of it lies below, undecided
-in between and with too few hands.
+The 95 % interval decides: passed if all of it lies at or above the bound, failed if all of it lies below, undecided
+otherwise and with too few hands.
 """
 
 from __future__ import annotations
@@ -34,27 +34,21 @@ def judge(result: ContestResult, player: str, min_mbb: float) -> Judgement:
 
     Args:
         result: of a contest.
-        player: his name.
-        min_mbb: what he has to reach, in mbb/g.
+        player: its name.
+        min_mbb: the bound, in mbb/g.
 
     Raises:
         KeyError: there is no such player.
     """
-    found = next((one for one in result.players if one.name == player), None)
-    if found is None:
-        raise KeyError(player)
-    others = [one.name for one in result.players if one is not found]
-    over = others[0] if len(others) == 1 else "the table"
+    rate = result.rate(player)
     bound = f"{min_mbb:+,g} mbb/g"
-    mean, half = found.mbb_per_game, found.half_width_95
-    if mean is None or half is None:
-        return Judgement(
-            GateVerdict.UNDECIDED,
-            f"{player} over {over}: too few hands to hold against {bound} ({result.duplicates:,}).",
-        )
-    measured = f"{player} over {over}: {mean:+,.1f} ± {half:,.1f} mbb/g (95 %)"
-    if mean - half >= min_mbb:
+    if rate is None or rate.low is None or rate.high is None:
+        who = f"{player} over {result.opponent_of(player)}"
+        few = f"{who}: too few hands to compare with {bound} ({result.duplicates:,})."
+        return Judgement(GateVerdict.UNDECIDED, few)
+    measured = f"{rate.player} over {rate.opponent}: {rate.text(1)} (95 %)"
+    if rate.low >= min_mbb:
         return Judgement(GateVerdict.PASSED, f"{measured}, at least {bound}.")
-    if mean + half < min_mbb:
+    if rate.high < min_mbb:
         return Judgement(GateVerdict.FAILED, f"{measured}, below {bound}.")
-    return Judgement(GateVerdict.UNDECIDED, f"{measured}: the interval holds {bound}; more hands are needed.")
+    return Judgement(GateVerdict.UNDECIDED, f"{measured}: the interval contains {bound}; more hands are needed.")

@@ -1,15 +1,19 @@
-"""Results as data: what ``--json`` prints and ``result.json`` holds. `docs/results.md` describes the fields.
+"""Results as values: what the library returns and ``result.json`` holds. `docs/results.md` describes the fields.
 
-`SCHEMA_VERSION` counts up when a field changes its meaning or disappears; new fields do not change it.
+`SCHEMA_VERSION` increases when a field changes its meaning or disappears; new fields do not change it. Rates taken from
+a result (`ContestResult.rate`, `CrosstableCell.rate`) name the player they belong to and its opponent.
 """
 
 from __future__ import annotations
 
+import enum
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from dealer.contest.ending import Outcome
+from dealer.contest.schedule import Format, Seating
+from logs.estimation import Rate, Verdict
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -17,6 +21,7 @@ __all__ = [
     "CrosstableCell",
     "DealerReport",
     "GameStandings",
+    "Interval",
     "MatchSummary",
     "PlayerResult",
     "Rank",
@@ -26,29 +31,38 @@ __all__ = [
 SCHEMA_VERSION = 2
 
 
+class Interval(enum.StrEnum):
+    """What an interval promises."""
+
+    FIXED = "fixed"
+    """It holds for a number of hands set beforehand."""
+    ANY_TIME = "any time"
+    """It holds at every moment of a running contest."""
+
+
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class PlayerResult(_Frozen):
-    """One player of a contest, over all seats he had."""
+    """One player of a contest, over all its seats."""
 
     name: str
-    player: str = Field(description="as given: built-in bot, command or tcp")
+    player: str = Field(description="as given: a built-in bot, a command or tcp")
     chips: float = Field(description="net chips over the hands counted")
     mbb_per_game: float | None = Field(description="thousandths of a big blind per hand, against the whole table")
     half_width_95: float | None = Field(
-        description="half the 95 % interval of mbb_per_game, over duplicates; null with too few"
+        description="half the 95 % interval of mbb_per_game, over duplicates; null if there are too few"
     )
-    standard_deviation: float | None = Field(description="of one duplicate's score, in mbb/g; null with fewer than two")
-    faults: dict[str, int] = Field(description="how often this player did what wrong")
-    first_fault: str | None = Field(description="the first thing this player did wrong, in words, with the line")
-    restarts: int = Field(description="how often its process was started again")
-    actions: int = Field(description="answers given")
-    thinking_s: float = Field(description="time its answers took, in all")
+    standard_deviation: float | None = Field(description="of one duplicate's score, in mbb/g; null for fewer than two")
+    faults: dict[str, int] = Field(description="how often this player broke the protocol, by kind")
+    first_fault: str | None = Field(description="the first fault in words, with the line")
+    restarts: int = Field(description="how often its process was restarted")
+    actions: int = Field(description="number of answers")
+    thinking_s: float = Field(description="total time of its answers")
     median_us: float | None = Field(description="median time of an answer, in microseconds")
     p99_us: float | None = Field(description="the time that 99 % of the answers did not exceed, in microseconds")
-    exit_code: int | None = Field(description="of the process that failed; a signal is negative; null where none did")
+    exit_code: int | None = Field(description="of the process that failed, negative for a signal; null if none did")
 
 
 class MatchSummary(_Frozen):
@@ -62,53 +76,77 @@ class MatchSummary(_Frozen):
 
 
 class DealerReport(_Frozen):
-    """What the dealer itself cost."""
+    """The dealer's own overhead."""
 
     actions: int = Field(description="questions asked after an answer")
     us_per_action: float | None = Field(
-        description="mean time from reading an answer to having sent the next question; null without any, or in process"
+        description="mean time from reading an answer to having sent the next question; null in process"
     )
     timeouts_per_million_actions: float | None
 
 
 class ContestResult(_Frozen):
-    """Some players, one game, the same cards in every seating: what ``arena play`` leaves."""
+    """Some players, one game, the same cards in every seating: the result of ``arena play``."""
 
     schema_version: int = SCHEMA_VERSION
     kind: Literal["contest"] = "contest"
     game: str
     seed: int
-    seating: Literal["single", "rotations", "permutations"]
+    seating: Seating
     seatings: int = Field(description="how many seatings each deal is played in")
     hands_asked: int = Field(description="deals asked for, each to be played once in every seating")
-    duplicates: int = Field(description="deals that were played in every seating: the units of the statistics")
+    duplicates: int = Field(description="deals played in every seating: the units of the statistics")
     hands_counted: int = Field(description="duplicates times seatings")
     hands_played: int = Field(description="hands finished, counted or not")
     outcome: Outcome
     reason: str = Field(description="why it ended, in words")
     stop: str = Field(description="the stop rule, as given")
-    verdict: Literal["better", "not better"] | None = Field(description="of a sequential test, about the first player")
-    interval: Literal["fixed", "any time"] = Field(
+    verdict: Verdict | None = Field(description="of a sequential test, about the first player")
+    interval: Interval = Field(
         description="whether half_width_95 holds for a number of hands set beforehand, or at every moment"
     )
     seconds: float = Field(description="wall time of the last run, without earlier interrupted ones")
     hands_per_second: float
-    folder: str | None = Field(description="where the files are")
-    resume: str | None = Field(description="the command that goes on; null when there is nothing left to do")
+    folder: str | None = Field(description="of the files; null if they were not kept")
+    resume: str | None = Field(description="the command that resumes the run; null if nothing is left to play")
     players: list[PlayerResult]
     matches: list[MatchSummary]
     dealer: DealerReport
     sentence: str = Field(description="the result in words")
 
+    def rate(self, player: str | None = None) -> Rate | None:
+        """What a player won from its opponent, or from the table; None if no deal is complete.
+
+        Args:
+            player: its name; the first player by default.
+
+        Raises:
+            KeyError: there is no such player.
+        """
+        found = self.players[0] if player is None else {one.name: one for one in self.players}[player]
+        if found.mbb_per_game is None:
+            return None
+        return Rate(found.mbb_per_game, found.half_width_95, found.name, self.opponent_of(found.name))
+
+    def opponent_of(self, player: str) -> str:
+        """Whom a player's rate is against: its only opponent, or the table."""
+        others = [one.name for one in self.players if one.name != player]
+        return others[0] if len(others) == 1 else "the table"
+
 
 class CrosstableCell(_Frozen):
-    """What one bot won in contests that another sat in too."""
+    """What one bot won in the contests that another took part in, too."""
 
     player: str
     opponent: str
     mbb_per_game: float
     half_width_95: float | None
     hands: int
+
+    @property
+    def rate(self) -> Rate:
+        """The same as a value that says whose it is."""
+        return Rate(self.mbb_per_game, self.half_width_95, self.player, self.opponent)
 
 
 class Rank(_Frozen):
@@ -120,7 +158,7 @@ class Rank(_Frozen):
 
 
 class GameStandings(_Frozen):
-    """Who stands where in one game."""
+    """The rankings in one game."""
 
     game: str
     mbb_per_game: dict[str, float] = Field(description="mean over a player's contests, each counted once")
@@ -131,11 +169,11 @@ class GameStandings(_Frozen):
 
 
 class TournamentResult(_Frozen):
-    """Several contests: what ``arena tournament`` leaves."""
+    """Several contests: the result of ``arena tournament``."""
 
     schema_version: int = SCHEMA_VERSION
     kind: Literal["tournament"] = "tournament"
-    format: Literal["round-robin", "gauntlet"]
+    format: Format
     outcome: Outcome
     reason: str
     players: list[str]

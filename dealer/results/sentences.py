@@ -1,89 +1,64 @@
-"""Results in words: who is better, by how much, how sure that is, and why the playing ended."""
+"""Results in words: who is ahead, by how much, how sure that is, and why play ended."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from dealer.contest.ending import Outcome
+from dealer.contest.plan import ContestPlan
 from dealer.match.faults import QUOTED_BYTES, Fault
 from dealer.record.writers import remedy_text
-from dealer.results.schema import PlayerResult
-from logs.estimation import FEWEST_UNITS
+from dealer.results.schema import ContestResult
+from engine import Game
+from logs.estimation import FEWEST_UNITS, Monitor, Rate, score_bounds
 
-__all__ = ["contest_sentence", "count_of", "fault_phrase", "rounded_up"]
+__all__ = ["contest_sentence", "count_of", "expectation", "fault_phrase", "rounded_up", "typical_spread_mbb"]
 
 _LEVEL_CHIPS = 1e-6
-"""Sums of split pots leave rests far smaller than this."""
+"""Sums of split pots leave remainders far smaller than this."""
+
+_SPREAD_OF_ONE_SEATING = 0.7
+_SPREAD_OF_ALL_SEATINGS = 0.25
 
 
 def count_of(number: int, word: str) -> str:
-    """A number and its word, in the plural where it belongs."""
+    """A number with its noun, in the plural where it belongs."""
     return f"{number:,} {word}" + ("" if number == 1 else "s")
 
 
-def contest_sentence(
-    players: Sequence[PlayerResult],
-    game: str,
-    duplicates: int,
-    seatings: int,
-    hands_played: int,
-    outcome: Outcome,
-    reason: str,
-    *,
-    has_verdict: bool = False,
-) -> str:
-    """Who won, from whose point of view, by how much, how sure that is, and why it ended.
-
-    Args:
-        players: with their results.
-        game: its name.
-        duplicates: deals counted.
-        seatings: in how many seatings each was played.
-        hands_played: all finished hands, counted or not.
-        outcome: how it ended.
-        reason: the same in a sentence.
-        has_verdict: a sequential test has decided; `reason` is its verdict on the first player.
-    """
-    if not duplicates:
-        what = "No hand was finished" if not hands_played else "No deal was finished in every seating"
+def contest_sentence(result: ContestResult) -> str:
+    """Who won, from whose point of view, by how much, how sure that is, and why it ended."""
+    reason = result.reason
+    if not result.duplicates:
+        what = "No deal was finished in every seating" if result.hands_played else "No hand was finished"
         return f"{what}: {reason}"
-    deals = count_of(duplicates, "hand" if seatings == 1 else "deal") + f" of {game}"
-    if seatings > 1:
-        deals += f" in {seatings} seatings each"
-    if has_verdict:
-        first = players[0]
-        over = players[1].name if len(players) == 2 else "the table"
-        spread = "" if first.half_width_95 is None else f" ± {first.half_width_95:,.0f}"
-        measured = f"{first.name} over {over} {first.mbb_per_game or 0.0:+,.0f}{spread} mbb/g (95 %)"
-        return f"{reason[:1].upper()}{reason[1:].rstrip('.')}, known after {deals}: {measured}."
-    endings = {
-        "failed": f" It ended early: {reason}",
-        "interrupted": f" It ended early: {reason}",
-        "stopped": f" It stopped because {reason}",
-    }
-    return _standing(players, deals, duplicates, seatings) + endings.get(outcome, "")
+    deals = count_of(result.duplicates, "hand" if result.seatings == 1 else "deal") + f" of {result.game}"
+    if result.seatings > 1:
+        deals += f" in {result.seatings} seatings each"
+    if result.verdict is not None:
+        return f"{reason[:1].upper()}{reason[1:].rstrip('.')}, known after {deals}: {result.rate()} (95 %)."
+    endings = {Outcome.FINISHED: "", Outcome.STOPPED: f" It stopped because {reason}"}
+    return _standing(result, deals) + endings.get(result.outcome, f" It ended early: {reason}")
 
 
-def _standing(players: Sequence[PlayerResult], deals: str, duplicates: int, seatings: int) -> str:
-    """Who is ahead of whom, and what that is worth."""
-    ranked = sorted(players, key=lambda player: -player.chips)
-    best = ranked[0]
-    over = ranked[1].name if len(ranked) == 2 else "the table"
-    if best.chips - ranked[-1].chips < _LEVEL_CHIPS:
-        return f"{best.name} and {over} are level after {deals}."
-    rate, half = best.mbb_per_game or 0.0, best.half_width_95
-    if half is None:
+def _standing(result: ContestResult, deals: str) -> str:
+    """Who is ahead of whom, and what the lead is worth."""
+    ranked = sorted(result.players, key=lambda player: -player.chips)
+    best = ranked[0].name
+    rate = result.rate(best) or Rate(0.0, None, best, result.opponent_of(best))
+    if ranked[0].chips - ranked[-1].chips < _LEVEL_CHIPS:
+        return f"{best} and {rate.opponent} are level after {deals}."
+    if rate.half_width is None:
         return (
-            f"{best.name} is ahead of {over} by {rate:,.0f} mbb/g after {deals}, too few to say anything about "
+            f"{best} is ahead of {rate.opponent} by {rate.mbb:,.0f} mbb/g after {deals}, too few to say anything about "
             f"strength (at least {FEWEST_UNITS} are needed for an interval)."
         )
-    measured = f"{rate:,.0f} ± {half:,.0f} mbb/g (95 %)"
-    if rate > half:
-        return f"{best.name} beats {over} by {measured} over {deals}."
-    needed = rounded_up(duplicates * (half / rate) ** 2) if rate else 0
+    measured = f"{rate.mbb:,.0f} ± {rate.half_width:,.0f} mbb/g (95 %)"
+    if rate.mbb > rate.half_width:
+        return f"{best} beats {rate.opponent} by {measured} over {deals}."
+    needed = rounded_up(result.duplicates * (rate.half_width / rate.mbb) ** 2) if rate.mbb else 0
     more = f" If the lead is real, about {needed:,} would show it." if needed else ""
-    return f"{best.name} is ahead of {over} by {measured} after {deals}: that may be luck.{more}"
+    return f"{best} is ahead of {rate.opponent} by {measured} after {deals}: that may be luck.{more}"
 
 
 def rounded_up(number: float) -> int:
@@ -100,3 +75,37 @@ def fault_phrase(fault: Fault) -> str:
     line = fault.line[:QUOTED_BYTES].decode("latin-1").rstrip("\r\n")
     quoted = f": {line!r}" if fault.line else ""
     return f"{fault.kind.value}{where}{quoted}, {remedy_text(fault)}"
+
+
+def expectation(plan: ContestPlan) -> str | None:
+    """How many deals a stop rule is likely to need, said before the first hand; None for a fixed number of hands."""
+    if not plan.looks:
+        return None
+    spread = typical_spread_mbb(plan.game, plan.seatings)
+    deals = rounded_up(Monitor(plan.stop, *score_bounds(plan.game)).likely_units(spread))
+    more = f", more than the {plan.hands:,} that will be played" if deals > plan.hands else ""
+    return (
+        f"{plan.stop}: likely to need up to {count_of(deals, 'deal')}{more}, if the standard deviation of a deal is "
+        f"{spread:,.0f} mbb as between simple bots; the estimate is updated during play."
+    )
+
+
+def typical_spread_mbb(game: Game, seatings: int) -> float:
+    """The standard deviation of a deal's score to expect before anything is known of the players, in mbb/g.
+
+    Measured between the simplest bots (raising and calling against random), in thousandths of the most a hand can lose:
+
+                            one seating    all rotations
+        limit, 2 players     170 - 540         50 - 250
+        no-limit, 2 players  720 - 870        230 - 340
+        Kuhn, 2 players      800 - 960        180 - 220
+        Leduc                310 - 710        110 - 230
+
+    Bots that play well risk less: for them the figures used are a bound rather than an estimate.
+
+    Args:
+        game: what is played.
+        seatings: in how many seatings each deal is played.
+    """
+    lowest, _ = score_bounds(game)
+    return -lowest * (_SPREAD_OF_ONE_SEATING if seatings == 1 else _SPREAD_OF_ALL_SEATINGS)

@@ -89,6 +89,7 @@ class BotProcess:
                     stdout=output,
                     stderr=subprocess.STDOUT,
                     env=environment,
+                    cwd=player.directory,
                     start_new_session=os.name != "nt",
                 )
         except OSError as error:

@@ -43,16 +43,22 @@ class Player:
         name: shown in tables and logs; free of characters that logs cannot hold.
         kind: where it comes from.
         command: program and arguments, for a command.
+        directory: the folder a command is started in; None for the present one.
     """
 
     text: str
     name: str
     kind: PlayerKind
     command: tuple[str, ...] = ()
+    directory: str | None = None
 
 
-def parse_player(text: str) -> Player:
+def parse_player(text: str, directory: str | None = None) -> Player:
     """Read the description of a player and check that the player can be started.
+
+    Args:
+        text: the description.
+        directory: the folder that commands are started in; None for the present one.
 
     Raises:
         PlayerError: there is no such bot, option or program; the sentence says what there is.
@@ -77,17 +83,19 @@ def parse_player(text: str) -> Player:
         raise PlayerError(f"{text!r} is not a command: {error}") from None
     if not command:
         raise PlayerError("an empty text names no player")
-    program = shutil.which(command[0])
+    path = os.path.join(directory or "", command[0])
+    program = shutil.which(path if os.path.dirname(command[0]) else command[0])
     if program is None:
-        raise PlayerError(_missing_program(command[0]))
-    # The program is started in the current folder, so a relative path stays right.
-    return Player(text, name or _clean(os.path.basename(command[0])), PlayerKind.COMMAND, (program, *command[1:]))
+        raise PlayerError(_missing_program(command[0], path))
+    shown = name or _clean(os.path.basename(command[0]))
+    return Player(text, shown, PlayerKind.COMMAND, (program, *command[1:]), directory)
 
 
-def _missing_program(word: str) -> str:
-    if os.path.isdir(word):
+def _missing_program(word: str, path: str) -> str:
+    """Why a word does not start a program; `path` is where a file of that name would be."""
+    if os.path.isdir(path):
         return f"{word!r} is a folder, not a program"
-    if os.path.exists(word):
+    if os.path.exists(path):
         hint = f"chmod +x {word}" if os.name != "nt" else "name its interpreter, as in 'python bot.py'"
         if not os.path.dirname(word) and os.name != "nt":
             hint = f"write ./{word}"

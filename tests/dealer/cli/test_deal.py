@@ -104,9 +104,9 @@ def test_an_interrupted_wait(dealing: Dealing) -> None:
     [
         (("nogame",), "no such game or file"),
         (("kuhn", "tcp"), "needs 2 players, 1 given"),
-        (("kuhn", "--ports", "x"), "--ports x: 'x' is no port"),
-        (("kuhn", "--ports", "1,99999"), "'99999' is no port"),
-        (("kuhn", "--ports", "-1"), "'-1' is no port"),
+        (("kuhn", "--ports", "x"), "--ports x: 'x' is not a valid port"),
+        (("kuhn", "--ports", "1,99999"), "'99999' is not a valid port"),
+        (("kuhn", "--ports", "-1"), "'-1' is not a valid port"),
         (("kuhn", "--host", "192.0.2.1"), "cannot listen on 192.0.2.1 port any"),
     ],
 )
@@ -119,7 +119,7 @@ def test_what_cannot_be_dealt_is_one_sentence(arena_here: Arena, arguments: tupl
 def test_digits_that_are_no_number(arena_here: Arena) -> None:
     ran = arena_here("deal", "kuhn", "--ports", "²")
     assert ran.code == 2
-    assert "is no port" in ran.sentence
+    assert "is not a valid port" in ran.sentence
 
 
 def test_a_port_in_use(arena_here: Arena) -> None:

@@ -29,7 +29,7 @@ def test_a_match_is_shown_as_a_table_and_a_sentence(arena: Arena, tmp_path: Path
         assert word in ran.out
     lines = ran.out.rstrip().splitlines()
     assert lines[-1] == "Seed 1. Files are in here"
-    assert "µs of the dealer's own per action, 0 timeouts per million actions." in lines[-2]
+    assert "µs per action, 0 timeouts per million actions." in lines[-2]
     assert "200 deals of kuhn.limit.2p in 2 seatings each" in lines[-3]
     assert (tmp_path / "here" / "match.a.log").is_file()
 

@@ -236,3 +236,21 @@ def test_a_disk_that_is_full_is_one_sentence_and_whole_lines(tmp_path: Path, are
     assert "Traceback" not in ran.err
     for log in _logs(tmp_path / "run").values():
         assert log.endswith(b"\n")
+
+
+def test_a_run_of_a_game_file_is_resumed_from_anywhere(tmp_path: Path, arena: Arena) -> None:
+    """The definition is kept with the run, under the name that its logs give."""
+    kuhn = Path(__file__).resolve().parents[3] / "engine" / "games" / "kuhn.limit.2p.game"
+    (tmp_path / "games").mkdir()
+    (tmp_path / "games" / "my.game").write_bytes(kuhn.read_bytes())
+    whole = arena(
+        "play", "games/my.game", "calling", "random", "-n", "20", "--seed", "1", "--in-process", "--out", "run"
+    )
+    assert whole.code == 0
+    logs = _logs(tmp_path / "run")
+    assert logs["match.a.log"].startswith(b"# name/game/hands/seed match.a my.game 20 1\n")
+    (tmp_path / "games" / "my.game").unlink()
+    ran = arena("resume", str(tmp_path / "run"), "--json")
+    assert ran.code == 0, ran.err
+    assert json.loads(ran.out)["outcome"] == "finished"
+    assert _logs(tmp_path / "run") == logs

@@ -108,7 +108,7 @@ def test_files_that_do_not_fit_are_told(arena_here: Arena, tmp_path: Path) -> No
     assert arena_here("play", "--config", "none.toml").sentence.startswith("cannot read none.toml")
     (tmp_path / "far.toml").write_text('directory = "/nowhere/at/all"\n')
     assert arena_here("play", "--config", "far.toml").sentence.startswith(
-        "far.toml: directory: cannot start commands in"
+        "directory: commands cannot start in /nowhere/at/all"
     )
 
 
@@ -148,6 +148,6 @@ def test_a_gate_without_a_result_is_told(arena_here: Arena, tmp_path: Path) -> N
     (tmp_path / "run").mkdir()
     assert "the run has not ended" in arena_here("gate", "run", "--min-mbb", "0").sentence
     (tmp_path / "x.json").write_text("{")
-    assert "is no JSON" in arena_here("gate", "x.json", "--min-mbb", "0").sentence
+    assert "is not JSON" in arena_here("gate", "x.json", "--min-mbb", "0").sentence
     (tmp_path / "y.json").write_text('{"schema_version": 1}')
-    assert "is no result of schema version 2" in arena_here("gate", "y.json", "--min-mbb", "0").sentence
+    assert "is not a result of schema version 2" in arena_here("gate", "y.json", "--min-mbb", "0").sentence

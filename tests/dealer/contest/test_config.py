@@ -12,18 +12,19 @@ from hypothesis import strategies as st
 
 from dealer.contest.config import RunConfig, read_config, validated
 from dealer.errors import ConfigError
+from dealer.match.faults import FaultPolicy
 
 
 def test_nothing_asked_for_is_fine() -> None:
     config = validated({}, "here")
-    assert (config.command, config.games, config.bots, config.on_fault) == ("play", ["limit"], [], "end")
-    limits = config.limits
+    assert (config.command, config.games, config.bots, config.on_fault) == ("play", ["limit"], [], FaultPolicy.END)
+    limits = config.conditions.limits
     assert (limits.response_us, limits.hand_us, limits.per_hand_us) == (600_000_000, 600_000_000, 7_000_000)
     assert limits.start_us == 30_000_000
 
 
 def test_a_start_timeout_of_0_waits_for_ever() -> None:
-    assert validated({"start_timeout_s": 0.0}, "here").limits.start_us is None
+    assert validated({"start_timeout_s": 0.0}, "here").conditions.limits.start_us is None
 
 
 @pytest.mark.parametrize(
@@ -35,7 +36,7 @@ def test_a_start_timeout_of_0_waits_for_ever() -> None:
         ({"seed": -1}, "seed: should be greater than or equal to 0, not -1"),
         ({"on_fault": "shout"}, "on_fault: should be 'end', 'forfeit' or 'restart', not 'shout'"),
         ({"stop": "soon"}, "stop: 'soon' is not a stop rule; a stop rule is"),
-        ({"ports": [70000]}, "ports: 70000 is no port"),
+        ({"ports": [70000]}, "ports: 70000 is not a valid port"),
         ({"game": "limit", "games": ["kuhn"]}, "name the game with 'game', or several with 'games', not both"),
         ({"bots": "calling"}, "bots: should be a valid list, not 'calling'"),
         ({"t_response_s": 0}, "t_response_s: should be greater than or equal to 0.001, not 0"),
@@ -83,10 +84,10 @@ def test_a_game_that_lies_beside_the_file_is_found(tmp_path: Path) -> None:
     ("content", "words"),
     [
         (b"hands = \n", "line 1"),
-        (b"bots = ['\xff']\n", "byte 10 is no UTF-8 text"),
+        (b"bots = ['\xff']\n", "byte 10 is not UTF-8 text"),
     ],
 )
-def test_a_file_that_is_no_toml_is_told_with_the_place(tmp_path: Path, content: bytes, words: str) -> None:
+def test_a_file_that_is_not_toml_is_told_with_the_place(tmp_path: Path, content: bytes, words: str) -> None:
     path = tmp_path / "run.toml"
     path.write_bytes(content)
     with pytest.raises(ConfigError) as error:
@@ -98,3 +99,20 @@ def test_a_file_that_is_no_toml_is_told_with_the_place(tmp_path: Path, content: 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"cannot read .*No such file"):
         read_config(tmp_path / "none.toml")
+
+
+def test_an_error_names_settings_as_its_reader_knows_them() -> None:
+    with pytest.raises(ConfigError) as error:
+        validated({"t_hand_s": 0, "hans": 1})
+    assert {problem.setting for problem in error.value.problems} == {"t_hand_s", ""}
+    assert error.value.text(lambda setting: f"--{setting}").startswith("--t_hand_s: should be greater")
+    with pytest.raises(ConfigError) as error:
+        validated({"t_hand_s": 0}, "run.toml")
+    assert error.value.text(lambda setting: f"--{setting}").startswith("run.toml: t_hand_s: should be greater")
+
+
+def test_every_setting_that_can_be_left_open_says_what_it_is_then() -> None:
+    for name, field in RunConfig.model_fields.items():
+        extra = field.json_schema_extra
+        if isinstance(extra, dict) and field.default is None and name != "stop":
+            assert extra["otherwise"], name

@@ -10,16 +10,19 @@ from typing import Any
 import pytest
 
 from dealer.contest.config import validated
-from dealer.contest.contest import Contest, ContestPlan
-from dealer.contest.plan import RunPlan
+from dealer.contest.contest import Contest
+from dealer.contest.plan import ContestPlan, RunPlan
 from dealer.contest.schedule import Seating
+from dealer.contest.settling import settle
 from dealer.contest.tournament import Tournament
+from dealer.errors import LaunchError
 from dealer.match.faults import FaultPolicy
+from dealer.record.files import RecordPlan
 from dealer.results.contest import contest_result
 from dealer.results.schema import ContestResult
 from dealer.table.loop import new_event_loop
 from dealer.table.players import parse_player
-from logs.estimation import parse_stop_rule
+from logs.estimation import Verdict, parse_stop_rule
 from protocol import find_game
 from tests.dealer.helpers import CONNECT, PATIENCE_S, ROOT, write_program
 
@@ -31,20 +34,18 @@ def _bots_find_our_packages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _plan(folder: Path, *players: str, game: str = "kuhn", hands: int = 200, **options: Any) -> ContestPlan:
     name, rules = find_game(game)
-    parsed = tuple(parse_player(text) for text in players)
     folder.mkdir(parents=True, exist_ok=True)
-    stop = options.pop("stop", None)
     return ContestPlan(
-        name,
         rules,
-        parsed,
+        RecordPlan(folder, name),
+        tuple(parse_player(text) for text in players),
         tuple("ABCDEF"[: len(players)]),
         hands,
         5,
-        folder,
         options.pop("seating", Seating.ROTATIONS),
-        stop=None if stop is None else parse_stop_rule(stop),
-        **options,
+        options.pop("slices", 1),
+        parse_stop_rule(options.pop("stop", str(hands))),
+        validated(options).conditions,
     )
 
 
@@ -79,7 +80,7 @@ def _logs(folder: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize("players", [("calling", "calling"), ("raising", "raising")])
 def test_equal_players_are_level_in_every_duplicate(tmp_path: Path, game: str, players: tuple[str, str]) -> None:
     """The cards fall to both alike: what is left is skill, and here there is none."""
-    result = _play(_plan(tmp_path, *players, game=game, is_in_process=True))
+    result = _play(_plan(tmp_path, *players, game=game, in_process=True))
     assert [player.mbb_per_game for player in result.players] == [0.0, 0.0]
     assert [player.half_width_95 for player in result.players] == [0.0, 0.0]
     assert (result.duplicates, result.hands_counted) == (200, 400)
@@ -87,7 +88,7 @@ def test_equal_players_are_level_in_every_duplicate(tmp_path: Path, game: str, p
 
 
 def test_every_player_holds_every_seats_cards(tmp_path: Path) -> None:
-    _play(_plan(tmp_path, "calling", "folding", "raising", game="kuhn.limit.3p", is_in_process=True, hands=30))
+    _play(_plan(tmp_path, "calling", "folding", "raising", game="kuhn.limit.3p", in_process=True, hands=30))
     cards: dict[str, set[tuple[int, str]]] = {}
     for log in _logs(tmp_path).values():
         for line in log.decode().splitlines()[4:-1]:
@@ -104,7 +105,7 @@ def test_permutations_are_all_orders(tmp_path: Path) -> None:
         *("calling", "folding", "raising"),
         game="kuhn.limit.3p",
         seating=Seating.PERMUTATIONS,
-        is_in_process=True,
+        in_process=True,
         hands=20,
     )
     result = _play(plan)
@@ -114,8 +115,8 @@ def test_permutations_are_all_orders(tmp_path: Path) -> None:
 
 
 def test_slices_are_parts_of_the_same_hands(tmp_path: Path) -> None:
-    whole = _play(_plan(tmp_path / "whole", "random", "raising", is_in_process=True))
-    sliced = _play(_plan(tmp_path / "sliced", "random", "raising", is_in_process=True, slices=3))
+    whole = _play(_plan(tmp_path / "whole", "random", "raising", in_process=True))
+    sliced = _play(_plan(tmp_path / "sliced", "random", "raising", in_process=True, slices=3))
     hands = [
         sorted(line for name, log in _logs(tmp_path / run).items() for line in log.splitlines()[4:-1])
         for run in ("whole", "sliced")
@@ -129,7 +130,7 @@ def test_slices_are_parts_of_the_same_hands(tmp_path: Path) -> None:
 
 def test_over_tcp_and_in_process_it_is_the_same_contest(tmp_path: Path) -> None:
     results = [
-        _compared(_play(_plan(tmp_path / str(is_in), "random", "raising", game="leduc", hands=60, is_in_process=is_in)))
+        _compared(_play(_plan(tmp_path / str(is_in), "random", "raising", game="leduc", hands=60, in_process=is_in)))
         for is_in in (False, True)
     ]
     assert results[0] == results[1]
@@ -143,7 +144,7 @@ def test_over_tcp_and_in_process_it_is_the_same_contest(tmp_path: Path) -> None:
 def test_how_many_matches_run_at_a_time_changes_nothing(tmp_path: Path, stop: str) -> None:
     results = [
         _play(
-            _plan(tmp_path / str(width), "random", "raising", hands=30_000, stop=stop, slices=2, is_in_process=True),
+            _plan(tmp_path / str(width), "random", "raising", hands=30_000, stop=stop, slices=2, in_process=True),
             at_a_time=width,
         )
         for width in (1, 3, 4)
@@ -157,7 +158,7 @@ def test_how_many_matches_run_at_a_time_changes_nothing(tmp_path: Path, stop: st
 def test_over_tcp_it_stops_at_the_same_hand(tmp_path: Path) -> None:
     results = [
         _compared(
-            _play(_plan(tmp_path / str(is_in), "random", "folding", stop="better:0,99", is_in_process=is_in, hands=900))
+            _play(_plan(tmp_path / str(is_in), "random", "folding", stop="better:0,99", in_process=is_in, hands=900))
         )
         for is_in in (False, True)
     ]
@@ -166,15 +167,15 @@ def test_over_tcp_it_stops_at_the_same_hand(tmp_path: Path) -> None:
 
 
 def test_a_stopped_contest_has_its_scores_written(tmp_path: Path) -> None:
-    result = _play(_plan(tmp_path, "random", "folding", stop="better:0,100", is_in_process=True, hands=30_000))
-    assert (result.outcome, result.verdict, result.resume) == ("stopped", "better", None)
+    result = _play(_plan(tmp_path, "random", "folding", stop="better:0,100", in_process=True, hands=30_000))
+    assert (result.outcome, result.verdict, result.resume) == ("stopped", Verdict.BETTER, None)
     assert result.interval == "any time"
     for log in _logs(tmp_path).values():
         assert log.splitlines()[-1].startswith(b"SCORE:")
 
 
 def test_a_rule_that_is_never_met_ends_with_the_hands(tmp_path: Path) -> None:
-    result = _play(_plan(tmp_path, "random", "raising", stop="ci=0.5", is_in_process=True, hands=1500))
+    result = _play(_plan(tmp_path, "random", "raising", stop="ci=0.5", in_process=True, hands=1500))
     assert (result.outcome, result.duplicates, result.verdict) == ("finished", 1500, None)
 
 
@@ -197,9 +198,9 @@ def _interrupted(plan: ContestPlan, hands: int) -> ContestResult:
         return runner.run(main())
 
 
-@pytest.mark.parametrize("is_in_process", [False, True])
-def test_interrupted_again_and_again_it_is_the_same_contest(tmp_path: Path, is_in_process: bool) -> None:
-    options: dict[str, Any] = {"stop": "better:0,2", "hands": 1000, "is_in_process": is_in_process}
+@pytest.mark.parametrize("in_process", [False, True])
+def test_interrupted_again_and_again_it_is_the_same_contest(tmp_path: Path, in_process: bool) -> None:
+    options: dict[str, Any] = {"stop": "better:0,2", "hands": 1000, "in_process": in_process}
     expected = _compared(_play(_plan(tmp_path / "whole", "random", "random", **options)))
     plan = _plan(tmp_path / "broken", "random", "random", **options)
     for hands in (1, 30, 277, 950):
@@ -260,9 +261,9 @@ def test_what_a_bot_does_ends_no_other_contest(tmp_path: Path) -> None:
         _plan(tmp_path / "3", bob, "calling", hands=30),
         _plan(tmp_path / "4", "random", "calling", hands=30, host="192.0.2.1"),
     ]
-    alone = _compared(_play(replace(plans[1], folder=_made(tmp_path / "alone"))))
-    config = validated({"command": "tournament"}, "here")
-    tournament = Tournament(RunPlan(config, tmp_path, ("A", "B"), tuple(plans), ((0, 1),) * 4, 3))
+    alone = _compared(_play(replace(plans[1], record=replace(plans[1].record, folder=_made(tmp_path / "alone")))))
+    settled = settle(validated({"command": "tournament", "bots": ["random", "calling"], "workers": 3}))
+    tournament = Tournament(RunPlan(settled, tmp_path, tuple(plans), ((0, 1),) * 4))
 
     async def main() -> None:
         async with asyncio.timeout(PATIENCE_S):
@@ -275,7 +276,7 @@ def test_what_a_bot_does_ends_no_other_contest(tmp_path: Path) -> None:
     assert _compared(contest_result(tournament.contests[1], resume=None)) == alone
     last = tournament.contests[3].ending
     assert last is not None
-    assert last.could_not_start
+    assert isinstance(last.error, LaunchError)
     assert last.reason.startswith("cannot listen on 192.0.2.1")
 
 

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dealer.contest.config import validated
-from dealer.contest.plan import RunPlan, find_entrants, keep_games, plan_run, settled
+from dealer.contest.plan import RunPlan, plan_run
 from dealer.contest.schedule import Seating
+from dealer.contest.settling import keep_games, repeatable, settle
 from dealer.errors import ConfigError
 from logs.estimation import IntervalWidth
 from protocol import find_game, format_game_definition
 
 
 def planned(folder: Path, **settings: Any) -> RunPlan:
-    asked = validated(settings, "here")
-    entrants = find_entrants(asked)
-    return plan_run(settled(asked, entrants, 77), entrants, folder)
+    return plan_run(settle(validated({"seed": 77} | settings)), folder)
 
 
 def test_the_bare_command_plays_two_bots_in_both_seatings(tmp_path: Path) -> None:
@@ -27,7 +27,7 @@ def test_the_bare_command_plays_two_bots_in_both_seatings(tmp_path: Path) -> Non
     assert contest.names == ("raising", "random")
     assert (contest.hands, contest.seed, contest.seating) == (3000, 77, Seating.ROTATIONS)
     assert [slot.players for slot in contest.slots] == [(0, 1), (1, 0)]
-    assert contest.folder == tmp_path
+    assert contest.record.folder == tmp_path
 
 
 def test_a_seat_for_somebody_else_is_played_once(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_a_tournament_has_a_folder_per_contest(tmp_path: Path) -> None:
     plan = planned(tmp_path, command="tournament", games=["kuhn", "kuhn3"], bots=["a=calling", "b=random", "c=folding"])
     assert [contest.names for contest in plan.contests] == [("a", "b"), ("a", "c"), ("b", "c"), ("a", "b", "c")]
     assert plan.entrants == ((0, 1), (0, 2), (1, 2), (0, 1, 2))
-    assert [contest.folder.name for contest in plan.contests] == [
+    assert [contest.record.folder.name for contest in plan.contests] == [
         "1-kuhn.limit.2p-a-vs-b",
         "2-kuhn.limit.2p-a-vs-c",
         "3-kuhn.limit.2p-b-vs-c",
@@ -67,25 +67,31 @@ def test_a_tournament_has_a_folder_per_contest(tmp_path: Path) -> None:
 
 
 def test_settled_settings_leave_nothing_open_and_plan_the_same_run(tmp_path: Path) -> None:
-    asked = validated({"bots": ["calling", "calling"], "stop": "300"}, "here")
-    entrants = find_entrants(asked)
-    whole = settled(asked, entrants, 5)
-    assert (whole.hands, whole.seed, whole.seating, whole.directory) == (300, 5, "rotations", str(Path.cwd()))
-    assert whole.workers is not None
-    again = settled(whole, find_entrants(whole), 6)
-    assert again == whole
-    assert plan_run(again, entrants, tmp_path) == plan_run(whole, entrants, tmp_path)
+    asked = validated({"bots": ["calling", "calling"], "stop": "300"})
+    settled = settle(asked)
+    whole = repeatable(asked, settled)
+    assert (whole.hands, whole.seed, whole.seating) == (300, settled.seed, "rotations")
+    assert (whole.workers, whole.directory) == (settled.workers, str(Path.cwd()))
+    assert repeatable(whole, settle(whole)) == whole
+    assert plan_run(settle(whole), tmp_path) == plan_run(settle(whole), tmp_path)
+    assert plan_run(settle(whole), tmp_path).contests[0].slots == plan_run(settled, tmp_path).contests[0].slots
+
+
+def test_a_plan_is_a_value(tmp_path: Path) -> None:
+    plan = planned(tmp_path, bots=["calling", "random"], stop="ci=20")
+    assert plan == planned(tmp_path, bots=["calling", "random"], stop="ci=20")
+    assert pickle.loads(pickle.dumps(plan)) == plan
+    assert len({plan, pickle.loads(pickle.dumps(plan))}) == 1
 
 
 def test_a_game_of_ones_own_is_kept_beside_the_settings(tmp_path: Path) -> None:
     game = tmp_path / "mine.game"
     game.write_text(format_game_definition(find_game("kuhn")[1]))
-    asked = validated({"games": [str(game)]}, "here")
-    entrants = find_entrants(asked)
-    assert settled(asked, entrants, 1).games == ["mine.game"]
+    settled = settle(validated({"games": [str(game)]}))
+    assert [named.name for named in settled.games] == ["mine.game"]
     folder = tmp_path / "run"
     folder.mkdir()
-    keep_games(entrants, folder)
+    keep_games(settled, folder)
     assert find_game(str(folder / "mine.game"))[1] == find_game("kuhn")[1]
 
 
@@ -99,12 +105,14 @@ def test_a_game_of_ones_own_is_kept_beside_the_settings(tmp_path: Path) -> None:
             {"command": "tournament", "games": ["kuhn3"], "bots": ["calling", "random"]},
             "needs at least 3 bots, 2 given",
         ),
-        ({"command": "tournament", "bots": ["calling", "tcp"]}, "'tcp' cannot play one"),
+        ({"command": "tournament", "bots": ["calling", "tcp"]}, "'tcp' cannot play in one"),
         ({"bots": ["tcp", "calling"], "in_process": True}, "only built-in bots play in process, tcp is a tcp player"),
-        ({"in_process": True, "on_fault": "restart"}, "--on-fault end or forfeit"),
-        ({"in_process": True, "workers": 2}, "--workers 1 only"),
-        ({"hands": 10, "stop": "20"}, "--hands 10 and --stop 20 contradict each other"),
+        ({"in_process": True, "on_fault": "restart"}, "on_fault: a bot that plays in process cannot be restarted"),
+        ({"in_process": True, "workers": 2}, "workers: matches in process are played one after the other"),
+        ({"hands": 10, "stop": "20"}, "hands: 10 contradicts the stop rule '20'"),
         ({"ports": [5000], "seating": "rotations"}, "ports can be given for one match only"),
+        ({"games": ["kuhn", "leduc"]}, "games: a play has one game; a tournament can have several"),
+        ({"games": ["kuhn"], "export": "pokerstars"}, "export: kuhn.limit.2p: "),
     ],
 )
 def test_what_cannot_be_played_is_told(tmp_path: Path, settings: dict[str, Any], words: str) -> None:

@@ -14,6 +14,7 @@ from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.results.schema import SCHEMA_VERSION, ContestResult, PlayerResult
 from dealer.results.sentences import contest_sentence, count_of, fault_phrase, rounded_up
 from engine import CALL, Seat
+from logs.estimation import Rate, Verdict
 from tests.dealer import results_of
 
 GAME = "some.game"
@@ -29,16 +30,25 @@ def _pair(chips: float, mbb: float, half: float | None) -> list[PlayerResult]:
 
 def _sentence(
     players: list[PlayerResult],
-    hands: int,
-    outcome: Outcome = "finished",
+    deals: int,
+    outcome: Outcome = Outcome.FINISHED,
     reason: str = "all hands were played.",
     *,
     seatings: int = 1,
     hands_played: int | None = None,
-    has_verdict: bool = False,
+    verdict: Verdict | None = None,
 ) -> str:
-    played = hands * seatings if hands_played is None else hands_played
-    sentence = contest_sentence(players, GAME, hands, seatings, played, outcome, reason, has_verdict=has_verdict)
+    result = results_of.contest(
+        *players,
+        game=GAME,
+        duplicates=deals,
+        seatings=seatings,
+        hands_played=deals * seatings if hands_played is None else hands_played,
+        outcome=outcome,
+        reason=reason,
+        verdict=verdict,
+    )
+    sentence = contest_sentence(result)
     assert "nan" not in sentence
     assert "inf" not in sentence
     return sentence
@@ -46,12 +56,12 @@ def _sentence(
 
 def test_no_hand() -> None:
     players = [_player("Ann", 0.0), _player("Bob", 0.0)]
-    assert _sentence(players, 0, "failed", "Bob did not come.") == "No hand was finished: Bob did not come."
+    assert _sentence(players, 0, Outcome.FAILED, "Bob did not come.") == "No hand was finished: Bob did not come."
 
 
 def test_hands_without_a_whole_duplicate() -> None:
     players = [_player("Ann", 0.0), _player("Bob", 0.0)]
-    assert _sentence(players, 0, "failed", "Bob left.", seatings=2, hands_played=7) == (
+    assert _sentence(players, 0, Outcome.FAILED, "Bob left.", seatings=2, hands_played=7) == (
         "No deal was finished in every seating: Bob left."
     )
 
@@ -115,7 +125,12 @@ def test_no_spread_at_all() -> None:
 
 def test_a_verdict_names_the_first_player_even_when_he_is_worse() -> None:
     sentence = _sentence(
-        _pair(-500, -500.0, 100.0), 1000, "stopped", "Ann is not better than Bob.", has_verdict=True, seatings=2
+        _pair(-500, -500.0, 100.0),
+        1000,
+        Outcome.STOPPED,
+        "Ann is not better than Bob.",
+        verdict=Verdict.NOT_BETTER,
+        seatings=2,
     )
     assert sentence == (
         "Ann is not better than Bob, known after 1,000 deals of some.game in 2 seatings each: "
@@ -123,14 +138,14 @@ def test_a_verdict_names_the_first_player_even_when_he_is_worse() -> None:
     )
 
 
-@pytest.mark.parametrize("outcome", ["failed", "interrupted"])
+@pytest.mark.parametrize("outcome", [Outcome.FAILED, Outcome.INTERRUPTED])
 @pytest.mark.parametrize(("mbb", "half"), [(500.0, 10.0), (5.0, 10.0), (5.0, None), (0.0, 10.0)])
 def test_an_early_end_is_said_with_its_reason(outcome: Outcome, mbb: float, half: float | None) -> None:
     assert _sentence(_pair(mbb, mbb, half), 1000, outcome, "Bob left.").endswith(" It ended early: Bob left.")
 
 
 def test_a_stop_rule_is_given_as_the_reason() -> None:
-    assert _sentence(_pair(5.0, 5.0, 1.0), 1000, "stopped", "the interval is narrow.").endswith(
+    assert _sentence(_pair(5.0, 5.0, 1.0), 1000, Outcome.STOPPED, "the interval is narrow.").endswith(
         " It stopped because the interval is narrow."
     )
 
@@ -141,13 +156,13 @@ def test_a_stop_rule_is_given_as_the_reason() -> None:
     half=st.none() | st.floats(0, 1e9),
     hands=st.integers(0, 2**32),
     seatings=st.integers(1, 6),
-    has_verdict=st.booleans(),
+    verdict=st.sampled_from([None, *Verdict]),
 )
 def test_every_sentence_is_a_sentence(
-    chips: float, mbb: float, half: float | None, hands: int, seatings: int, has_verdict: bool
+    chips: float, mbb: float, half: float | None, hands: int, seatings: int, verdict: Verdict | None
 ) -> None:
     players = _pair(chips, math.copysign(mbb, chips), half)
-    sentence = _sentence(players, hands, "finished", "nothing.", seatings=seatings, has_verdict=has_verdict)
+    sentence = _sentence(players, hands, Outcome.FINISHED, "nothing.", seatings=seatings, verdict=verdict)
     assert sentence.endswith(".")
     assert "None" not in sentence
 
@@ -164,6 +179,17 @@ def test_estimates_are_rounded_up_to_two_digits(number: float, shown: int) -> No
 
 
 # ---- data
+
+
+def test_a_rate_says_whose_it_is() -> None:
+    pair = results_of.contest(*_pair(5000, 1234.4, 99.6))
+    assert pair.rate() == Rate(1234.4, 99.6, "Ann", "Bob")
+    assert pair.rate("Bob") == Rate(-1234.4, 99.6, "Bob", "Ann")
+    three = results_of.contest(*_pair(1, 2.0, None), _player("Eve", 0.0))
+    assert three.rate("Bob") == Rate(-2.0, None, "Bob", "the table")
+    assert three.rate("Eve") is None
+    with pytest.raises(KeyError):
+        three.rate("Mallory")
 
 
 def test_a_result_is_json_with_its_schema_version() -> None:

@@ -1,0 +1,111 @@
+"""How a run stands while it is played, as a value: what a progress line, a web page or a notebook shows."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from dealer.contest.contest import Contest
+from dealer.contest.tournament import Tournament
+from dealer.table.players import PlayerKind
+from logs.estimation import Rate
+
+__all__ = ["AwaitedPlayer", "Progress", "progress_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitedPlayer:
+    """A player that has not connected yet.
+
+    Attributes:
+        name: its name.
+        address: where it is awaited, as HOST:PORT.
+        is_remote: whether somebody else has to start it.
+    """
+
+    name: str
+    address: str
+    is_remote: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How a run stands.
+
+    Attributes:
+        contests: how many there are; 1 unless it is a tournament.
+        contests_ended: how many have ended.
+        hands: finished hands, in all matches.
+        hands_planned: the most hands there can be.
+        hands_per_second: in this session; 0 before the first hand.
+        rate: the first player's winnings so far; None in a tournament and before the first complete deal.
+        players: the first player and its opponent; empty in a tournament.
+        has_stop_rule: whether a rule may end it before all hands are played.
+        hands_needed: how many more hands that rule is likely to need; None while it is too early to say.
+        faults: how many there were, of all players.
+        awaited: the players that one match is waiting for; empty when all are connected.
+        start_time_left_s: how long it still waits for them; None without a limit.
+    """
+
+    contests: int
+    contests_ended: int
+    hands: int
+    hands_planned: int
+    hands_per_second: float
+    rate: Rate | None
+    players: tuple[str, ...]
+    has_stop_rule: bool
+    hands_needed: int | None
+    faults: int
+    awaited: tuple[AwaitedPlayer, ...]
+    start_time_left_s: float | None
+
+
+def progress_of(tournament: Tournament) -> Progress:
+    """How a run stands now."""
+    contests = tournament.contests
+    only = contests[0] if len(contests) == 1 else None
+    hands = sum(contest.scores.hands_played for contest in contests)
+    new = hands - sum(contest.hands_before for contest in contests)
+    begun = [run.started_s for contest in contests for run in contest.runs if run.started_s is not None]
+    awaited, left_s = _awaited(tournament)
+    return Progress(
+        len(contests),
+        sum(contest.ending is not None for contest in contests),
+        hands,
+        sum(contest.hands_to_play for contest in contests),
+        new / max(1e-9, time.monotonic() - min(begun)) if begun else 0.0,
+        None if only is None else _rate(only),
+        () if only is None else (only.plan.names[0], only.plan.opponent),
+        only is not None and only.monitor is not None,
+        None if only is None else _hands_needed(only),
+        sum(run.tally.fault_count for contest in contests for run in contest.runs),
+        awaited,
+        left_s,
+    )
+
+
+def _rate(contest: Contest) -> Rate | None:
+    mean = contest.scores.live[0]
+    if not mean.count:
+        return None
+    half = mean.half_width_any_time() if contest.plan.is_sequential else mean.half_width_95
+    return Rate(mean.mean, half, contest.plan.names[0], contest.plan.opponent)
+
+
+def _hands_needed(contest: Contest) -> int | None:
+    more = None if contest.monitor is None else contest.monitor.expected_more()
+    return None if more is None else more * contest.plan.seatings
+
+
+def _awaited(tournament: Tournament) -> tuple[tuple[AwaitedPlayer, ...], float | None]:
+    """The players that the first match with empty seats waits for, and how long it still does."""
+    for contest in tournament.contests:
+        kinds = {name: player.kind for name, player in zip(contest.plan.names, contest.plan.players, strict=True)}
+        for run in contest.runs:
+            awaited = tuple(
+                AwaitedPlayer(name, address, kinds[name] is PlayerKind.TCP) for name, address in run.waiting_for()
+            )
+            if awaited:
+                return awaited, run.start_time_left_s
+    return (), None

@@ -1,0 +1,233 @@
+"""Settled settings: games and players found and checked, every default decided, nothing left open.
+
+    settled = settle(validated({"games": ["kuhn"], "bots": ["calling", "random"]}))
+    settled.hands, settled.seed, settled.seating
+
+`repeatable` turns them into settings as written again: the file that repeats the run anywhere.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dealer.contest.config import Command, Conditions, RunConfig
+from dealer.contest.schedule import Format, Seating, number_of_seatings
+from dealer.errors import ConfigError, SettingProblem
+from dealer.match.faults import FaultPolicy
+from dealer.table.players import Player, PlayerKind, parse_player, unique_names
+from engine import Game
+from logs.errors import UnsupportedGameError
+from logs.estimation import FixedHands, StopRule, parse_stop_rule
+from logs.export import FORMATS, ExportFormat
+from logs.pokerstars import POKERSTARS
+from protocol import GameDefinitionError, find_game, format_game_definition, shipped_games
+
+__all__ = ["NamedGame", "SettledConfig", "keep_games", "repeatable", "settle"]
+
+_HANDS = 3000
+_MOST_HANDS = 1_000_000
+"""Where a stop rule is to end the run."""
+_PLAYERS = ("raising", "random")
+_MOST_SEATINGS = 720
+_MOST_PROCESSES = 256
+
+
+@dataclass(frozen=True, slots=True)
+class NamedGame:
+    """A game to be played.
+
+    Attributes:
+        name: its full name; of a game that is not shipped, the name of its file.
+        game: the game.
+        exports: the formats in which its hand histories are written.
+    """
+
+    name: str
+    game: Game
+    exports: tuple[ExportFormat, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SettledConfig:
+    """The settings of a run with nothing left open.
+
+    Attributes:
+        command: what is run.
+        games: at least one; exactly one unless it is a tournament.
+        players: who plays; in a match, by seat.
+        names: of the players, all different.
+        format: who meets whom in a tournament.
+        hands: the most deals to play, each once in every seating.
+        seed: of the cards.
+        seating: in which seatings each deal is played.
+        stop: when to stop.
+        workers: how many matches are played at a time.
+        conditions: how every match is played.
+    """
+
+    command: Command
+    games: tuple[NamedGame, ...]
+    players: tuple[Player, ...]
+    names: tuple[str, ...]
+    format: Format
+    hands: int
+    seed: int
+    seating: Seating
+    stop: StopRule
+    workers: int
+    conditions: Conditions
+
+
+def settle(config: RunConfig) -> SettledConfig:
+    """Decide everything that the settings leave open.
+
+    Raises:
+        ConfigError: a game or a player cannot be found, or settings contradict each other.
+    """
+    if config.directory is not None and not os.path.isdir(config.directory):
+        raise _problem("directory", f"commands cannot start in {config.directory}: there is no such folder")
+    games = tuple(_find_game(name, config) for name in config.games)
+    players = _find_players(config, games)
+    hands, stop = _length(config)
+    seating = config.seating
+    if seating is None:
+        has_remote = any(player.kind is PlayerKind.TCP for player in players)
+        seating = Seating.SINGLE if has_remote or config.ports else Seating.ROTATIONS
+    largest = max(named.game.num_players for named in games)
+    seatings = number_of_seatings(seating, largest)
+    workers = config.workers
+    if workers is None:
+        workers = 1 if config.in_process else min(os.cpu_count() or 1, seatings)
+    _check(config, players, stop, largest, seatings, workers)
+    return SettledConfig(
+        config.command,
+        games,
+        players,
+        unique_names(players),
+        config.format,
+        hands,
+        config.seed if config.seed is not None else secrets.randbits(32),
+        seating,
+        stop,
+        workers,
+        config.conditions,
+    )
+
+
+def _find_game(name: str, config: RunConfig) -> NamedGame:
+    is_relative = config.directory is not None and not os.path.exists(name) and (os.sep in name or ".game" in name)
+    try:
+        full, game = find_game(os.path.join(config.directory or "", name) if is_relative else name)
+    except GameDefinitionError as error:
+        raise _problem("games", str(error)) from None
+    exports = (POKERSTARS,) if config.export is None else tuple(FORMATS[format_] for format_ in config.export)
+    try:
+        for format_ in exports:
+            format_.check(game)
+    except UnsupportedGameError as error:
+        if config.export is not None:
+            raise _problem("export", f"{full}: {error}") from None
+        exports = ()
+    return NamedGame(full if full in shipped_games() else os.path.basename(full), game, exports)
+
+
+def _find_players(config: RunConfig, games: Sequence[NamedGame]) -> tuple[Player, ...]:
+    texts: Sequence[str] = config.bots
+    is_tournament = config.command is Command.TOURNAMENT
+    if is_tournament:
+        for named in games:
+            if len(texts) < named.game.num_players:
+                needed = f"a tournament of {named.name} needs at least {named.game.num_players} bots"
+                raise _problem("bots", f"{needed}, {len(texts)} given")
+        files = [named.name for named in games if named.name not in shipped_games()]
+        if len(set(files)) < len(files):
+            raise _problem("games", "every game file needs a name of its own")
+    else:
+        if len(games) > 1:
+            raise _problem("games", "a play has one game; a tournament can have several")
+        seats = games[0].game.num_players
+        texts = texts or [_PLAYERS[seat % 2] for seat in range(seats)]
+        if len(texts) != seats:
+            needed = f"{games[0].name} needs {seats} players"
+            raise _problem("bots", f"{needed}, {len(texts)} given: {', '.join(texts)}")
+    players = tuple(parse_player(text, config.directory) for text in texts)
+    if is_tournament and any(player.kind is PlayerKind.TCP for player in players):
+        raise _problem("bots", "a tournament starts its bots many times, so 'tcp' cannot play in one; give a command")
+    return players
+
+
+def _length(config: RunConfig) -> tuple[int, StopRule]:
+    """The most hands, and when to stop."""
+    if config.stop is None:
+        hands = _HANDS if config.hands is None else config.hands
+        return hands, FixedHands(hands)
+    rule = parse_stop_rule(config.stop)
+    if not isinstance(rule, FixedHands):
+        return _MOST_HANDS if config.hands is None else config.hands, rule
+    if config.hands not in (None, rule.hands):
+        raise _problem("hands", f"{config.hands} contradicts the stop rule '{rule}'; give one of them")
+    return rule.hands, rule
+
+
+def _check(
+    config: RunConfig, players: Sequence[Player], stop: StopRule, largest: int, seatings: int, workers: int
+) -> None:
+    """Refuse settings that do not go together."""
+    if config.in_process:
+        for player in players:
+            if player.kind is not PlayerKind.BUILT_IN:
+                raise _problem(
+                    "in_process", f"only built-in bots play in process, {player.name} is a {player.kind.value} player"
+                )
+        if config.on_fault is FaultPolicy.RESTART:
+            raise _problem("on_fault", "a bot that plays in process cannot be restarted: 'end' or 'forfeit'")
+        if workers > 1:
+            raise _problem("workers", "matches in process are played one after the other, by 1 worker")
+    if seatings > _MOST_SEATINGS:
+        raise _problem(
+            "seating",
+            f"{largest} players can sit in {seatings:,} orders, more than {_MOST_SEATINGS}; "
+            f"their rotations are {largest}",
+        )
+    if not isinstance(stop, FixedHands) and seatings * largest > _MOST_PROCESSES:
+        raise _problem(
+            "stop",
+            f"'{stop}' keeps all {seatings} seatings at the table at once, {seatings * largest} bots; "
+            "play the rotations only, or a fixed number of hands",
+        )
+    if config.ports and (seatings > 1 or workers > 1):
+        raise _problem("ports", "ports can be given for one match only: play a single seating with one worker")
+
+
+def _problem(setting: str, problem: str) -> ConfigError:
+    return ConfigError(SettingProblem(setting, problem))
+
+
+def repeatable(config: RunConfig, settled: SettledConfig) -> RunConfig:
+    """The settings as written, with every default that was decided: the same run can be made of them anywhere."""
+    return config.model_copy(
+        update={
+            "games": [named.name for named in settled.games],
+            "bots": list(config.bots) or [player.text for player in settled.players],
+            "hands": settled.hands,
+            "seed": settled.seed,
+            "seating": settled.seating,
+            "workers": settled.workers,
+            "directory": config.directory or os.getcwd(),
+        }
+    )
+
+
+def keep_games(settled: SettledConfig, folder: Path) -> None:
+    """Write the definitions of games that are not shipped next to the file of the run.
+
+    Raises:
+        OSError: they cannot be written.
+    """
+    for named in settled.games:
+        if named.name not in shipped_games():
+            (folder / named.name).write_text(format_game_definition(named.game), "ascii")

@@ -1,0 +1,413 @@
+"""Plays, tournaments and resumed runs from Python: what `from dealer import play` and the command line call.
+
+A `Run` is one play or tournament with its folder: `new_play`, `new_tournament` and `reopen` make one, `Run.play` plays
+it. The functions for users (`play`, `tournament`, `resume`, each with an async twin) make a run, play it and return its
+result.
+
+Matches need an event loop of their own kind (`dealer.table.loop`), so the async twins play in a thread with such a loop
+and deliver callbacks to the loop they were called from.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shlex
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Generic, TypeAlias, TypedDict, TypeVar, Unpack
+
+from dealer.contest.config import Command, RunConfig, read_config, validated
+from dealer.contest.contest import Contest
+from dealer.contest.ending import Outcome
+from dealer.contest.plan import RunPlan, plan_run
+from dealer.contest.progress import Progress, progress_of
+from dealer.contest.settling import keep_games, repeatable, settle
+from dealer.contest.tournament import Tournament
+from dealer.errors import ConfigError, LaunchError
+from dealer.record.folder import CONFIG_NAME, RESULT_NAME, RunLock, new_folder, write_whole
+from dealer.results.contest import contest_result
+from dealer.results.schema import ContestResult, TournamentResult
+from dealer.results.tournament import tournament_result
+from dealer.table.loop import new_event_loop
+
+__all__ = [
+    "AnyResult",
+    "Run",
+    "Settings",
+    "new_play",
+    "new_tournament",
+    "play",
+    "play_async",
+    "reopen",
+    "resume",
+    "resume_async",
+    "tournament",
+    "tournament_async",
+]
+
+_PROGRESS_S = 0.2
+
+OnProgress: TypeAlias = Callable[[Progress], None]
+AnyResult: TypeAlias = ContestResult | TournamentResult
+_Result = TypeVar("_Result", bound=AnyResult)
+_Result_co = TypeVar("_Result_co", bound=AnyResult, covariant=True)
+
+
+class Settings(TypedDict, total=False):
+    """The settings that a play and a tournament share; `dealer.contest.config.RunConfig` describes them.
+
+    A setting that is left out or None has its default.
+    """
+
+    hands: int | None
+    seed: int | None
+    seating: str | None
+    stop: str | None
+    workers: int | None
+    in_process: bool
+    fixed_seats: bool
+    on_fault: str
+    t_response_s: float
+    t_hand_s: float
+    t_per_hand_s: float
+    start_timeout_s: float
+    coalesce_ms: float | None
+    host: str
+    ports: Sequence[int]
+    export: Sequence[str] | str | None
+    directory: str | None
+
+
+class Run(Generic[_Result_co]):
+    """A play or a tournament with its folder, ready to be played.
+
+    Attributes:
+        plan: what is played.
+        folder: its folder.
+        warnings: sentences about files that could not be written, once played.
+    """
+
+    def __init__(self, plan: RunPlan, make_result: Callable[[Tournament, str], _Result_co]) -> None:
+        """Wrap a plan whose folder exists; see `new_play`, `new_tournament` and `reopen`."""
+        self.plan = plan
+        self.folder = plan.folder
+        self.warnings: list[str] = []
+        self._make_result = make_result
+        self._playing: asyncio.Task[None] | None = None
+        self._is_interrupted = False
+
+    @property
+    def resume_command(self) -> str:
+        """The command that resumes the run."""
+        path = str(self.folder)
+        return f"arena resume {subprocess.list2cmdline([path]) if os.name == 'nt' else shlex.quote(path)}"
+
+    async def play(self, on_progress: OnProgress | None = None) -> _Result_co:
+        """Play the run to its end and write its result; needs a loop of `dealer.table.loop.new_event_loop`.
+
+        A run that is interrupted or cancelled returns the result so far.
+
+        Args:
+            on_progress: called several times a second, and once more at the end.
+
+        Raises:
+            DealerError: nothing could be played: the folder is in use, or a bot or a socket cannot be had.
+        """
+        with contextlib.closing(RunLock(self.folder)):
+            tournament = Tournament(self.plan, self._write_contest)
+            watching = None if on_progress is None else asyncio.create_task(_watch(tournament, on_progress))
+            try:
+                if not self._is_interrupted:
+                    self._playing = asyncio.create_task(tournament.play())
+                    await self._playing
+            finally:
+                if watching is not None:
+                    watching.cancel()
+                    await asyncio.gather(watching, return_exceptions=True)
+            if on_progress is not None:
+                on_progress(progress_of(tournament))
+            result = self._make_result(tournament, self.resume_command)
+            self._write(self.folder / RESULT_NAME, result)
+        runs = (run for contest in tournament.contests for run in contest.runs)
+        self.warnings += dict.fromkeys(sentence for run in runs for sentence in run.not_exported())
+        return result
+
+    def interrupt(self) -> None:
+        """End the run as soon as possible; `play` returns the result so far."""
+        self._is_interrupted = True
+        if self._playing is not None:
+            self._playing.cancel()
+
+    def _write_contest(self, contest: Contest) -> None:
+        """Write the result of a tournament's contest into its own folder."""
+        folder = contest.plan.record.folder
+        if folder != self.folder and contest.ending is not None and contest.ending.error is None:
+            self._write(folder / RESULT_NAME, contest_result(contest, resume=self.resume_command))
+
+    def _write(self, path: Path, result: AnyResult) -> None:
+        try:
+            write_whole(path, result.model_dump_json(indent=2) + "\n")
+        except OSError as error:
+            self.warnings.append(f"cannot write {path}: {error.strerror}")
+
+
+async def _watch(tournament: Tournament, on_progress: OnProgress) -> None:
+    while True:
+        on_progress(progress_of(tournament))
+        await asyncio.sleep(_PROGRESS_S)
+
+
+def _play_result(tournament: Tournament, resume: str) -> ContestResult:
+    (contest,) = tournament.contests
+    if contest.ending is not None and contest.ending.error is not None:
+        raise contest.ending.error
+    return contest_result(contest, resume=resume)
+
+
+def _tournament_result(tournament: Tournament, resume: str) -> TournamentResult:
+    return tournament_result(tournament, resume=resume)
+
+
+def new_play(config: RunConfig, out: Path | None) -> Run[ContestResult]:
+    """A new play.
+
+    Args:
+        config: its settings.
+        out: its folder, new or empty; None makes a new one in ``runs``.
+
+    Raises:
+        ConfigError: settings that make no sense.
+        StartError: the folder is in use or cannot be written.
+    """
+    return Run(_new(config, Command.PLAY, out), _play_result)
+
+
+def new_tournament(config: RunConfig, out: Path | None) -> Run[TournamentResult]:
+    """A new tournament; like `new_play`."""
+    return Run(_new(config, Command.TOURNAMENT, out), _tournament_result)
+
+
+def _new(config: RunConfig, command: Command, out: Path | None) -> RunPlan:
+    settled = settle(config.model_copy(update={"command": command}))
+    names = settled.names if len(settled.names) <= 4 else (*settled.names[:3], f"{len(settled.names) - 3}-more")
+    folder = new_folder(out, names)
+    try:
+        keep_games(settled, folder)
+        write_whole(folder / CONFIG_NAME, repeatable(config, settled).to_toml())
+    except OSError as error:
+        raise LaunchError(f"write to {folder}", error.strerror) from None
+    return plan_run(settled, folder)
+
+
+def reopen(folder: Path) -> Run[AnyResult]:
+    """The run in a folder, to be resumed.
+
+    Raises:
+        ConfigError: it holds no run, or one that cannot be understood.
+    """
+    path = folder / CONFIG_NAME
+    if not path.is_file():
+        raise ConfigError(f"{folder} holds no run: there is no {CONFIG_NAME} in it")
+    plan = plan_run(settle(validated(read_config(path), str(path))), folder)
+    if plan.settled.command is Command.PLAY:
+        return Run(plan, _play_result)
+    return Run(plan, _tournament_result)
+
+
+# ---- for users
+
+
+def play(
+    game: str,
+    bots: Sequence[str],
+    *,
+    out: str | os.PathLike[str] | None = None,
+    on_progress: OnProgress | None = None,
+    **settings: Unpack[Settings],
+) -> ContestResult:
+    """Play a contest and say who won, by how much, and how sure that is.
+
+    Args:
+        game: a game's name or the path of a ``.game`` file.
+        bots: a player per seat: a built-in bot, a command, or ``tcp``; ``NAME=BOT`` gives it a name.
+        out: a new or empty folder for logs and results; without one they are written to a temporary folder that is
+            removed at the end.
+        on_progress: called several times a second while the contest is played.
+        settings: see `Settings`.
+
+    Raises:
+        ConfigError: settings that make no sense.
+        StartError: the folder cannot be used, or a bot or a socket cannot be had.
+        RuntimeError: an event loop is running in this thread; use `play_async` there.
+    """
+    config = _config(Command.PLAY, settings, games=[game], bots=list(bots))
+    return _play_here("play_async", config, out, new_play, on_progress)
+
+
+async def play_async(
+    game: str,
+    bots: Sequence[str],
+    *,
+    out: str | os.PathLike[str] | None = None,
+    on_progress: OnProgress | None = None,
+    **settings: Unpack[Settings],
+) -> ContestResult:
+    """`play` inside a running event loop; cancelling it ends the contest, and what was played stays in `out`."""
+    config = _config(Command.PLAY, settings, games=[game], bots=list(bots))
+    return await _play_beside(config, out, new_play, on_progress)
+
+
+def tournament(
+    games: Sequence[str],
+    bots: Sequence[str],
+    *,
+    format: str = "round-robin",
+    out: str | os.PathLike[str] | None = None,
+    on_progress: OnProgress | None = None,
+    **settings: Unpack[Settings],
+) -> TournamentResult:
+    """Play a tournament: contests between all bots, in every game.
+
+    Args:
+        games: names of games or paths of ``.game`` files.
+        bots: built-in bots or commands; ``NAME=BOT`` gives a name.
+        format: ``round-robin``, or ``gauntlet`` for the first bot against all others.
+        out: as for `play`.
+        on_progress: as for `play`.
+        settings: see `Settings`.
+
+    Raises:
+        ConfigError: settings that make no sense.
+        StartError: the folder cannot be used.
+        RuntimeError: an event loop is running in this thread; use `tournament_async` there.
+    """
+    config = _config(Command.TOURNAMENT, settings, games=list(games), bots=list(bots), format=format)
+    return _play_here("tournament_async", config, out, new_tournament, on_progress)
+
+
+async def tournament_async(
+    games: Sequence[str],
+    bots: Sequence[str],
+    *,
+    format: str = "round-robin",
+    out: str | os.PathLike[str] | None = None,
+    on_progress: OnProgress | None = None,
+    **settings: Unpack[Settings],
+) -> TournamentResult:
+    """`tournament` inside a running event loop; cancelling it ends the tournament."""
+    config = _config(Command.TOURNAMENT, settings, games=list(games), bots=list(bots), format=format)
+    return await _play_beside(config, out, new_tournament, on_progress)
+
+
+def resume(folder: str | os.PathLike[str], *, on_progress: OnProgress | None = None) -> AnyResult:
+    """Go on with an interrupted run: the same cards, logs and result as if it had not been interrupted.
+
+    Args:
+        folder: of the run.
+        on_progress: called several times a second.
+
+    Raises:
+        ConfigError: the folder holds no run.
+        StartError: the folder is in use, its files are not those of the run, or a bot or a socket cannot be had.
+        RuntimeError: an event loop is running in this thread; use `resume_async` there.
+    """
+    _refuse_running_loop("resume_async")
+    return _finished(_run_here(reopen(Path(folder)), on_progress))
+
+
+async def resume_async(folder: str | os.PathLike[str], *, on_progress: OnProgress | None = None) -> AnyResult:
+    """`resume` inside a running event loop; cancelling it interrupts the run again."""
+    return await _run_beside(reopen(Path(folder)), on_progress)
+
+
+def _config(command: Command, settings: Settings, **given: Any) -> RunConfig:
+    return validated({"command": command, **settings, **given})
+
+
+def _play_here(
+    twin: str,
+    config: RunConfig,
+    out: str | os.PathLike[str] | None,
+    make: Callable[[RunConfig, Path], Run[_Result]],
+    on_progress: OnProgress | None,
+) -> _Result:
+    _refuse_running_loop(twin)
+    with _kept_or_temporary(out) as folder:
+        return _without_folder(_finished(_run_here(make(config, folder), on_progress)), is_kept=out is not None)
+
+
+async def _play_beside(
+    config: RunConfig,
+    out: str | os.PathLike[str] | None,
+    make: Callable[[RunConfig, Path], Run[_Result]],
+    on_progress: OnProgress | None,
+) -> _Result:
+    with _kept_or_temporary(out) as folder:
+        return _without_folder(await _run_beside(make(config, folder), on_progress), is_kept=out is not None)
+
+
+@contextlib.contextmanager
+def _kept_or_temporary(out: str | os.PathLike[str] | None) -> Iterator[Path]:
+    if out is not None:
+        yield Path(out)
+        return
+    with tempfile.TemporaryDirectory(prefix="arena-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+def _without_folder(result: _Result, *, is_kept: bool) -> _Result:
+    """A result whose files are gone names no folder."""
+    if is_kept:
+        return result
+    gone: dict[str, Any] = {"folder": None, "resume": None}
+    if isinstance(result, TournamentResult):
+        return result.model_copy(update=gone | {"contests": [c.model_copy(update=gone) for c in result.contests]})
+    return result.model_copy(update=gone)
+
+
+def _refuse_running_loop(twin: str) -> None:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise RuntimeError(f"an event loop is running in this thread: await dealer.{twin}(...) instead")
+
+
+def _run_here(run: Run[_Result], on_progress: OnProgress | None) -> _Result:
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        return runner.run(run.play(on_progress))
+
+
+def _finished(result: _Result) -> _Result:
+    """A result that Ctrl-C has not cut short."""
+    if result.outcome is Outcome.INTERRUPTED:
+        raise KeyboardInterrupt
+    return result
+
+
+async def _run_beside(run: Run[_Result], on_progress: OnProgress | None) -> _Result:
+    """Play in a thread with a loop of its own; callbacks come to the loop of the caller."""
+    here = asyncio.get_running_loop()
+    there = new_event_loop()
+
+    def deliver(progress: Progress) -> None:
+        if on_progress is not None:
+            here.call_soon_threadsafe(on_progress, progress)
+
+    def work() -> _Result:
+        with asyncio.Runner(loop_factory=lambda: there) as runner:
+            return runner.run(run.play(None if on_progress is None else deliver))
+
+    thread = asyncio.create_task(asyncio.to_thread(work))
+    try:
+        return await asyncio.shield(thread)
+    except asyncio.CancelledError:
+        with contextlib.suppress(RuntimeError):
+            # Its loop is closed when the run has just ended.
+            there.call_soon_threadsafe(run.interrupt)
+        await asyncio.wait([thread])
+        raise
