@@ -17,8 +17,7 @@ from bots.errors import DealerError
 from bots.legality import require_legal
 from bots.view import MAX_WAITING_COMMENTS, View
 from engine import Game
-from protocol import NEED_DATA, PlayerSession, RemoteProtocolError
-from protocol.session import Comment, StateReceived
+from protocol import NEED_DATA, Comment, Handshake, PlayerSession, ReceivedState, RemoteProtocolError, Reply
 
 __all__ = ["NOTE", "Conversation", "require_bot"]
 
@@ -50,7 +49,7 @@ class Conversation:
 
     def open(self) -> bytes:
         """The bytes that open the conversation."""
-        return self._session.handshake()
+        return self._session.send(Handshake())
 
     def receive_data(self, data: bytes) -> bytes:
         """Take bytes from the dealer; returns the bytes for the dealer, often none.
@@ -70,7 +69,7 @@ class Conversation:
                 raise self._misfit(error) from error
             if event is NEED_DATA:
                 return out
-            if isinstance(event, StateReceived):
+            if isinstance(event, ReceivedState):
                 out += self._on_state(event)
             elif not isinstance(event, Comment):
                 return out
@@ -79,7 +78,7 @@ class Conversation:
         """The dealer has closed: the match is over. What is left of a line is not looked at."""
         self._bot.match_finished()
 
-    def _on_state(self, event: StateReceived) -> bytes:
+    def _on_state(self, event: ReceivedState) -> bytes:
         raw, state, betting, is_my_turn = event
         is_new = self.hand_number != state.hand_number
         finished = betting.finished
@@ -102,7 +101,7 @@ class Conversation:
             self._comments = (self._comments + view.comments)[:MAX_WAITING_COMMENTS]
         if not is_my_turn:
             return b""
-        reply = self._session.reply(require_legal(answer, view))
+        reply = self._session.send(Reply(require_legal(answer, view)))
         if self._comments:
             reply = b"".join(self._comments) + reply
             self._comments = []

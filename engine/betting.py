@@ -84,7 +84,6 @@ class BettingState:
         max_spent: the total that a caller has to reach.
         folded: bit p is set when position p has folded.
         finished: whether the hand is over.
-        note: whatever a higher floor wants to keep with this state, such as its text; not looked at here.
     """
 
     __slots__ = (
@@ -105,7 +104,6 @@ class BettingState:
         "finished",
         "folded",
         "max_spent",
-        "note",
         "round",
         "spent",
     )
@@ -135,7 +133,6 @@ class BettingState:
         self.folded = 0
         self.finished = False
         self.acting_position = _NOBODY
-        self.note: object = None
 
     @property
     def game(self) -> Game:

@@ -4,18 +4,46 @@ from protocol.actions import format_action
 from protocol.errors import FormatError, GameDefinitionError, LocalProtocolError, ProtocolError, RemoteProtocolError
 from protocol.game_definition import find_game, format_game_definition, parse_game_definition, shipped_games
 from protocol.match_state import MatchState, parse_match_state
-from protocol.session import NEED_DATA, DealerSession, PlayerSession
+from protocol.session import (
+    NEED_DATA,
+    BadAction,
+    BadState,
+    Closed,
+    Comment,
+    DealerEvent,
+    DealerSession,
+    Handshake,
+    PlayerEvent,
+    PlayerSession,
+    ReceivedState,
+    Reply,
+    SessionState,
+    StaleReply,
+    UnknownAction,
+)
 
 __all__ = [
     "NEED_DATA",
+    "BadAction",
+    "BadState",
+    "Closed",
+    "Comment",
+    "DealerEvent",
     "DealerSession",
     "FormatError",
     "GameDefinitionError",
+    "Handshake",
     "LocalProtocolError",
     "MatchState",
+    "PlayerEvent",
     "PlayerSession",
     "ProtocolError",
+    "ReceivedState",
     "RemoteProtocolError",
+    "Reply",
+    "SessionState",
+    "StaleReply",
+    "UnknownAction",
     "find_game",
     "format_action",
     "format_game_definition",

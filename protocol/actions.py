@@ -13,7 +13,7 @@ from typing import Final
 from engine import CALL, FOLD, RAISE, Action, ActionKind, raise_to
 from protocol.numbers import scan_integer, wrap_int32
 
-__all__ = ["Action", "format_action", "reply_tails", "scan_action"]
+__all__ = ["Action", "ReplyTails", "format_action", "reply_tails", "scan_action"]
 
 _KIND_OF_LETTER: Final = {
     "f": ActionKind.FOLD,
@@ -61,26 +61,34 @@ def scan_action(text: str, start: int, is_limit: bool) -> tuple[Action | None, i
 
 
 class ReplyTails:
-    """What the bytes behind an echoed state amount to, for those that are well known: nearly all are.
+    """The actions that the usual bytes behind an echoed state and its colon stand for, so that few need parsing.
 
-    The answers without a size are known from the start; sizes are learned as they are read, so many at most.
+    Replies without a size are known from the start; those with a size are learned as they are read. The memory is
+    bounded.
+
+    Attributes:
+        known: the action of a tail, or None where it is not known.
     """
 
-    __slots__ = ("_is_limit", "_tails", "known")
+    __slots__ = ("_is_limit", "_letters", "_tails", "known")
 
     def __init__(self, *, is_limit: bool) -> None:
         letters = {b"f": FOLD, b"c": CALL} | ({b"r": RAISE} if is_limit else {})
         self._is_limit = is_limit
-        self._tails = {letter + end: action for end in (b"\r\n", b"\n") for letter, action in letters.items()}
+        self._letters = {letter + end: action for end in (b"\r\n", b"\n") for letter, action in letters.items()}
+        self._tails = dict(self._letters)
         self.known = self._tails.get
 
     def learn(self, tail: bytes, action: Action) -> None:
-        """Make a tail well known, unless it is no whole, short line or there are very many."""
-        if not self._is_limit and len(tail) < 16 and tail.endswith(b"\n") and len(self._tails) < _MOST_TAILS:
+        """Remember the action of a tail that is a whole, short line."""
+        if not self._is_limit and len(tail) < 16 and tail.endswith(b"\n"):
+            if len(self._tails) >= _MOST_TAILS:
+                self._tails.clear()
+                self._tails.update(self._letters)
             self._tails[tail] = action
 
 
 @cache
 def reply_tails(is_limit: bool) -> ReplyTails:
-    """The tails that all matches of limit, or of no-limit, games share."""
+    """The tails that all sessions of limit games, or of no-limit games, share."""
     return ReplyTails(is_limit=is_limit)

@@ -13,26 +13,31 @@ MAX_LINE_BYTES = 4095
 
 
 class LineReader:
-    """Collects bytes and hands out lines."""
+    """Collects bytes and hands out lines.
 
-    __slots__ = ("_buffer", "_eof", "_max_line_bytes", "_whole")
+    Attributes:
+        is_empty: every byte received has been handed out.
+    """
+
+    __slots__ = ("_buffer", "_eof", "_max_line_bytes", "_whole", "is_empty")
 
     def __init__(self, *, max_line_bytes: int = MAX_LINE_BYTES) -> None:
         self._buffer = bytearray()
         self._max_line_bytes = max_line_bytes
         self._eof = False
+        self.is_empty = True
         self._whole: bytes | None = None
         """One whole line that came by itself, as nearly all do: it need not pass through the buffer."""
 
     @property
     def buffered_bytes(self) -> int:
-        """Bytes received and not yet handed out: the caller stops reading when this grows beyond his bound."""
+        """Bytes received and not yet handed out: the caller stops reading when this grows beyond a bound."""
         return len(self._buffer) + (len(self._whole) if self._whole is not None else 0)
 
     @property
     def at_eof(self) -> bool:
         """Whether the peer has closed and every line has been handed out."""
-        return self._eof and not self._buffer and self._whole is None
+        return self._eof and self.is_empty
 
     def feed(self, data: bytes) -> None:
         """Take bytes from the peer."""
@@ -41,8 +46,10 @@ class LineReader:
             self._whole = None
         elif not self._buffer and data.find(b"\n") == len(data) - 1 and 0 < len(data) <= self._max_line_bytes:
             self._whole = data
+            self.is_empty = False
             return
         self._buffer += data
+        self.is_empty = not self._buffer
 
     def feed_eof(self) -> None:
         """The peer will send nothing more."""
@@ -52,6 +59,7 @@ class LineReader:
         """The next line with its end, or None when more bytes are needed (or all lines are out and the peer closed)."""
         if self._whole is not None:
             line, self._whole = self._whole, None
+            self.is_empty = True
             return line
         buffer = self._buffer
         if not buffer:
@@ -66,4 +74,5 @@ class LineReader:
                 return None
         line = bytes(buffer[:end])
         del buffer[:end]
+        self.is_empty = not buffer
         return line

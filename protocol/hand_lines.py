@@ -1,80 +1,74 @@
-"""The lines of one hand as the dealer writes them, for every position, built up as the hand goes.
+"""The lines of one hand as the dealer writes them, for every position, built up as the hand is played.
 
-A state line is a prefix (position, hand number), the betting so far, and the cards as the position sees them. The
-betting text belongs to the betting state, so it is kept with it (`BettingNote`) and shared by all hands that pass
-there; the rest is made once a hand, and the cards once a round.
+A state line is a prefix (position, hand number), the betting so far, and the cards as the position sees them. Prefixes
+are made once per hand, the cards once per round, and each action adds its letters to the betting.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from engine import CARD_TEXTS, Action, BettingState, Deal, Game
+from engine import CALL, CARD_TEXTS, FOLD, RAISE, Action, ActionKind, BettingState, Deal
 from protocol.actions import format_action
+from protocol.match_state import betting_text, remember_betting_text
 
-__all__ = ["BettingNote", "HandLines", "note_after", "note_of"]
+__all__ = ["HandLines"]
 
 _CARD_BYTES: Final = tuple(text.encode() for text in CARD_TEXTS)
-
-
-class BettingNote:
-    """What the protocol keeps with a betting state.
-
-    Attributes:
-        text: the betting as state lines hold it.
-    """
-
-    __slots__ = ("text",)
-
-    def __init__(self, text: bytes) -> None:
-        self.text = text
-
-
-def note_of(betting: BettingState) -> BettingNote:
-    """The note of a betting state, made when it is first asked for."""
-    note = betting.note
-    if not isinstance(note, BettingNote):
-        texts = [b"".join([format_action(action).encode() for _, action in actions]) for actions in betting.rounds]
-        note = betting.note = BettingNote(b"/".join(texts))
-    return note
-
-
-def note_after(before: BettingState, action: Action, after: BettingState) -> BettingNote:
-    """The note of the state that follows an action, made from the note before."""
-    note = after.note
-    if not isinstance(note, BettingNote):
-        text = note_of(before).text + format_action(action).encode() + b"/" * (after.round - before.round)
-        note = after.note = BettingNote(text)
-    return note
 
 
 class HandLines:
     """The lines of one hand.
 
     Attributes:
+        betting: the betting so far, as every line holds it.
         prefixes: by position, what a line begins with.
         tails: by position, what follows the betting in the present round, CR LF included.
     """
 
-    __slots__ = ("_board", "_board_ends", "_deal", "_holes", "prefixes", "tails")
+    __slots__ = ("_board", "_board_ends", "_deal", "_holes", "_round", "betting", "prefixes", "tails")
 
-    def __init__(self, game: Game, deal: Deal, hand_number: int, first_round: int = 0) -> None:
-        players = game.num_players
+    def __init__(self, deal: Deal, hand_number: int, betting: BettingState) -> None:
+        """Begin where `betting` stands: at the start of the hand, or after actions that were played elsewhere."""
         self._deal = deal
-        self._board_ends = (0, *game.board_cards_by_round)
+        self._board_ends = (0, *betting.game.board_cards_by_round)
         self._board = b""
         self._holes = [b"".join([_CARD_BYTES[card] for card in cards]) for cards in deal.hole_cards]
-        self.prefixes = [b"MATCHSTATE:%d:%d:" % (position, hand_number) for position in range(players)]
+        self._round = -1
+        self.betting = betting_text(betting).encode()
+        self.prefixes = [b"MATCHSTATE:%d:%d:" % (position, hand_number) for position in range(len(self._holes))]
         self.tails: list[bytes] = []
-        self.reach(-1, first_round)
+        self._reach(betting.round)
 
-    def reach(self, before: int, round_: int) -> None:
-        """The hand has gone on from one round to another."""
+    def line(self, position: int) -> bytes:
+        """The present state as a position sees it, CR LF included."""
+        return self.prefixes[position] + self.betting + self.tails[position]
+
+    def play(self, action: Action, after: BettingState) -> None:
+        """Go on by an action that leads to the state `after`; at a showdown, `show` makes the last lines."""
+        if action is CALL:
+            text = self.betting + b"c"
+        elif action is FOLD:
+            text = self.betting + b"f"
+        elif action is RAISE or (action.kind == ActionKind.RAISE and after.game.is_limit):
+            text = self.betting + b"r"
+        else:
+            text = self.betting + format_action(action).encode()
+        if after.round != self._round:
+            text += b"/" * (after.round - self._round)
+            self._reach(after.round)
+        self.betting = text
+        if after.finished:
+            remember_betting_text(after, text.decode())
+
+    def _reach(self, round_: int) -> None:
+        """Put the board of a later round on the lines."""
         ends = self._board_ends
-        for reached in range(before + 1, round_ + 1):
+        for reached in range(self._round + 1, round_ + 1):
             if reached:
                 self._board += b"/"
             self._board += b"".join([_CARD_BYTES[card] for card in self._deal.board[ends[reached] : ends[reached + 1]]])
+        self._round = round_
         last = len(self._holes) - 1
         board = self._board + b"\r\n"
         self.tails = [

@@ -28,17 +28,20 @@ __all__ = [
     "HEADER",
     "MatchState",
     "betting_after",
+    "betting_text",
     "format_betting",
     "format_board",
     "format_hole_cards",
     "parse_match_state",
     "read_match_state",
+    "remember_betting_text",
     "scan_match_state",
 ]
 
 HEADER = "MATCHSTATE:"
 
 _MOST_TEXTS = 1 << 14
+_MOST_STATES = 1 << 13
 _MOST_HANDS = 2**32
 
 Rounds: TypeAlias = tuple[tuple[Action, ...], ...]
@@ -156,6 +159,27 @@ def betting_after(game: Game, betting: str) -> BettingState:
             texts.clear()
         texts[betting] = state
     return state
+
+
+_texts_by_id: dict[int, tuple[BettingState, str]] = {}
+"""Betting states whose texts were asked for, by identity: hands share them. Holding a state keeps its id its own."""
+
+
+def betting_text(betting: BettingState) -> str:
+    """The text of a betting state, ``cr300/``: the inverse of `betting_after`."""
+    remembered = _texts_by_id.get(id(betting))
+    if remembered is not None:
+        return remembered[1]
+    text = "/".join(["".join([format_action(action) for _, action in actions]) for actions in betting.rounds])
+    remember_betting_text(betting, text)
+    return text
+
+
+def remember_betting_text(betting: BettingState, text: str) -> None:
+    """Spare `betting_text` the work for a state whose text is known; the memory is bounded."""
+    if len(_texts_by_id) >= _MOST_STATES:
+        _texts_by_id.clear()
+    _texts_by_id[id(betting)] = betting, text
 
 
 @lru_cache(maxsize=64)

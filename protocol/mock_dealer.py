@@ -132,7 +132,7 @@ class MockDealer:
         while self._awaits is None and self._done < len(self._script):
             step = self._script[self._done]
             self._done += 1
-            out += self._session.send_state(step.line)
+            out += self._session.send(step.line, is_question=step.expects is not None)
             if step.expects is not None:
                 self._awaits = step
         return out

@@ -289,7 +289,7 @@ def _judge_other_echo(body: bytes, asked: Told, expected: str, game: Game) -> Ve
     session = DealerSession(game)
     session.receive_data(VERSION_LINE)
     session.next_event()
-    session.send_state(asked.text + b"\r\n")
+    session.send(asked.text + b"\r\n", is_question=True)
     session.receive_data(body + b"\r\n")
     event = session.next_event()
     byte = first_difference(body, asked.text + b":") + 1

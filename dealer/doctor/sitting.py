@@ -12,7 +12,7 @@ from dealer.doctor.lines import Role
 from dealer.doctor.opponents import Turn
 from dealer.doctor.situations import HandPlan, Situation, Stop
 from engine import BettingState, Deal, betting_start, deals, rank_hand
-from protocol.hand_lines import HandLines, note_of
+from protocol.hand_lines import HandLines
 
 __all__ = ["Sitting"]
 
@@ -75,29 +75,25 @@ class Sitting:
         """Play one hand; False when the dealer closes in the middle of it."""
         dialogue = self.dialogue
         betting = betting_start(dialogue.game) if opening is None else opening
-        lines = HandLines(dialogue.game, deal, number, betting.round)
+        lines = HandLines(deal, number, betting)
         chance = random.Random(f"{self.seed}/{situation.name}/{number}")
         while not betting.finished:
             asks = betting.acting_position == position
-            told = dialogue.tell(_line(lines, betting, position), Role.ASKS if asks else Role.TELLS, number, betting)
+            told = dialogue.tell(lines.line(position).rstrip(), Role.ASKS if asks else Role.TELLS, number, betting)
             if asks:
-                after = betting.after(dialogue.ask(told))
+                action = dialogue.ask(told)
+                after = betting.after(action)
                 if situation.stop is Stop.AFTER_AN_ANSWER and not after.finished:
                     return False
             else:
-                after = betting.after(plan.policy(Turn(betting, position, chance)))
-            if after.round != betting.round:
-                lines.reach(betting.round, after.round)
+                action = plan.policy(Turn(betting, position, chance))
+                after = betting.after(action)
+            lines.play(action, after)
             betting = after
         if betting.is_showdown:
             lines.show(betting.folded)
-        dialogue.tell(_line(lines, betting, position), Role.ENDS, number, betting)
+        dialogue.tell(lines.line(position).rstrip(), Role.ENDS, number, betting)
         return True
-
-
-def _line(lines: HandLines, betting: BettingState, position: int) -> bytes:
-    """The state as the bot sees it, without its line end."""
-    return (lines.prefixes[position] + note_of(betting).text + lines.tails[position]).removesuffix(b"\r\n")
 
 
 def _deal_for(plan: HandPlan, cards: Iterator[Deal], position: int) -> Deal:

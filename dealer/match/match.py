@@ -28,7 +28,6 @@ from __future__ import annotations
 import operator
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final
 
 from dealer.errors import MatchFailure
 from dealer.match.causes import (
@@ -56,10 +55,20 @@ from engine import CALL, FOLD, Action, BettingState, Deal, Seat, betting_start, 
 from engine.hand import hand_values
 from logs import HandRecord, PlayerComment, Times
 from logs.transaction_log import Transaction
-from protocol import NEED_DATA, DealerSession, RemoteProtocolError
-from protocol.actions import reply_tails
-from protocol.hand_lines import HandLines, note_after, note_of
-from protocol.session import BadAction, BadState, Closed, Comment, DealerEvent, Handshake, Reply, StaleReply
+from protocol import (
+    NEED_DATA,
+    BadAction,
+    BadState,
+    Closed,
+    Comment,
+    DealerSession,
+    Handshake,
+    RemoteProtocolError,
+    Reply,
+    StaleReply,
+    UnknownAction,
+)
+from protocol.hand_lines import HandLines
 
 __all__ = ["NO_PROGRESS", "Match", "MatchSetup", "Phase", "Progress", "Write"]
 
@@ -69,8 +78,6 @@ Write = Callable[[bytes, bool], None]
 Raises:
     OSError: the connection is broken.
 """
-
-_NO_ECHO: Final = b"\0"
 
 
 def _write_nothing(data: bytes, is_asked: bool) -> None:
@@ -160,14 +167,11 @@ class Match:
         # The question being asked.
         self._actor = Seat(0)
         self._asked_ns = 0
-        self._line_asked = b""
-        self._echo = _NO_ECHO
-        """What an answer begins with: the line asked without its end, and a colon."""
-        self._tails = reply_tails(game.is_limit)
         self._unread: set[Seat] = set(progress.forfeited)
         """Seats whose sessions may hold something unread, and seats to be answered for."""
         self._answered_ns = 0
         self._idle_lines = [0] * players
+        self._takes_single_replies = not observer.wants_lines
         self._to_unix_ns = time.time_ns() - time.monotonic_ns()
 
     # ---- what the owner of the connections calls
@@ -193,39 +197,37 @@ class Match:
 
     def receive(self, seat: Seat, data: bytes) -> bool:
         """Bytes came from a seat; returns whether some of them may be waiting unread."""
-        if seat == self._actor and not self._unread and data.startswith(self._echo):
-            # Nearly every reply echoes the state to the letter and is well known.
-            action = self._tails.known(data[len(self._echo) :])
-            after = None if action is None else self._betting.after_if_legal(action)
-            if action is not None and after is not None:
-                now_ns = time.monotonic_ns()
+        session = self._sessions[seat]
+        if seat == self._actor and self._takes_single_replies and self.phase is Phase.PLAYING and not self._unread:
+            action = session.receive_reply(data)
+            if action is not None:
                 try:
-                    self._charge(seat, (now_ns - self._asked_ns) // 1000)
-                    self._play(action, after, now_ns)
+                    self._answer(action, data, time.monotonic_ns())
                     if self._unread:
                         self._listen()
                 except (MatchFailure, OSError) as problem:
                     self._stop(problem)
                 return False
-        if seat in self._away and seat not in self._connected:
-            # The last of a player who is lost already.
+        if not self._is_heard(seat):
             return False
-        self._sessions[seat].receive_data(data)
-        self._unread.add(seat)
+        session.receive_data(data)
         self._hear(seat)
-        return True
+        return session.has_input
 
     def receive_eof(self, seat: Seat) -> None:
         """A player has closed his side; it counts when he is next to act."""
-        if seat in self._away and seat not in self._connected:
-            return
-        self._sessions[seat].receive_eof()
-        self._unread.add(seat)
-        self._hear(seat)
+        if self._is_heard(seat):
+            self._sessions[seat].receive_eof()
+            self._hear(seat)
+
+    def _is_heard(self, seat: Seat) -> bool:
+        """Whether what a seat sends may still matter: not after the match, nor the last of a player lost already."""
+        if self.phase is Phase.FINISHED or self.phase is Phase.FAILED:
+            return False
+        return not self._away or seat not in self._away or seat in self._connected
 
     def _hear(self, seat: Seat) -> None:
-        if self.phase in (Phase.FINISHED, Phase.FAILED):
-            return
+        self._unread.add(seat)
         if seat in self._away:
             self._guarded(lambda: self._greet_again(seat))
         elif self.phase is Phase.PLAYING:
@@ -256,7 +258,6 @@ class Match:
             self.phase = Phase.FAILED
             self.failure = cause
             self.deadline_ns = None
-            self._echo = _NO_ECHO
             self._observer.match_failed(cause, waited_us)
 
     # ---- holding
@@ -274,7 +275,7 @@ class Match:
         if self._betting.finished:
             self._close_hand()
         else:
-            self._ask(note_of(self._betting).text)
+            self._ask()
         self._listen()
 
     def finish(self) -> None:
@@ -346,7 +347,6 @@ class Match:
             self._losses.append(Loss(cause, self._hand_number, self._answers_in_hand(seat), is_final))
         self.has_losses = True
         if seat == self._actor:
-            self._echo = _NO_ECHO
             self.deadline_ns = None
 
     def _greet_again(self, seat: Seat) -> None:
@@ -357,7 +357,7 @@ class Match:
         self._writes[seat] = self._returning.pop(seat)
         if self.phase is Phase.PLAYING and seat == self._actor:
             self._answered_ns = time.monotonic_ns()
-            self._ask(note_of(self._betting).text, is_repeated=True)
+            self._ask(is_repeated=True)
             self._listen()
 
     # ---- the handshake
@@ -424,7 +424,7 @@ class Match:
         elif self._betting.finished:
             self._close_hand()
         else:
-            self._ask(note_of(self._betting).text)
+            self._ask()
         self._listen()
 
     def _replay(self, transaction: Transaction) -> None:
@@ -443,8 +443,7 @@ class Match:
         self._charge(seat, max(0, times.received_us - times.sent_us), is_replayed=True)
         self._times_ns.append((times.sent_us * 1000 - self._to_unix_ns, times.received_us * 1000 - self._to_unix_ns))
         after = self._betting.after(action)
-        if after.round != self._betting.round:
-            self._lines.reach(self._betting.round, after.round)
+        self._lines.play(action, after)
         self._betting = after
         if after.finished:
             self._count_hand()
@@ -459,7 +458,7 @@ class Match:
         players = self._game.num_players
         self._deal = deal = next(self._deals)
         self._betting = self._root
-        self._lines = HandLines(self._game, deal, number, self._root.round)
+        self._lines = HandLines(deal, number, self._root)
         self._seats = self._seats_by_offset[0 if self.setup.fixed_seats else number % players]
         self._times_ns = []
         self._comments = []
@@ -468,38 +467,33 @@ class Match:
             clock.hand_us = 0
         self._to_unix_ns = time.time_ns() - time.monotonic_ns()
 
-    def _line(self, position: int) -> bytes:
-        """The present state as a position sees it."""
-        return self._lines.prefixes[position] + note_of(self._betting).text + self._lines.tails[position]
-
     def _tell_end(self) -> None:
         """Prepare the last state of the hand for every seat; it leaves with whatever is sent next."""
         if self._observer.wants_lines:
             self._tell_in_order()
             return
         players = len(self._seats)
-        lines = [self._line((seat - self._seats[0]) % players) for seat in range(players)]
+        lines = [self._lines.line((seat - self._seats[0]) % players) for seat in range(players)]
         self._pending = tuple(map(operator.add, self._pending, lines))
 
-    def _ask(self, text: bytes, *, is_repeated: bool = False) -> None:
+    def _ask(self, *, is_repeated: bool = False) -> None:
         """Tell the present state to everybody and ask the player to act.
 
         His line leaves first: he thinks while the others are told. Each seat gets the same bytes in any order.
 
         Args:
-            text: the betting of the present state.
             is_repeated: all but the player to act know it already.
         """
-        prefixes, tails = self._lines.prefixes, self._lines.tails
+        prefixes, text, tails = self._lines.prefixes, self._lines.betting, self._lines.tails
         asked = self._betting.acting_position
         self._actor = actor = self._seats[asked]
-        self._line_asked = line = prefixes[asked] + text + tails[asked]
         if self._observer.wants_lines:
-            self._echo = _NO_ECHO
             self._tell_in_order()
             self._start_clock()
             return
-        self._echo = line[:-2] + b":"
+        line = prefixes[asked] + text + tails[asked]
+        if actor not in self._away and actor not in self._absent:
+            self._sessions[actor].send(line, is_question=True)
         pending, self._pending = self._pending, self._nothing_pending
         seat, writes = actor, self._writes
         try:
@@ -540,7 +534,6 @@ class Match:
         self.overhead_ns += now_ns - self._answered_ns
         self.questions += 1
         if self._away and self._actor in self._away:
-            self._echo = _NO_ECHO
             self.deadline_ns = None
         else:
             self.deadline_ns = now_ns + self._response_ns
@@ -549,7 +542,10 @@ class Match:
         """Tell the present state seat by seat, each line noted when it has been sent, as the reference does."""
         players = len(self._seats)
         for seat in range(players):
-            line = self._line((seat - self._seats[0]) % players)
+            position = (seat - self._seats[0]) % players
+            line = self._sessions[seat].send(
+                self._lines.line(position), is_question=position == self._betting.acting_position
+            )
             self._send(Seat(seat), line, True)
             self._observer.line_sent(Seat(seat), time.time_ns() // 1000, line)
 
@@ -575,43 +571,48 @@ class Match:
             if actor in self._away:
                 return
             session = self._sessions[actor]
-            session.send_state(self._line_asked)
             event = session.next_event()
             if not session.has_input:
                 self._unread.discard(actor)
             if event is NEED_DATA:
                 return
             now_ns = time.monotonic_ns()
-            action = self._judge(event, now_ns)
-            if action is not None:
-                self._play(action, self._betting.after(action), now_ns)
-                if self._actor not in self._unread:
-                    return
+            if isinstance(event, Closed):
+                raise MatchFailure(ConnectionClosed(actor, self._wasted_us(), self.setup.limits.response_us))
+            raw = event.raw
+            if self._observer.wants_lines:
+                self._observer.line_received(actor, self._unix_us(now_ns), raw)
+            if isinstance(event, Comment):
+                self._hear_on(raw)
+                if len(self._comments) < MAX_COMMENTS_PER_HAND:
+                    text = raw.decode("latin-1").rstrip("\r\n")
+                    self._comments.append(PlayerComment(actor, len(self._times_ns), text))
+                continue
+            if isinstance(event, Reply):
+                self._answer(event.action, raw, now_ns)
+            else:
+                self._charge(actor, (now_ns - self._asked_ns) // 1000)
+                if not self._is_called(event):
+                    continue
+                self._play(CALL, self._betting.after(CALL), now_ns)
+            if self._actor not in self._unread:
+                return
 
-    def _judge(self, event: DealerEvent, now_ns: int) -> Action | None:
-        """The action a line amounts to, or None when the player is to be heard on."""
-        seat = self._actor
-        if isinstance(event, Closed):
-            raise MatchFailure(ConnectionClosed(self._actor, self._wasted_us(), self.setup.limits.response_us))
-        assert event is not NEED_DATA
-        raw = event.raw
-        if self._observer.wants_lines:
-            self._observer.line_received(seat, self._unix_us(now_ns), raw)
-        if isinstance(event, Comment):
-            self._hear_on(raw)
-            if len(self._comments) < MAX_COMMENTS_PER_HAND:
-                text = raw.decode("latin-1").rstrip("\r\n")
-                self._comments.append(PlayerComment(seat, len(self._times_ns), text))
-            return None
-        self._charge(seat, (now_ns - self._asked_ns) // 1000)
-        if isinstance(event, Reply):
-            action, warning = fit(self._betting, event.action)
+    def _answer(self, action: Action, raw: bytes, now_ns: int) -> None:
+        """Play what the player answered, or the nearest legal action."""
+        self._charge(self._actor, (now_ns - self._asked_ns) // 1000)
+        after = self._betting.after_if_legal(action)
+        if after is None:
+            action, warning = fit(self._betting, action)
             if warning is not None:
                 self._observer.warning(warning)
                 self._report(FaultKind.ILLEGAL_ACTION, raw, Remedy.PLAYED, action)
-            elif raw.startswith(self._echo):
-                self._tails.learn(raw[len(self._echo) :], action)
-            return action
+            after = self._betting.after(action)
+        self._play(action, after, now_ns)
+
+    def _is_called(self, event: Handshake | BadState | StaleReply | BadAction | UnknownAction) -> bool:
+        """Report a line without a readable action; whether it counts as a call, or the player is to be heard on."""
+        raw = event.raw
         if isinstance(event, BadState):
             self._observer.warning("WARNING: bad state format in response")
             self._report(FaultKind.MALFORMED_REPLY, raw, Remedy.IGNORED)
@@ -622,9 +623,9 @@ class Match:
             problem = "bad action format in response" if isinstance(event, BadAction) else "invalid action"
             self._observer.warning(f"WARNING: {problem}, changed to call")
             self._report(FaultKind.MALFORMED_REPLY, raw, Remedy.PLAYED, CALL)
-            return CALL
+            return True
         self._hear_on(raw)
-        return None
+        return False
 
     def _report(self, kind: FaultKind, raw: bytes, remedy: Remedy, played: Action | None = None) -> None:
         self._observer.fault(Fault(self._actor, kind, self._hand_number, raw, remedy, played))
@@ -662,14 +663,12 @@ class Match:
             self._observer.action_played(action, self._hand_number, asked_us, received_us)
         self._times_ns.append((self._asked_ns, now_ns))
         self._answered_ns = now_ns
-        note = note_after(self._betting, action, after)
-        if after.round != self._betting.round:
-            self._lines.reach(self._betting.round, after.round)
+        self._lines.play(action, after)
         self._betting = after
         if after.finished:
             self._close_hand()
         else:
-            self._ask(note.text)
+            self._ask()
 
     def _unix_us(self, now_ns: int) -> int:
         """A time of the monotonic clock as microseconds of Unix time."""
@@ -690,14 +689,13 @@ class Match:
                 return
             self._begin_hand()
             if not self._betting.finished:
-                self._ask(note_of(self._betting).text)
+                self._ask()
                 return
 
     def _rest(self) -> None:
         """The last hand asked for is over: send what is left to be told, then hold, or end the match."""
         pending, self._pending = self._pending, self._nothing_pending
         self.deadline_ns = None
-        self._echo = _NO_ECHO
         if self.hands_played < self.setup.hands:
             self.phase = Phase.HOLDING
         for seat, line in enumerate(pending):
@@ -735,4 +733,3 @@ class Match:
         self._observer.match_finished(self._unix_us(self._asked_ns), self.totals)
         self.phase = Phase.FINISHED
         self.deadline_ns = None
-        self._echo = _NO_ECHO

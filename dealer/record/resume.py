@@ -33,8 +33,7 @@ from engine.hand import hand_values
 from logs.comments import parse_comment
 from logs.transaction_log import parse_own_line
 from protocol.errors import FormatError
-from protocol.hand_lines import note_of
-from protocol.match_state import betting_after
+from protocol.match_state import betting_after, betting_text
 
 __all__ = ["PickedUp", "pick_up"]
 
@@ -253,7 +252,7 @@ def _read_transactions(
         at += len(line)
         betting = after
         if betting.finished:
-            if zlib.crc32(note_of(betting).text) != bettings[len(ends) - 1]:
+            if zlib.crc32(betting_text(betting).encode()) != bettings[len(ends) - 1]:
                 raise PickUpError(path, number, f"hand {hand} has different actions in the log")
             for seat, used_us in answers:
                 if hand < forfeits.get(seat, hand + 1):

@@ -26,7 +26,6 @@ from engine.actions import raise_to
 from engine.hand import hand_values
 from logs.acpc_log.writer import format_value
 from protocol import FormatError
-from protocol.hand_lines import BettingNote
 from protocol.legacy import parse_legacy_state
 from protocol.match_state import betting_after
 
@@ -198,8 +197,6 @@ class StateLines:
         if betting is None or not betting.finished or text.count("/") != betting.round:
             # Something is wrong; the strict reader tells what.
             return betting_after(self._game, text)
-        if betting.note is None:
-            betting.note = BettingNote(text.encode())
         return betting
 
     def _walk(self, text: str) -> BettingState | None:

@@ -16,8 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from logs.record import HandRecord
-from protocol.hand_lines import note_of
-from protocol.match_state import format_board, format_hole_cards
+from protocol.match_state import betting_text, format_board, format_hole_cards
 
 __all__ = ["format_header", "format_score_line", "format_state_line", "format_value"]
 
@@ -49,7 +48,7 @@ def format_state_line(record: HandRecord) -> str:
     cards = format_hole_cards(record.deal.hole_cards) + format_board(record.board_by_round)
     names = "|".join([record.names[seat] for seat in record.seats])
     values = _joined_values(record.values)
-    return f"STATE:{record.hand_number}:{note_of(record.betting).text.decode()}:{cards}:{values}:{names}\n"
+    return f"STATE:{record.hand_number}:{betting_text(record.betting)}:{cards}:{values}:{names}\n"
 
 
 def format_score_line(totals: Sequence[float], names: Sequence[str]) -> str:

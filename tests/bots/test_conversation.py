@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bots import CALL, FOLD, RAISE, Action, Bot, DealerError, IllegalReply, View
+from bots import CALL, FOLD, RAISE, Action, Bot, DealerError, Game, IllegalReply, View
 from bots.conversation import Conversation
 from bots.view import MAX_WAITING_COMMENTS
 from protocol import find_game
@@ -49,6 +49,13 @@ class Caller(Bot):
         return CALL
 
 
+def opened(bot: Bot, game: Game, *, game_name: str = "") -> Conversation:
+    """A conversation whose version line has been sent."""
+    talk = Conversation(bot, game, game_name=game_name)
+    talk.open()
+    return talk
+
+
 def test_two_hands() -> None:
     bot = Diary()
     talk = Conversation(bot, KUHN)
@@ -66,7 +73,7 @@ def test_two_hands() -> None:
 
 @pytest.mark.parametrize("size", [1, 2, 7, 64])
 def test_bytes_in_pieces(size: int) -> None:
-    whole, pieces = Conversation(Caller(), KUHN), Conversation(Caller(), KUHN)
+    whole, pieces = opened(Caller(), KUHN), opened(Caller(), KUHN)
     stream = b"".join(HAND)
     wanted = whole.receive_data(stream)
     assert wanted.count(b"\n") == 3
@@ -74,13 +81,13 @@ def test_bytes_in_pieces(size: int) -> None:
 
 
 def test_lines_of_the_dealer_for_people_are_passed_over() -> None:
-    talk = Conversation(Caller(), KUHN)
+    talk = opened(Caller(), KUHN)
     assert talk.receive_data(b"# hello\r\n;x\r\nMATCHSTATE:0:0::As|\r\n") == b"MATCHSTATE:0:0::As|:c\r\n"
 
 
 def test_the_same_number_again_after_the_end_is_a_new_hand() -> None:
     bot = Diary()
-    talk = Conversation(bot, KUHN)
+    talk = opened(bot, KUHN)
     for _ in range(2):
         talk.receive_data(b"MATCHSTATE:0:0::As|\r\nMATCHSTATE:0:0:rf:As|\r\n")
     assert bot.events == ["start 0", "act 0", "end 0 +1"] * 2
@@ -95,7 +102,7 @@ def test_comments_go_before_the_reply_in_one_piece() -> None:
         def hand_finished(self, view: View) -> None:
             view.comment(f"won {view.value:g}")
 
-    talk = Conversation(Talker(), KUHN)
+    talk = opened(Talker(), KUHN)
     assert talk.receive_data(HAND[0]) == b"# thinking\r\nMATCHSTATE:1:0:r:|Ks:c\r\n"
     assert talk.receive_data(HAND[1]) == b"# won 2\r\n# thinking\r\nMATCHSTATE:0:1::As|:c\r\n"
 
@@ -106,7 +113,7 @@ def test_waiting_comments_are_bounded() -> None:
             for _ in range(10):
                 view.comment("hello")
 
-    talk = Conversation(Talker(), KUHN)
+    talk = opened(Talker(), KUHN)
     for hand in range(10):
         assert talk.receive_data(b"MATCHSTATE:1:%d::|Ks\r\n" % hand) == b""
     assert talk.receive_data(b"MATCHSTATE:1:9:r:|Ks\r\n").count(b"#") == MAX_WAITING_COMMENTS
@@ -116,20 +123,20 @@ def test_hooks_put_on_an_object_count() -> None:
     bot: Any = Caller()
     seen = []
     bot.hand_finished = lambda view: seen.append(view.value)
-    Conversation(bot, KUHN).receive_data(b"".join(HAND))
+    opened(bot, KUHN).receive_data(b"".join(HAND))
     assert seen == [2.0, 2.0]
 
 
 def test_illegal_answer() -> None:
-    talk = Conversation(Diary(RAISE), KUHN)
+    talk = opened(Diary(RAISE), KUHN)
     with pytest.raises(IllegalReply, match=r"raise in hand 0: .* \(rule RAISE_CAP\); the state was MATCHSTATE:1:0:r:"):
         talk.receive_data(HAND[0])
     with pytest.raises(IllegalReply, match="check instead"):
-        Conversation(Diary(FOLD), KUHN).receive_data(b"MATCHSTATE:0:0::As|\r\n")
+        opened(Diary(FOLD), KUHN).receive_data(b"MATCHSTATE:0:0::As|\r\n")
 
 
 def test_another_game() -> None:
-    talk = Conversation(Caller(), find_game("limit")[1], game_name="limit (holdem)")
+    talk = opened(Caller(), find_game("limit")[1], game_name="limit (holdem)")
     with pytest.raises(DealerError) as caught:
         talk.receive_data(b"MATCHSTATE:0:0::As|\r\n")
     sentence = str(caught.value)
@@ -140,7 +147,7 @@ def test_another_game() -> None:
 
 def test_no_acpc_at_all() -> None:
     with pytest.raises(DealerError, match=r"what the dealer sent is no match state: 'HTTP/1.1 400 Bad Request'"):
-        Conversation(Caller(), KUHN).receive_data(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        opened(Caller(), KUHN).receive_data(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
 
 def test_the_bots_own_error_comes_through_with_a_note() -> None:
@@ -149,13 +156,13 @@ def test_the_bots_own_error_comes_through_with_a_note() -> None:
             raise ZeroDivisionError("oops")
 
     with pytest.raises(ZeroDivisionError) as caught:
-        Conversation(Broken(), KUHN).receive_data(HAND[0])
+        opened(Broken(), KUHN).receive_data(HAND[0])
     assert caught.value.__notes__ == ["The bot was looking at the state MATCHSTATE:1:0:r:|Ks"]
 
 
 def test_half_a_line_at_the_end_is_let_be() -> None:
     bot = Diary()
-    talk = Conversation(bot, KUHN)
+    talk = opened(bot, KUHN)
     assert talk.receive_data(b"MATCHSTATE:0:0:") == b""
     talk.receive_eof()
     assert bot.events == ["over"]

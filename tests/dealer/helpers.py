@@ -30,9 +30,17 @@ from dealer.table.loop import new_event_loop
 from engine import CALL, FOLD, RAISE, Action, Game, Seat, raise_to
 from logs import HandRecord, format_score_line, format_state_line
 from logs.transaction_log import Transaction
-from protocol import NEED_DATA, PlayerSession, find_game, parse_game_definition
-from protocol.actions import format_action
-from protocol.session import Closed, StateReceived
+from protocol import (
+    NEED_DATA,
+    Closed,
+    Handshake,
+    PlayerSession,
+    ReceivedState,
+    Reply,
+    find_game,
+    format_action,
+    parse_game_definition,
+)
 from tests.programs import start
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,8 +51,8 @@ PATIENCE_S = 60.0
 """Far beyond what anything here takes: a test that hangs fails, a slow machine does not."""
 
 T = TypeVar("T")
-Policy: TypeAlias = Callable[[StateReceived], Action]
-Speaker: TypeAlias = Callable[[StateReceived], bytes | None]
+Policy: TypeAlias = Callable[[ReceivedState], Action]
+Speaker: TypeAlias = Callable[[ReceivedState], bytes | None]
 """What a player sends when he is asked; None: nothing, and never again."""
 
 
@@ -179,7 +187,7 @@ class Clock:
 # ---- players
 
 
-def legal_choices(event: StateReceived) -> list[Action]:
+def legal_choices(event: ReceivedState) -> list[Action]:
     """All kinds of legal actions with a few sizes, call first."""
     legal = event.betting.legal_actions()
     choices = [CALL]
@@ -196,7 +204,7 @@ def legal_choices(event: StateReceived) -> list[Action]:
 def drawn_by_state(salt: int = 0, *, fold: float = 0.15) -> Policy:
     """A player whose action follows from the line he sees: the same in every run."""
 
-    def choose(event: StateReceived) -> Action:
+    def choose(event: ReceivedState) -> Action:
         draw = random.Random(zlib.crc32(event.raw.rstrip()) ^ salt)
         choices = legal_choices(event)
         if FOLD in choices and draw.random() < fold:
@@ -210,7 +218,7 @@ def drawn_by_state(salt: int = 0, *, fold: float = 0.15) -> Policy:
 def always(text: str) -> Policy:
     """A player who calls, folds where he may, or raises by the least."""
 
-    def choose(event: StateReceived) -> Action:
+    def choose(event: ReceivedState) -> Action:
         choices = legal_choices(event)
         if text == "f" and FOLD in choices:
             return FOLD
@@ -327,15 +335,15 @@ class Board:
 
     def talk(self, speakers: Sequence[Speaker], *, hands: int | None = None) -> Board:
         """Like `play`, with players who say what they like; one who says nothing ends it."""
-        sessions = [PlayerSession(self.setup.game) for _ in speakers]
-        asked: list[StateReceived | None] = [None] * len(speakers)
+        sessions = [player_session(self.setup.game) for _ in speakers]
+        asked: list[ReceivedState | None] = [None] * len(speakers)
         for seat in range(len(speakers)):
             self._fresh[seat] = [bytes(self.sent[seat])]
         while self.match.phase is Phase.PLAYING and (hands is None or self.match.hands_played < hands):
             for seat, session in enumerate(sessions):
                 session.receive_data(self.fresh(seat))
                 while (event := session.next_event()) is not NEED_DATA:
-                    asked[seat] = event if isinstance(event, StateReceived) and event.is_my_turn else None
+                    asked[seat] = event if isinstance(event, ReceivedState) and event.is_my_turn else None
             seat = self.asked
             question = asked[seat]
             assert question is not None, "the seat that is asked has seen no question"
@@ -344,6 +352,13 @@ class Board:
                 break
             self.send(seat, said)
         return self
+
+
+def player_session(game_: Game) -> PlayerSession:
+    """The session of a player who has named the version."""
+    session = PlayerSession(game_)
+    session.send(Handshake())
+    return session
 
 
 def speaker(policy: Policy) -> Speaker:
@@ -402,7 +417,7 @@ class Client:
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, game_: Game) -> None:
         self.reader = reader
         self.writer = writer
-        self.session = PlayerSession(game_)
+        self.session = player_session(game_)
         self.received = b""
 
     @classmethod
@@ -418,13 +433,13 @@ class Client:
             self.writer.write(data)
             await self.writer.drain()
 
-    async def question(self) -> StateReceived | None:
+    async def question(self) -> ReceivedState | None:
         """Read to the next state that asks us; None when the dealer has closed."""
         while True:
             event = self.session.next_event()
             if isinstance(event, Closed):
                 return None
-            if isinstance(event, StateReceived) and event.is_my_turn:
+            if isinstance(event, ReceivedState) and event.is_my_turn:
                 return event
             if event is NEED_DATA:
                 try:
@@ -438,11 +453,11 @@ class Client:
                     self.session.receive_eof()
 
     async def play(
-        self, policy: Policy, send: Callable[[Client, StateReceived, bytes], Awaitable[None]] | None = None
+        self, policy: Policy, send: Callable[[Client, ReceivedState, bytes], Awaitable[None]] | None = None
     ) -> Client:
         """Answer to the end, then close."""
         while (event := await self.question()) is not None:
-            reply = self.session.reply(policy(event))
+            reply = self.session.send(Reply(policy(event)))
             await (self.send(reply) if send is None else send(self, event, reply))
         await self.close()
         return self
@@ -595,7 +610,7 @@ def play_seats(
     """Play all seats of a dealer that listens; `at_question` is told the count of questions before each answer."""
     count = 0
 
-    async def send(client: Client, event: StateReceived, reply: bytes) -> None:
+    async def send(client: Client, event: ReceivedState, reply: bytes) -> None:
         nonlocal count
         count += 1
         if at_question is not None:

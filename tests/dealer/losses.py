@@ -9,9 +9,8 @@ from typing import Any
 from dealer.match.faults import FaultPolicy
 from dealer.match.match import Match, MatchSetup, Phase
 from engine import CALL, FOLD, Action, Seat
-from protocol import format_action
+from protocol import ReceivedState, format_action
 from protocol.match_state import read_match_state
-from protocol.session import StateReceived
 from tests.dealer.helpers import Board, Policy, answer, drawn_by_state, game, limits, setup_of
 
 HANDS = 3
@@ -19,10 +18,10 @@ MOST_IDLE_LINES = 4
 RESPONSE_S = 5.0
 
 
-def question(line: bytes, match: Match) -> StateReceived:
+def question(line: bytes, match: Match) -> ReceivedState:
     """A state line as its player reads it."""
     state, betting = read_match_state(line.decode().rstrip("\r\n"), match.setup.game)
-    return StateReceived(line, state, betting, is_my_turn=True)
+    return ReceivedState(line, state, betting, is_my_turn=True)
 
 
 def reply_to(board: Board, policy: Policy) -> None:
@@ -50,7 +49,7 @@ def policies_of(setup: MatchSetup) -> list[Policy]:
     return [drawn_by_state(seat) for seat in range(setup.game.num_players)]
 
 
-def check_or_fold(event: StateReceived) -> Action:
+def check_or_fold(event: ReceivedState) -> Action:
     return FOLD if event.betting.legal_actions().can_fold else CALL
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dealer.match.match import Phase
 from engine import Seat
-from protocol.session import StateReceived
+from protocol import ReceivedState
 from tests.dealer.helpers import Board, Speaker, answer, drawn_by_state, game, limits, reference_log, setup_of
 
 ENDLESS = limits(hand_s=1e9, per_hand_s=1e9)
@@ -160,7 +160,7 @@ def test_a_match_of_noise_ends_like_a_match() -> None:
     def noisy(salt: int) -> Speaker:
         draw = random.Random(salt)
 
-        def say(event: StateReceived) -> bytes:
+        def say(event: ReceivedState) -> bytes:
             noise = b"".join(draw.randbytes(draw.randrange(50)).replace(b"\n", b"") + b"\n" for _ in range(3))
             noise = noise.replace(b"MATCHSTATE", b"matchstate")
             return noise + answer(event.raw, draw.choice(("c", "f", "r", "r500")))

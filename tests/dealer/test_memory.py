@@ -93,11 +93,12 @@ def test_a_session_forgets_the_lines_it_has_read() -> None:
     session = DealerSession(game("limit"))
     session.receive_data(VERSION)
     session.next_event()
-    session.send_state(b"MATCHSTATE:0:0::2s2c|\r\n")
+    state = b"MATCHSTATE:0:0::2s2c|\r\n"
 
     def read(count: int) -> int:
         for number in range(count):
-            session.receive_data(b"# %d\r\nMATCHSTATE:0:0::2s2c|:c%d\r\njunk\r\n" % (number, number))
+            session.send(state, is_question=True)
+            session.receive_data(b"# %d\r\njunk\r\nMATCHSTATE:0:0::2s2c|:c%d\r\n" % (number, number))
             while session.next_event() is not NEED_DATA:
                 pass
         gc.collect()

@@ -24,9 +24,8 @@ from engine import Hand, deal_hand
 from logs import format_score_line
 from logs.acpc_log import format_value
 from logs.line_file import LineFile
-from protocol import format_action
+from protocol import ReceivedState, format_action
 from protocol.match_state import betting_after
-from protocol.session import StateReceived
 from tests.dealer.helpers import (
     VERSION,
     Board,
@@ -85,7 +84,7 @@ class Plan:
         good = self._good(self.bad_seat)
         turns = 0
 
-        def say(event: StateReceived) -> bytes | None:
+        def say(event: ReceivedState) -> bytes | None:
             nonlocal turns
             turns += 1
             if self.kind in FATAL and turns > self.turn:
@@ -173,7 +172,7 @@ class Case:
             await client.send(said)
         await client.close()
 
-    async def _leave(self, client: Client, event: StateReceived, kind: str) -> None:
+    async def _leave(self, client: Client, event: ReceivedState, kind: str) -> None:
         if kind == "reset":
             await client.reset()
         elif kind == "half-close":

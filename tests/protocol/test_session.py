@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
@@ -12,28 +13,27 @@ from hypothesis import strategies as st
 from engine import CALL, FOLD, RAISE, Action, Game, Hand, deal_hand, raise_to
 from protocol import (
     NEED_DATA,
-    DealerSession,
-    LocalProtocolError,
-    PlayerSession,
-    ProtocolError,
-    RemoteProtocolError,
-    find_game,
-    format_action,
-)
-from protocol.session import (
-    VERSION_LINE,
     BadAction,
     BadState,
     Closed,
     Comment,
     DealerEvent,
+    DealerSession,
     Handshake,
+    LocalProtocolError,
     PlayerEvent,
+    PlayerSession,
+    ProtocolError,
+    ReceivedState,
+    RemoteProtocolError,
     Reply,
+    SessionState,
     StaleReply,
-    StateReceived,
     UnknownAction,
+    find_game,
+    format_action,
 )
+from protocol.session import VERSION_LINE
 from tests.engine.strategies import SEEDS, playable_games, random_action
 from tests.protocol.states import view
 
@@ -50,7 +50,14 @@ def greeted(game: Game = NO_LIMIT, state: bytes | None = STATE) -> DealerSession
     session.receive_data(VERSION_LINE)
     assert isinstance(session.next_event(), Handshake)
     if state is not None:
-        assert session.send_state(state) == state
+        assert session.send(state, is_question=True) == state
+    return session
+
+
+def player(game: Game = NO_LIMIT) -> PlayerSession:
+    """A player's session after the handshake."""
+    session = PlayerSession(game)
+    session.send(Handshake())
     return session
 
 
@@ -89,8 +96,8 @@ def test_a_match_between_both_sides(game: Game, seed: int) -> None:
     dealers = [DealerSession(game) for _ in range(game.num_players)]
     players = [PlayerSession(game) for _ in range(game.num_players)]
     for dealer, player in zip(dealers, players, strict=True):
-        dealer.receive_data(player.handshake())
-        assert dealer.next_event() == Handshake(VERSION_LINE, (2, 0, 0), True)
+        dealer.receive_data(player.send(Handshake()))
+        assert dealer.next_event() == Handshake((2, 0, 0), VERSION_LINE)
     for number in range(2):
         hand = Hand(game, deal_hand(game, seed, number))
         while True:
@@ -98,19 +105,19 @@ def test_a_match_between_both_sides(game: Game, seed: int) -> None:
             for position, (dealer, player) in enumerate(zip(dealers, players, strict=True)):
                 state = view(hand.betting, hand.deal, position, number)
                 line = state.format().encode() + b"\r\n"
-                player.receive_data(dealer.send_state(line))
+                player.receive_data(dealer.send(line, is_question=position == turn))
                 told = player.next_event()
-                assert isinstance(told, StateReceived)
+                assert isinstance(told, ReceivedState)
                 assert (told.raw, told.state, told.is_my_turn) == (line, state, position == turn)
                 assert told.betting.rounds == hand.betting.rounds
                 assert player.next_event() is NEED_DATA
                 if position != turn:
                     with pytest.raises(LocalProtocolError):
-                        player.reply(CALL)
+                        player.send(Reply(CALL))
             if hand.finished:
                 break
             action = random_action(hand.betting, chance)
-            dealers[turn].receive_data(players[turn].reply(action))
+            dealers[turn].receive_data(players[turn].send(Reply(action)))
             reply = dealers[turn].next_event()
             assert isinstance(reply, Reply)
             assert reply.action == action
@@ -166,7 +173,7 @@ def drive(game: Game, asked: list[bytes], pieces: list[bytes]) -> list[DealerEve
             elif isinstance(event, Handshake | Reply | BadAction | UnknownAction):
                 is_due = bool(waiting)
                 if waiting:
-                    session.send_state(waiting.pop(0))
+                    session.send(waiting.pop(0), is_question=True)
 
     for piece in pieces:
         session.receive_data(piece)
@@ -200,7 +207,7 @@ def test_a_players_events_do_not_depend_on_how_the_stream_is_cut(game: Game, see
     _, stream, _ = scripted_stream(game, seed)
 
     def heard(pieces: list[bytes]) -> list[tuple[object, ...]]:
-        session = PlayerSession(game)
+        session = player(game)
         events: list[tuple[object, ...]] = []
 
         def take() -> None:
@@ -230,9 +237,9 @@ def test_any_bytes_are_events_or_a_remote_error(data: bytes, before: bytes) -> N
     session.receive_eof()
     try:
         event = session.next_event()
-        if isinstance(event, Handshake):
-            session.send_state(STATE)
         while not isinstance(event, Closed):
+            if session.state is SessionState.IDLE:
+                session.send(STATE, is_question=True)
             event = session.next_event()
     except RemoteProtocolError:
         pass
@@ -243,7 +250,7 @@ def test_any_bytes_are_events_or_a_remote_error(data: bytes, before: bytes) -> N
 @settings(max_examples=300)
 @given(st.binary(max_size=100), st.sampled_from([b"", b"#", b"MATCHSTATE:", ECHO]))
 def test_any_bytes_of_a_dealer_are_events_or_a_remote_error(data: bytes, before: bytes) -> None:
-    session = PlayerSession(NO_LIMIT)
+    session = player()
     session.receive_data(before + data)
     session.receive_eof()
     event: PlayerEvent | None = None
@@ -281,8 +288,10 @@ def test_any_bytes_of_a_dealer_are_events_or_a_remote_error(data: bytes, before:
 def test_versions(line: bytes, version: tuple[int, int, int], is_supported: bool) -> None:
     session = DealerSession(NO_LIMIT)
     session.receive_data(line)
-    assert session.next_event() == Handshake(line, version, is_supported)
-    session.send_state(STATE)
+    event = session.next_event()
+    assert event == Handshake(version, line)
+    assert event.is_supported is is_supported
+    session.send(STATE, is_question=True)
     session.receive_data(ECHO + b":c\r\n")
     assert answer(session.next_event()) == (ECHO + b":c\r\n", CALL)
 
@@ -331,14 +340,14 @@ def test_a_version_without_line_end_counts_at_the_end() -> None:
     session.receive_data(b"VERSION:2.0.0")
     assert session.next_event() is NEED_DATA
     session.receive_eof()
-    assert session.next_event() == Handshake(b"VERSION:2.0.0", (2, 0, 0), True)
+    assert session.next_event() == Handshake((2, 0, 0), b"VERSION:2.0.0")
     assert session.next_event() == Closed()
 
 
 def test_no_state_before_the_handshake() -> None:
     session = DealerSession(NO_LIMIT)
-    with pytest.raises(LocalProtocolError, match=r"^no state may be sent before the player has named his version$"):
-        session.send_state(STATE)
+    with pytest.raises(LocalProtocolError, match=r"^no state may be sent before the player has named its version$"):
+        session.send(STATE, is_question=True)
 
 
 def test_remote_and_local_errors_are_told_apart() -> None:
@@ -383,6 +392,7 @@ def test_replies(tail: bytes, action: Action, end: bytes) -> None:
     for _ in range(3):
         session.receive_data(line)
         assert answer(session.next_event()) == (line, action)
+        session.send(STATE, is_question=True)
 
 
 @pytest.mark.parametrize(
@@ -504,20 +514,138 @@ def test_early_lines_are_judged_by_the_state_that_is_current_when_they_are_read(
     session = greeted(state=None)
     early = b"MATCHSTATE:1:30:cr300:|9hQd:c\r\n"
     session.receive_data(early + b"MATCHSTATE:1:30::|9hQd:c\r\n" + early)
-    session.send_state(STATE)
+    session.send(STATE, is_question=True)
     assert session.next_event() == StaleReply(early)
     assert answer(session.next_event()) == (ECHO + b":c\r\n", CALL)
-    session.send_state(b"MATCHSTATE:1:30:cr300:|9hQd\r\n")
+    session.send(b"MATCHSTATE:1:30:cr300:|9hQd\r\n", is_question=True)
     assert session.buffered_bytes == len(early)
     assert answer(session.next_event()) == (early, CALL)
     assert session.next_event() is NEED_DATA
+
+
+ANSWERS = st.sampled_from([ECHO + b":c\r\n", ECHO + b":r300\n", ECHO + b":k\r\n", ECHO[:9], b"#\n", b"junk\r\n", b""])
+
+
+@given(st.lists(st.one_of(ANSWERS, st.none()), max_size=12))
+def test_a_reply_taken_at_once_is_the_event_it_would_have_been(steps: list[bytes | None]) -> None:
+    """None stands for asking anew. Whatever is refused has changed nothing."""
+    quick, plain = greeted(), greeted()
+    for step in steps:
+        if step is None:
+            quick.send(STATE, is_question=True)
+            plain.send(STATE, is_question=True)
+            continue
+        is_open = plain.state is SessionState.AWAITING_REPLY and not plain.has_input
+        plain.receive_data(step)
+        action = quick.receive_reply(step)
+        if action is None:
+            quick.receive_data(step)
+            assert quick.next_event() == plain.next_event()
+        else:
+            assert is_open
+            assert plain.next_event() == Reply(action, step)
+        assert (quick.state, quick.buffered_bytes) == (plain.state, plain.buffered_bytes)
+
+
+def test_the_usual_replies_are_taken_at_once() -> None:
+    for game, tail, action in ((LIMIT, b"r", RAISE), (LIMIT, b"c", CALL), (NO_LIMIT, b"f", FOLD)):
+        for end in (b"\r\n", b"\n"):
+            session = greeted(game)
+            assert session.receive_reply(ECHO + b":" + tail + end) == action
+            assert session.state is SessionState.IDLE
+            assert session.receive_reply(ECHO + b":" + tail + end) is None
+    size = ECHO + b":r301\r\n"
+    session = greeted()
+    session.receive_data(size)
+    session.next_event()
+    session.send(STATE, is_question=True)
+    assert session.receive_reply(size) == raise_to(301)
+
+
+def test_lines_wait_while_no_reply_is_due() -> None:
+    session = greeted(state=None)
+    line = ECHO + b":c\r\n"
+    session.receive_data(line)
+    assert session.state is SessionState.IDLE
+    assert session.next_event() is NEED_DATA
+    session.send(b"MATCHSTATE:1:29:c:|9hQd\r\n", is_question=False)
+    assert session.next_event() is NEED_DATA
+    assert session.buffered_bytes == len(line)
+    session.send(STATE, is_question=True)
+    assert session.state is SessionState.AWAITING_REPLY
+    assert session.next_event() == Reply(CALL, line)
+    assert session.state is SessionState.IDLE
+
+
+@pytest.mark.parametrize("tail", [b":c", b":r300", b":call", b":x", b"", b":r"])
+def test_an_answer_of_any_kind_settles_the_question(tail: bytes) -> None:
+    session = greeted()
+    session.receive_data(b"junk\r\n# a comment\r\n" + ECHO + tail + b"\r\n" + STATE)
+    for expected in (BadState, Comment):
+        assert isinstance(session.next_event(), expected)
+        assert session.state is SessionState.AWAITING_REPLY
+    assert isinstance(session.next_event(), Reply | UnknownAction | BadAction)
+    assert session.state is SessionState.IDLE
+    assert session.next_event() is NEED_DATA
+
+
+def test_a_player_who_closes_while_its_lines_wait() -> None:
+    session = greeted(state=None)
+    session.receive_data(ECHO + b":c\r\n")
+    session.receive_eof()
+    assert session.next_event() is NEED_DATA
+    session.send(STATE, is_question=True)
+    assert isinstance(session.next_event(), Reply)
+    assert session.next_event() == Closed()
+    assert session.state is SessionState.CLOSED
+
+
+def test_a_known_tail_is_known_behind_this_state_only() -> None:
+    for state in (STATE, b"MATCHSTATE:1:31::|9hQd\r\n"):
+        assert answer(judge(state[:-2] + b":r300\r\n", state=state))[1] == raise_to(300)
+        assert isinstance(judge(ECHO + b":r300\r\n", state=b"MATCHSTATE:1:32::|9hQd\r\n"), StaleReply)
+
+
+@pytest.mark.parametrize("is_error", [True, False])
+def test_the_end_of_a_dealers_session_is_final(*, is_error: bool) -> None:
+    session = DealerSession(NO_LIMIT)
+    session.receive_data(b"HELLO\r\n") if is_error else session.receive_eof()
+    if is_error:
+        with pytest.raises(RemoteProtocolError):
+            session.next_event()
+    else:
+        assert session.next_event() == Closed()
+    assert session.state is (SessionState.ERROR if is_error else SessionState.CLOSED)
+    assert_over(session, lambda: session.send(STATE, is_question=True))
+    assert session.receive_reply(ECHO + b":c\r\n") is None
+
+
+@pytest.mark.parametrize("is_error", [True, False])
+def test_the_end_of_a_players_session_is_final(*, is_error: bool) -> None:
+    session = told(STATE)
+    session.receive_data(b"HELLO\r\n") if is_error else session.receive_eof()
+    if is_error:
+        with pytest.raises(RemoteProtocolError):
+            session.next_event()
+    else:
+        assert session.next_event() == Closed()
+    assert session.state is (SessionState.ERROR if is_error else SessionState.CLOSED)
+    assert_over(session, lambda: session.send(Reply(CALL)))
+
+
+def assert_over(session: DealerSession | PlayerSession, send: Callable[[], object]) -> None:
+    state = session.state
+    for call in (session.next_event, session.receive_eof, lambda: session.receive_data(VERSION_LINE), send):
+        with pytest.raises(LocalProtocolError, match=r"^this session is over$"):
+            call()
+    assert session.state is state
 
 
 def test_a_reply_says_nothing_about_another_state() -> None:
     session = greeted(LIMIT, b"MATCHSTATE:0:0:c:AhKs|\r\n")
     session.receive_data(b"MATCHSTATE:0:0:c:AhKs|:r\r\n")
     assert isinstance(session.next_event(), Reply)
-    session.send_state(b"MATCHSTATE:0:0:crr:AhKs|\r\n")
+    session.send(b"MATCHSTATE:0:0:crr:AhKs|\r\n", is_question=True)
     session.receive_data(b"MATCHSTATE:0:0:c:AhKs|:r\r\n" + b"MATCHSTATE:0:0:crr:AhKs|:r\r\n")
     assert [type(event) for event in dealer_events(session)] == [StaleReply, Reply]
 
@@ -526,6 +654,7 @@ def test_many_different_replies() -> None:
     session = greeted()
     for size in range(200):
         line = ECHO + b":r%d\r\n" % (200 + size)
+        session.send(STATE, is_question=True)
         session.receive_data(line)
         assert answer(session.next_event()) == (line, raise_to(200 + size))
 
@@ -559,29 +688,55 @@ def test_lines_before_the_end_are_read_before_closed() -> None:
 
 def told(line: bytes, game: Game = NO_LIMIT) -> PlayerSession:
     """A player's session that has read a state."""
-    session = PlayerSession(game)
+    session = player(game)
     session.receive_data(line)
-    assert isinstance(session.next_event(), StateReceived)
+    assert isinstance(session.next_event(), ReceivedState)
     return session
 
 
 def test_a_player_opens_with_his_version() -> None:
-    assert PlayerSession(NO_LIMIT).handshake() == b"VERSION:2.0.0\r\n"
+    assert PlayerSession(NO_LIMIT).send(Handshake()) == b"VERSION:2.0.0\r\n"
+
+
+def test_a_player_speaks_in_order() -> None:
+    session = PlayerSession(NO_LIMIT)
+    assert session.state is SessionState.AWAITING_VERSION
+    with pytest.raises(LocalProtocolError, match=r"^a dealer speaks after the player has named its version$"):
+        session.next_event()
+    with pytest.raises(LocalProtocolError, match=r"^the first line must name the version$"):
+        session.send(Comment(b"# hello\r\n"))
+    session.send(Handshake())
+    assert session.state is SessionState.IDLE
+    with pytest.raises(LocalProtocolError, match=r"^the version has been named already$"):
+        session.send(Handshake())
+    session.receive_data(STATE)
+    assert isinstance(session.next_event(), ReceivedState)
+    assert session.state is SessionState.AWAITING_REPLY
+    assert session.send(Comment(b"# thinking\r\n")) == b"# thinking\r\n"
+    assert session.state is SessionState.AWAITING_REPLY
+    session.send(Reply(CALL))
+    assert session.state is SessionState.IDLE
+
+
+@pytest.mark.parametrize("line", [b"", b"\n", b"# a", b"x\n", b"# a\n# b\n", b"# a\nMATCHSTATE\n"])
+def test_a_comment_is_one_line(line: bytes) -> None:
+    with pytest.raises(LocalProtocolError, match=r"^a comment is one line that begins with"):
+        player().send(Comment(line))
 
 
 @pytest.mark.parametrize("end", [b"\r\n", b"\n"])
 def test_a_reply_is_the_state_and_the_action(end: bytes) -> None:
-    assert told(ECHO + end).reply(raise_to(300)) == ECHO + b":r300\r\n"
-    assert told(ECHO + end).reply(CALL) == ECHO + b":c\r\n"
-    assert told(ECHO + end).reply(FOLD) == ECHO + b":f\r\n"
-    assert told(ECHO + end, LIMIT).reply(RAISE) == ECHO + b":r\r\n"
+    assert told(ECHO + end).send(Reply(raise_to(300))) == ECHO + b":r300\r\n"
+    assert told(ECHO + end).send(Reply(CALL)) == ECHO + b":c\r\n"
+    assert told(ECHO + end).send(Reply(FOLD)) == ECHO + b":f\r\n"
+    assert told(ECHO + end, LIMIT).send(Reply(RAISE)) == ECHO + b":r\r\n"
 
 
 def test_one_reply_a_question() -> None:
     session = told(STATE)
-    session.reply(CALL)
+    session.send(Reply(CALL))
     with pytest.raises(LocalProtocolError, match=r"^no reply is due: the last state did not ask this player$"):
-        session.reply(CALL)
+        session.send(Reply(CALL))
 
 
 @pytest.mark.parametrize(
@@ -594,17 +749,17 @@ def test_one_reply_a_question() -> None:
 )
 def test_no_reply_to_a_state_that_asks_nothing(line: bytes) -> None:
     with pytest.raises(LocalProtocolError, match=r"^no reply is due"):
-        told(line).reply(CALL)
+        told(line).send(Reply(CALL))
 
 
 def test_a_newer_state_takes_the_question_back() -> None:
     session = told(STATE)
     session.receive_data(b"MATCHSTATE:1:30:c:|9hQd\r\n")
     event = session.next_event()
-    assert isinstance(event, StateReceived)
+    assert isinstance(event, ReceivedState)
     assert not event.is_my_turn
     with pytest.raises(LocalProtocolError):
-        session.reply(CALL)
+        session.send(Reply(CALL))
 
 
 @pytest.mark.parametrize(
@@ -617,17 +772,17 @@ def test_a_newer_state_takes_the_question_back() -> None:
 )
 def test_an_illegal_reply_is_refused(action: Action, sentence: str) -> None:
     with pytest.raises(LocalProtocolError) as caught:
-        told(STATE).reply(action)
+        told(STATE).send(Reply(action))
     assert str(caught.value) == sentence
 
 
 def test_a_free_fold_is_refused() -> None:
     with pytest.raises(LocalProtocolError, match=r"^cannot reply 'f': there is no bet to fold to: check instead$"):
-        told(b"MATCHSTATE:0:30:c:9hQd|\r\n").reply(FOLD)
+        told(b"MATCHSTATE:0:30:c:9hQd|\r\n").send(Reply(FOLD))
 
 
 def test_comments_of_a_dealer() -> None:
-    session = PlayerSession(NO_LIMIT)
+    session = player()
     session.receive_data(b"# welcome\r\n;\n")
     assert session.next_event() == Comment(b"# welcome\r\n")
     assert session.next_event() == Comment(b";\n")
@@ -639,7 +794,7 @@ def test_comments_of_a_dealer() -> None:
     [b"\r\n", b"garbage\r\n", b"MATCHSTATE:2:0::|9hQd\r\n", b"MATCHSTATE:1:0:x:|9hQd\n", ECHO + b" \r\n", b"\xff\n"],
 )
 def test_a_line_of_the_dealer_that_is_no_state_ends_the_session(line: bytes) -> None:
-    session = PlayerSession(NO_LIMIT)
+    session = player()
     session.receive_data(line + STATE)
     with pytest.raises(RemoteProtocolError, match=r"^the dealer's line is no state of this game: ") as caught:
         session.next_event()
@@ -649,7 +804,7 @@ def test_a_line_of_the_dealer_that_is_no_state_ends_the_session(line: bytes) -> 
 
 
 def test_the_state_of_another_game_is_refused() -> None:
-    session = PlayerSession(find_game("kuhn")[1])
+    session = player(find_game("kuhn")[1])
     session.receive_data(STATE)
     with pytest.raises(RemoteProtocolError, match=r"'\|' must stand between|no card|nothing may follow"):
         session.next_event()
@@ -664,7 +819,7 @@ def test_the_end_of_the_match() -> None:
 
 
 def test_half_a_line_at_the_end_is_the_end() -> None:
-    session = PlayerSession(NO_LIMIT)
+    session = player()
     session.receive_data(b"MATCHSTATE:1:3")
     session.receive_eof()
     assert session.next_event() == Closed()

@@ -18,9 +18,9 @@ from dealer.doctor.lines import (
     split_end,
 )
 from engine import CALL, FOLD, ActionKind, Game, raise_to
-from protocol import DealerSession
+from protocol import BadAction, BadState, Comment, DealerSession, Reply, StaleReply, UnknownAction
 from protocol.match_state import betting_after
-from protocol.session import VERSION_LINE, BadAction, BadState, Comment, Reply, StaleReply, UnknownAction
+from protocol.session import VERSION_LINE
 from tests.dealer.helpers import game
 
 GAME = game("nolimit")
@@ -186,7 +186,7 @@ def test_the_judgement_is_the_dealers(body: bytes, end: bytes) -> None:
     session = DealerSession(GAME)
     session.receive_data(VERSION_LINE)
     session.next_event()
-    session.send_state(ASKED.text + b"\r\n")
+    session.send(ASKED.text + b"\r\n", is_question=True)
     session.receive_data(line)
     event = session.next_event()
     verdict = judge(line)

@@ -13,8 +13,7 @@ from dealer.match.faults import FaultKind
 from dealer.match.match import Phase, Progress
 from dealer.reference.sentences import failure_text
 from engine import Game, Seat
-from protocol import parse_game_definition
-from protocol.session import StateReceived
+from protocol import ReceivedState, parse_game_definition
 from tests.dealer.helpers import (
     ALL_IN_BLINDS,
     FIRST_ROUND_BOARD,
@@ -44,7 +43,7 @@ def _talkative(salt: int) -> Speaker:
     """Answers, and says things nobody asked for before and behind the answer."""
     plain = speaker(drawn_by_state(salt))
 
-    def say(event: StateReceived) -> bytes | None:
+    def say(event: ReceivedState) -> bytes | None:
         said = plain(event)
         assert said is not None
         if len(event.raw) % 3 == 0:

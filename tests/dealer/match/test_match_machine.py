@@ -21,9 +21,8 @@ from dealer.match.causes import EndedBeforeConnecting
 from dealer.match.faults import FaultPolicy
 from dealer.match.match import Phase
 from engine import Seat
-from protocol import PlayerSession
-from protocol.session import StateReceived
-from tests.dealer.helpers import VERSION, Board, Clock, game
+from protocol import ReceivedState
+from tests.dealer.helpers import VERSION, Board, Clock, game, player_session
 from tests.dealer.losses import HANDS, RESPONSE_S, forfeited_log, policies_of, reply_to, setup_for
 
 SEATS = st.integers(0, 2)
@@ -218,10 +217,10 @@ class Disturbed(RuleBasedStateMachine):
             is_running = self.match.phase is Phase.PLAYING and not self._is_stuck()
             assert (self.match.deadline_ns is not None) is is_running
             if is_running:
-                session = PlayerSession(self.board.setup.game)
+                session = player_session(self.board.setup.game)
                 session.receive_data(self.board.last_line(self.board.asked))
                 event = session.next_event()
-                assert isinstance(event, StateReceived)
+                assert isinstance(event, ReceivedState)
                 assert event.is_my_turn
 
 

@@ -14,7 +14,7 @@ from dealer.match.faults import FaultKind
 from dealer.match.match import MatchSetup, Phase
 from dealer.reference.sentences import failure_text
 from engine import Seat
-from protocol.session import StateReceived
+from protocol import ReceivedState, Reply
 from tests.dealer.helpers import (
     PATIENCE_S,
     VERSION,
@@ -89,19 +89,19 @@ def test_held_lines_arrive_without_a_question() -> None:
     run_async(main())
 
 
-async def _by_bytes(client: Client, event: StateReceived, reply: bytes) -> None:
+async def _by_bytes(client: Client, event: ReceivedState, reply: bytes) -> None:
     for i in range(len(reply)):
         await client.send(reply[i : i + 1])
         await asyncio.sleep(0)
 
 
-async def _with_company(client: Client, event: StateReceived, reply: bytes) -> None:
+async def _with_company(client: Client, event: ReceivedState, reply: bytes) -> None:
     await client.send(b"# a comment\r\n; another\n" + reply + b"# behind\r\n")
 
 
 @pytest.mark.parametrize("send", [_by_bytes, _with_company])
 def test_how_lines_are_packed_does_not_matter(
-    send: Callable[[Client, StateReceived, bytes], Awaitable[None]],
+    send: Callable[[Client, ReceivedState, bytes], Awaitable[None]],
 ) -> None:
     setup = setup_of(KUHN, 5)
     players = [drawn_by_state(1), drawn_by_state(2)]
@@ -122,7 +122,7 @@ def test_a_reply_split_at_every_byte() -> None:
     setup = setup_of(KUHN, 40)
     cuts = iter(range(1, 1000))
 
-    async def cut(client: Client, event: StateReceived, reply: bytes) -> None:
+    async def cut(client: Client, event: ReceivedState, reply: bytes) -> None:
         at = next(cuts) % (len(reply) - 1) + 1
         await client.send(reply[:at])
         await asyncio.sleep(0.001)
@@ -285,7 +285,7 @@ def test_a_seat_that_floods_out_of_turn_is_not_read_on() -> None:
             most = max(most, playing.match.buffered_bytes(Seat(1)))
         assert 10_000 < most < 10_000 + (1 << 17)
         assert playing.match.phase is Phase.PLAYING
-        await clients[0].send(clients[0].session.reply(always("c")(event)))
+        await clients[0].send(clients[0].session.send(Reply(always("c")(event))))
         # All of it is judged now, a fault a line; behind it comes the right answer.
         await asyncio.gather(*(client.play(always("c")) for client in clients))
         await pushing
@@ -398,7 +398,7 @@ def test_a_player_who_leaves_loses_the_match_at_his_turn(leave: Callable[[Client
         for _ in range(3):
             event = await clients[seat].question()
             assert event is not None
-            await clients[seat].send(clients[seat].session.reply(always("c")(event)))
+            await clients[seat].send(clients[seat].session.send(Reply(always("c")(event))))
         await clients[seat].question()
         await leave(clients[seat])
         await playing.over()

@@ -17,6 +17,7 @@ from dealer.match.match import Match, Phase
 from dealer.match.observer import MatchObserver, Observers
 from dealer.table.connections import Connections
 from logs import HandRecord
+from protocol import Reply
 from tests.dealer.helpers import (
     Client,
     Playing,
@@ -223,7 +224,7 @@ def test_what_was_sent_arrives_although_the_match_is_over() -> None:
         calling = asyncio.create_task(clients[0].play(always("c")))
         event = await clients[1].question()
         assert event is not None
-        await clients[1].send(clients[1].session.reply(always("c")(event)) + b"# and more\r\n" * 1000)
+        await clients[1].send(clients[1].session.send(Reply(always("c")(event))) + b"# and more\r\n" * 1000)
         received = await clients[1].read_to_end()
         assert b":0:cc:" in received
         assert received.endswith(b"\r\n")
@@ -258,7 +259,7 @@ def test_an_observer_can_wake_a_task_while_the_match_waits() -> None:
                 async with asyncio.timeout(20):
                     await bell.rang.wait()
                 bell.rang.clear()
-            await client.send(client.session.reply(always("c")(event)))
+            await client.send(client.session.send(Reply(always("c")(event))))
         await client.close()
 
     async def main() -> Phase:

@@ -17,7 +17,7 @@ from logs import HandRecord
 from logs.errors import DamagedLogError, LogError, LogProblem, ProblemKind
 from logs.formats import ExportOptions
 from logs.phh import format_phh, format_phhs, read_phh
-from protocol.hand_lines import note_of
+from protocol.match_state import betting_text
 from tests.logs.hands import HOLDEM, RECORDED, as_seen, random_hands, recorded_file, recorded_game, same
 
 
@@ -115,7 +115,7 @@ def test_required_fields_are_enough() -> None:
     assert hand.seats == (0, 1, 2)
     assert hand.game.blinds == (50, 100, 0)
     assert hand.game.first_players == (2, 0, 0, 0)
-    assert note_of(hand.betting).text == b"r250cf/cr730f"
+    assert betting_text(hand.betting) == "r250cf/cr730f"
     assert hand.values == (-250.0, -100.0, 350.0)
     assert hand.times == ()
 
