@@ -1,5 +1,94 @@
-"""Runs matches: listeners, seats, clocks, faults, bots started as processes, results, the command line."""
+"""Runs matches between poker programs, from the command line (``arena``, ``acpc-dealer``) and from Python:
 
+    from dealer import play
+
+    result = play("limit", ["raising", "random"], hands=200, seed=1, in_process=True)
+    print(result.sentence)
+    print(result.rate())  # raising over random +1,315 ± 876 mbb/g
+    print(result.rate("random").low)
+    for player in result.players:
+        print(player.name, player.chips, player.faults)
+
+`play`, `tournament` and `resume` have twins for code that runs in an event loop: `play_async` and so on. The guide "Use
+it from Python" (docs/use-from-python.md) shows more. A name is loaded when it is first used: importing this package, as
+every process of the dealer does, loads nothing else.
+"""
+
+from __future__ import annotations
+
+import importlib
 import logging
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dealer.contest.ending import Outcome
+    from dealer.contest.progress import AwaitedPlayer, Progress
+    from dealer.errors import (
+        ConfigError,
+        DealerError,
+        FolderBusyError,
+        FolderTakenError,
+        LaunchError,
+        ListenError,
+        PickUpError,
+        PlayerError,
+        StartError,
+    )
+    from dealer.library import (
+        Settings,
+        play,
+        play_async,
+        resume,
+        resume_async,
+        tournament,
+        tournament_async,
+    )
+    from dealer.results.schema import ContestResult, GameStandings, PlayerResult, TournamentResult
+
+__all__ = [
+    "AwaitedPlayer",
+    "ConfigError",
+    "ContestResult",
+    "DealerError",
+    "FolderBusyError",
+    "FolderTakenError",
+    "GameStandings",
+    "LaunchError",
+    "ListenError",
+    "Outcome",
+    "PickUpError",
+    "PlayerError",
+    "PlayerResult",
+    "Progress",
+    "Settings",
+    "StartError",
+    "TournamentResult",
+    "play",
+    "play_async",
+    "resume",
+    "resume_async",
+    "tournament",
+    "tournament_async",
+]
+
+_HOMES = ("errors", "results.schema", "contest.progress", "contest.ending", "library")
+"""The modules that the names come from, light ones first."""
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("acpc-arena")
+    if name in __all__:
+        for home in _HOMES:
+            module = importlib.import_module(f"{__name__}.{home}")
+            if name in module.__all__:
+                return getattr(module, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -44,7 +44,7 @@ def test_a_format_that_has_no_such_game_is_told_before_anything_is_played(arena_
     ran = arena_here("play", "kuhn", "--export", "phh")
     assert ran.code == 2
     assert ran.sentence == (
-        "kuhn.limit.2p: PHH holds hold'em only, and this game has a deck of 3 cards; an ACPC log holds it"
+        "--export: kuhn.limit.2p: PHH holds hold'em only, and this game has a deck of 3 cards; an ACPC log holds it"
     )
     assert list(tmp_path.iterdir()) == []
 

@@ -1,0 +1,234 @@
+"""Plays, tournaments and resumed runs from Python."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import pickle
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import pytest
+
+import dealer
+from dealer import (
+    ConfigError,
+    ContestResult,
+    FolderTakenError,
+    ListenError,
+    Outcome,
+    PlayerError,
+    Progress,
+    play,
+    play_async,
+    resume,
+    resume_async,
+    tournament,
+    tournament_async,
+)
+from dealer.contest.config import RunConfig
+from dealer.library import Settings
+from tests.dealer.helpers import CONNECT, PATIENCE_S, ROOT, write_program
+
+FAST: Settings = {"hands": 40, "seed": 1, "in_process": True}
+ENDLESS: Settings = {"hands": 4_000_000, "seed": 1, "in_process": True, "seating": "single"}
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+
+
+def _without_times(result: ContestResult) -> dict[str, Any]:
+    data = result.model_dump(exclude={"seconds", "hands_per_second", "folder", "resume", "dealer"})
+    for player in data["players"]:
+        for name in ("thinking_s", "median_us", "p99_us"):
+            del player[name]
+    return data
+
+
+def test_a_play_is_one_call_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    result = play("kuhn", ["calling", "Bob=random"], **FAST)
+    assert (result.outcome, result.duplicates, result.hands_played) == (Outcome.FINISHED, 40, 80)
+    assert [player.name for player in result.players] == ["calling", "Bob"]
+    assert (result.folder, result.resume) == (None, None)
+    assert list(tmp_path.iterdir()) == []
+    assert pickle.loads(pickle.dumps(result)) == result
+
+
+def test_with_a_folder_it_leaves_what_the_command_leaves(tmp_path: Path) -> None:
+    result = play("kuhn", ["calling", "random"], out="here", **FAST)
+    assert json.loads((tmp_path / "here" / "result.json").read_text()) == json.loads(result.model_dump_json())
+    assert {"run.toml", "match.a.log", "match.b.log"} <= {path.name for path in (tmp_path / "here").iterdir()}
+    assert result.folder == "here"
+    with pytest.raises(FolderTakenError):
+        play("kuhn", ["calling", "random"], out="here", **FAST)
+
+
+def test_bots_that_are_programs_play_over_tcp(tmp_path: Path) -> None:
+    bot = write_program(tmp_path, "bob.py", CONNECT + "hello()\nfor line in f: call(line)\n")
+    result = play("kuhn", [f"Bob={bot}", "calling"], hands=5, seed=1)
+    assert (result.outcome, result.hands_played) == (Outcome.FINISHED, 10)
+
+
+def test_commands_start_in_the_directory_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "bots").mkdir()
+    write_program(tmp_path / "bots", "bob.py", CONNECT + "hello()\nfor line in f: call(line)\n")
+    result = play("kuhn", [f"{sys.executable} bob.py", "calling"], hands=2, directory="bots")
+    assert result.outcome is Outcome.FINISHED
+    assert Path.cwd() == tmp_path
+
+
+def test_progress_is_a_value_and_ends_with_all_hands() -> None:
+    seen: list[Progress] = []
+    play("kuhn", ["calling", "random"], on_progress=seen.append, **FAST)
+    last = seen[-1]
+    assert (last.contests, last.contests_ended, last.hands, last.hands_planned) == (1, 1, 80, 80)
+    assert last.players == ("calling", "random")
+    assert replace(last) == last
+    assert pickle.loads(pickle.dumps(last)) == last
+
+
+def test_what_cannot_be_played_raises_the_errors_of_the_tree(tmp_path: Path) -> None:
+    with pytest.raises(PlayerError, match="neither a built-in bot"):
+        play("kuhn", ["calling", "nobody-at-all"])
+    with pytest.raises(ConfigError, match="no such game") as error:
+        play("chess", ["calling", "calling"])
+    assert error.value.problems[0].setting == "games"
+    with pytest.raises(ConfigError, match="hands: should be greater"):
+        play("kuhn", ["calling", "calling"], hands=0)
+    with pytest.raises(ListenError) as cannot_listen:
+        play("kuhn", ["calling", "calling"], host="192.0.2.1")
+    assert cannot_listen.value.host == "192.0.2.1"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_tournament_is_one_call() -> None:
+    result = tournament(["kuhn"], ["calling", "raising", "random"], format="gauntlet", **FAST)
+    assert (result.outcome, len(result.contests)) == (Outcome.FINISHED, 2)
+    cell = result.standings[0].crosstable[0]
+    assert (cell.rate.player, cell.rate.opponent, cell.rate.mbb) == (cell.player, cell.opponent, cell.mbb_per_game)
+    assert {contest.folder for contest in result.contests} == {None}
+
+
+def test_the_twins_do_the_same_inside_a_loop() -> None:
+    seen: list[tuple[Progress, threading.Thread]] = []
+
+    async def main() -> tuple[ContestResult, Any]:
+        with pytest.raises(RuntimeError, match="play_async"):
+            play("kuhn", ["calling", "random"], **FAST)
+        with pytest.raises(RuntimeError, match="resume_async"):
+            resume("nowhere")
+        on_progress = lambda progress: seen.append((progress, threading.current_thread()))  # noqa: E731
+        return await asyncio.gather(
+            play_async("kuhn", ["calling", "random"], on_progress=on_progress, **FAST),
+            tournament_async(["kuhn"], ["calling", "random"], **FAST),
+        )
+
+    one, other = asyncio.run(main())
+    assert _without_times(one) == _without_times(play("kuhn", ["calling", "random"], **FAST))
+    assert _without_times(other.contests[0]) == _without_times(one)
+    assert seen[-1][0].hands == 80
+    assert {thread for _, thread in seen} == {threading.current_thread()}
+
+
+def test_a_cancelled_play_can_be_resumed(tmp_path: Path) -> None:
+    async def main() -> None:
+        is_under_way = asyncio.Event()
+
+        def on_progress(progress: Progress) -> None:
+            if progress.hands:
+                is_under_way.set()
+
+        playing = asyncio.create_task(
+            play_async("kuhn", ["calling", "random"], out="run", on_progress=on_progress, **ENDLESS)
+        )
+        async with asyncio.timeout(PATIENCE_S):
+            await is_under_way.wait()
+        playing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await playing
+        assert json.loads((tmp_path / "run" / "result.json").read_text())["outcome"] == "interrupted"
+        resuming = asyncio.create_task(resume_async("run"))
+        await asyncio.sleep(0)
+        resuming.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await resuming
+
+    asyncio.run(main())
+
+
+def test_a_run_is_resumed() -> None:
+    whole = play("kuhn", ["calling", "random"], out="run", **FAST)
+    again = resume("run")
+    assert isinstance(again, ContestResult)
+    assert _without_times(again) == _without_times(whole)
+    with pytest.raises(ConfigError, match="holds no run"):
+        resume("nowhere")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
+def test_ctrl_c_is_a_keyboard_interrupt_and_the_run_stays(tmp_path: Path) -> None:
+    code = (
+        "from dealer import play\n"
+        "try:\n"
+        "    play('kuhn', ['calling', 'random'], hands=4_000_000, in_process=True, seating='single', out='run')\n"
+        "except KeyboardInterrupt:\n"
+        "    print('interrupted')\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    try:
+        until_s = time.monotonic() + PATIENCE_S
+        log = tmp_path / "run" / "match.log"
+        while not log.exists() or log.read_bytes().count(b"STATE:") < 100:
+            assert process.poll() is None
+            assert time.monotonic() < until_s
+            time.sleep(0.02)
+        process.send_signal(2)
+        out, _ = process.communicate(timeout=PATIENCE_S)
+    finally:
+        process.kill()
+        process.communicate()
+    assert (process.returncode, out) == (0, b"interrupted\n")
+    assert json.loads((tmp_path / "run" / "result.json").read_text())["outcome"] == "interrupted"
+
+
+# ---- what the package offers
+
+
+def test_the_settings_are_those_of_the_configuration() -> None:
+    named = {"command", "games", "bots", "format"}
+    assert set(get_type_hints(Settings)) == set(RunConfig.model_fields) - named
+
+
+def test_everything_offered_is_there_and_documented() -> None:
+    for name in dealer.__all__:
+        assert getattr(dealer, name).__doc__, name
+    assert set(dealer.__all__) < set(dir(dealer))
+    assert dealer.__version__[0].isdigit()
+    with pytest.raises(AttributeError, match="no attribute 'chess'"):
+        dealer.chess  # noqa: B018
+
+
+def test_importing_the_package_loads_nothing_else() -> None:
+    code = (
+        "import sys, dealer\n"
+        "heavy = {'asyncio', 'pydantic', 'typer', 'rich', 'numpy', 'numba', 'logs', 'protocol', 'engine', 'bots'}\n"
+        "print(sorted(heavy & set(sys.modules)))\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (ran.stdout, ran.stderr) == ("[]\n", "")
+
+
+def test_the_example_of_the_package_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = (dealer.__doc__ or "").splitlines()
+    example = textwrap.dedent("\n".join(line for line in lines if line.startswith("    ") or not line))
+    exec(example, {})
+    assert "\nraising over random +1,315 ± 876 mbb/g\n" in capsys.readouterr().out
