@@ -6,21 +6,27 @@ each and a board of three, one and one. Card rooms add where the blinds are post
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final, NamedTuple
 
-from engine.game import Game, Position
+from engine.game import BettingType, Game, Position
 
 __all__ = [
+    "NO_CAP",
     "ROUND_NAMES",
     "Blinds",
     "card_room_difference",
     "holdem_blinds",
+    "holdem_game",
     "is_dealt_as_holdem",
     "is_holdem",
     "opening_position",
 ]
 
 ROUND_NAMES: Final = ("preflop", "flop", "turn", "river")
+NO_CAP: Final = 255
+"""What a game definition says where raises are not counted."""
+
 _BOARD: Final = (0, 3, 1, 1)
 
 
@@ -52,6 +58,44 @@ def opening_position(blinds: tuple[int, ...]) -> Position:
     """The position that acts first before the flop in card rooms: behind the last of the largest blinds."""
     last = max(range(len(blinds)), key=lambda position: (blinds[position], position))
     return Position((last + 1) % len(blinds))
+
+
+@lru_cache(maxsize=256)
+def holdem_game(
+    betting: BettingType,
+    stacks: tuple[int, ...],
+    blinds: tuple[int, ...],
+    raise_sizes: tuple[int, ...] = (),
+    max_raises: tuple[int, ...] = (NO_CAP,) * 4,
+    first: Position | None = None,
+) -> Game:
+    """Hold'em with these stakes: one object for all its hands.
+
+    Args:
+        betting: how raises are sized.
+        stacks: by position, in chips.
+        blinds: by position, in chips.
+        raise_sizes: of each round; none in no-limit games.
+        max_raises: of each round.
+        first: who acts first before the flop; None is the player behind the largest blinds.
+
+    Raises:
+        GameError: this game cannot be played.
+    """
+    return Game(
+        betting=betting,
+        num_players=len(stacks),
+        num_rounds=4,
+        stacks=stacks,
+        blinds=blinds,
+        raise_sizes=raise_sizes,
+        first_players=(opening_position(blinds) if first is None else first, 0, 0, 0),
+        max_raises=max_raises,
+        num_suits=4,
+        num_ranks=13,
+        num_hole_cards=2,
+        num_board_cards=_BOARD,
+    )
 
 
 def card_room_difference(game: Game) -> str | None:

@@ -1,29 +1,37 @@
-"""Everything the logs package can refuse, and how it speaks of what it finds in a file.
+"""Everything the logs package can refuse, and how it reports what it finds in a file.
 
     LogsError
-    ├── LogError               a file cannot be read as what it should be: no log, an unknown game, no TOML
-    │   └── DamagedLogError    strict reading met a problem; `found` is that `LogProblem`
-    ├── UnsupportedGameError   a format has no such game
-    ├── ExportError            a file that would be written is there already
+    ├── LogError               a file cannot be read as what it should be: not a log, an unknown game, not TOML
+    │   ├── DamagedLogError    strict reading met a problem; `found` is that `LogProblem`
+    │   └── UnknownGameError   nothing says which game an ACPC log holds: it must be given
+    ├── HandError              one hand of a file cannot be read; readers report it and go on
+    ├── UnsupportedGameError   a format does not have a game
+    ├── ExportError            a file that would be written exists already
     └── StopRuleError          a text or a number is not a stop rule
 
-A `LogProblem` is no error: reading goes on, and whoever reads is told where the problem is, what is wrong there and
-what was done about it.
+A `LogProblem` is not an error: reading goes on, and the caller is told where the problem is, what is wrong there and
+what was done about it. Readers raise and report through a `ProblemReporter`.
+
+All of these travel between processes. None of their sentences names an option of the command line: the command adds it.
 """
 
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable
 from dataclasses import dataclass
 
 __all__ = [
     "DamagedLogError",
     "ExportError",
+    "HandError",
     "LogError",
     "LogProblem",
     "LogsError",
     "ProblemKind",
+    "ProblemReporter",
     "StopRuleError",
+    "UnknownGameError",
     "UnsupportedGameError",
 ]
 
@@ -58,9 +66,13 @@ class LogProblem:
     kind: ProblemKind
 
     def __str__(self) -> str:
-        """The whole sentence: ``match.log, line 7, byte 12: 'Xx' is no card (skipped)``."""
-        byte = "" if self.column is None else f", byte {self.column}"
-        return f"{self.path}, line {self.line_number}{byte}: {self.problem} ({self.kind.value})"
+        """The whole sentence: ``match.log, line 7, byte 12: 'Xx' is not a card (skipped)``."""
+        return f"{self.place}: {self.problem} ({self.kind.value})"
+
+    @property
+    def place(self) -> str:
+        """Where it is: ``match.log, line 7, byte 12``."""
+        return f"{self.path}, line {self.line_number}" + ("" if self.column is None else f", byte {self.column}")
 
 
 class LogsError(Exception):
@@ -78,7 +90,15 @@ class LogError(LogsError, ValueError):
     def __init__(self, path: str, problem: str) -> None:
         self.path = path
         self.problem = problem
-        super().__init__(f"{path}: {problem}")
+        super().__init__(path, problem)
+
+    def __str__(self) -> str:
+        """The whole sentence."""
+        return f"{self.path}: {self.problem}"
+
+
+class UnknownGameError(LogError):
+    """Nothing says which game an ACPC log holds: it can be read if the game is given."""
 
 
 class DamagedLogError(LogError):
@@ -89,27 +109,83 @@ class DamagedLogError(LogError):
     """
 
     def __init__(self, found: LogProblem) -> None:
-        self.path = found.path
-        self.problem = found.problem
         self.found = found
-        byte = "" if found.column is None else f", byte {found.column}"
-        ValueError.__init__(self, f"{found.path}, line {found.line_number}{byte}: {found.problem}")
+        super().__init__(found.path, found.problem)
+        self.args = (found,)
+
+    def __str__(self) -> str:
+        """The whole sentence: ``match.log, line 7, byte 12: 'Xx' is not a card``."""
+        return f"{self.found.place}: {self.problem}"
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemReporter:
+    """Tells of the problems of one file as they are met.
+
+    Attributes:
+        path: the file, as it was given; ``<lines>`` for lines without a file.
+        strict: whether the first problem ends the reading, except for a half-written end.
+        on_problem: is told of every problem.
+    """
+
+    path: str
+    strict: bool = False
+    on_problem: Callable[[LogProblem], None] | None = None
+
+    def report(self, line_number: int, column: int | None, problem: str, kind: ProblemKind) -> None:
+        """Tell of a problem; see `LogProblem` for the arguments.
+
+        Raises:
+            DamagedLogError: reading is strict, and this is not the half-written end of a file.
+        """
+        self.pass_on(LogProblem(self.path, line_number, column, problem, kind))
+
+    def pass_on(self, problem: LogProblem) -> None:
+        """Tell of a problem that may be another file's; see `report`."""
+        if self.on_problem is not None:
+            self.on_problem(problem)
+        if self.strict and problem.kind is not ProblemKind.HALF_WRITTEN:
+            raise DamagedLogError(problem)
+
+
+class HandError(LogsError, ValueError):
+    """One hand of a file cannot be read.
+
+    Attributes:
+        problem: what is wrong, as a sentence without its stop.
+        line: which line of the hand is the reason, 0-based.
+        column: 1-based index of the first wrong character in the line; None where none can be told.
+    """
+
+    def __init__(self, problem: str, line: int = 0, column: int | None = None) -> None:
+        self.problem, self.line, self.column = problem, line, column
+        super().__init__(problem, line, column)
+
+    def __str__(self) -> str:
+        """The sentence."""
+        return self.problem
 
 
 class UnsupportedGameError(LogsError, ValueError):
-    """A format has no such game.
+    """A format does not have a game.
 
     Attributes:
         format_name: the format.
+        problem: what the game has that the format has not, as a sentence without its stop.
     """
 
     def __init__(self, format_name: str, problem: str) -> None:
         self.format_name = format_name
-        super().__init__(problem)
+        self.problem = problem
+        super().__init__(format_name, problem)
+
+    def __str__(self) -> str:
+        """The sentence."""
+        return self.problem
 
 
 class ExportError(LogsError):
-    """A file that would be written is there already.
+    """A file that would be written exists already.
 
     Attributes:
         path: the file.
@@ -117,7 +193,11 @@ class ExportError(LogsError):
 
     def __init__(self, path: str) -> None:
         self.path = path
-        super().__init__(f"{path} is there already: --force writes over it, --out takes another folder")
+        super().__init__(path)
+
+    def __str__(self) -> str:
+        """The sentence."""
+        return f"{self.path} exists already"
 
 
 class StopRuleError(LogsError, ValueError):

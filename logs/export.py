@@ -81,8 +81,7 @@ class Exporter:
 
     Attributes:
         format_: the format.
-        paths: the files written.
-        hands: how many hands were written.
+        written: how many hands each file holds.
         skipped: how many hands were left out.
         first_skipped: why the first of them was.
     """
@@ -94,6 +93,7 @@ class Exporter:
         options: ExportOptions = _DEFAULT_OPTIONS,
         *,
         force: bool = False,
+        skips_games: bool = False,
     ) -> None:
         """Prepare to write.
 
@@ -103,41 +103,51 @@ class Exporter:
             options: how to write. A hero who does not play in a match is none there; without a table and a
                 `match_id`, both are made of the seed and the time when the match began.
             force: write over existing files.
+            skips_games: leave out hands of games that the format does not have, like others that it cannot express;
+                in files of card rooms, where stacks and blinds change, every hand may be a game of its own.
         """
-        self.paths: list[Path] = []
-        self.hands = 0
+        self.written: dict[Path, int] = {}
         self.skipped = 0
         self.first_skipped = ""
         self.format_ = format_
         self._folder = Path(folder)
         self._options = options
         self._force = force
+        self._skips_games = skips_games
         self._match: tuple[Game, str, tuple[str, ...]] | None = None
         self._open: tuple[MatchWriter, LineFile, Path] | None = None
-        self._hands_in: dict[Path, int] = {}
 
     def write(self, record: HandRecord) -> None:
         """Write a hand.
 
         Raises:
-            UnsupportedGameError: the format does not have its game.
+            UnsupportedGameError: the format does not have its game, and such hands are not to be left out.
             ExportError: its file exists already.
             OSError: it cannot be written.
         """
-        if self._open is None or self._match != (record.game, record.match_name, record.names):
-            self._open = self._begin(record)
-        writer, file, path = self._open
         try:
-            text = writer.write(record, self._hands_in[path])
-        except UnsupportedGameError:
-            raise
+            if self._open is None or self._match != (record.game, record.match_name, record.names):
+                self._open = self._begin(record)
+            writer, file, path = self._open
+            text = writer.write(record, self.written[path])
         except LogsError as error:
+            if isinstance(error, ExportError) or (isinstance(error, UnsupportedGameError) and not self._skips_games):
+                raise
             self.skipped += 1
             self.first_skipped = self.first_skipped or str(error)
             return
         file.write(text)
-        self._hands_in[path] += 1
-        self.hands += 1
+        self.written[path] += 1
+
+    @property
+    def paths(self) -> list[Path]:
+        """The files written."""
+        return list(self.written)
+
+    @property
+    def hands(self) -> int:
+        """How many hands were written."""
+        return sum(self.written.values())
 
     def write_all(self, records: Iterable[HandRecord]) -> None:
         """Write hands; see `write`."""
@@ -161,14 +171,13 @@ class Exporter:
         self.format_.check(record.game)
         writer = self.format_.start(record, self._options_for(record))
         path = self._folder / writer.file_name
-        is_ours = path in self._hands_in
+        is_ours = path in self.written
         if not is_ours and path.exists() and not self._force:
             raise ExportError(os.fspath(path))
         self._folder.mkdir(parents=True, exist_ok=True)
         file = LineFile(path, append=is_ours)
         if not is_ours:
-            self.paths.append(path)
-            self._hands_in[path] = 0
+            self.written[path] = 0
         self._match = (record.game, record.match_name, record.names)
         return writer, file, path
 

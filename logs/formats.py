@@ -54,8 +54,8 @@ class ExportOptions:
 
     def hand_time_us(self, record: HandRecord) -> int:
         """When a hand began, in microseconds of Unix time, as far as that is known."""
-        if record.times:
-            return record.times[0].sent_us
+        if record.start_us is not None:
+            return record.start_us
         begin_us = _YEAR_2000_US if self.begin_us is None else self.begin_us
         return begin_us + record.hand_number * 1_000_000
 
@@ -91,7 +91,7 @@ class HandReader(Protocol):
             source: the path of the file.
             strict: stop at the first problem, except for a half-written last hand.
             on_problem: is told of every problem as it is met.
-            chip_value: what a chip is worth in the file's money; None is what the format takes for it.
+            chip_value: what a chip is worth in the file's money; None is the `chip_value` of the format.
         """
 
 
@@ -112,6 +112,7 @@ class ExportFormat:
         endings: what the names of its files end in, in lower case.
         first_words: what its files begin with, for formats whose file names say too little.
         read: reads a file; None for a format that is only written.
+        chip_value: what a chip is worth in the money of a file that is read, unless somebody says otherwise.
     """
 
     name: str
@@ -122,6 +123,7 @@ class ExportFormat:
     endings: tuple[str, ...] = ()
     first_words: tuple[str, ...] = ()
     read: HandReader | None = None
+    chip_value: Decimal = Decimal(1)
 
 
 def file_stem(match_name: str) -> str:

@@ -1,16 +1,16 @@
-"""Hands from wherever they lie: log files, the folder of a run, whole trees of them.
+"""Hands from wherever they are: log files, the folder of a run, whole trees of them.
 
     for record in read_hands(["runs/x"], on_problem=print):
         ...
 
-In a folder the ACPC logs count; only where there are none, PHH files do: those beside logs are copies of the same
-hands. Files are told apart by their names, ``.phh`` and ``.phhs`` from everything else; in folders a ``.log`` must also
-look like one, for programs write all kinds of logs. Any of them may be compressed (``.xz``, ``.gz``, ``.bz2``).
+A file is told from others by its name (``.phh``, ``.phhs``), or by its first lines where names say too little, as those
+of PokerStars histories do; any other file is taken for an ACPC log. In a folder the ACPC logs count. The files of other
+formats with them are copies of the same hands, so only where there are no logs, PHH files are read, and only where
+there are none of these either, PokerStars histories. Any of them may be compressed (``.xz``, ``.gz``, ``.bz2``).
 """
 
 from __future__ import annotations
 
-import enum
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -22,21 +22,18 @@ from engine import Game
 from logs.acpc_log.header import HEADER_START
 from logs.acpc_log.reader import read_log
 from logs.errors import LogError, LogProblem, ProblemKind
+from logs.export import FORMATS
 from logs.files import opened, without_compression
-from logs.phh.reader import read_phh
+from logs.formats import ExportFormat
 from logs.record import HandRecord
 
-__all__ = ["HandFile", "HandFormat", "find_hand_files", "read_file", "read_hands"]
+__all__ = ["HandFile", "find_hand_files", "read_file", "read_hands"]
 
 _SNIFFED_CHARACTERS: Final = 4096
-_PHH_ENDINGS: Final = (".phh", ".phhs")
-
-
-class HandFormat(enum.Enum):
-    """The formats that are read; the value is the name shown."""
-
-    ACPC_LOG = "ACPC log"
-    PHH = "PHH"
+_READABLE: Final = sorted(
+    [format_ for format_ in FORMATS.values() if format_.read is not None], key=lambda format_: bool(format_.first_words)
+)
+"""Formats that are read besides the ACPC log: first those that a file's name is enough for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +42,16 @@ class HandFile:
 
     Attributes:
         path: as given, or below the folder that was given.
-        format: how to read it.
+        format: how to read it; None for an ACPC log.
     """
 
     path: str
-    format: HandFormat
+    format: ExportFormat | None = None
+
+    @property
+    def chip_value(self) -> Decimal:
+        """What a chip is worth in the file's money, unless somebody says otherwise."""
+        return Decimal(1) if self.format is None else self.format.chip_value
 
 
 def find_hand_files(paths: Iterable[str | os.PathLike[str]]) -> list[HandFile]:
@@ -64,8 +66,8 @@ def find_hand_files(paths: Iterable[str | os.PathLike[str]]) -> list[HandFile]:
         if os.path.isdir(path):
             found += _files_in(path)
         elif os.path.exists(path):
-            is_phh = without_compression(path).lower().endswith(_PHH_ENDINGS)
-            found.append(HandFile(path, HandFormat.PHH if is_phh else HandFormat.ACPC_LOG))
+            is_format = (format_ for format_ in _READABLE if _is_of(format_, path, any_ending=True))
+            found.append(HandFile(path, next(is_format, None)))
         else:
             raise LogError(path, "there is no such file or folder")
     return found
@@ -79,7 +81,7 @@ def read_hands(
     on_problem: Callable[[LogProblem], None] | None = None,
     times: bool = False,
     transcript: str | os.PathLike[str] | None = None,
-    chip_value: Decimal | float = 1,
+    chip_value: Decimal | float | None = None,
 ) -> Iterator[HandRecord]:
     """The hands of files and folders, one file after the other, as they are read.
 
@@ -93,7 +95,8 @@ def read_hands(
         on_problem: is told of every problem as it is met.
         times: take the times of actions from the transaction logs beside ACPC logs.
         transcript: the dealer's transcript; for a single log.
-        chip_value: what a chip is worth in the money of PHH files.
+        chip_value: what a chip is worth in the money of PHH files and PokerStars histories; None is 1 in the former
+            and a cent in the latter.
 
     Raises:
         LogError: there is no file, or one cannot be read at all.
@@ -126,30 +129,34 @@ def read_file(
     on_problem: Callable[[LogProblem], None] | None = None,
     times: bool = False,
     transcript: str | os.PathLike[str] | None = None,
-    chip_value: Decimal | float = 1,
+    chip_value: Decimal | float | None = None,
 ) -> Iterator[HandRecord]:
     """The hands of one file; see `read_hands`."""
-    if file.format is HandFormat.PHH:
-        return read_phh(file.path, strict=strict, on_problem=on_problem, chip_value=chip_value)
+    if file.format is not None and file.format.read is not None:
+        return file.format.read(file.path, strict=strict, on_problem=on_problem, chip_value=chip_value)
     return read_log(file.path, game=game, strict=strict, on_problem=on_problem, times=times, transcript=transcript)
 
 
 def _files_in(folder: str) -> list[HandFile]:
     """The files with hands in a folder and below it."""
     logs: list[HandFile] = []
-    copies: list[HandFile] = []
+    others: dict[str, list[HandFile]] = {format_.name: [] for format_ in _READABLE}
     for place, folders, names in os.walk(folder):
         folders.sort(key=_natural)
         for name in sorted(names, key=_natural):
             path = os.path.join(place, name)
-            plain = without_compression(name).lower()
-            if plain.endswith(_PHH_ENDINGS):
-                copies.append(HandFile(path, HandFormat.PHH))
-            elif plain.endswith(".log") and _looks_like_a_log(path):
-                logs.append(HandFile(path, HandFormat.ACPC_LOG))
-    if not logs and not copies:
-        raise LogError(folder, "there is neither an ACPC log nor a PHH file in this folder")
-    return logs or copies
+            if without_compression(name).lower().endswith(".log"):
+                if _looks_like_a_log(path):
+                    logs.append(HandFile(path))
+                continue
+            for format_ in _READABLE:
+                if _is_of(format_, path):
+                    others[format_.name].append(HandFile(path, format_))
+                    break
+    found = next(filter(None, (logs, *others.values())), None)
+    if found is None:
+        raise LogError(folder, "there is no ACPC log, PHH file or PokerStars hand history in this folder")
+    return found
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
@@ -158,12 +165,25 @@ def _natural(name: str) -> list[tuple[int, str]]:
     return [(int(part) if i % 2 else 0, part) for i, part in enumerate(parts)]
 
 
+def _is_of(format_: ExportFormat, path: str, *, any_ending: bool = False) -> bool:
+    """Whether a file is of a format, by the end of its name and, where that says too little, by its first lines."""
+    if without_compression(path).lower().endswith(format_.endings):
+        return not format_.first_words or any(line.startswith(format_.first_words) for line in _first_lines(path))
+    is_file = any_ending and bool(format_.first_words) and os.path.isfile(path)
+    return is_file and any(line.startswith(format_.first_words) for line in _first_lines(path))
+
+
 def _looks_like_a_log(path: str) -> bool:
     """Whether an ACPC log begins in a file; an empty one is what a match leaves that was stopped at once."""
+    lines = _first_lines(path)
+    is_header = len(lines) == 1 and HEADER_START.startswith(lines[0])
+    return is_header or any(line.startswith((HEADER_START, "STATE:")) for line in lines)
+
+
+def _first_lines(path: str) -> list[str]:
+    """The first lines of a file without a byte order mark; none where it cannot be read."""
     try:
         with opened(path, errors="replace") as file:
-            start = file.read(_SNIFFED_CHARACTERS)
+            return file.read(_SNIFFED_CHARACTERS).removeprefix("\ufeff").split("\n")
     except (LogError, OSError):
-        return False
-    is_header = HEADER_START.startswith(start)
-    return is_header or any(line.startswith((HEADER_START, "STATE:")) for line in start.split("\n"))
+        return []

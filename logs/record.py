@@ -46,6 +46,7 @@ class HandRecord:
         values: net chips of each position.
         times: one entry per action, in order; empty where unknown.
         comments: what players remarked.
+        dealt_us: when the cards were dealt, in microseconds of Unix time; None where the file does not tell it.
     """
 
     game: Game
@@ -58,6 +59,7 @@ class HandRecord:
     values: tuple[float, ...]
     times: tuple[Times, ...] = ()
     comments: tuple[PlayerComment, ...] = ()
+    dealt_us: int | None = None
 
     @property
     def board_by_round(self) -> tuple[tuple[Card, ...], ...]:
@@ -65,6 +67,11 @@ class HandRecord:
         ends = self.game.board_cards_by_round
         starts = (0, *ends)
         return tuple(self.deal.board[starts[i] : ends[i]] for i in range(self.betting.round + 1))
+
+    @property
+    def start_us(self) -> int | None:
+        """When the hand began, in microseconds of Unix time; None where that is not known."""
+        return self.times[0].sent_us if self.times else self.dealt_us
 
     def name_at(self, position: Position) -> str:
         """The player in a position of this hand."""

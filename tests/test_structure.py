@@ -48,7 +48,6 @@ KNOWN: dict[str, set[str]] = {
     "underscore": {"engine.kernels.showdown_equity"},
     "error": {
         *(
-            "logs.phh.fields.PhhError",
             "bots.client.UsageError",
             "bots.table.BotFailure",
         ),

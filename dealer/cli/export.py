@@ -19,7 +19,7 @@ from logs.acpc_log.header import read_log_header
 from logs.errors import LogError, LogProblem, LogsError, ProblemKind
 from logs.export import Exporter, ExportFormat, ExportOptions, chip_value_of, parse_formats
 from logs.rake import Rake
-from logs.reading import HandFile, HandFormat, find_hand_files, read_file
+from logs.reading import HandFile, find_hand_files, read_file
 from logs.record import HandRecord
 
 __all__ = ["export"]
@@ -96,8 +96,8 @@ def export(
             if hero is not None and hero not in first.names:
                 abort(f"no player of {file.path} is called {hero!r}; there are {', '.join(first.names)}")
             of_file = hero or heroes.setdefault(os.path.dirname(file.path), first.names[0])
-            chip_value = Decimal(1) if stakes is None else chip_value_of(stakes, first.game)
-            is_log = file.format is HandFormat.ACPC_LOG
+            chip_value = file.chip_value if stakes is None else chip_value_of(stakes, first.game)
+            is_log = file.format is None
             header = read_log_header(file.path) if is_log else None
             options = ExportOptions(
                 hero=None if observed else of_file,
@@ -107,11 +107,13 @@ def export(
                 seed=None if header is None else header.seed,
                 begin_us=begin_us(file.path) if is_log else None,
             )
-            _warn(terminal, first.game, formats, options, warned)
+            if is_log:
+                _warn(terminal, first.game, formats, options, warned)
             beside = Path(file.path).parent
             target = None if out_folder is None else out_folder / os.path.relpath(beside.absolute(), top)
             exporters = [
-                Exporter(format_, target or beside / format_.name, options, force=force) for format_ in formats
+                Exporter(format_, target or beside / format_.name, options, force=force, skips_games=not is_log)
+                for format_ in formats
             ]
             _export(terminal, exporters, first, records)
             written += 1
@@ -187,7 +189,7 @@ def _export(terminal: Terminal, exporters: Sequence[Exporter], first: HandRecord
     finally:
         for exporter in exporters:
             exporter.close()
-            for path in exporter.paths:
-                terminal.print(f"{path}: {exporter.hands:,} hand{'s' * (exporter.hands != 1)}")
+            for path, hands in exporter.written.items():
+                terminal.print(f"{path}: {hands:,} hand{'s' * (hands != 1)}")
             if exporter.skipped:
                 terminal.say(exporter.not_written())

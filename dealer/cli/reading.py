@@ -10,7 +10,7 @@ import typer
 
 from dealer.cli.console import EXIT_FAILED, Terminal, abort
 from engine import Game
-from logs.errors import DamagedLogError, LogProblem, LogsError
+from logs.errors import DamagedLogError, ExportError, LogProblem, LogsError, UnknownGameError
 from protocol import GameDefinitionError, find_game
 
 if TYPE_CHECKING:
@@ -20,7 +20,11 @@ __all__ = ["GameName", "Problems", "Sources", "Strict", "Transcript", "counted",
 
 Sources: TypeAlias = Annotated[
     list[Path],
-    typer.Argument(metavar="RUN|LOG...", help="Folders of runs, ACPC logs, PHH files.", show_default=False),
+    typer.Argument(
+        metavar="RUN|LOG...",
+        help="Folders of runs, ACPC logs, PHH and PokerStars files.",
+        show_default=False,
+    ),
 ]
 GameName: TypeAlias = Annotated[
     str | None,
@@ -62,8 +66,11 @@ class Problems:
             abort(str(error), EXIT_FAILED)
         if isinstance(error, OSError):
             abort(f"{error.filename}: {error.strerror}")
-        text = str(error)
-        abort(text.replace("give the game", "name the game with --game") if text.endswith("give the game") else text)
+        if isinstance(error, UnknownGameError):
+            abort(f"{error}: name the game with --game")
+        if isinstance(error, ExportError):
+            abort(f"{error}: --force overwrites it, --out takes another folder")
+        abort(str(error))
 
     def close(self) -> None:
         """Say how many were not shown."""

@@ -37,7 +37,7 @@ def report(
     The page needs no network and no other file.
     """
     if out_file.exists() and not force:
-        abort(f"{out_file} is there already: --force writes over it, --out takes another name")
+        abort(f"{out_file} exists already: --force overwrites it, --out takes another name")
     terminal = context.ensure_object(Terminal)
     counts = counted(terminal, sources, game=game_named(game), strict=strict, transcript=transcript, times=True)
     results = [result for source in sources if (result := _result(terminal, source)) is not None]

@@ -13,7 +13,7 @@ import os
 from typing import NamedTuple
 
 from engine import Game
-from logs.errors import LogError
+from logs.errors import LogError, UnknownGameError
 from logs.files import opened, stem
 from protocol import GameDefinitionError, find_game, shipped_games
 
@@ -74,7 +74,8 @@ def find_log_game(header: LogHeader | None, log_path: str | None) -> Game:
         log_path: where the log lies; None for lines without a file.
 
     Raises:
-        LogError: no definition is found, several are, or the one found cannot be played.
+        UnknownGameError: no definition is found.
+        LogError: the one found cannot be played.
     """
     shown = "<lines>" if log_path is None else log_path
     for path in _definitions_beside(header, log_path):
@@ -83,14 +84,14 @@ def find_log_game(header: LogHeader | None, log_path: str | None) -> Game:
         except GameDefinitionError as error:
             raise LogError(shown, f"its game cannot be read: {error}") from None
     if header is None:
-        raise LogError(shown, f"no line '{HEADER_START}...' says which game this is: give the game")
+        raise UnknownGameError(shown, f"no line '{HEADER_START}...' says which game this is")
     name = _base_name(header.game_name).removesuffix(".game")
     if name in shipped_games():
         return find_game(name)[1]
-    raise LogError(
+    raise UnknownGameError(
         shown,
-        f"its game {header.game_name!r} is none that comes with the arena, and no definition of it lies beside "
-        "the log: give the game",
+        f"its game {header.game_name!r} does not come with the arena, and there is no definition of it in the folder "
+        "of the log",
     )
 
 

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from functools import lru_cache
 from typing import Any, Final
 
 from engine import BettingType, Game, GameError
 from engine.game import DEFAULT_STACK
-from engine.holdem import opening_position
+from engine.holdem import NO_CAP, holdem_game
+from logs.errors import HandError
 from logs.money import Scale
 
-__all__ = ["Fields", "PhhError", "game_of"]
+__all__ = ["Fields", "game_of"]
 
 _VARIANTS: Final = {"FT": BettingType.LIMIT, "NT": BettingType.NO_LIMIT}
-_NO_CAP: Final = 255
 _MOST_DIGITS: Final = 15
-
-
-class PhhError(ValueError):
-    """A table is no hand that can be read; the sentence says why."""
 
 
 class Fields:
@@ -33,49 +28,49 @@ class Fields:
         """A field that may be missing."""
         value = self.table.get(key)
         if value is not None and not isinstance(value, str):
-            raise PhhError(f"{key} is no text")
+            raise HandError(f"{key} is no text")
         return value
 
     def texts(self, key: str) -> list[str]:
         """A list of texts."""
         values = self.table.get(key)
         if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-            raise PhhError(f"{key} is missing" if values is None else f"{key} is no list of texts")
+            raise HandError(f"{key} is missing" if values is None else f"{key} is no list of texts")
         return values
 
     def amounts(self, key: str) -> list[int]:
         """A list of amounts of money, in chips."""
         values = self.table.get(key)
         if not isinstance(values, list):
-            raise PhhError(f"{key} is missing" if values is None else f"{key} is no list")
+            raise HandError(f"{key} is missing" if values is None else f"{key} is no list")
         return [self._chips(key, value) for value in values]
 
     def amount(self, key: str) -> int:
         """An amount of money, in chips."""
         if key not in self.table:
-            raise PhhError(f"{key} is missing")
+            raise HandError(f"{key} is missing")
         return self._chips(key, self.table[key])
 
     def amount_of(self, text: str) -> int:
         """The amount in an action, in chips."""
         whole, _, fraction = text.partition(".")
         if not (text.isascii() and (whole + fraction).isdigit() and len(text) <= _MOST_DIGITS):
-            raise PhhError(f"{text[:20]!r} is no amount")
+            raise HandError(f"{text[:20]!r} is no amount")
         return self._chips("it", Decimal(text))
 
     def _chips(self, key: str, value: object) -> int:
         if isinstance(value, Decimal) and value == Decimal("Infinity"):
             return DEFAULT_STACK
         if isinstance(value, bool) or not isinstance(value, int | Decimal):
-            raise PhhError(f"{key} holds {str(value)[:20]!r}, which is no amount")
+            raise HandError(f"{key} holds {str(value)[:20]!r}, which is no amount")
         amount = Decimal(value)
         if not amount.is_finite() or (amount and not -_MOST_DIGITS < amount.adjusted() < _MOST_DIGITS):
-            raise PhhError(f"{key} holds {str(value)[:20]}, which is no amount of chips")
+            raise HandError(f"{key} holds {str(value)[:20]}, which is no amount of chips")
         chips = self._scale.chips(amount)
         if chips is None:
-            raise PhhError(f"{key} holds {value}, which is no whole number of chips: give what a chip is worth")
+            raise HandError(f"{key} holds {value}, which is no whole number of chips: give what a chip is worth")
         if chips < 0:
-            raise PhhError(f"{key} holds {value}, which is below 0")
+            raise HandError(f"{key} holds {value}, which is below 0")
         return chips
 
     def money(self, key: str) -> list[float] | None:
@@ -96,16 +91,16 @@ def game_of(fields: Fields) -> Game:
     variant = fields.text("variant")
     if variant not in _VARIANTS:
         what = "there is no variant" if variant is None else f"the variant is {variant!r}"
-        raise PhhError(f"{what}; FT and NT are read, limit and no-limit hold'em")
+        raise HandError(f"{what}; FT and NT are read, limit and no-limit hold'em")
     stacks = fields.amounts("starting_stacks")
     blinds = fields.amounts("blinds_or_straddles")
     antes = fields.amounts("antes")
     if not 2 <= len(stacks) <= 10 or len(blinds) != len(stacks) or len(antes) != len(stacks):
-        raise PhhError(
+        raise HandError(
             f"{len(stacks)} stacks, {len(blinds)} blinds and {len(antes)} antes are no table of 2 to 10 players"
         )
     if any(antes):
-        raise PhhError("there are antes, which no game of the ACPC has")
+        raise HandError("there are antes, which no game of the ACPC has")
     if len(stacks) == 2:
         # Heads-up the specification lists the blinds the other way round than they are posted.
         blinds.reverse()
@@ -115,33 +110,8 @@ def game_of(fields: Fields) -> Game:
         raise_sizes = small, small, big, big
     max_raises = fields.table.get("_max_raises")
     if not isinstance(max_raises, list) or not all(type(cap) is int for cap in max_raises):
-        max_raises = [_NO_CAP] * 4
+        max_raises = [NO_CAP] * 4
     try:
-        return _make_game(_VARIANTS[variant], tuple(stacks), tuple(blinds), raise_sizes, tuple(max_raises))
+        return holdem_game(_VARIANTS[variant], tuple(stacks), tuple(blinds), raise_sizes, tuple(max_raises))
     except GameError as error:
-        raise PhhError(f"this game cannot be played: {error}") from None
-
-
-@lru_cache(maxsize=256)
-def _make_game(
-    betting: BettingType,
-    stacks: tuple[int, ...],
-    blinds: tuple[int, ...],
-    raise_sizes: tuple[int, ...],
-    max_raises: tuple[int, ...],
-) -> Game:
-    """Hold'em with these stakes: one object for all its hands."""
-    return Game(
-        betting=betting,
-        num_players=len(stacks),
-        num_rounds=4,
-        stacks=stacks,
-        blinds=blinds,
-        raise_sizes=raise_sizes,
-        first_players=(opening_position(blinds), 0, 0, 0),
-        max_raises=max_raises,
-        num_suits=4,
-        num_ranks=13,
-        num_hole_cards=2,
-        num_board_cards=(0, 3, 1, 1),
-    )
+        raise HandError(f"this game cannot be played: {error}") from None

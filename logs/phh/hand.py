@@ -7,8 +7,9 @@ from typing import Any, Final
 from engine import BettingState, Deal, Seat, rank_hand
 from engine.hand import hand_values
 from engine.showdown import showdown_values
+from logs.errors import HandError
 from logs.money import Scale
-from logs.phh.fields import Fields, PhhError, game_of
+from logs.phh.fields import Fields, game_of
 from logs.phh.play import Play
 from logs.record import HandRecord, PlayerComment, Times
 
@@ -30,7 +31,7 @@ def read_hand(table: dict[str, Any], scale: Scale, *, match_name: str, place: in
         place: for a hand without a number.
 
     Raises:
-        PhhError: it is no hand of hold'em that can be read.
+        HandError: it is no hand of hold'em that can be read.
     """
     fields = Fields(table, scale)
     game = game_of(fields)
@@ -65,7 +66,7 @@ def _values(fields: Fields, play: Play) -> tuple[tuple[float, ...], str | None]:
     deal = Deal(tuple(play.holes), tuple(play.board))
     told = fields.money("finishing_stacks")
     if told is not None and len(told) != game.num_players:
-        raise PhhError(f"{len(told)} finishing stacks at a table of {game.num_players}")
+        raise HandError(f"{len(told)} finishing stacks at a table of {game.num_players}")
     if not betting.is_showdown:
         return _compared(hand_values(betting, deal), told, game.stacks)
     in_pot = betting.in_pot
@@ -73,10 +74,10 @@ def _values(fields: Fields, play: Play) -> tuple[tuple[float, ...], str | None]:
     shown = [position for position in in_pot if play.holes[position] and position not in play.mucked]
     if unknown or not shown:
         if told is None:
-            raise PhhError("the showdown cannot be judged: hole cards are missing, and so are the finishing stacks")
+            raise HandError("the showdown cannot be judged: hole cards are missing, and so are the finishing stacks")
         won = [stack - start for stack, start in zip(told, game.stacks, strict=True)]
         if abs(sum(won)) > _ROUNDING:
-            raise PhhError("the showdown cannot be judged: hole cards are missing, and the stacks do not add up")
+            raise HandError("the showdown cannot be judged: hole cards are missing, and the stacks do not add up")
         return tuple(won), None
     ranks = [
         rank_hand((*hole, *deal.board)) if position in shown else None for position, hole in enumerate(deal.hole_cards)
@@ -93,7 +94,7 @@ def _compared(
     """Values, held against the finishing stacks where those are told.
 
     Raises:
-        PhhError: they are another hand's.
+        HandError: they are another hand's.
     """
     if told is None:
         return tuple(values), None
@@ -103,7 +104,7 @@ def _compared(
     if max(differences) < _ODD_CHIP and -sum(differences) > _ROUNDING:
         return tuple(values), f"the finishing stacks lack {-sum(differences):g} chips of the pot, as if rake was taken"
     wrong = next(position for position, difference in enumerate(differences) if abs(difference) >= _ODD_CHIP)
-    raise PhhError(
+    raise HandError(
         f"p{wrong + 1} has {told[wrong]:g} chips in the end, by the cards it would be {stacks[wrong] + values[wrong]:g}"
     )
 
@@ -114,9 +115,9 @@ def _seating(fields: Fields, players: int) -> tuple[tuple[str, ...], tuple[Seat,
     names = fields.texts("players") if "players" in table else [""] * players
     chairs = table.get("seats", list(range(players)))
     if len(names) != players:
-        raise PhhError(f"{len(names)} players at a table of {players}")
+        raise HandError(f"{len(names)} players at a table of {players}")
     if not isinstance(chairs, list) or len(set(map(str, chairs))) != players or not all(type(c) is int for c in chairs):
-        raise PhhError(f"seats are not {players} different numbers")
+        raise HandError(f"seats are not {players} different numbers")
     order = sorted(chairs)
     seats = tuple([Seat(order.index(chair)) for chair in chairs])
     by_seat = {seat: name or f"p{position + 1}" for position, (seat, name) in enumerate(zip(seats, names, strict=True))}

@@ -19,7 +19,8 @@ from engine import (
     parse_cards,
     raise_to,
 )
-from logs.phh.fields import Fields, PhhError
+from logs.errors import HandError
+from logs.phh.fields import Fields
 
 __all__ = ["Play"]
 
@@ -49,7 +50,7 @@ class Play:
         """Play one action.
 
         Raises:
-            PhhError: it is none, or the rules refuse it.
+            HandError: it is none, or the rules refuse it.
         """
         match text.split("#", 1)[0].split():
             case []:
@@ -71,34 +72,34 @@ class Play:
             case [player, "sm", cards]:
                 self._deal(self._position(player, text), cards, text)
             case _:
-                raise PhhError(f"{text[:60]!r} is no action of hold'em")
+                raise HandError(f"{text[:60]!r} is no action of hold'em")
 
     def conclude(self) -> None:
         """Check what can be checked when all is played.
 
         Raises:
-            PhhError: the hand is not over, a card was dealt twice, or the board is not that of the last round.
+            HandError: the hand is not over, a card was dealt twice, or the board is not that of the last round.
         """
         if not self.betting.finished:
-            raise PhhError("the hand is not over after its last action")
+            raise HandError("the hand is not over after its last action")
         self._check_board("at the end of the hand")
         cards = [card for hole in self.holes for card in hole] + self.board
         if len(set(cards)) != len(cards):
-            raise PhhError("a card is dealt twice")
+            raise HandError("a card is dealt twice")
 
     def _position(self, player: str, text: str) -> Position:
         number = player[1:]
         if player[:1] != "p" or not (number.isascii() and number.isdigit()) or len(number) > 2:
-            raise PhhError(f"{text[:60]!r} names no player")
+            raise HandError(f"{text[:60]!r} names no player")
         if not 1 <= int(number) <= len(self.holes):
-            raise PhhError(f"{text[:60]!r} names a player who is not at the table")
+            raise HandError(f"{text[:60]!r} names a player who is not at the table")
         return Position(int(number) - 1)
 
     def _cards(self, cards: str, text: str) -> tuple[Card, ...]:
         try:
             return parse_cards(cards)
         except CardError as error:
-            raise PhhError(f"{text[:60]!r}: {error}") from None
+            raise HandError(f"{text[:60]!r}: {error}") from None
 
     def _deal(self, position: Position, cards: str, text: str) -> None:
         """Take note of a player's cards, dealt or shown; cards of which one is unknown count as unknown."""
@@ -106,15 +107,15 @@ class Play:
             return
         hole = self._cards(cards, text)
         if len(hole) != 2:
-            raise PhhError(f"{text[:60]!r}: hold'em has two hole cards")
+            raise HandError(f"{text[:60]!r}: hold'em has two hole cards")
         if self.holes[position] and sorted(self.holes[position]) != sorted(hole):
-            raise PhhError(f"{text[:60]!r}: these are not the cards that were dealt")
+            raise HandError(f"{text[:60]!r}: these are not the cards that were dealt")
         self.holes[position] = self.holes[position] or hole
 
     def _check_board(self, when: str) -> None:
         wanted = self._game.board_cards_by_round[self.betting.round]
         if len(self.board) != wanted:
-            raise PhhError(f"{len(self.board)} cards lie on the table {when}, where {wanted} should")
+            raise HandError(f"{len(self.board)} cards lie on the table {when}, where {wanted} should")
 
     def _raise(self, player: str, amount: str, text: str) -> None:
         position = self._position(player, text)
@@ -123,16 +124,16 @@ class Play:
         self._act(player, RAISE if self._game.is_limit else raise_to(total), text)
         if self.betting.spent[position] != total:
             wanted = self.betting.spent[position] - before
-            raise PhhError(f"{text[:60]!r}: the bets of the game make it {wanted} chips")
+            raise HandError(f"{text[:60]!r}: the bets of the game make it {wanted} chips")
 
     def _act(self, player: str, action: Action, text: str) -> None:
         position, betting = self._position(player, text), self.betting
         if betting.finished:
-            raise PhhError(f"{text[:60]!r} comes after the end of the hand")
+            raise HandError(f"{text[:60]!r} comes after the end of the hand")
         if position != betting.acting_position:
-            raise PhhError(f"{text[:60]!r}: it is the turn of p{betting.acting_position + 1}")
+            raise HandError(f"{text[:60]!r}: it is the turn of p{betting.acting_position + 1}")
         self._check_board(f"before {text[:60]!r}")
         try:
             self.betting = betting.after(action)
         except IllegalAction as error:
-            raise PhhError(f"{text[:60]!r}: {error}") from None
+            raise HandError(f"{text[:60]!r}: {error}") from None

@@ -16,16 +16,16 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, Final
 
-from logs.errors import DamagedLogError, LogError, LogProblem, ProblemKind
+from logs.errors import HandError, LogError, LogProblem, ProblemKind, ProblemReporter
 from logs.files import opened, stem
 from logs.money import Scale
-from logs.phh.fields import PhhError
 from logs.phh.hand import read_hand
 from logs.record import HandRecord
 
 __all__ = ["read_phh"]
 
 _TABLE: Final = re.compile(r"\[[^\[\]]+\][ \t]*(#.*)?")
+_TOML_PLACE: Final = re.compile(r" \(at (?:line ([0-9]+), column ([0-9]+)|end of document)\)$")
 _MOST_CHARACTERS: Final = 1 << 20
 """Of one hand."""
 
@@ -57,39 +57,29 @@ def read_phh(
         path = os.fspath(source)
         with opened(path, newline=None) as file:
             lines = iter(partial(file.readline, _MOST_CHARACTERS), "")
-            yield from _read(lines, path, scale, strict, on_problem)
+            yield from _read(lines, ProblemReporter(path, strict, on_problem), scale)
     else:
-        yield from _read(iter(source), "<lines>", scale, strict, on_problem)
+        yield from _read(iter(source), ProblemReporter("<lines>", strict, on_problem), scale)
 
 
-def _read(
-    lines: Iterator[str], path: str, scale: Scale, strict: bool, on_problem: Callable[[LogProblem], None] | None
-) -> Iterator[HandRecord]:
-    match_name = os.path.basename(stem(path))
+def _read(lines: Iterator[str], problems: ProblemReporter, scale: Scale) -> Iterator[HandRecord]:
+    match_name = os.path.basename(stem(problems.path))
     count = 0
     for start, text in _hands(lines):
         count += 1
-        problem: LogProblem | None = None
         try:
             record, doubt = read_hand(_parse(text), scale, match_name=match_name, place=count - 1)
-            if doubt:
-                problem = LogProblem(path, start, None, doubt, ProblemKind.NOTED)
-        except _TomlError as error:
+        except HandError as error:
             # Only the last hand of a file can lack the end of its last line.
-            kind = ProblemKind.SKIPPED if text.endswith("\n") else ProblemKind.HALF_WRITTEN
-            problem = LogProblem(path, start + error.line - 1, error.column, error.problem, kind)
-        except PhhError as error:
-            problem = LogProblem(path, start, None, str(error), ProblemKind.SKIPPED)
-        if problem is not None:
-            if on_problem is not None:
-                on_problem(problem)
-            if strict and problem.kind is not ProblemKind.HALF_WRITTEN:
-                raise DamagedLogError(problem)
-            if problem.kind is not ProblemKind.NOTED:
-                continue
+            is_cut = error.__cause__ is not None and not text.endswith("\n")
+            kind = ProblemKind.HALF_WRITTEN if is_cut else ProblemKind.SKIPPED
+            problems.report(start + error.line, error.column, error.problem, kind)
+            continue
+        if doubt:
+            problems.report(start, None, doubt, ProblemKind.NOTED)
         yield record
     if not count:
-        raise LogError(path, "there is no hand in it")
+        raise LogError(problems.path, "there is no hand in it")
 
 
 def _hands(lines: Iterator[str]) -> Iterator[tuple[int, str]]:
@@ -113,23 +103,19 @@ def _says_something(line: str) -> bool:
     return bool(line) and not line.startswith("#")
 
 
-class _TomlError(ValueError):
-    """A text is no TOML; `line` and `column` count from 1 within it."""
-
-    def __init__(self, message: str) -> None:
-        where = re.search(r" \(at (?:line ([0-9]+), column ([0-9]+)|end of document)\)$", message)
-        self.line = int(where.group(1) or 1) if where else 1
-        self.column = int(where.group(2)) if where and where.group(2) else None
-        at_end = " at the end of the hand" if where and not where.group(1) else ""
-        plain = message[: where.start()] if where else message
-        self.problem = f"this is no TOML: {plain[:1].lower()}{plain[1:]}{at_end}"
-        super().__init__(message)
-
-
 def _parse(text: str) -> dict[str, Any]:
+    """The fields of a hand.
+
+    Raises:
+        HandError: the text is not TOML; its cause is what `tomllib` says.
+    """
     try:
         return tomllib.loads(text, parse_float=Decimal)
-    except (ValueError, ArithmeticError) as error:
-        raise _TomlError(str(error)) from None
-    except RecursionError:
-        raise _TomlError("it is nested too deeply") from None
+    except (ValueError, ArithmeticError, RecursionError) as error:
+        message = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        where = _TOML_PLACE.search(message)
+        plain = message[: where.start()] if where else message
+        at_end = " at the end of the hand" if where and not where.group(1) else ""
+        line = int(where.group(1) or 1) - 1 if where else 0
+        column = int(where.group(2)) if where and where.group(2) else None
+        raise HandError(f"this is not TOML: {plain[:1].lower()}{plain[1:]}{at_end}", line, column) from error

@@ -17,6 +17,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from engine import Card, Game, Move, Position, Step, format_cards
+from engine.holdem import NO_CAP
 from logs.acpc_log.writer import format_value
 from logs.errors import LogsError
 from logs.formats import ExportOptions, MatchWriter, file_stem
@@ -29,9 +30,6 @@ from logs.text import clean
 __all__ = ["FORMAT_NAME", "check_game", "format_phh", "format_phhs", "rake_warning", "start_match"]
 
 FORMAT_NAME: Final = "PHH"
-NO_CAP: Final = 255
-"""What a game definition says where raises are not counted."""
-
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _UNKNOWN_CARDS: Final = "????"
 
@@ -156,10 +154,10 @@ def _showing_text(position: Position, hole: tuple[Card, ...]) -> str:
 
 def _time_fields(record: HandRecord) -> Iterator[tuple[str, str]]:
     """When the first player was asked, if that is known."""
-    if not record.times:
+    if record.start_us is None:
         return
     try:
-        at = _EPOCH + timedelta(microseconds=record.times[0].sent_us)
+        at = _EPOCH + timedelta(microseconds=record.start_us)
     except OverflowError:
         return
     yield "time", at.time().isoformat()

@@ -1,8 +1,10 @@
 """PokerStars hand histories: the text that every tracker reads."""
 
+from decimal import Decimal
 from typing import Final
 
 from logs.formats import ExportFormat
+from logs.pokerstars.reader import read_pokerstars
 from logs.pokerstars.stakes import FORMAT_NAME, stakes_warning
 from logs.pokerstars.writer import (
     PokerStarsWriter,
@@ -12,6 +14,23 @@ from logs.pokerstars.writer import (
     start_match,
 )
 
-__all__ = ["POKERSTARS", "PokerStarsWriter", "format_pokerstars", "format_pokerstars_file", "stakes_warning"]
+__all__ = [
+    "POKERSTARS",
+    "PokerStarsWriter",
+    "format_pokerstars",
+    "format_pokerstars_file",
+    "read_pokerstars",
+    "stakes_warning",
+]
 
-POKERSTARS: Final = ExportFormat("pokerstars", FORMAT_NAME, check_game, start_match, stakes_warning)
+POKERSTARS: Final = ExportFormat(
+    "pokerstars",
+    FORMAT_NAME,
+    check_game,
+    start_match,
+    stakes_warning,
+    endings=(".txt",),
+    first_words=("PokerStars Hand #", "PokerStars Game #", "PokerStars Zoom Hand #", "PokerStars Home Game Hand #"),
+    read=read_pokerstars,
+    chip_value=Decimal("0.01"),
+)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 from typing import Final
 
-__all__ = ["HandClock", "eastern_date"]
+__all__ = ["HandClock", "eastern_date", "eastern_us"]
 
 _DAY_S: Final = 86_400
 _STANDARD_S: Final = -5 * 3600
@@ -68,6 +68,23 @@ def eastern_date(at_us: int) -> date:
     """
     utc_s = _seconds(at_us)
     return _EPOCH + timedelta(seconds=utc_s + _offset(utc_s)[0])
+
+
+def eastern_us(year: int, month: int, day: int, hour: int, minute: int, second: int) -> int:
+    """The moment, in microseconds of Unix time, at which the clock of New York shows a time.
+
+    Of a time that it shows twice, when it is put back in autumn, the first.
+
+    Raises:
+        ValueError: no calendar has that time.
+    """
+    if not (hour < 24 and minute < 60 and second < 60):
+        raise ValueError(f"an impossible time: {hour}:{minute:02}:{second:02}")
+    local_s = (date(year, month, day) - _EPOCH).days * _DAY_S + hour * 3600 + minute * 60 + second
+    utc_s = local_s - _DAYLIGHT_S
+    if _offset(_seconds(utc_s * 1_000_000))[0] != _DAYLIGHT_S:
+        utc_s = local_s - _STANDARD_S
+    return utc_s * 1_000_000
 
 
 def _seconds(at_us: int) -> int:

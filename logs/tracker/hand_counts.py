@@ -22,9 +22,11 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from engine import BettingState, Deal, Game, rank_hand
+from engine.game import DEFAULT_STACK
 from engine.starting_hands import STARTING_HAND_OF
 from logs.record import HandRecord
 from logs.tracker.all_in import AllInExpectations
@@ -261,7 +263,9 @@ class HandCounts:
         """
         self.hands = 0
         self._games: dict[Game, GameCounts] = {}
-        self._current: GameCounts | None = None
+        """By the game without its stacks: in card rooms these change with every hand."""
+        self._last: tuple[Game, GameCounts] | None = None
+        """The game of the last hand; most often it is that of the next, too."""
         self._curves: dict[str, PlayerCurve] = {}
         self._answers: dict[str, AnswerCounts] = {}
         self._most_pots = big_pots
@@ -272,9 +276,10 @@ class HandCounts:
 
     def add(self, record: HandRecord) -> None:
         """Count a hand."""
-        game = self._current
-        if game is None or game.game is not record.game:
-            game = self._current = self._game(record.game)
+        last = self._last
+        if last is None or last[0] is not record.game:
+            last = self._last = record.game, self._game(record.game)
+        game = last[1]
         table = game.tables.get((record.names, record.seats)) or game.seat(
             record.names, record.seats, [self._curve(record.names[seat]) for seat in record.seats]
         )
@@ -301,8 +306,8 @@ class HandCounts:
             before = self.sums(name)
             self._curve(name).merge(before, other._curves[name], before.hands + other.sums(name).hands)
             self._answers[name].merge(other._answers[name])
-        for game, theirs in other._games.items():
-            self._game(game).merge(theirs)
+        for theirs in other._games.values():
+            self._game(theirs.game).merge(theirs)
         for pot in other._pots:
             self._keep(pot._replace(order=pot.order - self.hands))
         self.hands += other.hands
@@ -317,7 +322,7 @@ class HandCounts:
     @property
     def games(self) -> tuple[Game, ...]:
         """The games, in the order in which they came."""
-        return tuple(self._games)
+        return tuple([counts.game for counts in self._games.values()])
 
     def settle(self) -> None:
         """Complete the counters of all games; see `GameCounts.settle`."""
@@ -354,9 +359,10 @@ class HandCounts:
     # ---- while counting
 
     def _game(self, game: Game) -> GameCounts:
-        found = self._games.get(game)
+        without_stacks = replace(game, stacks=(DEFAULT_STACK,) * game.num_players)
+        found = self._games.get(without_stacks)
         if found is None:
-            found = self._games[game] = GameCounts(game)
+            found = self._games[without_stacks] = GameCounts(game)
         return found
 
     def _curve(self, name: str) -> PlayerCurve:

@@ -23,7 +23,7 @@ from logs.acpc_log.reader import read_log
 from logs.acpc_log.score import is_same_score, wrong_score
 from logs.errors import DamagedLogError, LogError, LogProblem, ProblemKind
 from logs.files import without_compression
-from logs.reading import HandFile, HandFormat, find_hand_files, read_file, read_hands
+from logs.reading import HandFile, find_hand_files, read_file, read_hands
 from logs.tracker.hand_counts import MOST_BIG_POTS, HandCounts
 
 __all__ = ["count_files"]
@@ -43,7 +43,7 @@ class _Options(NamedTuple):
     game: Game | None
     times: bool
     transcript: str | None
-    chip_value: Decimal | float
+    chip_value: Decimal | float | None
     big_pots: int
 
 
@@ -74,7 +74,7 @@ class _Counted(NamedTuple):
 
     counts: HandCounts
     problems: list[LogProblem]
-    failure: str | None
+    failure: LogError | None
 
 
 def count_files(
@@ -85,7 +85,7 @@ def count_files(
     on_problem: OnProblem | None = None,
     times: bool = False,
     transcript: str | os.PathLike[str] | None = None,
-    chip_value: Decimal | float = 1,
+    chip_value: Decimal | float | None = None,
     big_pots: int = MOST_BIG_POTS,
     processes: int = 1,
     on_progress: Callable[[int], None] | None = None,
@@ -99,7 +99,7 @@ def count_files(
         on_problem: is called with every problem, in the order of the files.
         times: take the times of actions from the transaction logs that belong to ACPC logs.
         transcript: the dealer's transcript; for a single log.
-        chip_value: what a chip is worth in the money of PHH files.
+        chip_value: what a chip is worth in the money of PHH files and PokerStars histories; see `logs.reading`.
         big_pots: how many of the hands with the biggest pots are kept.
         processes: the most that count at the same time; where there are few hands, one does.
         on_progress: is called now and then with the number of hands counted.
@@ -136,7 +136,7 @@ def _jobs(file: HandFile, most_parts: int, options: _Options) -> Iterator[_Job]:
     """A file as one job or, a big log, as several."""
     wanted = min(most_parts, os.path.getsize(file.path) // _PART_BYTES)
     parts: Sequence[LogPart | None] = [None]
-    if wanted > 1 and file.format is HandFormat.ACPC_LOG and without_compression(file.path) == file.path:
+    if wanted > 1 and file.format is None and without_compression(file.path) == file.path:
         parts = cut_log(file.path, wanted)
     for part in parts:
         yield _Job(file, part, part is parts[-1], options)
@@ -164,8 +164,8 @@ def _merge(
         _report(problems, strict=strict, on_problem=on_problem)
         if counted.failure is not None:
             if strict or on_problem is None or files == 1:
-                raise LogError(job.file.path, counted.failure)
-            on_problem(LogProblem(job.file.path, 1, None, counted.failure, ProblemKind.SKIPPED))
+                raise counted.failure
+            on_problem(LogProblem(job.file.path, 1, None, counted.failure.problem, ProblemKind.SKIPPED))
         if job.is_last:
             counts.merge(file_counts)
             file_counts = HandCounts(big_pots=big_pots)
@@ -205,7 +205,7 @@ def _count(job: _Job) -> _Counted:
             )
         counts.add_all(records)
     except LogError as error:
-        return _Counted(counts, problems, error.problem)
+        return _Counted(counts, problems, error)
     return _Counted(counts, problems, None)
 
 

@@ -6,7 +6,17 @@ import pickle
 
 import pytest
 
-from logs.errors import DamagedLogError, LogError, LogProblem, LogsError, ProblemKind, UnsupportedGameError
+from logs import errors
+from logs.errors import (
+    DamagedLogError,
+    ExportError,
+    LogError,
+    LogProblem,
+    LogsError,
+    ProblemKind,
+    UnknownGameError,
+    UnsupportedGameError,
+)
 
 
 @pytest.mark.parametrize(
@@ -42,6 +52,28 @@ def test_the_tree() -> None:
     assert str(UnsupportedGameError("PHH", "PHH has no such game")) == "PHH has no such game"
 
 
-def test_problems_travel_between_processes() -> None:
-    problem = LogProblem("x.log", 7, 12, "bad", ProblemKind.SKIPPED)
-    assert pickle.loads(pickle.dumps(problem)) == problem
+PROBLEM = LogProblem("x.log", 7, 12, "bad", ProblemKind.SKIPPED)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        LogError("x.log", "not a log"),
+        UnknownGameError("x.log", "no game"),
+        DamagedLogError(PROBLEM),
+        UnsupportedGameError("PHH", "PHH does not have it"),
+        ExportError("x.txt"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_problems_and_errors_travel_between_processes(error: LogsError) -> None:
+    assert pickle.loads(pickle.dumps(PROBLEM)) == PROBLEM
+    copy = pickle.loads(pickle.dumps(error))
+    assert (type(copy), str(copy), vars(copy)) == (type(error), str(error), vars(error))
+
+
+def test_the_docstring_draws_the_tree() -> None:
+    for error in vars(errors).values():
+        if isinstance(error, type) and issubclass(error, LogsError):
+            assert error.__name__ in (errors.__doc__ or "")
+            assert error.__name__ in errors.__all__

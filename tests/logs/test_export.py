@@ -52,7 +52,7 @@ def test_a_file_that_is_there_is_not_touched(tmp_path: Path, format_: ExportForm
     first.close()
     before = first.paths[0].read_bytes()
     again = Exporter(format_, tmp_path)
-    with pytest.raises(ExportError, match="is there already: --force writes over it"):
+    with pytest.raises(ExportError, match=r"exists already$"):
         again.write(hands("limit", 3)[0])
     assert first.paths[0].read_bytes() == before
     forced = Exporter(format_, tmp_path, force=True)
@@ -67,6 +67,17 @@ def test_a_game_that_a_format_does_not_have(tmp_path: Path, format_: ExportForma
     with pytest.raises(UnsupportedGameError, match="an ACPC log holds it"):
         Exporter(format_, tmp_path).write(hands(name, 1)[0])
     assert list(tmp_path.iterdir()) == []
+
+
+def test_hands_of_other_games_are_left_out_where_every_hand_is_a_game_of_its_own(tmp_path: Path) -> None:
+    some, others = hands("limit", 3), [replace(record, match_name="match") for record in hands("kuhn", 2)]
+    exporter = Exporter(PHH, tmp_path, skips_games=True)
+    exporter.write_all([*others, *some, *others, *some])
+    exporter.close()
+    assert (exporter.hands, exporter.skipped) == (6, 4)
+    assert "4 hands cannot be written as PHH: PHH holds hold'em only" in exporter.not_written()
+    (path,) = exporter.paths
+    assert len(list(read_phh(path, strict=True))) == 6
 
 
 def test_several_matches_are_several_files(tmp_path: Path) -> None:

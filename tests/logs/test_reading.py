@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
 
 from logs import HandRecord, format_transaction
 from logs.errors import DamagedLogError, LogError, LogProblem
-from logs.formats import ExportOptions
-from logs.phh import format_phhs
-from logs.reading import HandFile, HandFormat, find_hand_files, read_hands
+from logs.formats import ExportFormat, ExportOptions
+from logs.phh import PHH, format_phhs
+from logs.pokerstars import POKERSTARS, format_pokerstars_file
+from logs.reading import HandFile, find_hand_files, read_hands
 from protocol import find_game
 from tests.logs.hands import log_lines, random_hands, same
 
-LOG, PHH = HandFormat.ACPC_LOG, HandFormat.PHH
+LOG = None
 
 
 def write_log(path: Path, hands: list[HandRecord], game: str = "kuhn.limit.2p") -> Path:
@@ -29,7 +31,7 @@ def write_phh(path: Path, hands: list[HandRecord], **options: float) -> Path:
     return path
 
 
-def found(*paths: Path) -> list[tuple[str, HandFormat]]:
+def found(*paths: Path) -> list[tuple[str, ExportFormat | None]]:
     return [(Path(file.path).name, file.format) for file in find_hand_files(paths)]
 
 
@@ -74,6 +76,38 @@ def test_a_folder_without_logs_is_searched_for_phh(tmp_path: Path) -> None:
     assert found(tmp_path) == [("9.phh", PHH), ("10.phh", PHH), ("1.phhs", PHH)]
 
 
+def write_pokerstars(path: Path, hands: list[HandRecord]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(format_pokerstars_file(hands)), newline="")
+    return path
+
+
+def test_pokerstars_histories_are_known_by_their_first_lines(tmp_path: Path) -> None:
+    hands = random_hands("limit", 2)
+    text = write_pokerstars(tmp_path / "HH1.txt", hands).read_text()
+    (tmp_path / "bom.txt").write_text("\ufeff" + text.replace("Hand", "Game"), "utf-8")
+    (tmp_path / "history.hh").write_text(text)
+    (tmp_path / "mail.txt").write_text("Transcript for your last 2 hands\n\n" + text)
+    (tmp_path / "notes.txt").write_text("They play PokerStars Hand #1 badly\n")
+    (tmp_path / "HH2.txt.gz").write_bytes(gzip.compress(text.encode()))
+    names = ("HH1.txt", "HH2.txt.gz", "bom.txt", "history.hh", "mail.txt")
+    assert found(*(tmp_path / name for name in names)) == [(name, POKERSTARS) for name in names]
+    assert found(tmp_path / "notes.txt") == [("notes.txt", LOG)]
+    # In a folder only files with the usual ending are looked into.
+    assert sorted(found(tmp_path)) == [(name, POKERSTARS) for name in names if name != "history.hh"]
+    assert [len(list(read_hands([tmp_path / name], strict=True))) for name in names] == [2] * 5
+
+
+def test_copies_of_hands_in_other_formats_are_not_counted_again(tmp_path: Path) -> None:
+    hands = random_hands("limit", 2)
+    write_pokerstars(tmp_path / "pokerstars" / "1.txt", hands)
+    assert found(tmp_path) == [("1.txt", POKERSTARS)]
+    write_phh(tmp_path / "phh" / "1.phhs", hands)
+    assert found(tmp_path) == [("1.phhs", PHH)]
+    write_log(tmp_path / "1.log", hands)
+    assert found(tmp_path) == [("1.log", LOG)]
+
+
 def test_folders_and_files_come_in_the_order_given(tmp_path: Path) -> None:
     for name in ("b/1.log", "a/1.log", "c.log"):
         write_log(tmp_path / name, random_hands("kuhn", 1))
@@ -82,7 +116,7 @@ def test_folders_and_files_come_in_the_order_given(tmp_path: Path) -> None:
 
 
 def test_where_there_is_nothing(tmp_path: Path) -> None:
-    with pytest.raises(LogError, match="there is neither an ACPC log nor a PHH file in this folder"):
+    with pytest.raises(LogError, match="there is no ACPC log, PHH file or PokerStars hand history in this folder"):
         find_hand_files([tmp_path])
     with pytest.raises(LogError, match="x: there is no such file or folder"):
         find_hand_files([tmp_path / "x"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -74,7 +75,7 @@ def test_nothing_is_written_over(arena_here: Arena, run: Path) -> None:
     before = _texts(run)
     ran = arena_here("export", "run")
     assert ran.code == 2
-    assert ran.err.endswith("is there already: --force writes over it, --out takes another folder\n")
+    assert ran.err.endswith("exists already: --force overwrites it, --out takes another folder\n")
     assert _texts(run) == before
     assert arena_here("export", "run", "--force").code == 0
     assert _texts(run) == before
@@ -161,10 +162,10 @@ def test_one_log_that_cannot_be_read_does_not_stop_the_others(arena_here: Arena,
     ran = arena_here("export", "run", "-o", "rest")
     assert ran.code == 0
     assert ran.out.count(": 40 hands\n") == 2
-    assert "stranger.log, line 1: its game 'chess' is none that comes with the arena" in ran.err
+    assert "stranger.log, line 1: its game 'chess' does not come with the arena" in ran.err
     alone = arena_here("export", "run/stranger.log")
     assert alone.code == 2
-    assert alone.sentence.endswith("lies beside the log: name the game with --game")
+    assert alone.sentence.endswith("in the folder of the log: name the game with --game")
 
 
 def test_nothing_to_export_is_said(arena_here: Arena, tmp_path: Path) -> None:
@@ -172,3 +173,30 @@ def test_nothing_to_export_is_said(arena_here: Arena, tmp_path: Path) -> None:
     ran = arena_here("export", "empty.log")
     assert ran.code == 2
     assert ran.err.splitlines()[-1] == "arena: there is no finished hand in empty.log"
+
+
+# ---- PokerStars histories are read, too
+
+
+def test_hand_histories_of_a_card_room(arena_here: Arena, tmp_path: Path) -> None:
+    """Money stays what it is, hands that a format cannot express are left out and counted, and so are damaged ones."""
+    genuine = Path(__file__).parents[2] / "logs" / "pokerstars" / "genuine"
+    text = "".join((genuine / f"{name}.txt").read_text("utf-8") for name in ("six-max", "live-post", "heads-up-limit"))
+    damaged = (genuine / "six-max.txt").read_text("utf-8").replace("calls $37", "calls $36")
+    (tmp_path / "history.txt").write_text(text + damaged, "utf-8")
+    ran = arena_here("export", "history.txt", "--format", "phh,pokerstars", "-o", "out")
+    assert (ran.code, ran.out.splitlines()[0]) == (0, "out/Aludra II.phhs: 1 hand")
+    assert "1 hand cannot be written as PHH: PHH holds hold'em only" in ran.err
+    assert "history.txt, line 114: hand #201000000001: €lena$ calls, which by the rules adds 37 (skipped)" in ran.err
+    (phh,) = (tmp_path / "out").glob("Aludra*.phhs")
+    assert "starting_stacks = [112.35, 40, 1250.1, 99]" in phh.read_text("utf-8")
+    (again,) = (tmp_path / "out").glob("HH20190309 Aludra II*.txt")
+    assert "($0.50/$1.00 USD) - 2019/03/09 17:15:02 ET" in again.read_text("utf-8")
+    assert "raises $31 to $40 and is all-in" in again.read_text("utf-8")
+    ran = arena_here("stats", "history.txt", "--json")
+    bots = {bot["name"]: bot for bot in json.loads(ran.out)["bots"]}
+    assert bots["€lena$"]["net_chips"] == 13950
+    assert bots["b0b"]["vpip"] == {"times": 1, "chances": 1}
+    assert bots["river:rat 77"]["hands"] == 1
+    assert arena_here("report", "history.txt").code == 0
+    assert "€lena$" in (tmp_path / "report.html").read_text("utf-8")

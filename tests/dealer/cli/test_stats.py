@@ -115,7 +115,7 @@ def test_a_report(arena_here: Arena, run: Path, tmp_path: Path) -> None:
 def test_a_report_is_not_written_over(arena_here: Arena, run: Path, tmp_path: Path) -> None:
     (tmp_path / "report.html").write_text("mine")
     assert arena_here("report", "run").sentence == (
-        "report.html is there already: --force writes over it, --out takes another name"
+        "report.html exists already: --force overwrites it, --out takes another name"
     )
     assert (tmp_path / "report.html").read_text() == "mine"
     assert arena_here("report", "run", "--force", "--title", "My <match>").code == 0

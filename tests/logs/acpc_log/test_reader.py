@@ -349,15 +349,15 @@ def test_a_game_that_cannot_be_found() -> None:
     with pytest.raises(LogError) as caught:
         read(log_lines(random_hands("kuhn", 5), "/home/me/my.game"))
     assert str(caught.value) == (
-        "<lines>: its game '/home/me/my.game' is none that comes with the arena, and no definition of it lies beside "
-        "the log: give the game"
+        "<lines>: its game '/home/me/my.game' does not come with the arena, and there is no definition of it in the "
+        "folder of the log"
     )
 
 
 def test_a_log_without_a_header_needs_its_game_given() -> None:
     with pytest.raises(LogError) as caught:
         read(log_lines(random_hands("kuhn", 5))[4:])
-    assert str(caught.value) == ("<lines>: no line '# name/game/hands/seed ...' says which game this is: give the game")
+    assert str(caught.value) == ("<lines>: no line '# name/game/hands/seed ...' says which game this is")
 
 
 def test_a_definition_beside_the_log_comes_before_a_shipped_game(tmp_path: Path) -> None:

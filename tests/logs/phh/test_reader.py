@@ -334,14 +334,14 @@ def test_a_limit_bet_of_another_size_is_wrong() -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("variant = NT\n", "<lines>, line 1, byte 11: this is no TOML: "),
-        (FOLD + "variant = 'NT'\n", "<lines>, line 8, byte 15: this is no TOML: "),
+        ("variant = NT\n", "<lines>, line 1, byte 11: this is not TOML: "),
+        (FOLD + "variant = 'NT'\n", "<lines>, line 8, byte 15: this is not TOML: "),
         ("variant = 'NT\n", "<lines>, line 1"),
-        ("actions = [\n 'p1 f',\n", "<lines>, line 1: this is no TOML: "),
-        ("x = " + "[" * 100_000 + "\n", "<lines>, line 1: this is no TOML: it is nested too deeply (skipped)"),
+        ("actions = [\n 'p1 f',\n", "<lines>, line 1: this is not TOML: "),
+        ("x = " + "[" * 100_000 + "\n", "<lines>, line 1: this is not TOML: it is nested too deeply (skipped)"),
         ("x = 2020-13-45\n", "<lines>, line 1, byte "),
         ("x = '\udcff'\n", "<lines>, line 1: there is no variant; "),
-        ("x = '\0'\n", "<lines>, line 1, byte 6: this is no TOML: "),
+        ("x = '\0'\n", "<lines>, line 1, byte 6: this is not TOML: "),
     ],
 )
 def test_what_is_no_toml_is_said_with_its_place(text: str, problem: str) -> None:
@@ -362,7 +362,7 @@ def test_a_damaged_hand_does_not_touch_the_others() -> None:
     assert problems[0].startswith(f"<lines>, line {start}: 'p")
     assert "xx' is no action of hold'em (skipped)" in problems[0]
     pieces[2] = pieces[2].replace("antes = ", "antes == ")
-    assert read("".join(pieces))[1] == [f"<lines>, line {start + 1}, byte 8: this is no TOML: invalid value (skipped)"]
+    assert read("".join(pieces))[1] == [f"<lines>, line {start + 1}, byte 8: this is not TOML: invalid value (skipped)"]
 
 
 def test_strict_reading_stops_at_the_first_problem() -> None:
@@ -399,7 +399,7 @@ def test_a_hand_longer_than_any_is_cut_off() -> None:
     hands, problems = read(text)
     assert len(hands) == 1
     assert len(problems) == 1
-    assert "this is no TOML" in problems[0]
+    assert "this is not TOML" in problems[0]
 
 
 # ---- accidents

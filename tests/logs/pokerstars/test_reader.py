@@ -1,0 +1,338 @@
+"""PokerStars histories, read: our own text back to the record, and hands as genuine files tell them."""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+import pickle
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from engine import BettingType, Game, hand_values, parse_cards
+from engine.game import DEFAULT_STACK
+from logs import HandRecord
+from logs.acpc_log.reader import read_log
+from logs.errors import DamagedLogError, LogError, LogProblem, LogsError, ProblemKind
+from logs.formats import ExportOptions
+from logs.pokerstars import format_pokerstars, format_pokerstars_file, read_pokerstars
+from logs.pokerstars.clock import eastern_us
+from logs.pokerstars.names import screen_names
+from logs.rake import Rake
+from tests.logs.hands import HOLDEM, RECORDED, random_hands, recorded_file, recorded_game
+from tests.logs.pokerstars.made_hands import MADE
+from tests.logs.pokerstars.test_writer import odd_game
+
+GENUINE = Path(__file__).parent / "genuine"
+"""Hands in the words of genuine files; nobody has played them."""
+
+# ---- our own text
+
+
+def read(text: str, **options: float) -> tuple[list[HandRecord], list[str]]:
+    """The hands of a text, and what is said of the others."""
+    heard: list[LogProblem] = []
+    lines = text.splitlines(keepends=True)
+    hands = list(read_pokerstars(lines, on_problem=heard.append, **options))  # type: ignore[arg-type]
+    return hands, [f"line {problem.line_number}: {problem.problem}" for problem in heard]
+
+
+def without_endless_stacks(game: Game) -> Game:
+    """The game with stacks where it has none, as the text shows them."""
+    raises = sum(most * size for most, size in zip(game.max_raises, game.raise_sizes, strict=False))
+    deep = max(10_000, (max(game.blinds) + raises) // game.big_blind + 1) * game.big_blind
+    stacks = tuple(deep if game.is_limit and stack == DEFAULT_STACK else stack for stack in game.stacks)
+    return dataclasses.replace(game, stacks=stacks)
+
+
+def assert_round_trip(hands: Iterable[HandRecord], options: ExportOptions = ExportOptions()) -> None:  # noqa: B008
+    """Text made of hands is read as the same hands, as far as it shows them."""
+    hands = list(hands)
+    text = "".join(format_pokerstars_file(hands, options))
+    back, problems = read(text, chip_value=options.chip_value)  # type: ignore[arg-type]
+    assert problems == []
+    assert len(back) == len(hands)
+    for hand, other in zip(hands, back, strict=True):
+        shown = {position for position in range(len(hand.seats)) if not hand.betting.folded >> position & 1}
+        if len(shown) == 1:
+            shown.clear()
+        if options.hero is not None:
+            shown.add(hand.seats.index(hand.names.index(options.hero)))  # type: ignore[arg-type]
+        holes = hand.deal.hole_cards
+        assert other.game == without_endless_stacks(hand.game)
+        assert other.names == screen_names(hand.names)
+        assert other.seats == hand.seats
+        assert other.betting.rounds == hand.betting.rounds
+        assert other.deal.hole_cards == tuple(hole if p in shown else () for p, hole in enumerate(holes))
+        assert other.deal.board == tuple(card for cards in hand.board_by_round for card in cards)
+        assert other.values == pytest.approx(hand.values, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", HOLDEM)
+def test_random_hands_of_every_game_come_back(name: str) -> None:
+    assert_round_trip(random_hands(name, 60, seed=3))
+    assert_round_trip(
+        random_hands(name, 30, seed=4, fold=0.02), ExportOptions(hero="Bob", chip_value="0.01", crlf=False)
+    )
+    assert_round_trip(random_hands(name, 30, seed=5), ExportOptions(currency="EUR", rake=Rake(5, step="0.25")))
+    assert_round_trip(random_hands(name, 10, seed=6), ExportOptions(currency=None))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", HOLDEM)
+def test_many_random_hands_come_back(name: str) -> None:
+    assert_round_trip(random_hands(name, 2000, seed=7, fold=0.05))
+
+
+@pytest.mark.parametrize("name", [name for name in RECORDED if "leduc" not in name and "kuhn" not in name])
+def test_recorded_matches_come_back(name: str) -> None:
+    game = recorded_game(name)
+    try:
+        format_pokerstars(random_hands(game, 1)[0])
+    except LogsError:
+        pytest.skip("the format does not have this game")
+    lines = recorded_file(name, "log").splitlines(keepends=True)
+    assert_round_trip([hand for _, hand in zip(range(150), read_log(lines, game=game), strict=False)])
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_made_hands_come_back(name: str) -> None:
+    hand, options = MADE[name]
+    (other,), problems = read(format_pokerstars(hand, options), chip_value=options.chip_value)  # type: ignore[arg-type]
+    assert problems == []
+    assert other.betting.rounds == hand.betting.rounds
+    assert other.values == pytest.approx(hand.values)
+    assert other.dealt_us == hand.times[0].sent_us
+
+
+def test_short_stacks_and_side_pots_come_back() -> None:
+    """All but limit games whose big blind is all-in for less than a bet: no card room has such."""
+    count = 0
+    for seed in range(80):
+        game = odd_game(seed)
+        for hand in random_hands(game, 4, seed=seed, fold=0.1):
+            try:
+                text = format_pokerstars(hand)
+            except LogsError:
+                continue
+            back, problems = read(text, chip_value=1)
+            if problems:
+                assert game.is_limit, problems
+                continue
+            count += 1
+            assert back[0].betting.rounds == hand.betting.rounds
+            assert back[0].values == pytest.approx(hand.values, abs=1e-6)
+    assert count > 150
+
+
+# ---- hands as genuine files tell them
+
+SIX_MAX = (GENUINE / "six-max.txt").read_text("utf-8")
+
+HEADS_UP_LIMIT = (GENUINE / "heads-up-limit.txt").read_text("utf-8")
+
+
+def test_a_hand_with_everything_in_it() -> None:
+    (hand,), problems = read(SIX_MAX)
+    assert problems == []
+    assert hand.hand_number == 201000000001
+    assert hand.match_name == "Aludra II"
+    assert hand.names == ("river:rat 77", "Old Tom (ret.)", "€lena$", "b0b")
+    # Left of the button sits the small blind: position 0.
+    assert [hand.name_at(position) for position in range(4)] == list(hand.names)  # type: ignore[arg-type]
+    assert hand.game.stacks == (11235, 4000, 125010, 9900)
+    assert hand.game.blinds == (50, 100, 0, 0)
+    assert hand.game.betting is BettingType.NO_LIMIT
+    assert hand.dealt_us == eastern_us(2019, 3, 9, 17, 15, 2) == 1_552_169_702_000_000
+    assert hand.deal.hole_cards == ((), parse_cards("AhQh"), parse_cards("KcJc"), parse_cards("QsQd"))
+    assert hand.values == (-50.0, -4000.0, 13950.0, -9900.0)
+    assert sum(hand.values) == 0
+
+
+def test_a_limit_hand_of_old() -> None:
+    (hand,), problems = read(HEADS_UP_LIMIT)
+    assert problems == []
+    assert hand.game.betting is BettingType.LIMIT
+    assert hand.game.blinds == (200, 100)
+    assert hand.game.raise_sizes == (200, 200, 400, 400)
+    assert hand.game.max_raises == (3, 4, 4, 4)
+    assert hand.names == ("anna", "bert")
+    assert hand.seats == (0, 1)
+    assert hand.values == (-1000.0, 1000.0)
+    assert hand.deal.hole_cards == ((), ())
+
+
+def test_cards_that_nobody_saw_stay_unknown_and_the_winner_is_who_collects() -> None:
+    text = SIX_MAX.replace(" mucked [Ah Qh]", " mucked").replace("Dealt to b0b [Qs Qd]\n", "")
+    text = text.replace("mucked [Qs Qd]", "mucked")
+    (hand,), problems = read(text)
+    assert problems == []
+    assert hand.deal.hole_cards == ((), (), parse_cards("KcJc"), ())
+    assert hand.values == (-50.0, -4000.0, 13950.0, -9900.0)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: "\ufeff" + text,
+        lambda text: text.replace("$", "£").replace("€lena£", "€lena$").replace("USD", "GBP"),
+        lambda text: text.replace("Hand #", "Zoom Hand #"),
+        lambda text: text.replace("Hand #201000000001:  ", "Home Game Hand #201000000001: {The club}  "),
+        lambda text: text.replace("No Limit", "Pot Limit"),
+        lambda text: text.replace("6-max Seat", "6-max (Play Money) Seat"),
+        lambda text: text.replace(" \n", "\n"),
+        lambda text: "\n\n*********** # 1 **************\n" + text,
+        lambda text: text.rstrip("\n"),
+        lambda text: text.replace("Uncalled", "b0b adds $40\nUncalled"),
+        lambda text: text.replace("| Rake $2.10 ", "| Rake $2 | Jackpot Fee $0.10 "),
+    ],
+)
+def test_files_as_they_come(change: object) -> None:
+    (wanted,), _ = read(SIX_MAX)
+    (hand,), problems = read(change(SIX_MAX))  # type: ignore[operator]
+    assert problems == []
+    assert dataclasses.replace(hand, betting=wanted.betting) == wanted
+    assert hand.betting.rounds == wanted.betting.rounds
+
+
+def test_signs_of_currencies_in_other_encodings(tmp_path: Path) -> None:
+    (wanted,), _ = read(HEADS_UP_LIMIT)
+    for sign in (b"\x80", b"\xa3", "€".encode(), b"", b"$"):
+        path = tmp_path / "hh.txt"
+        path.write_bytes(HEADS_UP_LIMIT.encode().replace(b"$", sign))
+        (hand,) = read_pokerstars(path, strict=True)
+        assert hand.values == wanted.values
+    path.with_suffix(".gz").write_bytes(gzip.compress(HEADS_UP_LIMIT.encode()))
+    assert len(list(read_pokerstars(path.with_suffix(".gz"), strict=True))) == 1
+
+
+def test_a_record_travels_between_processes() -> None:
+    (hand,), _ = read(SIX_MAX)
+    assert pickle.loads(pickle.dumps(hand)) == hand
+
+
+DEAD_SMALL_BLIND = SIX_MAX.replace("river:rat 77: posts small blind $0.50\n", "").replace(
+    "river:rat 77: folds", "river:rat 77 leaves the table"
+)
+
+
+def test_a_seat_without_small_blind() -> None:
+    text = DEAD_SMALL_BLIND.replace("$119 from main", "$118.50 from main").replace("$238.50", "$238")
+    (hand,), problems = read(text.replace("Main pot $119.", "Main pot $118.50."))
+    assert problems == []
+    assert hand.names == ("Old Tom (ret.)", "€lena$", "b0b")
+    assert hand.game.blinds == (100, 0, 0)
+    assert hand.game.first_players == (1, 0, 0, 0)
+    assert hand.values == (-4000.0, 13900.0, -9900.0)
+
+
+def test_a_new_player_posts_a_big_blind() -> None:
+    """It is alive: whoever posts it may check."""
+    (hand,), problems = read((GENUINE / "live-post.txt").read_text("utf-8"), chip_value=1)
+    assert problems == []
+    assert hand.game.blinds == (5, 10, 10, 0)
+    assert hand.seats == (1, 2, 3, 0)
+    assert hand.values == (-5.0, 15.0, -10.0, 0.0)
+    assert hand.deal.hole_cards == ((), parse_cards("KdKs"), parse_cards("Ah2d"), ())
+
+
+# ---- what is left out
+
+BLINDS = "Old Tom (ret.): posts big blind $1\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        (BLINDS, BLINDS + "b0b: posts the ante $0.10\n", "line 10: b0b posts ante, which a game definition cannot"),
+        (BLINDS, BLINDS + "€lena$: posts straddle $2\n", "line 10: €lena$ posts straddle, which a game definition"),
+        (BLINDS, BLINDS + "b0b: posts small & big blinds $1.50\n", "line 10: b0b posts small & big blinds, which"),
+        (BLINDS, BLINDS + "b0b: posts small blind $0.50\n", "line 10: b0b posts a dead blind, which a game"),
+        (BLINDS, "", "line 1: nobody posts a big blind"),
+        ("big blind $1\n", "big blind $0.80 and is all-in\n", "line 9: the big blind is less than the stakes say"),
+        ("Hold'em No Limit", "Omaha Pot Limit", "line 1: the game is 'Omaha Pot Limit', and only hold'em is read"),
+        ("Hold'em", "Tournament #5, $1+$0.10 USD Hold'em", "line 1: this is a hand of a tournament, and only cash"),
+        ("$1.00 USD", "$1.00 - $20 Cap - USD", "line 1: bets are capped at this table"),
+        (" ($0.50/$1.00 USD)", "", "line 1: the game and its stakes cannot be read in the header"),
+        ("FLOP", "FIRST FLOP", "line 22: the board was dealt more than once"),
+        ("TURN *** [2c 7d Kh]", "TURN *** [2c 7d Ks]", "line 25: the board of the turn does not continue"),
+        ("Kh]", "Xx]", "line 22: 'Xx' is not a card"),
+        ("Ah Qh", "Qs Qh", "a card is dealt twice"),
+        ("folds", "calls $8.50", "line 23: €lena$ bets on the flop, where the betting is not yet"),
+        ("river:rat 77: folds \n", "", "line 18: Old Tom (ret.) raises, and it is the turn of river:rat 77"),
+        ("raises $2 to $3", "raises $1 to $1.50", "€lena$ raises:"),
+        ("calls $37", "calls $30", "line 20: €lena$ calls, which by the rules adds 37"),
+        ("raises $6 to $9", "raises $9", "line 15: 'raises $9' cannot be read"),
+        ("calls $31", "calls $31.001", "line 21: 'calls $31.001' cannot be read"),
+        ("$117.40 from side", "$117.90 from side", "the players put in 238.5, and the pot is 238.5"),
+        ("$238.50", "$239", "the players put in 238.5, and the pot is 239"),
+        ("€lena$ collected $119 from main", "b0b collected $119 from main", "by their cards, other players should"),
+        ("collected $117.40 from side", "collected $117.40 from main", "a pot of 120.5 is not shared"),
+        ("€lena$ collected $117.40 from side pot ", "Old Tom (ret.) collected $117.40 from side pot",
+         "line 30: Old Tom (ret.) does not play for this pot"),
+        ("b0b: mucks", "b0b: shows [Qs Qc]", "b0b had other hole cards before"),
+        ("Seat 5: b0b", "Seat 4: b0b", "line 6: seat 4 or its player b0b is there twice"),
+        ("b0b: calls $59 and is all-in\n", "", "line 23: the hand is not over after its last action"),
+        ("€lena$ collected $119 from main pot\n", "€lena$ cashed out the hand for $119\n", "a player cashed out"),
+        ("b0b: calls $31\n", "b0b: folds\nb0b: calls $31\n", "line 22: b0b calls after the end of the betting"),
+    ],
+)  # fmt: skip
+def test_a_hand_that_cannot_be_expressed_is_left_out_and_the_rest_is_read(old: str, new: str, sentence: str) -> None:
+    assert old in SIX_MAX
+    hands, problems = read(SIX_MAX.replace(old, new, 1) + HEADS_UP_LIMIT)
+    assert [hand.hand_number for hand in hands] == [27000000001]
+    (problem,) = problems
+    assert "hand #201000000001: " in problem
+    assert sentence in problem.replace("hand #201000000001: ", "")
+
+
+def test_strict_reading_stops_there() -> None:
+    lines = (HEADS_UP_LIMIT + SIX_MAX.replace("calls $37", "calls $30")).splitlines()
+    hands = read_pokerstars(lines, strict=True)
+    assert next(hands).hand_number == 27000000001
+    with pytest.raises(DamagedLogError, match=r"<lines>, line 50: hand #201000000001: €lena\$ calls, which"):
+        next(hands)
+
+
+def test_chips_that_are_too_large_for_an_amount() -> None:
+    hands, problems = read(SIX_MAX, chip_value=1)
+    assert hands == []
+    assert problems == [
+        "line 1: hand #201000000001: 112.35 is not a whole number of chips of 1: give a smaller chip value"
+    ]
+
+
+def test_a_file_without_a_hand(tmp_path: Path) -> None:
+    path = tmp_path / "x.txt"
+    path.write_text("hello\n")
+    with pytest.raises(LogError, match=r"x\.txt: there is no hand in it: a PokerStars hand begins with"):
+        list(read_pokerstars(path))
+
+
+def test_a_file_cut_off_anywhere() -> None:
+    """Whole hands are read; what is left of the last is passed over as half-written, or read where nothing is lost."""
+    text = HEADS_UP_LIMIT + SIX_MAX
+    for end in range(len(HEADS_UP_LIMIT) + 35, len(text), 7):
+        heard: list[LogProblem] = []
+        hands = list(read_pokerstars(text[:end].splitlines(keepends=True), on_problem=heard.append))
+        assert hands[0].hand_number == 27000000001
+        if len(hands) == 2:
+            assert heard == []
+            assert hands[1].values == (-50.0, -4000.0, 13950.0, -9900.0)
+        else:
+            assert [problem.kind for problem in heard] == [ProblemKind.HALF_WRITTEN]
+
+
+def test_any_byte_changed_is_never_a_traceback() -> None:
+    for at in range(0, len(SIX_MAX) - 3, 3):
+        for char in "0]x\n":
+            text = SIX_MAX[:at] + char + SIX_MAX[at + 1 :] + HEADS_UP_LIMIT
+            hands, problems = read(text)
+            assert hands[-1].hand_number == 27000000001
+            assert len(hands) + len(problems) in (1, 2)
+            for hand in hands:
+                assert sum(hand.values) == pytest.approx(0)
+                if all(hand.deal.hole_cards):
+                    assert list(hand.values) == hand_values(hand.betting, hand.deal)
