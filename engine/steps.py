@@ -67,6 +67,7 @@ def betting_steps(betting: BettingState) -> list[Step]:
     highest = max(spent)
     is_bet = highest > 0
     fold, check, call, bet, raised = _MOVES
+    make = tuple.__new__
     found: list[Step] = []
     for round_, actions in enumerate(betting.rounds):
         if round_:
@@ -88,6 +89,6 @@ def betting_steps(betting: BettingState) -> list[Step]:
                 is_bet = True
             spent[position] = total
             street_total, is_all_in = total - before_round[position], stack == total > old
-            facts = round_, position, action, move, total - old, street_total, to_call, raised_by, is_all_in
-            found.append(Step._make((betting, len(found), *facts)))
+            facts = betting, len(found), round_, position, action, move, total - old, street_total
+            found.append(make(Step, (*facts, to_call, raised_by, is_all_in)))
     return found

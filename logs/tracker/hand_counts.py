@@ -47,7 +47,7 @@ _WORTHWHILE: Final = 1.2
 
 
 class BettingCount:
-    """How often a table's hands were bet in one way.
+    """How often the hands of a table were bet in one way.
 
     Attributes:
         facts: what follows from the betting.
@@ -68,7 +68,8 @@ class Table:
         players: their counters in the game.
         seats: their counters in the position each is in.
         curves: their winnings over all games.
-        bettings: the ways to bet that the table remembers.
+        bettings: the ways to bet that the table remembers, by the identity of the betting (which `BettingFacts` holds):
+            hands share the object where betting comes again, and comparing what is in it would cost more than it saves.
     """
 
     __slots__ = ("bettings", "curves", "players", "seats")
@@ -77,7 +78,7 @@ class Table:
         self.players = players
         self.seats = [player.positions[position] for position, player in enumerate(players)]
         self.curves = curves
-        self.bettings: dict[BettingState, BettingCount] = {}
+        self.bettings: dict[int, BettingCount] = {}
 
 
 class GameCounts:
@@ -99,7 +100,7 @@ class GameCounts:
         self.tables: dict[tuple[tuple[str, ...], tuple[int, ...]], Table] = {}
         self._tables_by_position: dict[tuple[str, ...], Table] = {}
         self._expectations = AllInExpectations(game)
-        self._facts: dict[BettingState, BettingFacts] = {}
+        self._facts: dict[int, BettingFacts] = {}
         self._room = _FEW_BETTINGS
         self._held = 0
         """Bettings that the tables remember, each table for itself."""
@@ -133,7 +134,7 @@ class GameCounts:
             what follows from its betting.
         """
         values = record.values
-        betting = table.bettings.get(record.betting) or self._remember(table, record.betting)
+        betting = table.bettings.get(id(record.betting)) or self._remember(table, record.betting)
         betting.hands += 1
         facts = betting.facts
         holdem = self.is_holdem
@@ -190,10 +191,10 @@ class GameCounts:
         if self._held >= self._room:
             self._forget()
         self._held += 1
-        facts = self._facts.get(betting)
+        facts = self._facts.get(id(betting))
         if facts is None:
-            facts = self._facts[betting] = BettingFacts(betting)
-        found = table.bettings[betting] = BettingCount(facts)
+            facts = self._facts[id(betting)] = BettingFacts(betting)
+        found = table.bettings[id(betting)] = BettingCount(facts)
         return found
 
     def _forget(self) -> None:

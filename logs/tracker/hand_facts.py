@@ -49,6 +49,7 @@ class BettingFacts:
     """The facts of one way to bet.
 
     Attributes:
+        betting: the betting.
         increments: counters that go up by one per hand; the rows of all positions stand one after the other.
         showdown: the positions in the showdown; empty when all but one folded.
         reached_end: the positions that had not folded when the last board cards were dealt; empty when they never were.
@@ -59,7 +60,16 @@ class BettingFacts:
         pot_blinds: chips put in and called, in big blinds.
     """
 
-    __slots__ = ("board_cards", "increments", "pot_blinds", "reached_end", "saw_flop", "showdown", "won_above")
+    __slots__ = (
+        "betting",
+        "board_cards",
+        "increments",
+        "pot_blinds",
+        "reached_end",
+        "saw_flop",
+        "showdown",
+        "won_above",
+    )
 
     def __init__(self, betting: BettingState) -> None:
         game = betting.game
@@ -69,6 +79,7 @@ class BettingFacts:
         folded_in = _count_actions(steps, increments, game.num_players)
         _count_chances(steps, betting.raise_chances(0), increments)
         in_pot = betting.in_pot
+        self.betting = betting
         self.showdown = in_pot if len(in_pot) > 1 else ()
         self.saw_flop = 0
         for position, folded_round in enumerate(folded_in):
