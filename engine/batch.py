@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.kernels import evaluation
+from engine.kernels.cards import OFFSETS, ROW_BITS, VALUES
 
 MAX_CARDS = 10
 
@@ -50,7 +51,7 @@ def rank_hands(hands: NDArray[np.uint8]) -> NDArray[np.uint16]:
         evaluation.rank_five(hands, ranks)
     elif cards < 7:
         n = cards - 1
-        evaluation.rank_few(hands, evaluation.OFFSETS[n], evaluation.VALUES[n], evaluation.ROW_BITS[n], ranks)
+        evaluation.rank_few(hands, OFFSETS[n], VALUES[n], ROW_BITS[n], ranks)
     else:
         evaluation.rank_many(hands, ranks)
     return ranks

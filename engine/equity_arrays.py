@@ -3,7 +3,7 @@
 Functions on arrays that validate nothing: `engine.equity` does, and is what to call. `engine.kernels.equity` holds the
 same functions compiled; both count the same showdowns in the same order of random numbers, so they give equal counts.
 
-Keys, hash and flush bit are those of `engine.kernels.evaluation`, in int64, which is what numpy indexes with: anything
+Keys, hash and flush bit are those of `engine.kernels.cards`, in int64, which is what numpy indexes with: anything
 else is converted on every look-up.
 
 Every hand that an opponent may have with every board that may come is a choice of few cards among those unseen, and
@@ -23,8 +23,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.kernels.cards import BITS, FLUSH, FLUSHES, KEYS, OFFSETS, RANKS_ONLY, ROW_BITS, START, SUIT_MASK, VALUES
 from engine.splitmix import STEP
-from engine.tables import load_tables
 
 __all__ = ["count_exact", "count_sampled"]
 
@@ -38,20 +38,16 @@ _BLOCK_TRIALS: Final = 1024
 _BLOCK_CHOICES: Final = 1 << 14
 """Choices ranked at once: half the time of all at once, whose arrays the system gives and takes back every time."""
 
-_TABLES: Final = load_tables()
-_ROW_BITS: Final = _TABLES.row_bits[6]
+_ROW_BITS: Final = int(ROW_BITS[6])
 _ROW: Final = (1 << _ROW_BITS) - 1
-_OFFSETS: Final = np.array(_TABLES.offsets[6], np.int64)
-_VALUES: Final = np.array(_TABLES.values[6], np.uint16)
-_FLUSHES: Final = np.array(_TABLES.flushes, np.uint16)
-
-_SUITS_FROM: Final = 32
-_RANKS_ONLY: Final = (1 << _SUITS_FROM) - 1
-_START: Final = 0x3333 << _SUITS_FROM
-_FLUSH: Final = 0x8888 << _SUITS_FROM
-_SUIT_MASK: Final = (1 << 13) - 1
-_KEYS: Final = np.array([_TABLES.rank_keys[c >> 2] + (1 << (_SUITS_FROM + 4 * (c & 3))) for c in range(52)], np.int64)
-_BITS: Final = np.array([1 << (13 * (card & 3) + (card >> 2)) for card in range(52)], np.int64)
+_OFFSETS: Final = OFFSETS[6].astype(np.int64)
+_VALUES: Final = VALUES[6]
+_RANKS_ONLY: Final = int(RANKS_ONLY)
+_START: Final = int(START)
+_FLUSH: Final = int(FLUSH)
+_SUIT_MASK: Final = int(SUIT_MASK)
+_KEYS: Final = KEYS.astype(np.int64)
+_BITS: Final = BITS.astype(np.int64)
 
 _STEP: Final = np.uint64(STEP)
 _FACTORS: Final = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -198,7 +194,7 @@ def _rank(keys: NDArray[np.int64], bits_of: Callable[[NDArray[np.intp]], NDArray
     flushes = np.flatnonzero(keys & _FLUSH)
     if len(flushes):
         bits = bits_of(flushes)
-        of_suits = [_FLUSHES.take(bits >> shift & _SUIT_MASK) for shift in (0, 13, 26, 39)]
+        of_suits = [FLUSHES.take(bits >> shift & _SUIT_MASK) for shift in (0, 13, 26, 39)]
         ranks[flushes] = np.maximum.reduce(of_suits)
     return ranks
 

@@ -41,11 +41,8 @@ KNOWN: dict[str, set[str]] = {
     "upward": set(),
     "long": {"dealer.match.match"},
     "circle": {"bots.legality", "bots.view"},
-    "room circle": {
-        *("bots.legality", "bots.view"),
-        *("engine.kernels", "engine.equity_arrays", "engine.equity", "engine.tables"),
-    },
-    "underscore": {"engine.kernels.showdown_equity"},
+    "room circle": {"bots.legality", "bots.view"},
+    "underscore": set(),
     "error": {
         *(
             "bots.client.UsageError",

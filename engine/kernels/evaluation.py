@@ -1,68 +1,17 @@
-"""Kernels that rank many hands. They validate nothing: `engine.batch` does, and is what to call.
+"""Kernels that rank many hands, and count all hands. They validate nothing: `engine.batch` does, and is what to call.
 
-Same method and same tables as `engine.evaluator`, without its concessions to the interpreter: the key of a card is a
-uint64, the rank key in the low 32 bits, above it four 4-bit suit counters. The counters start at 3 (each hand's sum
-starts from `_START`), so that the fifth card of a suit sets bit 3 of its counter and one `and` finds any flush.
-
-What matters for speed:
-
-- The tables are globals, which numba freezes into the compiled code. The same loop with the tables as arguments of an
-  inlined helper counts references for every hand and is 20 to 30 times as slow. A kernel that must choose between
-  tables at run time (`rank_few`) takes them as arguments itself and calls nothing.
-- Everything is unsigned: for a signed index numba adds a test for a negative one to every access.
-- Only constants of type uint64 meet the keys: with a Python int, a uint64 becomes a float64.
-
-The kernels are compiled at their first call, once per process (a third of a second each), and not cached on disk. A
-cached kernel would hold the frozen tables of the day it was compiled, even after another file of tables is installed;
-it fails where neither the package nor the home directory can be written; and processes that fill one cache at the same
-time can read each other's half-written entries (numba issue 4807). Nobody who plays pays: playing uses no kernel.
+Which keys, sets and tables they use is told in `engine.kernels.cards`, what makes them quick in `engine.kernels.jit`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
-
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.tables import load_tables
+from engine.kernels.cards import BITS, FLUSH, KEYS, ONE_OF_EACH, RANK_KEYS, RANKS_ONLY, START
+from engine.kernels.jit import njit
+from engine.kernels.rank import five_rank, flush_rank, plain_seven_rank, seven_rank
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    _Function = TypeVar("_Function", bound=Callable[..., Any])
-
-    def njit(function: _Function) -> _Function:
-        """Stand in for numba's untyped decorator, which keeps the signature."""
-        return function
-else:
-    from numba import njit
-
-_TABLES = load_tables()
-
-OFFSETS = tuple(np.array(of_n, dtype=np.uint16) for of_n in _TABLES.offsets)
-VALUES = tuple(np.array(of_n, dtype=np.uint16) for of_n in _TABLES.values)
-ROW_BITS = tuple(np.uint64(bits) for bits in _TABLES.row_bits)
-
-_SUITS_FROM = 32
-_KEYS = np.array(
-    [_TABLES.rank_keys[card >> 2] + (1 << (_SUITS_FROM + 4 * (card & 3))) for card in range(52)], dtype=np.uint64
-)
-# The card's bit in a set of cards ordered suit by suit, 13 bits each.
-_BITS = np.array([1 << (13 * (card & 3) + (card >> 2)) for card in range(52)], dtype=np.uint64)
-_RANK_KEYS = np.array(_TABLES.rank_keys, dtype=np.uint64)
-_FLUSHES = np.array(_TABLES.flushes, dtype=np.uint16)
-_OFFSETS_5, _VALUES_5, _BITS_5 = OFFSETS[4], VALUES[4], ROW_BITS[4]
-_OFFSETS_7, _VALUES_7, _BITS_7 = OFFSETS[6], VALUES[6], ROW_BITS[6]
-_ROW_5 = np.uint64((1 << _TABLES.row_bits[4]) - 1)
-_ROW_7 = np.uint64((1 << _TABLES.row_bits[6]) - 1)
-
-_START = np.uint64(0x3333 << _SUITS_FROM)
-_ONE_OF_EACH = np.uint64(0x1111 << _SUITS_FROM)
-_FLUSH = np.uint64(0x8888 << _SUITS_FROM)
-_RANKS_ONLY = np.uint64((1 << _SUITS_FROM) - 1)
-_THIRTEEN = np.uint64(13)
-_SUIT_MASK = np.uint64((1 << 13) - 1)
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 _TWO = np.uint64(2)
@@ -78,17 +27,11 @@ def rank_seven(hands: NDArray[np.uint8], ranks: NDArray[np.uint16]) -> None:
     for i in range(hands.shape[0]):
         a, b, c, d = hands[i, 0], hands[i, 1], hands[i, 2], hands[i, 3]
         e, f, g = hands[i, 4], hands[i, 5], hands[i, 6]
-        key = _START + _KEYS[a] + _KEYS[b] + _KEYS[c] + _KEYS[d] + _KEYS[e] + _KEYS[f] + _KEYS[g]
-        if key & _FLUSH:
-            cards = _BITS[a] | _BITS[b] | _BITS[c] | _BITS[d] | _BITS[e] | _BITS[f] | _BITS[g]
-            rank = _FLUSHES[_ZERO]
-            for _ in range(4):
-                rank = max(rank, _FLUSHES[cards & _SUIT_MASK])
-                cards >>= _THIRTEEN
-            ranks[i] = rank
+        key = START + KEYS[a] + KEYS[b] + KEYS[c] + KEYS[d] + KEYS[e] + KEYS[f] + KEYS[g]
+        if key & FLUSH:
+            ranks[i] = flush_rank(BITS[a] | BITS[b] | BITS[c] | BITS[d] | BITS[e] | BITS[f] | BITS[g])
         else:
-            key &= _RANKS_ONLY
-            ranks[i] = _VALUES_7[(key >> _BITS_7) + np.uint64(_OFFSETS_7[key & _ROW_7])]
+            ranks[i] = plain_seven_rank(key & RANKS_ONLY)
 
 
 @njit
@@ -96,15 +39,11 @@ def rank_five(hands: NDArray[np.uint8], ranks: NDArray[np.uint16]) -> None:
     """Write the rank of each row of hands, shape (n, 5), to ranks, shape (n,)."""
     for i in range(hands.shape[0]):
         a, b, c, d, e = hands[i, 0], hands[i, 1], hands[i, 2], hands[i, 3], hands[i, 4]
-        key = _START + _KEYS[a] + _KEYS[b] + _KEYS[c] + _KEYS[d] + _KEYS[e]
-        if key & _FLUSH:
-            cards = _BITS[a] | _BITS[b] | _BITS[c] | _BITS[d] | _BITS[e]
-            cards |= cards >> _THIRTEEN
-            cards |= cards >> (_THIRTEEN + _THIRTEEN)
-            ranks[i] = _FLUSHES[cards & _SUIT_MASK]
+        key = START + KEYS[a] + KEYS[b] + KEYS[c] + KEYS[d] + KEYS[e]
+        if key & FLUSH:
+            ranks[i] = flush_rank(BITS[a] | BITS[b] | BITS[c] | BITS[d] | BITS[e])
         else:
-            key &= _RANKS_ONLY
-            ranks[i] = _VALUES_5[(key >> _BITS_5) + np.uint64(_OFFSETS_5[key & _ROW_5])]
+            ranks[i] = five_rank(key & RANKS_ONLY)
 
 
 @njit
@@ -121,20 +60,16 @@ def rank_few(
     """
     row = (_ONE << row_bits) - _ONE
     for i in range(hands.shape[0]):
-        key = _START
+        key = START
         for j in range(hands.shape[1]):
-            key += _KEYS[hands[i, j]]
-        if key & _FLUSH:
+            key += KEYS[hands[i, j]]
+        if key & FLUSH:
             cards = _ZERO
             for j in range(hands.shape[1]):
-                cards |= _BITS[hands[i, j]]
-            rank = _FLUSHES[_ZERO]
-            for _ in range(4):
-                rank = max(rank, _FLUSHES[cards & _SUIT_MASK])
-                cards >>= _THIRTEEN
-            ranks[i] = rank
+                cards |= BITS[hands[i, j]]
+            ranks[i] = flush_rank(cards)
         else:
-            key &= _RANKS_ONLY
+            key &= RANKS_ONLY
             ranks[i] = values[(key >> row_bits) + np.uint64(offsets[key & row])]
 
 
@@ -148,18 +83,14 @@ def rank_many(hands: NDArray[np.uint8], ranks: NDArray[np.uint16]) -> None:
         seen, twice, thrice, four, cards = _ZERO, _ZERO, _ZERO, _ZERO, _ZERO
         for j in range(hands.shape[1]):
             card = hands[i, j]
-            cards |= _BITS[card]
+            cards |= BITS[card]
             bit = _ONE << np.uint64(card >> 2)
             four |= thrice & bit
             thrice |= twice & bit
             twice |= seen & bit
             seen |= bit
         key = best_five_key(seen, twice, thrice, four)
-        rank = _VALUES_5[(key >> _BITS_5) + np.uint64(_OFFSETS_5[key & _ROW_5])]
-        for _ in range(4):
-            rank = max(rank, _FLUSHES[cards & _SUIT_MASK])
-            cards >>= _THIRTEEN
-        ranks[i] = rank
+        ranks[i] = max(five_rank(key), flush_rank(cards))
 
 
 @njit
@@ -171,40 +102,40 @@ def best_five_key(seen: np.uint64, twice: np.uint64, thrice: np.uint64, four: np
     key = _ZERO
     if four:
         quads = highest(four)
-        key += _FOUR * _RANK_KEYS[quads] + _RANK_KEYS[highest(seen & ~(_ONE << quads))]
+        key += _FOUR * RANK_KEYS[quads] + RANK_KEYS[highest(seen & ~(_ONE << quads))]
         return np.uint64(key)
     trips = highest(thrice)
     pairs = twice
     if thrice:
         pairs &= ~(_ONE << trips)
         if pairs:
-            key += _THREE * _RANK_KEYS[trips] + _TWO * _RANK_KEYS[highest(pairs)]
+            key += _THREE * RANK_KEYS[trips] + _TWO * RANK_KEYS[highest(pairs)]
             return np.uint64(key)
     for lowest in range(8, -1, -1):
         run = _LOWEST_RUN << np.uint64(lowest)
         if seen & run == run:
             for rank in range(lowest, lowest + 5):
-                key += _RANK_KEYS[rank]
+                key += RANK_KEYS[rank]
             return np.uint64(key)
     if seen & _WHEEL == _WHEEL:
-        key += _RANK_KEYS[0] + _RANK_KEYS[1] + _RANK_KEYS[2] + _RANK_KEYS[3] + _RANK_KEYS[12]
+        key += RANK_KEYS[0] + RANK_KEYS[1] + RANK_KEYS[2] + RANK_KEYS[3] + RANK_KEYS[12]
         return np.uint64(key)
     wanted = 5
     if thrice:
-        key += _THREE * _RANK_KEYS[trips]
+        key += _THREE * RANK_KEYS[trips]
         seen &= ~(_ONE << trips)
         wanted = 2
     else:
         for _ in range(2):
             if pairs:
                 pair = highest(pairs)
-                key += _TWO * _RANK_KEYS[pair]
+                key += _TWO * RANK_KEYS[pair]
                 pairs &= ~(_ONE << pair)
                 seen &= ~(_ONE << pair)
                 wanted -= 2
     for _ in range(wanted):
         high = highest(seen)
-        key += _RANK_KEYS[high]
+        key += RANK_KEYS[high]
         seen &= ~(_ONE << high)
     return np.uint64(key)
 
@@ -226,19 +157,15 @@ def count_five(start: int, end: int) -> NDArray[np.int64]:
     for a in range(start, end):
         for b in range(a + 1, 52):
             for c in range(b + 1, 52):
-                three = _START + _KEYS[a] + _KEYS[b] + _KEYS[c]
-                three_cards = _BITS[a] | _BITS[b] | _BITS[c]
+                three = START + KEYS[a] + KEYS[b] + KEYS[c]
+                three_cards = BITS[a] | BITS[b] | BITS[c]
                 for d in range(c + 1, 52):
                     for e in range(d + 1, 52):
-                        key = three + _KEYS[d] + _KEYS[e]
-                        if key & _FLUSH:
-                            cards = three_cards | _BITS[d] | _BITS[e]
-                            cards |= cards >> _THIRTEEN
-                            cards |= cards >> (_THIRTEEN + _THIRTEEN)
-                            rank = _FLUSHES[cards & _SUIT_MASK]
+                        key = three + KEYS[d] + KEYS[e]
+                        if key & FLUSH:
+                            rank = flush_rank(three_cards | BITS[d] | BITS[e])
                         else:
-                            key &= _RANKS_ONLY
-                            rank = _VALUES_5[(key >> _BITS_5) + np.uint64(_OFFSETS_5[key & _ROW_5])]
+                            rank = five_rank(key & RANKS_ONLY)
                         counts[rank >> 12] += 1
     return counts
 
@@ -253,31 +180,19 @@ def count_seven(start: int, end: int) -> NDArray[np.int64]:
     for a in range(start, end):
         for b in range(a + 1, 52):
             for c in range(b + 1, 52):
-                three = _START + _KEYS[a] + _KEYS[b] + _KEYS[c]
-                three_cards = _BITS[a] | _BITS[b] | _BITS[c]
+                three = START + KEYS[a] + KEYS[b] + KEYS[c]
+                three_cards = BITS[a] | BITS[b] | BITS[c]
                 for d in range(c + 1, 52):
                     for e in range(d + 1, 52):
-                        five = three + _KEYS[d] + _KEYS[e]
-                        five_cards = three_cards | _BITS[d] | _BITS[e]
+                        five = three + KEYS[d] + KEYS[e]
+                        five_cards = three_cards | BITS[d] | BITS[e]
                         for f in range(e + 1, 52):
-                            six = five + _KEYS[f]
-                            if not (six + _ONE_OF_EACH) & _FLUSH:
-                                six &= _RANKS_ONLY
+                            six = five + KEYS[f]
+                            if not (six + ONE_OF_EACH) & FLUSH:
+                                six &= RANKS_ONLY
                                 for g in range(f + 1, 52):
-                                    key = six + (_KEYS[g] & _RANKS_ONLY)
-                                    rank = _VALUES_7[(key >> _BITS_7) + np.uint64(_OFFSETS_7[key & _ROW_7])]
-                                    counts[rank >> 12] += 1
+                                    counts[plain_seven_rank(six + (KEYS[g] & RANKS_ONLY)) >> 12] += 1
                                 continue
                             for g in range(f + 1, 52):
-                                key = six + _KEYS[g]
-                                if key & _FLUSH:
-                                    cards = five_cards | _BITS[f] | _BITS[g]
-                                    rank = _FLUSHES[_ZERO]
-                                    for _ in range(4):
-                                        rank = max(rank, _FLUSHES[cards & _SUIT_MASK])
-                                        cards >>= _THIRTEEN
-                                else:
-                                    key &= _RANKS_ONLY
-                                    rank = _VALUES_7[(key >> _BITS_7) + np.uint64(_OFFSETS_7[key & _ROW_7])]
-                                counts[rank >> 12] += 1
+                                counts[seven_rank(six + KEYS[g], five_cards | BITS[f] | BITS[g]) >> 12] += 1
     return counts

@@ -1,22 +1,13 @@
-"""The kernel that counts every showdown before the flop: it validates nothing; `engine.tables.generate_preflop` calls.
-
-What is said in `engine.kernels.evaluation` on speed and on not caching compiled code holds here too.
-"""
+"""The kernel that counts every showdown before the flop, for `engine.generators.preflop`. It validates nothing."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.kernels.evaluation import rank_seven
+from engine.kernels.jit import njit
 from engine.starting_hands import STARTING_HAND_OF
-
-if TYPE_CHECKING:
-    from engine.kernels.equity import njit
-else:
-    from numba import njit
 
 _STARTING_HAND_OF = np.array(STARTING_HAND_OF, np.uint8)
 _DECK = 52

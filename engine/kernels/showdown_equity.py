@@ -14,8 +14,7 @@ Two ways to go through the boards:
   leaves 20,000 to 45,000 cases for two players, and half a millisecond at most (measured: 0.2 to 0.5 ms, one by one
   22 ms).
 
-On speed see the head of `engine.kernels.evaluation`, whose tables and keys are used here. The loops that find a pot's
-winners stand in both kernels: as a function of its own they take four times as long.
+The loops that find a pot's winners stand in both kernels: as a function of their own they take four times as long.
 """
 
 from __future__ import annotations
@@ -26,33 +25,14 @@ from itertools import combinations, combinations_with_replacement
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.kernels.evaluation import (
-    _BITS,
-    _BITS_5,
-    _BITS_7,
-    _FLUSH,
-    _FLUSHES,
-    _KEYS,
-    _OFFSETS_5,
-    _OFFSETS_7,
-    _RANK_KEYS,
-    _RANKS_ONLY,
-    _ROW_5,
-    _ROW_7,
-    _START,
-    _SUIT_MASK,
-    _THIRTEEN,
-    _VALUES_5,
-    _VALUES_7,
-    njit,
-)
-
-_PATTERNS = len(_VALUES_5)
+from engine.kernels.cards import BITS, FLUSHES, KEYS, RANK_KEYS, START
+from engine.kernels.jit import njit
+from engine.kernels.rank import FIVE_SLOTS, five_slot, plain_seven_rank, seven_rank
 
 
 def _key(ranks: Iterable[int]) -> int:
     """The sum of the rank keys."""
-    return sum(int(_RANK_KEYS[rank]) for rank in ranks)
+    return sum(int(RANK_KEYS[rank]) for rank in ranks)
 
 
 def _suited_cases() -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
@@ -97,23 +77,14 @@ def count_boards(
     ranks = np.zeros(players, np.int64)
     chosen = np.arange(missing)
     while True:
-        board_key, board_bits = _START, np.uint64(0)
+        board_key, board_bits = START, np.uint64(0)
         for i in range(5):
             card = board[i] if i < known else deck[chosen[i - known]]
-            board_key += _KEYS[card]
-            board_bits |= _BITS[card]
+            board_key += KEYS[card]
+            board_bits |= BITS[card]
         for player in range(players):
-            key = board_key + _KEYS[holes[player, 0]] + _KEYS[holes[player, 1]]
-            if key & _FLUSH:
-                cards = board_bits | _BITS[holes[player, 0]] | _BITS[holes[player, 1]]
-                rank = 0
-                for _ in range(4):
-                    rank = max(rank, int(_FLUSHES[cards & _SUIT_MASK]))
-                    cards >>= _THIRTEEN
-            else:
-                key &= _RANKS_ONLY
-                rank = int(_VALUES_7[(key >> _BITS_7) + np.uint64(_OFFSETS_7[key & _ROW_7])])
-            ranks[player] = rank
+            one, two = holes[player, 0], holes[player, 1]
+            ranks[player] = seven_rank(board_key + KEYS[one] + KEYS[two], board_bits | BITS[one] | BITS[two])
         for pot in range(pots.shape[0]):
             best, winners = -1, 0
             for player in range(players):
@@ -147,7 +118,7 @@ def count_rank_patterns(
     for player in range(players):
         for i in range(2):
             card = int(holes[player, i])
-            hole_keys[player] += _RANK_KEYS[card >> 2]
+            hole_keys[player] += RANK_KEYS[card >> 2]
             hole_suits[card & 3, player] |= 1 << (card >> 2)
         for suit in range(4):
             held = (holes[player, 0] & 3 == suit) + (holes[player, 1] & 3 == suit)
@@ -157,7 +128,7 @@ def count_rank_patterns(
     for i in range(deck.shape[0]):
         left[deck[i] >> 2] += 1
         left_of_suit[deck[i] & 3, deck[i] >> 2] += 1
-    flushes = np.zeros(_PATTERNS, np.int64)
+    flushes = np.zeros(FIVE_SLOTS, np.int64)
     ranks = np.zeros(players, np.int64)
     for part in range(5):
         is_suited = part < 4
@@ -182,7 +153,7 @@ def count_rank_patterns(
                     if case >= _NUMBER_ENDS[4]:
                         two = others[_OTHERS[case, 1]]
                         ways = one * two if _OTHERS[case, 0] != _OTHERS[case, 1] else one * (one - 1) // 2
-                flushes[(key >> _BITS_5) + np.uint64(_OFFSETS_5[key & _ROW_5])] += ways
+                flushes[five_slot(key)] += ways
             else:
                 suited, key = 0, _PLAIN_KEYS[case]
                 ways = left[_PLAIN[case, 0]]
@@ -190,16 +161,15 @@ def count_rank_patterns(
                 for i in range(1, 5):
                     run = run + 1 if _PLAIN[case, i] == _PLAIN[case, i - 1] else 1
                     ways = ways * (left[_PLAIN[case, i]] - run + 1) // run
-                ways -= flushes[(key >> _BITS_5) + np.uint64(_OFFSETS_5[key & _ROW_5])]
+                ways -= flushes[five_slot(key)]
             if not ways:
                 continue
             for player in range(players):
                 rank = 0
                 if is_suited:
-                    rank = int(_FLUSHES[suited | hole_suits[part, player]])
+                    rank = int(FLUSHES[suited | hole_suits[part, player]])
                 if not rank:
-                    with_holes = key + hole_keys[player]
-                    rank = int(_VALUES_7[(with_holes >> _BITS_7) + np.uint64(_OFFSETS_7[with_holes & _ROW_7])])
+                    rank = int(plain_seven_rank(key + hole_keys[player]))
                 ranks[player] = rank
             for pot in range(pots.shape[0]):
                 best, winners = -1, 0

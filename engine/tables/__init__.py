@@ -1,7 +1,7 @@
 """The numbers the hand evaluators look up, and how they are laid out in their file.
 
-`hand_ranks.bin` is written by `engine.tables.generate` and read here, without numpy: the pure Python evaluator and the
-batch kernels share it. Everything in it is little-endian:
+`hand_ranks.bin` is written by `engine.generators.hand_ranks` and read here, without numpy: the pure Python evaluator
+and the batch kernels share it. Everything in it is little-endian:
 
     8 bytes     magic
     13 uint32   rank keys, deuce first: for each n of 1..7 the sums of the keys of any n cards of a deck are distinct

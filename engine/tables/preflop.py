@@ -1,6 +1,6 @@
 """The chances of hole cards before the flop, and how they are laid out in their file.
 
-`preflop_equity.bin` is written by `engine.tables.generate_preflop` and read here, without numpy. Everything in it is
+`preflop_equity.bin` is written by `engine.generators.preflop` and read here, without numpy. Everything in it is
 little-endian:
 
     8 bytes               magic

@@ -6,7 +6,8 @@ import pytest
 
 from engine.batch import count_categories, rank_hands
 from engine.evaluator import rank_hand
-from engine.kernels import evaluation
+from engine.kernels import evaluation, rank
+from engine.kernels.cards import BITS, KEYS, OFFSETS, RANK_KEYS, ROW_BITS, START, VALUES
 
 FIVE_CARD_HANDS = [1302540, 1098240, 123552, 54912, 10200, 5108, 3744, 624, 40]
 SEVEN_CARD_HANDS = [23294460, 58627800, 31433400, 6461620, 6180020, 4047644, 3473184, 224848, 41584]
@@ -31,7 +32,7 @@ def run_in_python(hands):
     elif cards == 5:
         evaluation.rank_five.py_func(hands, ranks)
     elif cards < 7:
-        tables = evaluation.OFFSETS[cards - 1], evaluation.VALUES[cards - 1], evaluation.ROW_BITS[cards - 1]
+        tables = OFFSETS[cards - 1], VALUES[cards - 1], ROW_BITS[cards - 1]
         evaluation.rank_few.py_func(hands, *tables, ranks)
     else:
         evaluation.rank_many.py_func(hands, ranks)
@@ -54,12 +55,28 @@ def test_kernels_do_the_same_in_python(cards, monkeypatch):
     assert run_in_python(hands).tolist() == [rank_hand(hand) for hand in hands.tolist()]
 
 
+@pytest.mark.parametrize("is_compiled", [True, False])
+def test_one_hand_by_its_keys(is_compiled, monkeypatch):
+    if not is_compiled:
+        for helper in ("flush_rank", "five_slot", "five_rank", "plain_seven_rank", "seven_rank"):
+            monkeypatch.setattr(rank, helper, getattr(rank, helper).py_func)
+    for hand in hands_of(7, 300, seed=2):
+        key, cards = START + KEYS[hand].sum(), np.bitwise_or.reduce(BITS[hand])
+        assert rank.seven_rank(key, cards) == rank_hand(hand.tolist())
+        five = hand[:5]
+        expected = rank_hand(five.tolist())
+        flush = rank.flush_rank(np.bitwise_or.reduce(BITS[five]))
+        assert flush == (expected if len({card & 3 for card in five.tolist()}) == 1 else 0)
+        assert rank.five_rank(RANK_KEYS[five >> 2].sum()) == expected or flush
+        assert rank.five_slot(RANK_KEYS[five >> 2].sum()) < rank.FIVE_SLOTS
+
+
 @pytest.mark.parametrize("cards", [5, 6, 7])
 def test_the_general_kernel_agrees_with_the_special_ones(cards):
     hands = hands_of(cards, 300, seed=cards)
     ranks = np.zeros(len(hands), np.uint16)
     n = cards - 1
-    evaluation.rank_few(hands, evaluation.OFFSETS[n], evaluation.VALUES[n], evaluation.ROW_BITS[n], ranks)
+    evaluation.rank_few(hands, OFFSETS[n], VALUES[n], ROW_BITS[n], ranks)
     assert ranks.tolist() == rank_hands(hands).tolist()
 
 

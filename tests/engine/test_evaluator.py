@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from engine import evaluator
 from engine.cards import CARD_TEXTS, parse_cards
 from engine.evaluator import Category, category, rank_hand
-from engine.tables import TABLES_PATH, TABLES_SHA256, generate, load_tables, read_tables, write_tables
+from engine.generators import hand_ranks
+from engine.tables import TABLES_PATH, TABLES_SHA256, load_tables, read_tables, write_tables
 
 
 def naive_five(cards):
@@ -228,4 +229,4 @@ def test_damaged_table_files_are_refused():
 @pytest.mark.slow
 def test_generating_the_tables_gives_the_packaged_file():
     with open(TABLES_PATH, "rb") as file:
-        assert write_tables(generate.generate()) == file.read()
+        assert write_tables(hand_ranks.generate()) == file.read()

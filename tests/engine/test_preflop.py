@@ -12,10 +12,10 @@ import pytest
 from engine import equity as equities
 from engine import parse_cards
 from engine.equity import Equity, compile_kernels, equity_of_counts, preflop_equity
+from engine.generators import preflop as generator
 from engine.kernels import preflop as kernels
 from engine.kernels.equity import count_exact
 from engine.starting_hands import STARTING_HANDS, cards_of, starting_hand
-from engine.tables import generate_preflop
 from engine.tables.preflop import MOST_OPPONENTS, PREFLOP_PATH, PREFLOP_SHA256, read, write
 
 CLASSES = len(STARTING_HANDS)
@@ -109,7 +109,7 @@ def test_sampled_entries_come_out_again(monkeypatch, number, opponents):
     monkeypatch.setattr(equities, "_is_compiled", False)
     compile_kernels()
     hole = cards_of(number)
-    assert generate_preflop.sample_against(number, opponents) == preflop_equity(hole, opponents)
+    assert generator.sample_against(number, opponents) == preflop_equity(hole, opponents)
 
 
 def test_the_ways_to_name_suits():
@@ -174,5 +174,5 @@ def test_exact_entries_are_the_mean_of_all_flops(text):
 def test_generating_the_table_gives_the_packaged_file(monkeypatch):
     monkeypatch.setattr(equities, "_is_compiled", False)
     compile_kernels()
-    numbers = [chance for chances in generate_preflop.generate() for chance in chances]
+    numbers = [chance for chances in generator.generate() for chance in chances]
     assert write(numbers) == data_of_file()

@@ -1,4 +1,4 @@
-"""Make the table of chances before the flop: `python -m engine.tables.generate_preflop` rewrites its file.
+"""Make the table of chances before the flop: `python -m engine.generators.preflop` rewrites its file.
 
 The numbers against one opponent are counted (`engine.kernels.preflop`), those against more sampled, with the class of
 hole cards as seed (`engine.equity.sampled_equity`): the same bytes come out every time. It takes about two minutes.

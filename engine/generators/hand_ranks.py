@@ -1,4 +1,4 @@
-"""Make the hand evaluators' tables: `python -m engine.tables.generate` rewrites `hand_ranks.bin` beside this file.
+"""Make the hand evaluators' tables: `python -m engine.generators.hand_ranks` rewrites `hand_ranks.bin`.
 
 Three steps, none of them random, so the same bytes come out every time:
 

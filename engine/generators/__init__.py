@@ -1,0 +1,1 @@
+"""The programs that make the files of `engine.tables`: run them with ``python -m``."""
