@@ -1,0 +1,29 @@
+"""The examples of the guide "Use it from Python" run as they stand."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.dealer.helpers import ROOT
+
+GUIDE = (ROOT / "docs" / "use-from-python.md").read_text("utf-8")
+
+
+def test_the_examples_run_from_top_to_bottom(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    shutil.copy(ROOT / "examples" / "minimal_bot.py", tmp_path / "my_bot.py")
+    snippets = re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL)
+    names: dict[str, object] = {}
+    for snippet in snippets:
+        exec(compile(snippet, "use-from-python.md", "exec"), names)
+    out = capsys.readouterr().out
+    assert "New over Old +20 ± 8 mbb/g\n" in out
+    assert "\nhands should be greater than or equal to 1, not 0\n" in out
+    assert (tmp_path / "runs" / "first" / "result.json").is_file()
