@@ -91,14 +91,6 @@ def as_seen(record: HandRecord) -> HandRecord:
     return dataclasses.replace(record, deal=Deal(record.deal.hole_cards, board), times=(), comments=())
 
 
-def same(one: HandRecord, other: HandRecord) -> bool:
-    """Whether two records tell the same; betting states of different trees are compared by their actions."""
-    fields = [field.name for field in dataclasses.fields(HandRecord) if field.name != "betting"]
-    return one.betting.rounds == other.betting.rounds and all(
-        getattr(one, name) == getattr(other, name) for name in fields
-    )
-
-
 @cache
 def recorded_file(name: str, ending: str) -> str:
     """A file of a recorded match."""

@@ -14,7 +14,7 @@ from logs.phh import PHH, format_phhs
 from logs.pokerstars import POKERSTARS, format_pokerstars_file
 from logs.reading import HandFile, find_hand_files, read_hands
 from protocol import find_game
-from tests.logs.hands import log_lines, random_hands, same
+from tests.logs.hands import log_lines, random_hands
 
 LOG = None
 
@@ -195,4 +195,4 @@ def test_a_hand_survives_every_format(tmp_path: Path) -> None:
     write_log(tmp_path / "c" / "1.log", second, "holdem.nolimit.3p")
     third = list(read_hands([tmp_path / "c"], strict=True))
     assert (tmp_path / "a" / "1.log").read_text() == (tmp_path / "c" / "1.log").read_text()
-    assert all(same(one, other) for one, other in zip(first, third, strict=True))
+    assert all(one == other for one, other in zip(first, third, strict=True))

@@ -63,7 +63,7 @@ def test_a_shipped_game_is_known_by_the_name_of_its_file(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["leduc", "leduc.limit", "", "limit.game", "mine.game", "/"])
 def test_other_names_are_no_shipped_games(name: str) -> None:
-    with pytest.raises(LogError, match="is none that comes with the arena, and no definition of it lies beside"):
+    with pytest.raises(LogError, match="does not come with the arena, and there is no definition of it in the folder"):
         find_log_game(LogHeader("m", name, 1, 1), None)
 
 

@@ -10,7 +10,7 @@ from logs import HandRecord
 from logs.acpc_log.parts import cut_log, only_score
 from logs.acpc_log.reader import read_log
 from logs.errors import LogProblem
-from tests.logs.hands import log_lines, random_hands, same
+from tests.logs.hands import log_lines, random_hands
 
 
 def read_in_parts(path: Path, parts: int) -> tuple[list[HandRecord], list[LogProblem]]:
@@ -36,7 +36,7 @@ def test_the_parts_give_the_hands_of_the_whole(tmp_path: Path, lines: list[str],
     assert problems == []
     whole = list(read_log(path))
     assert len(records) == len(whole) == 60
-    assert all(same(one, other) for one, other in zip(records, whole, strict=True))
+    assert all(one == other for one, other in zip(records, whole, strict=True))
 
 
 @pytest.mark.parametrize("parts", [1, 2, 5, 1000])
@@ -104,7 +104,7 @@ def test_names_that_are_no_text_come_back(tmp_path: Path) -> None:
     path = write(tmp_path / "x.log", log_lines(records, "kuhn.limit.2p.game"))
     found, problems = read_in_parts(path, 4)
     assert problems == []
-    assert all(same(one, other) for one, other in zip(found, read_log(path), strict=True))
+    assert all(one == other for one, other in zip(found, read_log(path), strict=True))
 
 
 # ---- the score

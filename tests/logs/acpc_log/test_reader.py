@@ -27,7 +27,6 @@ from tests.logs.hands import (
     random_hands,
     recorded_file,
     recorded_game,
-    same,
     totals_of,
 )
 
@@ -44,7 +43,7 @@ def read(lines: list[str], game: Game | None = None) -> tuple[list[HandRecord], 
 def assert_same(hands: list[HandRecord], written: list[HandRecord]) -> None:
     assert len(hands) == len(written)
     for hand, record in zip(hands, written, strict=True):
-        assert same(hand, as_seen(record)), f"hand {record.hand_number}"
+        assert hand == as_seen(record), f"hand {record.hand_number}"
 
 
 # ---- what was written comes back

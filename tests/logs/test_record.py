@@ -1,0 +1,98 @@
+"""A record is a value: two readings of a hand are equal, whatever is remembered and whichever process reads."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import engine.betting
+import logs.acpc_log.state_lines
+from engine import Seat
+from logs import HandRecord, PlayerComment, Times
+from logs.acpc_log.reader import read_log
+from logs.formats import ExportOptions
+from logs.phh import format_phhs, read_phh
+from logs.pokerstars import format_pokerstars_file, read_pokerstars
+from tests.logs.hands import as_seen, log_lines, random_hands
+
+GAMES = ("limit", "nolimit3", "nolimit6", "kuhn", "leduc-nolimit")
+
+
+def read_again(hands: list[HandRecord]) -> list[HandRecord]:
+    return list(read_log(log_lines(hands), game=hands[0].game, strict=True))
+
+
+@pytest.mark.parametrize("bound", [0, 1, 20])
+@pytest.mark.parametrize("name", GAMES)
+def test_two_readings_are_equal_whatever_is_remembered(name: str, bound: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    hands = random_hands(name, 40)
+    first = read_again(hands)
+    monkeypatch.setattr(engine.betting, "MAX_REMEMBERED", bound)
+    monkeypatch.setattr(logs.acpc_log.state_lines, "_MOST_WALKED", bound)
+    monkeypatch.setattr(logs.acpc_log.state_lines, "_MOST_ACTIONS", bound)
+    engine.betting.betting_start.cache_clear()
+    second = read_again(hands)
+    assert first == second == [as_seen(hand) for hand in hands]
+    assert set(first) == set(second)
+    assert len(set(first)) == len(first)
+
+
+def test_readings_before_and_after_the_memory_was_emptied_are_equal() -> None:
+    hands = random_hands("nolimit", 40)
+    before = read_again(hands)
+    engine.betting.betting_start.cache_clear()
+    after = read_again(hands)
+    assert before == after
+    assert {hand: number for number, hand in enumerate(before)} == {hand: number for number, hand in enumerate(after)}
+
+
+def test_hands_read_in_other_formats_are_values_too() -> None:
+    hands = random_hands("nolimit3", 20, with_notes=True)
+    phh, stars = list(format_phhs(hands)), list(format_pokerstars_file(hands, ExportOptions()))
+    for one, other in zip(read_phh(phh), read_phh(phh), strict=True):
+        assert one == other
+        assert hash(one) == hash(other)
+    for one, other in zip(read_pokerstars(stars), read_pokerstars(stars), strict=True):
+        assert one == other
+        assert hash(one) == hash(other)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_records_travel_between_processes(name: str, tmp_path: Path) -> None:
+    """Another process, with other hashes of texts, reads the log: its records are found in a set of ours."""
+    hands = random_hands(name, 20, with_notes=True)
+    (tmp_path / "hands").write_bytes(pickle.dumps(hands))
+    (tmp_path / "match.log").write_text("".join(log_lines(hands)))
+    program = (
+        "import pickle, sys; from logs.acpc_log.reader import read_log\n"
+        "hands = pickle.load(open('hands', 'rb'))\n"
+        "read = list(read_log('match.log', game=hands[0].game, strict=True))\n"
+        "found = all(hand in set(read) for hand in read) and len({*hands, *hands}) == len(hands)\n"
+        "pickle.dump((hands, read, found), open('back', 'wb'))\n"
+    )
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True)
+    back, read, found = pickle.loads((tmp_path / "back").read_bytes())
+    assert found
+    assert back == hands
+    assert set(back) == set(hands)
+    assert set(read) == {as_seen(hand) for hand in hands}
+
+
+def test_every_part_counts() -> None:
+    (hand,) = random_hands("limit", 1, with_notes=True)
+    assert hand.times
+    for changes in (
+        {"hand_number": 1},
+        {"match_name": "other"},
+        {"names": ("Ann", "Cat")},
+        {"values": (0.0, 0.0)},
+        {"times": (Times(1, 2),)},
+        {"comments": (PlayerComment(Seat(0), 0, "hm"),)},
+        {"dealt_us": 1},
+    ):
+        assert dataclasses.replace(hand, **changes) != hand  # type: ignore[arg-type]
