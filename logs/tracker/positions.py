@@ -12,10 +12,9 @@ from typing import Final
 from engine import Game
 from engine.holdem import ROUND_NAMES, holdem_blinds
 
-__all__ = ["POSITION_ORDER", "SMALL_BLIND", "STREETS", "is_holdem", "position_names", "round_names"]
+__all__ = ["POSITION_ORDER", "SMALL_BLIND", "is_holdem", "position_names", "round_names"]
 
 SMALL_BLIND: Final = "SB"
-STREETS: Final = ROUND_NAMES
 
 _BIG_BLIND: Final = "BB"
 _EARLY: Final = ("UTG", "UTG+1", "UTG+2", "UTG+3", "UTG+4")
@@ -49,4 +48,4 @@ def position_names(game: Game) -> tuple[str, ...]:
 
 def round_names(game: Game) -> tuple[str, ...]:
     """The name of each betting round."""
-    return STREETS if is_holdem(game) else tuple(f"round {number}" for number in range(1, game.num_rounds + 1))
+    return ROUND_NAMES if is_holdem(game) else tuple(f"round {number}" for number in range(1, game.num_rounds + 1))

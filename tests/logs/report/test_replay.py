@@ -12,6 +12,7 @@ from logs.record import HandRecord, PlayerComment, Times
 from logs.report.replay import replayed
 from protocol import find_game
 from tests.logs.hands import random_hands
+from tests.logs.tracker.little_hands import hand
 
 
 def _hand(line: str, game: str) -> HandRecord:
@@ -36,7 +37,7 @@ def test_a_hand_street_by_street() -> None:
         ("Ann", "checks", (), 600),
         ("Bob", "bets 600", (), 1200),
         ("Ann", "folds", (), 1200),
-        ("Bob", "takes back 600 that nobody called", (), 600),
+        ("Bob", "gets 600 back, which nobody called", (), 600),
     ]
 
 
@@ -78,3 +79,17 @@ def test_the_last_pot_is_what_was_called(game: str) -> None:
         assert len([step for step in hand.steps if step.time_ms is not None]) == len(record.times)
         said = sum(len(step.comments) for step in hand.steps) + len(hand.last_words)
         assert said == len(record.comments)
+
+
+def test_a_limit_raise_that_lowers_the_bet_has_its_chips_in_the_pot() -> None:
+    """Bob's last chips are a raise to 12 by the rules of the ACPC, below the 20 that Cat has bet: 8 go back."""
+    game = replace(find_game("limit3")[1], stacks=(100, 12, 100))
+    record = hand(game, "rfrc///", "2c3d|AhAs|KhKs/4c5c6c/7d/8h")
+    acted = [(step.name, step.words, step.pot) for step in replayed(record, 3.7).steps if step.name]
+    assert acted[2:] == [
+        ("Cat", "raises to 20", 35),
+        ("Ann", "folds", 35),
+        ("Bob", "raises to 12, all-in", 37),
+        ("Cat", "checks", 29),
+    ]
+    assert record.betting.pot == 29
