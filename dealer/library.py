@@ -112,7 +112,8 @@ class Run(Generic[_Result_co]):
         A run that is interrupted or cancelled returns the result so far.
 
         Args:
-            on_progress: called several times a second, and once more at the end.
+            on_progress: called several times a second, and once more at the end; an error of its own is raised when
+                the run has ended.
 
         Raises:
             DealerError: nothing could be played: the folder is in use, or a bot or a socket cannot be had.
@@ -127,7 +128,8 @@ class Run(Generic[_Result_co]):
             finally:
                 if watching is not None:
                     watching.cancel()
-                    await asyncio.gather(watching, return_exceptions=True)
+                    with contextlib.suppress(asyncio.CancelledError):
+                        await watching
             if on_progress is not None:
                 on_progress(progress_of(tournament))
             result = self._make_result(tournament, self.resume_command)

@@ -16,7 +16,6 @@ import sys
 from typing import Any, NoReturn
 
 from rich.console import Console, RenderableType
-from rich.logging import RichHandler
 from typer.core import TyperGroup
 
 from dealer.cli.options import option_of
@@ -73,7 +72,8 @@ class Terminal:
 
     def show_log(self) -> None:
         """Print what the packages log to standard error."""
-        handler = RichHandler(logging.INFO, self.err, show_path=False, rich_tracebacks=False)
+        handler = _LogHandler(self)
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s", "%H:%M:%S"))
         for package in ("dealer", "bots", "logs", "protocol", "engine"):
             logger = logging.getLogger(package)
             logger.setLevel(logging.INFO)
@@ -83,6 +83,17 @@ class Terminal:
         """Print what is wrong to standard error."""
         self.err.print("[bold red]arena:[/] ", end="")
         self.say(text)
+
+
+class _LogHandler(logging.Handler):
+    """Prints log records, a line each."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        super().__init__()
+        self._terminal = terminal
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._terminal.say(self.format(record))
 
 
 class _CommandError(Exception):

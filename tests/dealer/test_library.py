@@ -96,6 +96,15 @@ def test_progress_is_a_value_and_ends_with_all_hands() -> None:
     assert pickle.loads(pickle.dumps(last)) == last
 
 
+def test_an_error_of_the_callback_is_raised_when_the_run_has_ended(tmp_path: Path) -> None:
+    def fail(progress: Progress) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        play("kuhn", ["calling", "random"], on_progress=fail, out="run", **FAST)
+    assert (tmp_path / "run" / "match.b.log").read_text().splitlines()[-1].startswith("SCORE:")
+
+
 def test_what_cannot_be_played_raises_the_errors_of_the_tree(tmp_path: Path) -> None:
     with pytest.raises(PlayerError, match="neither a built-in bot"):
         play("kuhn", ["calling", "nobody-at-all"])

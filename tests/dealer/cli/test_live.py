@@ -1,0 +1,82 @@
+"""The progress line: a function of how the run stands."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from dealer.cli.console import Terminal
+from dealer.cli.live import LiveLine, status_line
+from dealer.contest.progress import AwaitedPlayer, Progress
+from logs.estimation import Rate
+
+START = Progress(
+    contests=1,
+    contests_ended=0,
+    hands=0,
+    hands_planned=6000,
+    hands_per_second=0.0,
+    rate=None,
+    players=("A", "B"),
+    has_stop_rule=False,
+    hands_needed=None,
+    faults=0,
+    awaited=(),
+    start_time_left_s=None,
+)
+ANN = AwaitedPlayer("Ann", "127.0.0.1:5000", is_remote=True)
+BOT = AwaitedPlayer("bot", "127.0.0.1:5001", is_remote=False)
+UNDER_WAY = replace(START, hands=1000, hands_per_second=500.0, rate=Rate(12.4, 5.2, "A", "B"))
+
+
+@pytest.mark.parametrize(
+    ("progress", "line"),
+    [
+        (START, "0/6,000 hands · 0 hands/s"),
+        (
+            replace(START, awaited=(ANN, BOT), start_time_left_s=29.7),
+            "waiting for Ann at 127.0.0.1:5000 and bot at 127.0.0.1:5001, 30 s left",
+        ),
+        (UNDER_WAY, "1,000/6,000 hands · 500 hands/s · A over B +12 ± 5 mbb/g · 10 s left"),
+        (
+            replace(UNDER_WAY, rate=None),
+            "1,000/6,000 hands · 500 hands/s · A over B: no deal played in every seating yet · 10 s left",
+        ),
+        (
+            replace(UNDER_WAY, faults=1, awaited=(ANN,)),
+            "1,000/6,000 hands · 500 hands/s · A over B +12 ± 5 mbb/g · 10 s left · 1 fault · "
+            "waiting for Ann at 127.0.0.1:5000, without limit",
+        ),
+        (
+            replace(UNDER_WAY, has_stop_rule=True),
+            "1,000/6,000 hands · 500 hands/s · A over B +12 ± 5 mbb/g · hands needed: too early to say · 10 s left",
+        ),
+        (
+            replace(UNDER_WAY, has_stop_rule=True, hands_needed=1234),
+            "1,000/6,000 hands · 500 hands/s · A over B +12 ± 5 mbb/g · about 1,300 more hands needed · 2 s left",
+        ),
+        (
+            replace(UNDER_WAY, has_stop_rule=True, hands_needed=0),
+            "1,000/6,000 hands · 500 hands/s · A over B +12 ± 5 mbb/g · enough is known · 0 s left",
+        ),
+        (
+            replace(UNDER_WAY, contests=3, contests_ended=1, hands_planned=4_000_000, rate=None, players=()),
+            "1/3 contests · 1,000/4,000,000 hands · 500 hands/s · 2 h 13 min left",
+        ),
+    ],
+)
+def test_the_line(progress: Progress, line: str) -> None:
+    assert status_line(progress) == line
+
+
+def test_remote_players_are_announced_once_for_each_change_even_when_silent() -> None:
+    terminal = Terminal()
+    terminal.err = Console(file=io.StringIO(), width=200)
+    with LiveLine(terminal, is_silent=True) as line:
+        for awaited in ((BOT,), (ANN, BOT), (ANN,), (), (ANN,)):
+            line(replace(START, awaited=awaited, start_time_left_s=9.0))
+    assert isinstance(terminal.err.file, io.StringIO)
+    assert terminal.err.file.getvalue() == 2 * "waiting for Ann at 127.0.0.1:5000, 9 s left\n"

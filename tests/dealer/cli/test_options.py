@@ -1,0 +1,42 @@
+"""Settings under the names that people type."""
+
+from __future__ import annotations
+
+import pytest
+
+from dealer.cli.options import option_of
+from dealer.contest.config import RunConfig
+from tests.dealer.cli.conftest import Arena
+from tests.dealer.cli.test_help import SNAPSHOTS
+
+
+def test_every_option_named_in_an_error_is_in_the_help() -> None:
+    text = "".join((SNAPSHOTS / f"{command}.txt").read_text("utf-8") for command in ("deal", "tournament"))
+    words = {option_of(setting) for setting in RunConfig.model_fields} - {"", "directory"}
+    assert {word for word in words if f"\n{word} " not in text} == set()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--stop", "soon"), "--stop: 'soon' is not a stop rule"),
+        (("--in-process", "--workers", "2"), "--workers: matches in process are played one after the other"),
+        (("--in-process", "--on-fault", "restart"), "--on-fault: a bot that plays in process cannot be restarted"),
+        (("--stop", "20", "-n", "10"), "--hands: 10 contradicts the stop rule '20'; give one of them"),
+        (("--permutations",), "--permutations: 10 players can sit in 3,628,800 orders"),
+    ],
+)
+def test_a_problem_is_told_with_the_option(arena_here: Arena, arguments: tuple[str, ...], sentence: str) -> None:
+    game = ("holdem.limit.10p", *["calling"] * 10) if arguments == ("--permutations",) else ("kuhn",)
+    ran = arena_here("play", *game, *arguments)
+    assert ran.code == 2
+    assert ran.sentence.startswith(sentence)
+
+
+def test_verbose_shows_the_log(arena: Arena) -> None:
+    quiet = arena("play", "kuhn", "calling", "random", "-n", "2", "-q")
+    verbose = arena("play", "kuhn", "calling", "random", "-n", "2", "-q", "-v")
+    assert (quiet.code, verbose.code) == (0, 0)
+    assert quiet.err == ""
+    assert "connected" in verbose.err
+    assert len(verbose.out.splitlines()) == 1
