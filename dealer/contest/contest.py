@@ -1,10 +1,9 @@
-"""A contest: some players, one game, the same cards in every seating, until the hands are played or the stop
-rule is met.
+"""A contest: some players, one game, the same cards in every seating, until all hands are played or a rule stops it.
 
-The matches of a contest (one per seating and slice of the hands) run side by side, as many as there are workers.
-Where a stop rule looks at the scores, all matches play the same number of hands, hold, and the scores are looked at in
-an order that does not depend on which match was faster: the same matches stop at the same hand on any machine, however
-many of them run at a time, and after any interruption.
+The matches of a contest (one per seating and slice of the hands) run side by side, as many as there are workers. With
+a stop rule that looks at the scores, all matches play the same number of hands and hold; the rule then sees the scores
+in an order that does not depend on which match was faster. So the same matches stop at the same hand on any machine,
+however many of them run at a time, and after any interruption.
 
 A contest whose folder holds an interrupted run goes on from there.
 """
@@ -52,11 +51,11 @@ class Contest:
 
     Attributes:
         plan: what is run.
-        slots: its matches. runs: the same, as they run. scores: what they have yielded.
-        monitor: what watches the scores; None where only the number of hands counts.
+        slots: its matches. runs: the same while they are played. scores: their values.
+        monitor: applies the stop rule; None for a fixed number of hands.
         ending: how it ended; None while it runs.
         started_s: on the monotonic clock.
-        seconds: how long it ran, once ended.
+        seconds: how long it took, once ended.
         hands_before: hands found on disk, played by an earlier run.
     """
 

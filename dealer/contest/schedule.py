@@ -1,7 +1,7 @@
-"""Who plays whom, in which seats, over which hands: everything about a run that is settled before the first card.
+"""Who plays whom, in which seats, over which hands: everything about a run that is decided before the first card.
 
-A *seating* says which player has which seat. A match of a contest is one seating over one slice of the hands; the cards
-follow from seed and hand number alone, so neither the number of seatings nor that of slices changes a card.
+A *seating* assigns the players to the seats. A match of a contest is one seating over one slice of the hands; the cards
+follow from the seed and the hand number alone, so neither the number of seatings nor that of slices changes a card.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class Seating(enum.StrEnum):
     """Which seatings the same cards are played in."""
 
     SINGLE = "single"
-    """As given, once."""
+    """The seats as given, once."""
     ROTATIONS = "rotations"
-    """Everyone one seat on, until everyone has had every seat: a duplicate match."""
+    """The players move on by one seat until all have had every seat: a duplicate match."""
     PERMUTATIONS = "permutations"
     """Every order of the players."""
 
@@ -36,9 +36,9 @@ class Format(enum.StrEnum):
     """Which bots of a tournament meet."""
 
     ROUND_ROBIN = "round-robin"
-    """Everyone meets everyone."""
+    """Every bot meets every other."""
     GAUNTLET = "gauntlet"
-    """The first meets everyone; the others do not meet without it."""
+    """The first bot meets all others; they do not meet without it."""
 
 
 class Slot(NamedTuple):
@@ -47,7 +47,7 @@ class Slot(NamedTuple):
     Attributes:
         name: of the match and its files.
         seating: index of the seating.
-        players: the player of each seat, as an index.
+        players: by seat, the index of its player.
         first_hand: number of the first hand.
         hands: how many.
     """
@@ -60,7 +60,7 @@ class Slot(NamedTuple):
 
 
 def seatings(kind: Seating, players: int) -> list[tuple[int, ...]]:
-    """The seatings, each with the player of every seat; the first is the order given."""
+    """The seatings, each with the player of every seat, in the order given first."""
     order = tuple(range(players))
     if kind is Seating.SINGLE:
         return [order]
@@ -70,14 +70,14 @@ def seatings(kind: Seating, players: int) -> list[tuple[int, ...]]:
 
 
 def number_of_seatings(kind: Seating, players: int) -> int:
-    """How many `seatings` would return, without making them."""
+    """How many seatings there are, without making them."""
     return {Seating.SINGLE: 1, Seating.ROTATIONS: players, Seating.PERMUTATIONS: math.factorial(players)}[kind]
 
 
 def slots(kind: Seating, players: int, hands: int, slices: int) -> list[Slot]:
     """All matches of a contest, slice by slice.
 
-    The hands are cut into as equal slices as can be; never more slices than hands.
+    The slices are as equal as possible, and never more than there are hands.
     """
     found = []
     slices = max(1, min(slices, hands))
@@ -94,13 +94,13 @@ def slots(kind: Seating, players: int, hands: int, slices: int) -> list[Slot]:
     return found
 
 
-def pairings(format_: Format, bots: int, table: int) -> list[tuple[int, ...]]:
-    """The tables of a tournament: which bots sit together, as indices in rising order.
+def pairings(format_: Format, bots: int, players: int) -> list[tuple[int, ...]]:
+    """The groups of bots that meet in a tournament, as indices in rising order.
 
     Args:
         format_: who meets whom.
         bots: how many there are.
-        table: how many sit at one table.
+        players: how many play in one contest.
     """
-    tables = itertools.combinations(range(bots), table)
-    return [bots_ for bots_ in tables if format_ is Format.ROUND_ROBIN or 0 in bots_]
+    groups = itertools.combinations(range(bots), players)
+    return [group for group in groups if format_ is Format.ROUND_ROBIN or 0 in group]

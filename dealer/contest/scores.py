@@ -1,8 +1,8 @@
-"""The values of a contest, hand by hand, and what counts of them: whole duplicates.
+"""The values of a contest, hand by hand, and those that count: complete duplicates.
 
-Every match of a contest adds its hands in order. A deal counts once every seating of it has been played; a player's
-score of a deal is the mean of what he won over the seatings, in thousandths of a big blind: the luck of the cards
-falls to every player alike and cancels.
+Every match of a contest adds its hands in order. A deal counts as soon as it has been played in every seating; a
+player's score of a deal is the mean of what it won over the seatings, in thousandths of a big blind. All players hold
+the same cards, so the luck of the cards cancels.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ class Scores:
     """All values of one contest.
 
     Attributes:
-        live: by player, the scores in the order in which deals became complete: for the eye, while it runs. The order
-            depends on how fast matches run, and with it the last digits; results are made from `in_order`.
+        live: by player, the mean of the scores in the order in which deals became complete, for display. The order
+            depends on the speed of the matches, and with it the last digits; results are made from `in_order`.
     """
 
     def __init__(self, game: Game, slots: Sequence[Slot]) -> None:
-        """Start without a hand.
+        """Start without any hand.
 
         Args:
             game: the game.
@@ -40,7 +40,7 @@ class Scores:
         self.live = [RunningMean() for _ in range(self._players)]
 
     def restore(self, slot: int, values: array[float]) -> None:
-        """Start a match at the hands that an interrupted run had played."""
+        """Start a match with the values of the hands that an interrupted run had played."""
         before = self._complete(slot // self._seatings)
         self._values[slot] = values
         self._show_live(slot, before)
@@ -67,21 +67,21 @@ class Scores:
                 mean.add(score)
 
     def hands(self, slot: int) -> int:
-        """Hands of a match so far."""
+        """The hands of a match so far."""
         return len(self._values[slot]) // self._players
 
     @property
     def hands_played(self) -> int:
-        """Hands finished in all matches."""
+        """The finished hands of all matches."""
         return sum(map(len, self._values)) // self._players
 
     @property
     def duplicates(self) -> int:
-        """Deals played in every seating."""
+        """The deals played in every seating."""
         return sum(self._complete(slice_) for slice_ in range(len(self._slots) // self._seatings))
 
     def _complete(self, slice_: int) -> int:
-        """How many deals of a slice are complete: each match plays them in order."""
+        """The number of complete deals of a slice; each match plays them in order."""
         first = slice_ * self._seatings
         return min(map(len, self._values[first : first + self._seatings])) // self._players
 

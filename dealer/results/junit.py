@@ -1,6 +1,6 @@
-"""A JUnit report of a run, for build servers: a suite per contest, a case per thing that can be wrong.
+"""A JUnit report of a run, for build servers: a suite per contest, with a case for each thing that can go wrong.
 
-Cases: the contest played to its end; each player without a fault that cost him his part. A gate adds its own case.
+The contest has to be played to its end, and each player without a fault that ended its part. A gate adds its own case.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ class Case(NamedTuple):
 
     Attributes:
         name: what was tested.
-        problem: what is wrong; empty where nothing is.
-        is_undecided: nothing can be said yet.
+        problem: what is wrong; empty if nothing is.
+        is_undecided: whether it cannot be decided yet.
     """
 
     name: str
@@ -36,7 +36,7 @@ def junit_report(result: ContestResult | TournamentResult, gate: Iterable[Case] 
 
     Args:
         result: of the run.
-        gate: further cases, put into a suite of their own.
+        gate: further cases, in a suite of their own.
     """
     root = ElementTree.Element("testsuites", name="acpc-arena")
     contests = [result] if isinstance(result, ContestResult) else result.contests
@@ -53,8 +53,7 @@ def junit_report(result: ContestResult | TournamentResult, gate: Iterable[Case] 
 
 
 def _cases(contest: ContestResult) -> Iterable[Case]:
-    is_whole = contest.outcome in ("finished", "stopped")
-    yield Case("played to its end", "" if is_whole else contest.reason)
+    yield Case("played to its end", "" if contest.outcome.is_complete else contest.reason)
     for player in contest.players:
         fatal = {name: count for name, count in player.faults.items() if name in _FATAL}
         problem = ", ".join(f"{count} {name}" for name, count in fatal.items())
@@ -84,5 +83,5 @@ def _add_suite(root: ElementTree.Element, name: str, cases: list[Case], seconds:
 
 
 def _printable(text: str) -> str:
-    """Without the characters that XML cannot hold, whatever a bot has written."""
+    """The text without the characters that XML cannot hold."""
     return "".join([char if char in "\t\n" or (char.isprintable() and char < "\ufffe") else "\ufffd" for char in text])
