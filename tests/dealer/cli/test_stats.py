@@ -80,7 +80,7 @@ def test_what_cannot_be_read(arena_here: Arena, tmp_path: Path, command: str) ->
     assert arena_here(command, "nothing").sentence == "nothing: there is no such file or folder"
     (tmp_path / "empty").mkdir()
     assert arena_here(command, "empty").sentence == (
-        "empty: there is neither an ACPC log nor a PHH file in this folder"
+        "empty: there is no ACPC log, PHH file or PokerStars hand history in this folder"
     )
     (tmp_path / "letter.log").write_text("Dear Ann,\n" * 50)
     ran = arena_here(command, "letter.log")

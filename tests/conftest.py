@@ -1,0 +1,22 @@
+"""What all tests share: property tests without deadlines, and bytecode that is kept wherever it would not be.
+
+Property tests measure nothing: a slow or busy machine must not fail them. Where Python is told to write no bytecode,
+every process that a test starts would compile all of our modules again; here it finds them in pytest's cache.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from hypothesis import HealthCheck, settings
+
+if sys.dont_write_bytecode:
+    sys.dont_write_bytecode = False
+    sys.pycache_prefix = str(Path(__file__).resolve().parents[1] / ".pytest_cache" / "bytecode")
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
+
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
