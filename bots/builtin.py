@@ -1,9 +1,9 @@
-"""A bot that comes with the arena, as a program: what ``arena bot NAME HOST PORT`` runs.
+"""A Python bot of any kind as a program: what ``arena bot BOT HOST PORT`` runs.
 
-    python -m bots.builtin NAME HOST PORT [--game GAME] [--seed N]
+    python -m bots.builtin BOT HOST PORT [--game GAME] [--seed N]
 
-NAME is a name of `bots.registry`, with options if there are any: ``random?fold=0.1,call=0.5,raise=0.4``. Game and
-exit codes are those of `bots.client`.
+BOT is a name that `bots.registry` knows, a class in a module or a file, and options if there are any:
+``random?fold=0.1``, ``my_bot.py:MyBot``. Game and exit codes are those of `bots.client`.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-from bots.client import UsageError, play_to_exit_code, read_arguments, read_port
+from bots.client import UsageError, play_to_exit_code, read_arguments, read_port, show_own_failure
 from bots.errors import SpecError
 from bots.registry import make_bot
 
 __all__ = ["main"]
 
-_USAGE: Final = "usage: arena bot NAME HOST PORT [--game GAME] [--seed N]"
+_USAGE: Final = "usage: arena bot BOT HOST PORT [--game GAME] [--seed N]"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Play a match as the bot named; returns the exit code.
 
     Args:
-        argv: NAME HOST PORT and options; those of the process by default.
+        argv: BOT HOST PORT and options; those of the process by default.
     """
     try:
-        arguments = read_arguments(sys.argv[1:] if argv is None else argv, ("NAME", "HOST", "PORT"), ("game", "seed"))
+        arguments = read_arguments(sys.argv[1:] if argv is None else argv, ("BOT", "HOST", "PORT"), ("game", "seed"))
         if "help" in arguments:
             sys.stdout.write(_USAGE + "\n")
             return 0
@@ -37,8 +37,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"bot: {error}; {_USAGE}\n")
         return 2
     try:
-        bot = make_bot(arguments["NAME"], seed)
+        bot = make_bot(arguments["BOT"], seed)
     except SpecError as error:
+        if error.__cause__ is not None and not isinstance(error.__cause__, ValueError):
+            show_own_failure(error.__cause__)
         sys.stderr.write(f"bot: {error}\n")
         return 1
     return play_to_exit_code(bot, arguments["HOST"], port, arguments.get("game"))

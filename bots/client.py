@@ -18,6 +18,7 @@ Nothing is imported here that start-up does not need: a bot sends its first line
 
 from __future__ import annotations
 
+import importlib
 import os
 import socket
 import sys
@@ -42,6 +43,7 @@ __all__ = [
     "read_arguments",
     "read_port",
     "run",
+    "show_own_failure",
 ]
 
 CONNECT_TIMEOUT_S: Final = 5.0
@@ -215,7 +217,7 @@ def _connect(host: str, port: int, timeout_s: float) -> socket.socket:
     """Connect, trying again while nobody listens: a bot may be started before its dealer."""
     if not 0 < port < 1 << 16:
         # The C library would take it modulo 65536.
-        raise ConnectError(f"{port} is no port: ports are 1 to 65535")
+        raise ConnectError(f"{port} is not a valid port: ports are 1 to 65535")
     deadline = time.monotonic() + timeout_s
     while True:
         try:
@@ -267,15 +269,20 @@ def _complain(sentence: str, code: int) -> int:
     return code
 
 
-def _report_failure(error: Exception) -> int:
-    """Show where the bot's own code failed: its frames only, then what it was looking at."""
+def show_own_failure(error: BaseException) -> None:
+    """Print where a bot's own code failed, without the frames of this package and of the import system above it."""
     import traceback
 
     frames = error.__traceback__
-    home = os.path.dirname(os.path.abspath(__file__))
-    while frames is not None and frames.tb_next is not None and frames.tb_frame.f_code.co_filename.startswith(home):
+    ours = (os.path.dirname(os.path.abspath(__file__)), "<frozen importlib", os.path.dirname(importlib.__file__))
+    while frames is not None and frames.tb_next is not None and frames.tb_frame.f_code.co_filename.startswith(ours):
         frames = frames.tb_next
+    traceback.print_exception(error.with_traceback(frames))
+
+
+def _report_failure(error: Exception) -> int:
+    """Show where the bot's own code failed, then what it was looking at."""
     notes = getattr(error, "__notes__", [])
     where = notes.pop() if notes and notes[-1].startswith(NOTE) else "The match was over"
-    traceback.print_exception(error.with_traceback(frames))
+    show_own_failure(error)
     return _complain(f"the bot's own code failed. {where}.", 1)

@@ -1,19 +1,33 @@
-"""Everything the bots package can refuse.
+"""The errors of the bots package.
 
-    BotsError ├── SpecError      no such bot, or an option it does not have; `spec` is what was asked for ├──
-    ConnectError   the dealer cannot be reached ├── DealerError    the dealer says something that is no state of the
-    game, or nothing for too long └── IllegalReply   a bot answered with something the rules refuse; `rule`,
-    `hand_number` and `state` say what and where
+    BotsError
+    ├── SpecError    a text names no bot, or options that the bot does not take (also a ValueError)
+    ├── ConnectError the dealer cannot be reached
+    ├── DealerError  the dealer's lines are no states of the game, or the dealer is silent for too long
+    ├── IllegalReply a bot answered with something the rules refuse
+    └── BotFailure   a bot's own code failed, or its answer was illegal, at a table in this process
 
-Each error is one sentence that its reader can act on. What a user's own code raises is none of these: it comes
-through as it is, with a note that names the state it was looking at.
+Each error is one sentence that its reader can act on. What a user's own code raises under `bots.play` and `bots.run` is
+none of these: it comes through as it is, with a note that names the state the bot was looking at.
 """
 
 from __future__ import annotations
 
-from engine import Rule
+from typing import Final
 
-__all__ = ["BotsError", "ConnectError", "DealerError", "IllegalReply", "SpecError"]
+from engine import Rule, Seat
+
+__all__ = [
+    "BotFailure",
+    "BotsError",
+    "ConnectError",
+    "DealerError",
+    "IllegalReply",
+    "SpecError",
+    "in_one_line",
+]
+
+_MOST_CHARACTERS: Final = 300
 
 
 class BotsError(Exception):
@@ -41,10 +55,10 @@ class DealerError(BotsError):
 
 
 class IllegalReply(BotsError):
-    """A bot's answer is no legal action.
+    """A bot's answer is not a legal action.
 
     Attributes:
-        rule: the rule that refuses it; None where it is no action at all, or one that cannot be written down.
+        rule: the rule that refuses it; None for an answer that is no action, or one that cannot be written down.
         hand_number: the hand it was given in.
         state: the match state it was given to, as text.
     """
@@ -55,3 +69,31 @@ class IllegalReply(BotsError):
         self.state = state
         by_rule = f" (rule {rule.name})" if rule is not None else ""
         super().__init__(f"the bot answered {answer} in hand {hand_number}: {problem}{by_rule}; the state was {state}")
+
+
+class BotFailure(BotsError):
+    """A bot's part is over: its own code failed, or its answer is illegal. One sentence on one line.
+
+    Attributes:
+        seat: the bot's seat.
+        state: the match state it was looking at, as text; empty after the end of the match.
+        traceback: where its own code failed, as Python prints it; empty for an illegal answer.
+    """
+
+    def __init__(self, sentence: str, seat: Seat, state: str, traceback_text: str = "") -> None:
+        super().__init__(sentence)
+        self.seat = seat
+        self.state = state
+        self.traceback = traceback_text
+
+
+def in_one_line(error: BaseException) -> str:
+    """Any exception as its type and what it says, on one line of bounded length."""
+    try:
+        said = " ".join(str(error).split())
+    except Exception:
+        said = "it cannot say what"
+    if len(said) > _MOST_CHARACTERS:
+        said = said[:_MOST_CHARACTERS] + "..."
+    name = type(error).__name__
+    return f"{name}: {said}" if said else name

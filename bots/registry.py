@@ -1,29 +1,54 @@
-"""The bots that come with the arena, by name, and how to ask for one: ``random?fold=0.1,call=0.5,raise=0.4``.
+"""Python bots by name, and how to ask for one. A bot is named in one of four ways:
 
-A bot's options are the keyword-only parameters of its constructor: their names (less the underscore that keeps
-``raise_`` from being a Python word), types and defaults are read off the constructor, so they are written down in one
-place only. The module of a bot is imported when the bot is asked for, never before: a playing bot pays for no other's
-imports.
+    random                     a bot that comes with the arena
+    shark                      a bot that an installed distribution declares, see below
+    my_package.bots:Shark      a class in a module, which may also lie in the current folder
+    bots/shark.py:Shark        a class in a file; the file can import its neighbours
+
+and takes options behind a question mark: ``random?fold=0.1,call=0.5,raise=0.4``. The options are the parameters of the
+class's constructor: their names (without the underscore that keeps ``raise_`` from being a Python keyword), types and
+defaults are read off it, so they are written in one place only.
+
+A distribution declares bots by entry points:
+
+    [project.entry-points."acpc_arena.bots"]
+    shark = "my_package.bots:Shark"
+
+A bot's module is imported when the bot is made, never before, and so are the declarations of other distributions: a
+playing bot pays for no other's imports.
 """
 
 from __future__ import annotations
 
 import importlib
+import os
+import re
+import sys
 from collections.abc import Callable, Mapping
-from typing import Final, NamedTuple, TypeAlias
+from itertools import count
+from types import ModuleType
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from bots.bot import Bot
-from bots.errors import SpecError
+from bots.errors import SpecError, in_one_line
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 __all__ = [
+    "ENTRY_POINT_GROUP",
     "BotDescription",
     "BotSpec",
     "OptionDescription",
     "builtin_names",
     "describe_all",
+    "is_bot_name",
     "make_bot",
     "parse_spec",
 ]
+
+ENTRY_POINT_GROUP: Final = "acpc_arena.bots"
+"""The entry points by which other distributions declare bots."""
 
 OptionValue: TypeAlias = str | int | float | bool | None
 
@@ -44,28 +69,32 @@ class OptionDescription(NamedTuple):
 
 
 class BotDescription(NamedTuple):
-    """One bot: its name, one line on what it does, its options."""
+    """One bot: its name, one line on what it does, its options, and where it comes from.
+
+    Attributes:
+        origin: ``built in``, or the distribution that declares the bot and its version.
+    """
 
     name: str
     summary: str
     options: tuple[OptionDescription, ...]
+    origin: str
 
 
 class _Entry(NamedTuple):
-    module: str
-    class_name: str
+    place: str
     summary: str
 
 
 _ENTRIES: Final[Mapping[str, _Entry]] = {
-    "calling": _Entry("bots.baseline", "CallingBot", "calls every bet and never makes one"),
-    "constant": _Entry("bots.baseline", "ConstantBot", "takes one and the same action always"),
-    "folding": _Entry("bots.baseline", "FoldingBot", "folds to every bet"),
-    "mfs": _Entry("bots.formula.bot", "MfsBot", "weighs its chance to win against the price, in hold'em games"),
-    "raising": _Entry("bots.baseline", "RaisingBot", "raises whenever it may"),
-    "random": _Entry("bots.baseline", "RandomBot", "draws fold, call or raise with fixed probabilities"),
-    "rembrant": _Entry("bots.rembrant.bot", "RembrantBot", "plays the rule tables of Rembrant in hold'em games"),
-    "rh": _Entry("bots.formula.bot", "RhBot", "weighs the pot against raises, players and price, blind to its cards"),
+    "calling": _Entry("bots.baseline:CallingBot", "calls every bet and never makes one"),
+    "constant": _Entry("bots.baseline:ConstantBot", "takes one and the same action always"),
+    "folding": _Entry("bots.baseline:FoldingBot", "folds to every bet"),
+    "mfs": _Entry("bots.formula.bot:MfsBot", "weighs its chance to win against the price, in hold'em games"),
+    "raising": _Entry("bots.baseline:RaisingBot", "raises whenever it may"),
+    "random": _Entry("bots.baseline:RandomBot", "draws fold, call or raise with fixed probabilities"),
+    "rembrant": _Entry("bots.rembrant.bot:RembrantBot", "plays the rule tables of Rembrant in hold'em games"),
+    "rh": _Entry("bots.formula.bot:RhBot", "weighs the pot against raises, players and price, blind to its cards"),
 }
 
 
@@ -88,20 +117,33 @@ _TYPES: Final[Mapping[str, _Type]] = {
 }
 """How to read the text of an option, by the annotation of its parameter."""
 
+_REFERENCE: Final = re.compile(r"(?P<place>.+\.py|[A-Za-z_]\w*(?:\.\w+)*):(?P<name>[A-Za-z_]\w*)", re.DOTALL)
+
 
 def builtin_names() -> tuple[str, ...]:
     """The names of all built-in bots; imports none of them."""
     return tuple(_ENTRIES)
 
 
-def parse_spec(spec: str) -> BotSpec:
+def is_bot_name(name: str) -> bool:
+    """Whether a text, without options, is one that names a Python bot; nothing of the bot's is imported."""
+    is_plain = name.replace("-", "_").isidentifier()
+    return name in _ENTRIES or _REFERENCE.fullmatch(name) is not None or (is_plain and name in _declared())
+
+
+def parse_spec(spec: str, directory: str | None = None) -> BotSpec:
     """Read ``NAME`` or ``NAME?OPTION=VALUE,OPTION=VALUE``.
 
     Raises:
-        SpecError: no such bot, no such option, or not a value of that option; the sentence lists what there is.
+        SpecError: see `make_bot`.
     """
+    return _parse_spec(spec, directory)[0]
+
+
+def _parse_spec(spec: str, directory: str | None) -> tuple[BotSpec, type[Bot]]:
     name, _, rest = spec.partition("?")
-    valid = {option.name: option for option in _options(_find_class(name, spec))}
+    found = _find_class(name, spec, directory)
+    valid = {option.name: option for option in _options(found)}
     options: dict[str, OptionValue] = {}
     for item in rest.split(",") if rest else ():
         option, is_given, text = item.partition("=")
@@ -118,55 +160,148 @@ def parse_spec(spec: str) -> BotSpec:
         except (ValueError, KeyError):
             problem = f"{option} must be a {word}, not {text!r}; {_list_options(name, valid)}"
             raise SpecError(spec, problem) from None
-    return BotSpec(name, options)
+    return BotSpec(name, options), found
 
 
-def make_bot(spec: str, seed: int | None = None) -> Bot:
+def make_bot(spec: str, seed: int | None = None, *, directory: str | None = None) -> Bot:
     """The bot that a text like ``random?fold=0.1`` asks for.
 
     Args:
         spec: the bot's name and options.
-        seed: start of its random numbers, for bots that draw any; a seed among the options goes first.
+        seed: of its random numbers, for bots that draw any; a seed among the options takes precedence.
+        directory: where files and modules are looked for; None for the current folder.
 
     Raises:
-        SpecError: no such bot, or options it does not take.
+        SpecError: there is no such bot, module, file or class, it cannot be imported or is no bot, it does not take
+            such options, or its constructor refuses them. Where the bot's own code raised, that is the error's cause.
     """
-    name, options = parse_spec(spec)
-    found = _find_class(name, spec)
-    valid = {option.name for option in _options(found)}
+    (_, options), found = _parse_spec(spec, directory)
     given = dict(options)
-    if seed is not None and "seed" in valid:
+    if seed is not None and any(option.name == "seed" for option in _options(found)):
         given.setdefault("seed", seed)
     try:
         return found(**{_parameter(found, option): value for option, value in given.items()})
     except ValueError as error:
-        raise SpecError(spec, str(error)) from None
+        raise SpecError(spec, str(error)) from error
+    except Exception as error:
+        raise SpecError(spec, f"{found.__name__} cannot be made: {in_one_line(error)}") from error
 
 
 def describe_all() -> list[BotDescription]:
-    """Every bot there is, by name. Imports all of them."""
-    return [
-        BotDescription(name, entry.summary, _options(_find_class(name, name)))
-        for name, entry in sorted(_ENTRIES.items())
+    """Every bot that has a name, by name; imports all of them. A declared bot that cannot be imported says so."""
+    described = [
+        BotDescription(name, entry.summary, _options(_find_class(name, name)), "built in")
+        for name, entry in _ENTRIES.items()
     ]
+    for name, entry_point in _declared().items():
+        origin = "" if entry_point.dist is None else f"{entry_point.dist.name} {entry_point.dist.version}"
+        try:
+            found = _find_class(name, name)
+        except SpecError as error:
+            described.append(BotDescription(name, str(error), (), origin))
+        else:
+            summary = (found.__doc__ or "").strip().partition("\n")[0]
+            described.append(BotDescription(name, summary, _options(found), origin))
+    return sorted(described)
 
 
 _READ_BY_WORD: Final = {kind.word: kind.read for kind in _TYPES.values()}
 
 
-def _find_class(name: str, spec: str) -> type[Bot]:
-    entry = _ENTRIES.get(name)
-    if entry is None:
-        raise SpecError(spec, f"there is no bot {name!r}; there are: {', '.join(sorted(_ENTRIES))}")
-    found = getattr(importlib.import_module(entry.module), entry.class_name)
-    assert isinstance(found, type)
-    assert issubclass(found, Bot)
+# ---- finding a bot's class
+
+
+def _declared() -> dict[str, EntryPoint]:
+    """The bots that installed distributions declare, by name; a built-in bot keeps its name."""
+    from importlib.metadata import entry_points
+
+    return {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP) if point.name not in _ENTRIES}
+
+
+def _find_class(name: str, spec: str, directory: str | None = None) -> type[Bot]:
+    if name in _ENTRIES:
+        place, _, class_name = _ENTRIES[name].place.partition(":")
+    elif (reference := _REFERENCE.fullmatch(name)) is not None:
+        place, class_name = reference["place"], reference["name"]
+    else:
+        declared = _declared()
+        if name not in declared:
+            problem = f"there is no bot {name!r}; there are: {', '.join(sorted([*_ENTRIES, *declared]))}"
+            raise SpecError(spec, f"{problem}; a bot of your own is named file.py:Class or module:Class")
+        place, _, class_name = declared[name].value.partition(":")
+    module = _import(place, spec, directory)
+    found = getattr(module, class_name.strip(), None)
+    if found is None:
+        here = sorted(
+            name
+            for name, value in vars(module).items()
+            if isinstance(value, type) and issubclass(value, Bot) and value.__module__ == module.__name__
+        )
+        raise SpecError(spec, f"{place} has no class {class_name!r}; its bots: {', '.join(here) or 'none'}")
+    if not (isinstance(found, type) and issubclass(found, Bot)):
+        raise SpecError(spec, f"{class_name} in {place} is no bot: a bot is a class derived from bots.Bot")
     return found
 
 
+def _import(place: str, spec: str, directory: str | None) -> ModuleType:
+    """The module that a dotted name or the path of a file means."""
+    folder = directory or os.getcwd()
+    try:
+        if place.endswith(".py"):
+            path = os.path.abspath(os.path.join(folder, place))
+            if not os.path.isfile(path):
+                raise SpecError(spec, f"there is no file {place}")
+            return _import_file(path)
+        if folder not in sys.path:
+            # Last, so that nothing in it hides an installed package.
+            sys.path.append(folder)
+        return importlib.import_module(place)
+    except SpecError:
+        raise
+    except (Exception, SystemExit) as error:
+        if isinstance(error, ModuleNotFoundError) and error.name and f"{place}.".startswith(f"{error.name}."):
+            raise SpecError(spec, f"there is no module {error.name!r}") from None
+        raise SpecError(spec, f"{place} cannot be imported: {in_one_line(error)}") from error
+
+
+def _import_file(path: str) -> ModuleType:
+    """Import a file, with its folder first on the path; once, however often it is asked for."""
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    for module in list(sys.modules.values()):
+        if getattr(module, "__file__", None) == path:
+            return module
+    folder, stem = os.path.dirname(path), os.path.basename(path).removesuffix(".py")
+    if sys.path[:1] != [folder]:
+        sys.path.insert(0, folder)
+    name = next(name for number in count(1) if (name := stem if number == 1 else f"{stem}_{number}") not in sys.modules)
+    file_spec = spec_from_file_location(name, path)
+    assert file_spec is not None
+    assert file_spec.loader is not None
+    module = sys.modules[name] = module_from_spec(file_spec)
+    try:
+        file_spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+# ---- options
+
+
 def _parameters(bot: type[Bot]) -> dict[str, OptionValue]:
-    """The keyword-only parameters of a constructor and their defaults; none for a bot without a constructor."""
-    return dict(getattr(bot.__init__, "__kwdefaults__", None) or {})
+    """The parameters of a constructor that can be given by name, and their defaults; None where there is none."""
+    init = bot.__init__
+    code = getattr(init, "__code__", None)
+    if code is None:
+        return {}
+    names = code.co_varnames[1 : code.co_argcount]
+    defaults: tuple[OptionValue, ...] = getattr(init, "__defaults__", None) or ()
+    by_name: dict[str, OptionValue] = dict.fromkeys(names)
+    by_name.update(zip(names[len(names) - len(defaults) :], defaults, strict=True))
+    keywords = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    return by_name | dict.fromkeys(keywords) | dict(getattr(init, "__kwdefaults__", None) or {})
 
 
 def _parameter(bot: type[Bot], option: str) -> str:
@@ -174,11 +309,17 @@ def _parameter(bot: type[Bot], option: str) -> str:
 
 
 def _options(bot: type[Bot]) -> tuple[OptionDescription, ...]:
-    annotations = getattr(bot.__init__, "__annotations__", {})
     return tuple(
-        OptionDescription(name.removesuffix("_"), _TYPES[annotations[name]].word, default)
+        OptionDescription(name.removesuffix("_"), _type_of(bot, name, default).word, default)
         for name, default in _parameters(bot).items()
     )
+
+
+def _type_of(bot: type[Bot], parameter: str, default: OptionValue) -> _Type:
+    """The type of an option: what its parameter is annotated with, else that of its default, else text."""
+    annotation = getattr(bot.__init__, "__annotations__", {}).get(parameter, type(default))
+    text = annotation.__name__ if isinstance(annotation, type) else str(annotation)
+    return _TYPES.get(text, _TYPES["str"])
 
 
 def _list_options(name: str, valid: Mapping[str, OptionDescription]) -> str:

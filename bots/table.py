@@ -21,36 +21,16 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Sequence
-from typing import Final
 
 from bots.bot import Bot
 from bots.conversation import overrides, require_bot
-from bots.errors import BotsError, IllegalReply
+from bots.errors import BotFailure, IllegalReply, in_one_line
 from bots.legality import require_legal
 from bots.view import MAX_WAITING_COMMENTS, View
 from engine import CALL, FOLD, RAISE, Action, BettingState, Card, Deal, Game, Position, Seat
 
 # `Bot` stands here for the dealer, which knows this module and no bot.
 __all__ = ["Bot", "BotFailure", "BotTable"]
-
-_MOST_SHOWN_CHARACTERS: Final = 300
-"""Of what an exception says."""
-
-
-class BotFailure(BotsError):
-    """A bot's part is over: its own code failed, or its answer is illegal. One sentence on one line.
-
-    Attributes:
-        seat: whose bot.
-        state: the match state it was looking at, as text; empty when the match was over.
-        traceback: where its own code failed, as Python prints it; empty for an illegal answer.
-    """
-
-    def __init__(self, sentence: str, seat: Seat, state: str, traceback_text: str = "") -> None:
-        super().__init__(sentence)
-        self.seat = seat
-        self.state = state
-        self.traceback = traceback_text
 
 
 class BotTable:
@@ -243,7 +223,7 @@ class BotTable:
 
     def _failure(self, seat: Seat, error: BaseException, view: View | None) -> BotFailure:
         """What a bot's own code raised, as a sentence and as a traceback of its own frames."""
-        what = _in_words(error)
+        what = in_one_line(error)
         # The first frame is this module's.
         frames = error.__traceback__ and error.__traceback__.tb_next
         text = "".join(traceback.format_exception(type(error), error, frames))
@@ -257,15 +237,3 @@ class BotTable:
         for failure in failures:
             self.remove(failure.seat)
         return failures
-
-
-def _in_words(error: BaseException) -> str:
-    """An exception on one line, whatever it says."""
-    try:
-        said = " ".join(str(error).split())
-    except Exception:
-        said = "it cannot say what"
-    if len(said) > _MOST_SHOWN_CHARACTERS:
-        said = said[:_MOST_SHOWN_CHARACTERS] + "..."
-    name = type(error).__name__
-    return f"{name}: {said}" if said else name

@@ -1,4 +1,4 @@
-"""``arena bot``: connect a built-in bot to a dealer."""
+"""``arena bot``: connect a Python bot to a dealer."""
 
 from __future__ import annotations
 
@@ -13,13 +13,19 @@ __all__ = ["bot"]
 
 
 def bot(
-    name: Annotated[str, typer.Argument(help="A built-in bot, with options: random?fold=0.1", metavar="BOT")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="A name that 'arena bots' lists, or a class: my_bot.py:MyBot. Options follow '?': random?fold=0.1",
+            metavar="BOT",
+        ),
+    ],
     host: Annotated[str, typer.Argument(help="The dealer's address.")],
     port: Annotated[int, typer.Argument(help="The port of a seat.")],
     game: Annotated[str | None, typer.Option(help="Name or file of the game. [default: $ARENA_GAME or limit]")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the bot's chance decisions.")] = None,
 ) -> None:
-    """Connect a built-in bot to a dealer, any that speaks the protocol."""
+    """Connect a Python bot to a dealer, any that speaks the protocol."""
     # Reached for --help only: `dealer.cli.main` starts the bot itself, without this application.
     arguments = [name, host, str(port)]
     arguments += [] if game is None else ["--game", game]

@@ -1,4 +1,4 @@
-"""``arena bots``: list the built-in bots."""
+"""``arena bots``: list the bots that have a name."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ __all__ = ["bots"]
 
 
 def bots(context: typer.Context) -> None:
-    """List the built-in bots, each with its options and their defaults."""
+    """List the bots that can be named: built-in ones, and those of installed packages; with options and defaults."""
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("bot", no_wrap=True)
     table.add_column("what it does")
     table.add_column("options")
+    table.add_column("origin")
     for bot in describe_all():
         options = [f"{option.name}={option.default} ({option.type_name})" for option in bot.options]
-        table.add_row(bot.name, bot.summary, ", ".join(options))
+        table.add_row(bot.name, bot.summary, ", ".join(options), bot.origin)
     context.ensure_object(Terminal).show(table)

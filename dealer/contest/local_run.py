@@ -6,10 +6,10 @@ import asyncio
 import contextlib
 import time
 
-from bots.registry import make_bot
 from dealer.contest.match_run import MatchRun
 from dealer.match.causes import Cause
 from dealer.match.in_process import InProcessMatch
+from dealer.table.players import make_player
 from engine import Seat
 
 __all__ = ["LocalRun"]
@@ -54,7 +54,7 @@ class LocalRun(MatchRun):
 
     def _open(self) -> InProcessMatch:
         plan, progress = self.plan, self._progress
-        bots = [make_bot(player.text, seed) for player, seed in zip(plan.players, plan.bot_seeds, strict=True)]
+        bots = [make_player(player, seed) for player, seed in zip(plan.players, plan.bot_seeds, strict=True)]
         if plan.setup.hands - progress.hands >= _MANY_HANDS:
             for bot in bots:
                 bot.prepare_for_many_hands()

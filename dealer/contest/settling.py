@@ -18,7 +18,7 @@ from dealer.contest.config import Command, Conditions, RunConfig
 from dealer.contest.schedule import Format, Seating, number_of_seatings
 from dealer.errors import ConfigError, SettingProblem
 from dealer.match.faults import FaultPolicy
-from dealer.table.players import Player, PlayerKind, parse_player, unique_names
+from dealer.table.players import Player, PlayerKind, make_player, parse_player, unique_names
 from engine import Game
 from logs.errors import UnsupportedGameError
 from logs.estimation import FixedHands, StopRule, parse_stop_rule
@@ -179,10 +179,12 @@ def _check(
     """Refuse settings that do not go together."""
     if config.in_process:
         for player in players:
-            if player.kind is not PlayerKind.BUILT_IN:
+            if player.kind is not PlayerKind.PYTHON:
                 raise _problem(
-                    "in_process", f"only built-in bots play in process, {player.name} is a {player.kind.value} player"
+                    "in_process", f"only Python bots play in process, {player.name} is a {player.kind.value} player"
                 )
+            # Made once here, so that what is wrong with a bot is reported before anything is played.
+            make_player(player, 0)
         if config.on_fault is FaultPolicy.RESTART:
             raise _problem("on_fault", "a bot that plays in process cannot be restarted: 'end' or 'forfeit'")
         if workers > 1:

@@ -33,7 +33,7 @@ __all__ = ["BotProcess", "command_of", "stop_all"]
 _log = logging.getLogger(__name__)
 
 _LAST_LINES = 5
-_START_BUILT_IN = "import sys; from bots.builtin import main; sys.exit(main())"
+_START_PYTHON = "import sys; from bots.builtin import main; sys.exit(main())"
 _LAST_BYTES = 4096
 _MARK = "ARENA_BOT"
 
@@ -60,11 +60,11 @@ class BotProcess:
         """Start the bot.
 
         Args:
-            player: a built-in bot or a command.
+            player: a Python bot or a command.
             host: address of the dealer.
             port: of the seat.
             game: name or path of the game.
-            seed: for the chance decisions of a built-in bot.
+            seed: for the chance decisions of a Python bot.
             output_path: where its output goes; an earlier file is replaced.
             append: keep what is in that file.
             on_exit: called when the process has ended, in a thread of its own.
@@ -178,9 +178,9 @@ class BotProcess:
 
 def command_of(player: Player, *, host: str, port: int, game: str, seed: int | None) -> Sequence[str]:
     """The command line that starts a player."""
-    if player.kind is PlayerKind.BUILT_IN:
+    if player.kind is PlayerKind.PYTHON:
         # The script `arena bot` may not be on the path of this process; the interpreter is known.
-        command = [sys.executable, "-P", "-c", _START_BUILT_IN, player.text, host, str(port), "--game", game]
+        command = [sys.executable, "-P", "-c", _START_PYTHON, player.text, host, str(port), "--game", game]
         return command if seed is None else [*command, "--seed", str(seed)]
     return [*player.command, host, str(port)]
 

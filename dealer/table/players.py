@@ -1,7 +1,7 @@
-"""The player of a seat, as people describe it: a built-in bot, a command, or ``tcp``.
+"""The player of a seat, as people describe it: a Python bot, a command, or ``tcp``.
 
-calling                     a built-in bot
-random?fold=0.1,seed=7      a built-in bot with options
+random?fold=0.1,seed=7      a built-in bot, or one that an installed distribution declares, with options if any
+my_bot.py:MyBot             a bot of one's own: a class in a file, or in a module (``package.module:Class``)
 ./my_bot.sh --fast          a command; host and port are added as its last two arguments
 tcp                         a client that somebody else starts and connects
 Ann=./my_bot.sh             any of these, under a name of its own
@@ -17,10 +17,12 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bots.registry import builtin_names, make_bot
+from bots.bot import Bot
+from bots.errors import SpecError
+from bots.registry import builtin_names, is_bot_name, make_bot
 from dealer.errors import PlayerError
 
-__all__ = ["Player", "PlayerKind", "parse_player", "unique_names"]
+__all__ = ["Player", "PlayerKind", "make_player", "parse_player", "unique_names"]
 
 _NAMED = re.compile(r"([A-Za-z0-9_.-]+)=(.+)", re.DOTALL)
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.+-]+")
@@ -29,7 +31,7 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.+-]+")
 class PlayerKind(enum.Enum):
     """Where a player comes from."""
 
-    BUILT_IN = "built-in"
+    PYTHON = "Python"
     COMMAND = "command"
     TCP = "tcp"
 
@@ -43,7 +45,8 @@ class Player:
         name: shown in tables and logs; free of characters that logs cannot hold.
         kind: where it comes from.
         command: program and arguments, for a command.
-        directory: the folder a command is started in; None for the present one.
+        directory: the folder where a command is started, and a bot of one's own is looked for; None for the present
+            one.
     """
 
     text: str
@@ -58,7 +61,8 @@ def parse_player(text: str, directory: str | None = None) -> Player:
 
     Args:
         text: the description.
-        directory: the folder that commands are started in; None for the present one.
+        directory: the folder where commands are started and bots of one's own are looked for; None for the present
+            one.
 
     Raises:
         PlayerError: there is no such bot, option or program; the sentence says what there is.
@@ -70,13 +74,16 @@ def parse_player(text: str, directory: str | None = None) -> Player:
     if text.lower() == "tcp":
         return Player("tcp", name or "tcp", PlayerKind.TCP)
     bot = text.partition("?")[0]
-    if bot in builtin_names():
-        try:
+    if is_bot_name(bot):
+        place, _, class_name = bot.rpartition(":")
+        player = Player(text, name or _clean(class_name + text[len(bot) :]), PlayerKind.PYTHON, (), directory)
+        if bot in builtin_names():
             # Made once here, so that an option out of range is reported before anything is started.
-            make_bot(text, 0)
-        except ValueError as error:
-            raise PlayerError(str(error)) from None
-        return Player(text, name or _clean(text), PlayerKind.BUILT_IN)
+            make_player(player, 0)
+        elif place.endswith(".py") and not os.path.isfile(os.path.join(directory or "", place)):
+            # Anything else about the code of others is found out where it runs.
+            raise PlayerError(f"{text!r}: there is no file {place}")
+        return player
     try:
         command = tuple(shlex.split(text, posix=os.name != "nt"))
     except ValueError as error:
@@ -91,6 +98,18 @@ def parse_player(text: str, directory: str | None = None) -> Player:
     return Player(text, shown, PlayerKind.COMMAND, (program, *command[1:]), directory)
 
 
+def make_player(player: Player, seed: int | None) -> Bot:
+    """The bot of a Python player, in this process.
+
+    Raises:
+        PlayerError: it cannot be made; the sentence says why.
+    """
+    try:
+        return make_bot(player.text, seed, directory=player.directory)
+    except SpecError as error:
+        raise PlayerError(str(error)) from error
+
+
 def _missing_program(word: str, path: str) -> str:
     """Why a word does not start a program; `path` is where a file of that name would be."""
     if os.path.isdir(path):
@@ -101,7 +120,8 @@ def _missing_program(word: str, path: str) -> str:
             hint = f"write ./{word}"
         return f"{word!r} is a file, but it cannot be started: {hint}"
     known = ", ".join(builtin_names())
-    return f"{word!r} is neither a built-in bot ({known}), nor 'tcp', nor a program that can be found"
+    bots = f"a built-in bot ({known}) nor a class such as my_bot.py:MyBot"
+    return f"{word!r} is neither {bots}, 'tcp' or a program that can be found"
 
 
 def _clean(text: str) -> str:

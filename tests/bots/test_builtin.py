@@ -72,7 +72,7 @@ def test_main_plays(thread_dealer: StartDealer) -> None:
 @pytest.mark.parametrize(
     ("argv", "code", "sentence"),
     [
-        (["calling", "localhost"], 2, "bot: PORT is missing; usage: arena bot NAME HOST PORT [--game GAME] [--seed N]"),
+        (["calling", "localhost"], 2, "bot: PORT is missing; usage: arena bot BOT HOST PORT [--game GAME] [--seed N]"),
         (["calling", "localhost", "1", "--seed", "x"], 2, "--seed must be a whole number, not 'x'"),
         (["shark", "localhost", "1"], 1, "bot: 'shark': there is no bot 'shark'; there are: calling,"),
         (["calling", "localhost", "1", "--game", "chess"], 1, "chess: no such game"),
@@ -88,4 +88,4 @@ def test_complaints(argv: list[str], code: int, sentence: str, capfd: pytest.Cap
 
 def test_help(capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["-h"]) == 0
-    assert capfd.readouterr().out == "usage: arena bot NAME HOST PORT [--game GAME] [--seed N]\n"
+    assert capfd.readouterr().out == "usage: arena bot BOT HOST PORT [--game GAME] [--seed N]\n"

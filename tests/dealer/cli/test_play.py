@@ -55,6 +55,29 @@ def test_json_is_json_and_nothing_else(arena: Arena, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "x" / "y" / "result.json").read_text()) == result
 
 
+def test_a_bot_of_ones_own_plays_over_tcp_and_in_process_alike(arena: Arena, tmp_path: Path) -> None:
+    (tmp_path / "luck.py").write_text("LUCK = 'random'\n")
+    (tmp_path / "mine.py").write_text(
+        "from bots.baseline import RandomBot\nfrom luck import LUCK\n\n\nclass Mine(RandomBot):\n    pass\n"
+    )
+    words = ("play", "kuhn", "mine.py:Mine?fold=0.3", "calling", "-n", "50", "--seed", "3", "--json")
+    results = []
+    for more in ((), ("--in-process",)):
+        ran = arena(*words, *more)
+        assert (ran.code, ran.err) == (0, "")
+        players = json.loads(ran.out)["players"]
+        results.append([(player["name"], player["chips"]) for player in players])
+    assert results[0] == results[1]
+    assert results[0][0][0] == "Mine_fold_0.3"
+
+
+def test_what_is_wrong_with_a_bot_of_ones_own_is_a_sentence(arena: Arena, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("class Mine:\n    pass\n")
+    ran = arena("play", "kuhn", "mine.py:Mine", "calling", "-n", "5", "--in-process")
+    assert ran.code == 2
+    assert "Mine in mine.py is no bot: a bot is a class derived from bots.Bot" in ran.err
+
+
 def test_limit_holdem_is_the_game_where_none_is_named(arena: Arena) -> None:
     result = json.loads(arena("play", "calling", "random", "-n", "10", "--json").out)
     assert result["game"] == "holdem.limit.2p.reverse_blinds"

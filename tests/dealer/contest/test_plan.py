@@ -106,7 +106,7 @@ def test_a_game_of_ones_own_is_kept_beside_the_settings(tmp_path: Path) -> None:
             "needs at least 3 bots, 2 given",
         ),
         ({"command": "tournament", "bots": ["calling", "tcp"]}, "'tcp' cannot play in one"),
-        ({"bots": ["tcp", "calling"], "in_process": True}, "only built-in bots play in process, tcp is a tcp player"),
+        ({"bots": ["tcp", "calling"], "in_process": True}, "only Python bots play in process, tcp is a tcp player"),
         ({"in_process": True, "on_fault": "restart"}, "on_fault: a bot that plays in process cannot be restarted"),
         ({"in_process": True, "workers": 2}, "workers: matches in process are played one after the other"),
         ({"hands": 10, "stop": "20"}, "hands: 10 contradicts the stop rule '20'"),

@@ -25,12 +25,12 @@ def _refusal(text: str) -> str:
 
 @pytest.mark.parametrize("name", builtin_names())
 def test_built_in_bots(name: str) -> None:
-    assert parse_player(name) == Player(name, name, PlayerKind.BUILT_IN)
+    assert parse_player(name) == Player(name, name, PlayerKind.PYTHON)
 
 
 def test_a_built_in_bot_with_options_is_named_after_them() -> None:
     player = parse_player("random?fold=0.1,call=0.5,raise=0.4")
-    assert player.kind is PlayerKind.BUILT_IN
+    assert player.kind is PlayerKind.PYTHON
     assert player.text == "random?fold=0.1,call=0.5,raise=0.4"
     assert player.name == "random_fold_0.1_call_0.5_raise_0.4"
 
@@ -52,8 +52,8 @@ def test_a_command_is_found_on_the_path_and_named_after_its_program() -> None:
 @pytest.mark.parametrize(
     ("text", "name", "kind", "rest"),
     [
-        ("Ann=calling", "Ann", PlayerKind.BUILT_IN, "calling"),
-        ("Ann=random?fold=0.5", "Ann", PlayerKind.BUILT_IN, "random?fold=0.5"),
+        ("Ann=calling", "Ann", PlayerKind.PYTHON, "calling"),
+        ("Ann=random?fold=0.5", "Ann", PlayerKind.PYTHON, "random?fold=0.5"),
         ("a-b_c.1=tcp", "a-b_c.1", PlayerKind.TCP, "tcp"),
         (f"Ann={sys.executable} x.py --k=v", "Ann", PlayerKind.COMMAND, f"{sys.executable} x.py --k=v"),
     ],
@@ -61,6 +61,25 @@ def test_a_command_is_found_on_the_path_and_named_after_its_program() -> None:
 def test_a_name_of_ones_own(text: str, name: str, kind: PlayerKind, rest: str) -> None:
     player = parse_player(text)
     assert (player.name, player.kind, player.text) == (name, kind, rest)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "rest"),
+    [
+        ("shark.py:Shark", "Shark", "shark.py:Shark"),
+        ("shark.py:Shark?depth=2", "Shark_depth_2", "shark.py:Shark?depth=2"),
+        ("Ann=shark.py:Shark", "Ann", "shark.py:Shark"),
+        ("pond.fish:Fish", "Fish", "pond.fish:Fish"),
+    ],
+)
+def test_a_bot_of_ones_own_is_not_run_before_it_plays(tmp_path: Path, text: str, name: str, rest: str) -> None:
+    (tmp_path / "shark.py").write_text("raise SystemExit('imported')\n")
+    folder = str(tmp_path)
+    assert parse_player(text, folder) == Player(rest, name, PlayerKind.PYTHON, (), folder)
+
+
+def test_a_file_of_a_bot_must_be_there() -> None:
+    assert _refusal("shark.py:Shark") == "'shark.py:Shark': there is no file shark.py"
 
 
 def test_an_option_with_an_equals_sign_is_no_name() -> None:
