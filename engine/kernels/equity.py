@@ -10,17 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.kernels.cards import BITS, KEYS, START
+from engine.kernels.draw import draw_cards
 from engine.kernels.jit import njit
 from engine.kernels.rank import seven_rank
-from engine.splitmix import STEP
 
 _ZERO = np.uint64(0)
-_STEP = np.uint64(STEP)
-_FACTOR_1 = np.uint64(0xBF58476D1CE4E5B9)
-_FACTOR_2 = np.uint64(0x94D049BB133111EB)
-_SHIFT_1, _SHIFT_2, _SHIFT_3 = np.uint64(30), np.uint64(27), np.uint64(31)
-_HALF = np.uint64(32)
-_LOW_HALF = np.uint64(0xFFFFFFFF)
 
 
 @njit
@@ -99,26 +93,11 @@ def count_sampled(
         key += KEYS[card]
         cards |= BITS[card]
     own_key, own_cards = KEYS[hole[0]] + KEYS[hole[1]], BITS[hole[0]] | BITS[hole[1]]
-    size = len(unseen)
-    deck = np.empty(size, np.uint8)
+    deck = np.empty(len(unseen), np.uint8)
     counter = start
-    word = _ZERO
     for _ in range(trials):
         deck[:] = unseen
-        for draw in range(draws):
-            if draw % 2 == 0:
-                counter += _STEP
-                word = counter
-                word = (word ^ (word >> _SHIFT_1)) * _FACTOR_1
-                word = (word ^ (word >> _SHIFT_2)) * _FACTOR_2
-                word ^= word >> _SHIFT_3
-                half = word >> _HALF
-            else:
-                half = word & _LOW_HALF
-            place = draw + np.int64((half * np.uint64(size - draw)) >> _HALF)
-            card = deck[place]
-            deck[place] = deck[draw]
-            deck[draw] = card
+        counter = np.uint64(draw_cards(deck, draws, counter))
         board_key, board_cards = key, cards
         for i in range(to_come):
             board_key += KEYS[deck[i]]
