@@ -12,29 +12,32 @@
 That is a whole bot: ``python my_bot.py HOST PORT``. `bots.testing` tests it without a dealer.
 """
 
-from bots._shadow import refuse_shadowed
+from importlib.machinery import SourceFileLoader
+from os.path import dirname, join
+from types import ModuleType
 
-# Before anything below is imported: with a stranger in the place of engine or protocol those imports fail, and say
-# something that its author cannot understand. logs and dealer are not asked after: a playing bot needs neither, so a
-# file of that name beside it does no harm.
-refuse_shadowed("engine", "protocol")
+_shadowing = ModuleType("engine.shadowing")
+_shadowing.__file__ = join(dirname(__path__[0]), "engine", "shadowing.py")
+SourceFileLoader(_shadowing.__name__, _shadowing.__file__).exec_module(_shadowing)
 
-from bots.bot import Bot  # noqa: E402
-from bots.client import play, run  # noqa: E402
-from bots.errors import BotsError, ConnectError, DealerError, IllegalReply, SpecError  # noqa: E402
-from bots.view import View  # noqa: E402
-from engine import (  # noqa: E402
-    CALL,
-    FOLD,
-    RAISE,
-    Action,
-    ActionKind,
-    Category,
-    Game,
-    Position,
-    nearest_legal,
-    raise_to,
-)
+# Not logs and dealer: a playing bot needs neither, so a file of that name beside it does no harm.
+with _shadowing.ours("engine", "protocol"):
+    from bots.bot import Bot
+    from bots.client import play, run
+    from bots.errors import BotsError, ConnectError, DealerError, IllegalReply, SpecError
+    from bots.view import View
+    from engine import (
+        CALL,
+        FOLD,
+        RAISE,
+        Action,
+        ActionKind,
+        Category,
+        Game,
+        Position,
+        nearest_legal,
+        raise_to,
+    )
 
 __all__ = [
     "CALL",

@@ -18,6 +18,9 @@ from __future__ import annotations
 
 import importlib
 import logging
+from importlib.machinery import SourceFileLoader
+from os.path import dirname, join
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -74,6 +77,12 @@ __all__ = [
 _HOMES = ("errors", "results.schema", "contest.progress", "contest.ending", "library")
 """The modules that the names come from, light ones first."""
 
+_shadowing = ModuleType("engine.shadowing")
+_shadowing.__file__ = join(dirname(__path__[0]), "engine", "shadowing.py")
+SourceFileLoader(_shadowing.__name__, _shadowing.__file__).exec_module(_shadowing)
+_ours = _shadowing.ours("engine", "protocol", "logs", "bots", "dealer")
+_ours.check()
+
 logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 
@@ -84,7 +93,8 @@ def __getattr__(name: str) -> Any:
         return version("acpc-arena")
     if name in __all__:
         for home in _HOMES:
-            module = importlib.import_module(f"{__name__}.{home}")
+            with _ours:
+                module = importlib.import_module(f"{__name__}.{home}")
             if name in module.__all__:
                 return getattr(module, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -23,6 +23,9 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             # A terminal or file that knows few characters gets '?' for the others, not an error.
             stream.reconfigure(errors="replace")
-    from dealer.cli.app import app
+    from engine.shadowing import ours
+
+    with ours("engine", "protocol", "logs", "bots", "dealer"):
+        from dealer.cli.app import app
 
     app(prog_name="arena")

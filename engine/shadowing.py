@@ -1,0 +1,103 @@
+"""Tells a user that something else has taken the name of one of our packages.
+
+Python looks for modules beside the script first: an ``engine.py`` there is taken for our ``engine``. Other
+distributions install packages called ``protocol`` or ``bots``, in front of ours or over ours. What follows is an
+ImportError about names its reader has never heard of. Packages that import from the floors below do so in
+
+    with ours("engine", "protocol"):
+        ...
+
+On the way in it asks the import system where each package would come from, without running it, and compares paths. On
+the way out, only if something failed, it asks the metadata of the installed distributions who else has written there.
+
+It imports nothing of ours. The packages above load it by its place, not by its name: `engine` may be what is hidden.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+__all__ = ["ours"]
+
+
+class ours:
+    """Code that needs these packages to be those of acpc-arena.
+
+    Raises:
+        ImportError: on entry, when something else is found first under such a name; on exit after a failure, when
+            another distribution has overwritten one of them. One sentence says what and where, and what to do.
+    """
+
+    def __init__(self, *packages: str) -> None:
+        self._packages = packages
+
+    def check(self) -> None:
+        """Compare the paths, as on entry.
+
+        Raises:
+            ImportError: as on entry.
+        """
+        for package in self._packages:
+            found, expected = _origin(package), os.path.join(_HOME, package, "__init__.py")
+            if found is None or found == expected or os.path.realpath(found) == os.path.realpath(expected):
+                continue
+            if owner := _owner(package, found):
+                problem = (
+                    f"the distribution {owner} hides the package '{package}' of acpc-arena with {found}. Uninstall it, "
+                    f"or install acpc-arena into an environment of its own."
+                )
+            else:
+                problem = (
+                    f"{found} hides the package '{package}' of acpc-arena: Python looks beside your script first. "
+                    f"Rename that file, or run your script with `python -P`."
+                )
+            raise ImportError(problem, name=package, path=found)
+
+    def __enter__(self) -> None:
+        self.check()
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if not isinstance(error, Exception):
+            return
+        for package in self._packages:
+            found = os.path.join(_HOME, package, "__init__.py")
+            owner = _owner(package, found)
+            problem = (
+                f"the distribution {owner} has overwritten files of acpc-arena in {os.path.dirname(found)}. Uninstall "
+                f"it and reinstall acpc-arena, or install acpc-arena into an environment of its own."
+            )
+            # A package further down may have said it already.
+            if owner and str(error) != problem:
+                raise ImportError(problem, name=package, path=found) from error
+
+
+_HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def _origin(package: str) -> str | None:
+    """The file that `import package` runs or has run; None where there is none to be found."""
+    loaded = sys.modules.get(package)
+    if loaded is not None:
+        path = getattr(loaded, "__file__", None)
+        return os.path.abspath(path) if path else None
+    for finder in sys.meta_path:
+        spec = finder.find_spec(package, None)
+        if spec is not None:
+            return os.path.abspath(spec.origin) if spec.origin else None
+    return None
+
+
+def _owner(package: str, found: str) -> str | None:
+    """Name and version of another distribution that has installed this file of the package; None if there is none."""
+    from importlib import metadata
+
+    folder = os.path.dirname(found)
+    if os.path.basename(found) == "__init__.py":
+        folder = os.path.dirname(folder)
+    for name in metadata.packages_distributions().get(package, ()):
+        distribution = metadata.distribution(name)
+        is_here = os.path.realpath(str(distribution.locate_file(""))) == os.path.realpath(folder)
+        if is_here and name.lower().replace("_", "-") != "acpc-arena":
+            return f"'{name}' {distribution.version}"
+    return None

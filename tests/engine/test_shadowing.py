@@ -1,0 +1,144 @@
+"""Files of the user's own, and other distributions, with the names of our packages."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine.shadowing import ours
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("engine", "protocol", "logs", "bots", "dealer")
+
+NEEDED = [
+    *(("protocol", "engine"), ("logs", "engine"), ("logs", "protocol"), ("bots", "engine"), ("bots", "protocol")),
+    *(("dealer", "engine"), ("dealer", "protocol"), ("dealer", "logs"), ("dealer", "bots")),
+]
+"""What is imported, and what it needs."""
+
+
+def run_script(folder: Path, script: str, *flags: str, home: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """A script in this folder, with our packages from `home` further down the path."""
+    path = folder / "my_bot.py"
+    path.write_text(script)
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"} | {"PYTHONPATH": str(home)}
+    command = [sys.executable, *flags, str(path)]
+    return subprocess.run(command, capture_output=True, text=True, env=env, cwd=folder, timeout=60, check=False)
+
+
+def install(site: Path, distribution: str, package: str, code: str = "print('the stranger runs')\n") -> Path:
+    """A distribution with one package, as pip leaves it."""
+    module = site / package / "__init__.py"
+    module.parent.mkdir(exist_ok=True)
+    module.write_text(code)
+    info = site / f"{distribution}-0.37.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 0.37\n")
+    (info / "RECORD").write_text(f"{package}/__init__.py,,\n{info.name}/METADATA,,\n{info.name}/RECORD,,\n")
+    return module
+
+
+def last_line(done: subprocess.CompletedProcess[str]) -> str:
+    assert done.returncode == 1
+    return done.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize(("imported", "package"), NEEDED, ids=[f"{a} needs {b}" for a, b in NEEDED])
+def test_a_module_beside_the_script_is_named_and_not_run(tmp_path: Path, imported: str, package: str) -> None:
+    (tmp_path / f"{package}.py").write_text("print('the stranger runs')\n")
+    done = run_script(tmp_path, f"import {imported}\n")
+    last = last_line(done)
+    assert done.stdout == ""
+    assert last.startswith(f"ImportError: {tmp_path / package}.py hides the package '{package}' of acpc-arena")
+    assert "Rename that file, or run your script with `python -P`." in last
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_all_names_are_known(tmp_path: Path, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / f"{package}.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, package, raising=False)
+    with pytest.raises(ImportError, match=f"hides the package '{package}' of acpc-arena") as caught, ours(package):
+        pass
+    assert (caught.value.name, caught.value.path) == (package, str(tmp_path / f"{package}.py"))
+
+
+def test_a_package_beside_the_script(tmp_path: Path) -> None:
+    (tmp_path / "engine").mkdir()
+    (tmp_path / "engine" / "__init__.py").write_text("")
+    done = run_script(tmp_path, "import bots\n")
+    assert "hides the package 'engine'" in last_line(done)
+
+
+def test_a_stranger_already_imported(tmp_path: Path) -> None:
+    (tmp_path / "engine.py").write_text("")
+    done = run_script(tmp_path, "import engine\nimport bots\n")
+    assert "engine.py hides the package 'engine'" in last_line(done)
+
+
+def test_safe_path_helps(tmp_path: Path) -> None:
+    (tmp_path / "engine.py").write_text("")
+    done = run_script(tmp_path, "import bots; print(bots.Bot.__name__)\n", "-P")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "Bot\n", "")
+
+
+def test_harmless_names_are_let_be(tmp_path: Path) -> None:
+    (tmp_path / "engine").mkdir()
+    (tmp_path / "logs.py").write_text("")
+    (tmp_path / "dealer.py").write_text("")
+    done = run_script(tmp_path, "import bots; print(bots.Bot.__name__)\n")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "Bot\n", "")
+
+
+def test_nothing_found_is_no_shadow() -> None:
+    with ours("engine", "no_such_package_at_all"):
+        pass
+
+
+# ---- other distributions
+
+
+@pytest.mark.parametrize(("imported", "package"), [("protocol", "engine"), ("dealer", "bots")])
+def test_a_distribution_in_front_of_ours_is_named_and_not_run(tmp_path: Path, imported: str, package: str) -> None:
+    module = install(tmp_path, "Their_Package", package)
+    done = run_script(tmp_path, f"import {imported}\n")
+    sentence = (
+        f"ImportError: the distribution 'Their_Package' 0.37 hides the package '{package}' of acpc-arena with {module}."
+    )
+    assert done.stdout == ""
+    assert last_line(done).startswith(sentence)
+    assert "Uninstall it, or install acpc-arena into an environment of its own." in last_line(done)
+
+
+@pytest.mark.parametrize(
+    ("package", "code", "script"),
+    [
+        ("engine", "", "import protocol"),
+        ("protocol", "", "import bots"),
+        ("logs", "", "from dealer import play"),
+        ("logs", "", "from dealer.cli import main; main()"),
+        ("bots", "print 'written for Python 2'\n", "from dealer import play"),
+    ],
+)
+def test_a_distribution_that_has_overwritten_ours_is_named(
+    tmp_path: Path, package: str, code: str, script: str
+) -> None:
+    home, folder = tmp_path / "site", tmp_path / "work"
+    folder.mkdir()
+    for each in PACKAGES:
+        shutil.copytree(ROOT / each, home / each, ignore=shutil.ignore_patterns("__pycache__"))
+    install(home, "theirs", package, code)
+    done = run_script(folder, f"{script}\n", home=home)
+    sentence = f"ImportError: the distribution 'theirs' 0.37 has overwritten files of acpc-arena in {home / package}."
+    assert last_line(done).startswith(sentence)
+    assert done.stderr.count(sentence) == 1
+
+
+def test_other_failures_pass_unchanged() -> None:
+    with pytest.raises(ZeroDivisionError), ours(*PACKAGES):
+        raise ZeroDivisionError
