@@ -1,0 +1,34 @@
+"""The package as its users see it: examples that run, exports that are whole, errors that are drawn."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+import types
+
+import pytest
+
+import engine
+import engine.errors
+from engine import parse_cards, showdown_equity, starting_hands
+
+
+@pytest.mark.parametrize("module", [engine, starting_hands, showdown_equity], ids=lambda module: module.__name__)
+def test_examples_print_what_they_say(module: types.ModuleType) -> None:
+    found = doctest.testmod(module, extraglobs={"parse_cards": parse_cards})
+    assert found.attempted > 0
+    assert found.failed == 0
+
+
+def test_all_that_is_imported_is_exported() -> None:
+    public = {name for name, value in vars(engine).items() if name[0] != "_" and not inspect.ismodule(value)}
+    assert set(engine.__all__) == public
+    assert len(engine.__all__) == len(public)
+
+
+def test_every_error_is_in_the_tree() -> None:
+    tree = engine.errors.__doc__ or ""
+    for name, value in vars(engine.errors).items():
+        if inspect.isclass(value) and issubclass(value, Exception):
+            assert issubclass(value, engine.EngineError)
+            assert f" {name}" in tree
