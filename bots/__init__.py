@@ -1,15 +1,14 @@
 """Players: the SDK to write one, and every bot that comes with the arena.
 
-    from bots import Bot, run
+    >>> from bots import Bot, Category
+    >>> from bots.testing import MockDealer, check
+    >>> class PairRaiser(Bot):
+    ...     def act(self, view):
+    ...         return view.raise_min() if view.category >= Category.PAIR else view.call()
+    >>> script = MockDealer("limit").ask("MATCHSTATE:1:0::|KhKd", "r").tell("MATCHSTATE:1:0:r:|KhKd")
+    >>> check(PairRaiser(), script)
 
-    class AlwaysCall(Bot):
-        def act(self, view):
-            return view.call()
-
-    if __name__ == "__main__":
-        run(AlwaysCall())
-
-That is a whole bot: ``python my_bot.py HOST PORT``. `bots.testing` tests it without a dealer.
+With ``run(PairRaiser())`` at its end, the file is a program that plays: ``python my_bot.py HOST PORT``.
 """
 
 from importlib.machinery import SourceFileLoader

@@ -1,4 +1,21 @@
-"""The ACPC texts: match states, actions, game definitions, framing, and the two sides of a conversation. No sockets."""
+r"""What a dealer and its players say to each other: ACPC protocol 2.0.0 as texts and as conversations. No sockets.
+
+Sessions take bytes and give events; match states, actions and game definitions are read and written.
+
+    >>> from engine import CALL
+    >>> from protocol import DealerSession, Handshake, PlayerSession, Reply, find_game
+    >>> _, game = find_game("kuhn")
+    >>> dealer, player = DealerSession(game), PlayerSession(game)
+    >>> dealer.receive_data(player.send(Handshake()))
+    >>> dealer.next_event().version
+    (2, 0, 0)
+    >>> player.receive_data(dealer.send(b"MATCHSTATE:0:0::Ks|\r\n", is_question=True))
+    >>> player.next_event().is_my_turn
+    True
+    >>> dealer.receive_data(player.send(Reply(CALL)))
+    >>> dealer.next_event().raw
+    b'MATCHSTATE:0:0::Ks|:c\r\n'
+"""
 
 from importlib.machinery import SourceFileLoader
 from os.path import dirname, join

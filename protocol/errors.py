@@ -1,12 +1,12 @@
-"""Everything the protocol package can refuse.
+"""The errors of the protocol package.
 
     ProtocolError
-    ├── FormatError              a text that is not what it should be; `column` is the first wrong byte
-    │   └── GameDefinitionError  a game definition that cannot be read or found
-    ├── RemoteProtocolError      the peer broke the protocol
-    └── LocalProtocolError       our own side called a session in a way the protocol does not allow
+    ├── FormatError              a text is not in its format; `column` is the first wrong byte (also a ValueError)
+    │   └── GameDefinitionError  a game definition cannot be read or found
+    ├── RemoteProtocolError      the peer broke the protocol: for the log and the fault counters
+    └── LocalProtocolError       this side used a session wrongly, or went on after its end: a bug of the caller
 
-Remote errors are for the log and the fault counters; local errors are bugs of the caller.
+A remote error ends its session for good: every further call of the session raises a local error.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class ProtocolError(Exception):
 
 
 class FormatError(ProtocolError, ValueError):
-    """A text is not in the format it should be in.
+    """A text is not in its format.
 
     Attributes:
         text: the whole text.
