@@ -1,4 +1,4 @@
-"""What a player can do when it is his turn.
+"""What a player can do in turn.
 
 The sizes of no-limit raises are ACPC sizes: the total a player will have put in **in this hand** (``hand_total``),
 not in the round and not on top of the bet. In limit games the rules fix the size and ``hand_total`` is 0.

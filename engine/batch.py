@@ -20,8 +20,8 @@ def rank_hands(hands: NDArray[np.uint8]) -> NDArray[np.uint16]:
     """Return the rank of the best five cards of each hand, shape (n,): a higher number is a better hand.
 
     `hands` has the shape (n, k): n hands of k cards, 1 to 10, each card an int 0..51 = rank * 4 + suit. Any memory
-    layout will do. One hand after the other (C order) is the quickest; whoever holds one array per card, stacked as
-    `columns` of shape (k, n), passes `columns.T` and pays less than a copy would. Seven and five cards have kernels of
+    layout works. One hand after the other (C order) is the fastest; for one array per card, stacked as
+    `columns` of shape (k, n), pass `columns.T`, which costs less than a copy. Seven and five cards have kernels of
     their own, and eight to ten are several times as slow.
 
     That the cards of a hand are all different is not checked: the rank of one that repeats a card is meaningless.
@@ -58,7 +58,7 @@ def rank_hands(hands: NDArray[np.uint8]) -> NDArray[np.uint16]:
 
 
 def count_categories(cards: int) -> NDArray[np.int64]:
-    """Return how many of all hands of so many cards have each category, shape (9,), high card first.
+    """Return how many of all hands with this number of cards have each category, shape (9,), high card first.
 
     The 2,598,960 five-card hands take milliseconds, the 133,784,560 seven-card hands a fraction of a second, after
     the kernel is compiled.

@@ -6,7 +6,7 @@ RULES. They are those of the ACPC reference server, limit and no-limit, with its
   raise and every round; a short all-in never lowers it.
 - A limit raise ends at the raiser's stack, even where that is below the present bet.
 - A round holds at most 64 actions: raises stop early enough for everyone to answer.
-- A player who has all his chips in neither acts nor closes a round.
+- An all-in player neither acts nor closes a round.
 
 What follows an action stands in `BettingState._play` and nowhere else.
 
@@ -203,7 +203,7 @@ class BettingState:
 
     @property
     def to_call(self) -> int:
-        """Chips the acting player must add to stay in, at most what he has left; 0 when the hand is over."""
+        """Chips the acting player must add to stay in, at most the chips left; 0 when the hand is over."""
         if self.finished:
             return 0
         position = self.acting_position
@@ -230,7 +230,7 @@ class BettingState:
         return self._legal
 
     def raise_refusal(self) -> Rule | None:
-        """The rule that forbids the acting player any raise, or None when he may raise."""
+        """The rule that forbids the acting player any raise, or None when a raise is legal."""
         if self.finished:
             return Rule.HAND_OVER
         game = self.game
@@ -282,7 +282,7 @@ class BettingState:
 
         Raises:
             IllegalAction: the rules refuse the action.
-            TypeError: the size of a raise is no whole number.
+            TypeError: the size of a raise is not a whole number.
         """
         child = None if self._children is None else self._children.get(action)
         if child is None:

@@ -41,7 +41,7 @@ def parse_cards(text: str) -> tuple[Card, ...]:
     """Read cards written one after the other, ``AhKs``.
 
     Raises:
-        CardError: a pair of characters is no card; the sentence names it.
+        CardError: a pair of characters is not a card; the message names it.
     """
     if len(text) % 2:
         raise CardError(f"{text!r} is not a run of two-character cards")

@@ -1,6 +1,6 @@
 """The chance to win of two known hole cards, with a board of none, three, four or five cards, in hold'em.
 
-The opponents' cards are unknown and every hand of theirs is equally likely; all cards still to come are dealt. Against
+The opponents' cards are unknown and all their hands are equally likely; all cards still to come are dealt. Against
 one opponent the chance is exact, found by counting every showdown there may be; against more it is the share in a
 number of showdowns with cards drawn at random, the same for the same seed on every machine.
 
@@ -19,8 +19,8 @@ question of time only. Measured on one core, in milliseconds:
 
 A bot in a match asks once or twice a betting round and starts in a process of its own, beside as many others as there
 are seats: three seconds of compiling in each would be paid back after some 20,000 questions, more than most matches
-have, and pure Python takes several times as long. So a bot plays with numpy and compiles nothing. Whoever plays
-millions of hands in one process calls `compile_kernels` first.
+have, and pure Python takes several times as long. So a bot plays with numpy and compiles nothing. Code that
+plays millions of hands in one process calls `compile_kernels` first.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def sampled_equity(
     trials: int = DEFAULT_TRIALS,
     seed: int = 0,
 ) -> Equity:
-    """The share of the showdowns that are won, of so many with all unknown cards drawn at random.
+    """The share of showdowns won, among `trials` with all unknown cards drawn at random.
 
     The random numbers are those of SplitMix64 (Steele, Lea & Flood 2014, "Fast splittable pseudorandom number
     generators"), used as `engine.equity_arrays.count_sampled` describes: the same seed gives the same everywhere.
@@ -188,7 +188,7 @@ def compile_kernels() -> None:
 
 
 def equity_of_counts(counts: Sequence[int]) -> Equity:
-    """The chances when so many showdowns were lost (at 0) or had k winners, we among them (at k)."""
+    """The chances from counts of showdowns: lost ones at 0, at k those with k winners including us."""
     total = sum(counts)
     shares = sum([count / winners for winners, count in enumerate(counts) if winners])
     return Equity(counts[1] / total, sum(counts[2:]) / total, shares / total)

@@ -8,7 +8,7 @@ else is converted on every look-up.
 
 Every hand that an opponent may have with every board that may come is a choice of few cards among those unseen, and
 the same cards are chosen again with other roles: on the flop four cards are two of the board and two of the opponent
-in six ways, and his seven cards are the same seven each time. So each choice is ranked once and compared once per way,
+in six ways, and the seven cards are the same seven each time. So each choice is ranked once and compared once per way,
 which leaves 178,365 hands to rank of 1,070,190 showdowns. The choices are the same for all hands: they are made once
 per process, the flop's in 20 ms and 14 MB.
 """
@@ -57,7 +57,7 @@ _LOW_HALF: Final = np.uint64(0xFFFFFFFF)
 
 
 def count_exact(hole: NDArray[np.uint8], board: NDArray[np.uint8], unseen: NDArray[np.uint8], counts: Counts) -> None:
-    """Add to counts every showdown against one opponent: all his hands with all boards to come, each once.
+    """Add to counts every showdown against one opponent: all its hands with all boards to come, each once.
 
     Args:
         hole: our two cards.
@@ -95,7 +95,7 @@ def count_sampled(
     start: int,
     counts: Counts,
 ) -> None:
-    """Add to counts so many showdowns, in each of which the cards to come and the opponents' are drawn anew.
+    """Add `trials` showdowns to counts; each draws the opponents' cards and the cards to come anew.
 
     In each trial the unseen cards are shuffled as far as cards are needed (Fisher and Yates): first the rest of the
     board, then two cards for each opponent. Word i of the random numbers is SplitMix64's mixing of ``start`` plus i
@@ -241,7 +241,7 @@ def _choices(unseen: int, to_come: int) -> tuple[NDArray[np.intp], _Blocks]:
 
 
 def _subsets(unseen: int, size: int) -> NDArray[np.intp]:
-    """All choices of so many places out of 0..unseen-1, in order, shape (size, choices)."""
+    """All choices of `size` places out of 0..unseen-1, in order, shape (size, choices)."""
     rows: list[NDArray[np.intp]] = []
     for _ in range(size):
         # Every choice so far goes on with each place behind its last one.

@@ -1,11 +1,11 @@
 """Everything the engine can refuse.
 
     EngineError
-    ├── CardError       a card text that is no card
+    ├── CardError       a text that is not a card
     ├── GameError       a game that cannot be played as defined
     └── IllegalAction   an action the rules refuse; `rule` names the rule
 
-Each error is one sentence that a person can act on.
+Each message is one sentence that a person can act on.
 """
 
 from __future__ import annotations

@@ -219,9 +219,9 @@ def _load() -> None:
 
 
 def _views(cards: int, values: memoryview[int], shift: int) -> list[memoryview[int]]:
-    """Return, for every suit sum of so many cards, where `sum >> row bits` (suits included) plus the row offset leads.
+    """Return, for every suit sum of `cards` cards, where `sum >> row bits` (suits included) plus the row offset leads.
 
-    The suit sum s moves that index by s << shift. For a hand without a flush the view therefore begins so many items
+    The suit sum s moves that index by s << shift. For a hand without a flush the view therefore begins that many items
     before the values; for a flush it begins at the zeros, of which there are enough for any index. The zeros are
     allocated but hardly touched, so the system gives them no memory.
     """

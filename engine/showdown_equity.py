@@ -1,6 +1,6 @@
 """What a showdown is worth while board cards are still to come: every board counted, nothing sampled.
 
-All hole cards are known here, as they are to whoever looks at a finished hand. (What a hand is worth against cards one
+All hole cards are known here, as they are after a hand. (What a hand is worth against cards one
 does not see is another question.) The numbers are counts of boards, so they are exact, and so is all that is made of
 them up to the last rounding.
 
@@ -43,8 +43,8 @@ class ShowdownOdds:
 
     Attributes:
         boards: how many boards can come.
-        shared: by player, on how many of them he is one of 1, 2, ... winners; 0 everywhere for who does not play for
-            the pot.
+        shared: by player, on how many of them the player is one of 1, 2, ... winners; 0 everywhere for players
+            who do not play for the pot.
     """
 
     boards: int
@@ -52,17 +52,17 @@ class ShowdownOdds:
 
     @property
     def wins(self) -> tuple[int, ...]:
-        """By player, on how many boards he wins alone."""
+        """By player, the number of boards on which the player wins alone."""
         return tuple([of_player[0] for of_player in self.shared])
 
     @property
     def ties(self) -> tuple[int, ...]:
-        """By player, on how many boards he shares the pot."""
+        """By player, the number of boards on which the player shares the pot."""
         return tuple([sum(of_player[1:]) for of_player in self.shared])
 
     @property
     def equities(self) -> tuple[float, ...]:
-        """By player, his expected part of the pot, 0 to 1."""
+        """By player, the expected share of the pot, 0 to 1."""
         return tuple([sum(count / winners for winners, count in enumerate(of, 1)) / self.boards for of in self.shared])
 
 

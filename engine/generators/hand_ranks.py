@@ -74,7 +74,7 @@ def _smallest_key(sums: dict[int, NDArray[np.int64]], start: int) -> int:
 
 
 def selections(cards: int, ranks: int = RANKS) -> Iterator[tuple[int, ...]]:
-    """Yield the number of cards of each rank, deuce first, for every choice of so many, at most four of a rank."""
+    """Yield the number of cards of each rank, deuce first, for all choices of cards, at most four of a rank."""
     if ranks == 0:
         if cards == 0:
             yield ()

@@ -85,7 +85,7 @@ def count_sampled(
     start: np.uint64,
     counts: NDArray[np.int64],
 ) -> None:
-    """Add to counts so many showdowns with cards drawn, as `engine.equity_arrays.count_sampled` does."""
+    """Add `trials` showdowns with drawn cards to counts, as `engine.equity_arrays.count_sampled` does."""
     to_come = 5 - len(board)
     draws = to_come + 2 * opponents
     key, cards = START, _ZERO

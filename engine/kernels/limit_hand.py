@@ -1,8 +1,8 @@
-"""One hand of a limit game, compiled: for agents and for whoever makes them, who play millions.
+"""One hand of a limit game, compiled: for agents and their training, which play millions of hands.
 
 `limit_hand(policy)` compiles a hand loop around a compiled policy, which is inlined. The loop knows no cards: it is
-given the rank of each position's hand and gives chips. So it plays any limit game, and whoever calls it deals as he
-likes (`engine.kernels.draw.draw_cards`, then `holdem_ranks`).
+given the rank of each position's hand and gives chips. So it plays any limit game, and the caller deals
+(`engine.kernels.draw.draw_cards`, then `holdem_ranks`).
 
     @njit
     def calls_three_bets(context, position, round_, raises, actions, to_call, pot, in_pot):

@@ -68,8 +68,9 @@ def count_boards(
         holes: shape (players, 2).
         board: the known board cards, fewer than five.
         deck: the cards that can still come.
-        pots: shape (pots, players), 1 for who plays for the pot.
-        counts: shape (pots, players, players): [pot, player, k - 1] is how often he is one of k winners.
+        pots: shape (pots, players), 1 for players who play for the pot.
+        counts: shape (pots, players, players): [pot, player, k - 1] counts the boards on which the
+            player is one of k winners.
     """
     players = holes.shape[0]
     known = board.shape[0]

@@ -8,7 +8,7 @@ little-endian:
 
 The classes are those of `engine.starting_hands`, in their order.
 
-Against one opponent the numbers are exact: every hand of his with every board. Against more they are sampled,
+Against one opponent the numbers are exact: all its hands with all boards. Against more they are sampled,
 `TRIALS` showdowns each, so that the standard error is at most 0.0005.
 """
 
