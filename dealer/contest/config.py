@@ -113,7 +113,7 @@ class RunConfig(BaseModel):
         ge=1,
         le=1000,
     )
-    in_process: bool = _setting(False, "Play built-in bots inside this process: faster, the same log.")
+    in_process: bool = _setting(False, "Play Python bots inside this process: faster, the same log.")
     fixed_seats: bool = _setting(False, "Do not move the button.")
     on_fault: FaultPolicy = _setting(
         FaultPolicy.END,
