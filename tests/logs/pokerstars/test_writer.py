@@ -406,7 +406,7 @@ def test_values_are_compared_in_every_hand_of_a_match() -> None:
 def test_other_games_are_refused_in_one_sentence(name: str) -> None:
     with pytest.raises(UnsupportedGameError) as caught:
         format_pokerstars(random_hands(name, 1)[0])
-    cards = caught.value.args[0].split("a deck of ")[1].split(" ")[0]
+    cards = caught.value.problem.split("a deck of ")[1].split(" ")[0]
     assert str(caught.value) == (
         f"PokerStars hand history holds hold'em only, and this game has a deck of {cards} cards; an ACPC log holds it"
     )
