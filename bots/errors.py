@@ -1,11 +1,14 @@
 """The errors of the bots package.
 
     BotsError
-    ├── SpecError    a text names no bot, or options that the bot does not take (also a ValueError)
-    ├── ConnectError the dealer cannot be reached
-    ├── DealerError  the dealer's lines are no states of the game, or the dealer is silent for too long
-    ├── IllegalReply a bot answered with something the rules refuse
-    └── BotFailure   a bot's own code failed, or its answer was illegal, at a table in this process
+    ├── SpecError       a text names no bot, or options that the bot does not take (also a ValueError)
+    ├── ConnectError    the dealer cannot be reached
+    ├── DealerError     the dealer's lines are no states of the game, or the dealer is silent for too long
+    ├── IllegalReply    a bot answered with something the rules refuse
+    ├── BotFailure      a bot's own code failed, or its answer was illegal, at a table in this process
+    └── RemoteBotError  a bot that is a program of its own cannot be played with any more
+        ├── BotExited   the program ended, or closed its connection
+        └── BotTimeout  the program did not connect, or answer, in time
 
 Each error is one sentence that its reader can act on. What a user's own code raises under `bots.play` and `bots.run` is
 none of these: it comes through as it is, with a note that names the state the bot was looking at.
@@ -13,16 +16,20 @@ none of these: it comes through as it is, with a note that names the state the b
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from engine import Rule, Seat
 
 __all__ = [
+    "BotExited",
     "BotFailure",
+    "BotTimeout",
     "BotsError",
     "ConnectError",
     "DealerError",
     "IllegalReply",
+    "RemoteBotError",
     "SpecError",
     "in_one_line",
 ]
@@ -85,6 +92,46 @@ class BotFailure(BotsError):
         self.seat = seat
         self.state = state
         self.traceback = traceback_text
+
+
+class RemoteBotError(BotsError):
+    """A bot that is a program of its own cannot be played with any more.
+
+    Attributes:
+        command: the program and its arguments.
+        last_lines: the last lines it wrote to its output streams.
+    """
+
+    def __init__(self, problem: str, command: Sequence[str], last_lines: Sequence[str]) -> None:
+        self.command = tuple(command)
+        self.last_lines = tuple(last_lines)
+        wrote = f"; the last it wrote: {self.last_lines[-1]}" if self.last_lines else ""
+        super().__init__(f"{self.command[0]}: {problem}{wrote}")
+
+
+class BotExited(RemoteBotError):
+    """The program has ended, or closed its connection.
+
+    Attributes:
+        exit_code: its exit code; a negative number is the signal that ended it; None if it still runs.
+    """
+
+    def __init__(self, exit_code: int | None, command: Sequence[str], last_lines: Sequence[str]) -> None:
+        self.exit_code = exit_code
+        problem = "it closed the connection" if exit_code is None else f"it ended with exit code {exit_code}"
+        super().__init__(problem, command, last_lines)
+
+
+class BotTimeout(RemoteBotError):
+    """The program did not connect, or answer, in time.
+
+    Attributes:
+        timeout_s: how long it was waited for, in seconds.
+    """
+
+    def __init__(self, what: str, timeout_s: float, command: Sequence[str], last_lines: Sequence[str]) -> None:
+        self.timeout_s = timeout_s
+        super().__init__(f"it did not {what} within {timeout_s:g} s", command, last_lines)
 
 
 def in_one_line(error: BaseException) -> str:

@@ -1,0 +1,160 @@
+"""A program as a process: started, watched, and ended with everything it started.
+
+A bot may be a script that starts the real player, and that player may outlive the script. So whatever belongs to a
+program is found in three ways: its process group (POSIX), its descendants, and a variable in the environment that every
+process it starts inherits (``ARENA_BOT``), wherever that process has gone since.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import psutil
+
+__all__ = ["Program"]
+
+_LAST_LINES = 5
+_LAST_BYTES = 4096
+_MARK = "ARENA_BOT"
+
+
+class Program:
+    """One running program; both its output streams go to a file, so that a silent one and a chatty one cost the same.
+
+    Attributes:
+        output_path: the file that holds what it writes.
+        pid: the number of its process.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        environment: Mapping[str, str],
+        output_path: Path,
+        directory: str | None = None,
+        append: bool = False,
+        on_exit: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Start the program.
+
+        Args:
+            command: the program and its arguments.
+            environment: all its environment variables.
+            output_path: where its output goes; an earlier file is replaced.
+            directory: the folder it is started in; None for the present one.
+            append: keep what is in the output file.
+            on_exit: called when the process has ended, in a thread of its own.
+
+        Raises:
+            OSError: it cannot be started.
+            RuntimeError: no thread can be started to watch it.
+        """
+        self.output_path = output_path
+        self._on_exit = on_exit
+        self._ended = threading.Event()
+        self._is_stopped = False
+        self._mark = uuid.uuid4().hex
+        self._older_pids = frozenset(psutil.pids())
+        with output_path.open("ab" if append else "wb") as output:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env={**environment, _MARK: self._mark},
+                cwd=directory,
+                start_new_session=os.name != "nt",
+            )
+        self.pid = self._process.pid
+        try:
+            threading.Thread(target=self._await_exit, daemon=True).start()
+        except RuntimeError:
+            self._process.kill()
+            self._process.wait()
+            raise
+
+    def _await_exit(self) -> None:
+        self._process.wait()
+        self._ended.set()
+        self._on_exit()
+
+    @property
+    def exit_code(self) -> int | None:
+        """Its exit code, None while it runs; a negative number is the signal that ended it."""
+        return self._process.returncode if self._ended.is_set() else None
+
+    def last_lines(self) -> list[str]:
+        """The last lines it wrote."""
+        try:
+            with self.output_path.open("rb") as output:
+                output.seek(0, os.SEEK_END)
+                output.seek(max(0, output.tell() - _LAST_BYTES))
+                text = output.read().decode("utf-8", "replace")
+        except OSError:
+            return []
+        lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+        return [_printable(line) for line in lines[-_LAST_LINES:]]
+
+    def wait(self, timeout_s: float) -> int | None:
+        """Wait for it to end; its exit code, or None if it still runs."""
+        self._ended.wait(timeout_s)
+        return self.exit_code
+
+    def stop(self, *, grace_s: float = 1.0) -> None:
+        """End it and what it started: asked first, forced after the grace period; a second call does nothing."""
+        if self._is_stopped:
+            # By now the number of its group may belong to somebody else.
+            return
+        others = self._others()
+        self._signal_group("SIGTERM")
+        for process in others:
+            with contextlib.suppress(psutil.Error):
+                process.terminate()
+        until = time.monotonic() + grace_s
+        self.wait(grace_s)
+        psutil.wait_procs(others, max(0.0, until - time.monotonic()))
+        # Also when the bot itself has ended: what it started may still be there, or may have started more meanwhile.
+        self._signal_group("SIGKILL")
+        for process in {*others, *self._others()}:
+            with contextlib.suppress(psutil.Error):
+                process.kill()
+        self.wait(grace_s)
+        self._is_stopped = True
+
+    def _signal_group(self, name: str) -> None:
+        """Signal the bot and its process group; where there are no groups, end the bot."""
+        try:
+            if os.name == "nt":
+                self._process.kill()
+            elif self.exit_code is None or not psutil.pid_exists(self._process.pid):
+                # Once the bot has ended, another process with its number means that its group was empty before.
+                os.killpg(self._process.pid, getattr(signal, name))
+        except (ProcessLookupError, PermissionError):
+            return
+
+    def _others(self) -> list[psutil.Process]:
+        """The processes that the bot has started and that still run, wherever they have gone."""
+        found = []
+        with contextlib.suppress(psutil.Error):
+            if self.exit_code is None:
+                found = psutil.Process(self._process.pid).children(recursive=True)
+        for pid in set(psutil.pids()) - self._older_pids - {self._process.pid, *(process.pid for process in found)}:
+            with contextlib.suppress(psutil.Error, OSError):
+                process = psutil.Process(pid)
+                if process.environ().get(_MARK) == self._mark:
+                    found.append(process)
+        return found
+
+
+def _printable(line: str) -> str:
+    """A line without control characters, safe to show in a terminal."""
+    return "".join([char if char.isprintable() or char == "\t" else ascii(char)[1:-1] for char in line])
