@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from engine.cards import Card
@@ -34,14 +35,19 @@ def reference_generator(seed: int) -> random.Random:
 
     The seed counts modulo 2**32.
     """
-    word = seed & 0xFFFFFFFF
+    generator = random.Random()
+    generator.setstate((3, _first_words(seed & 0xFFFFFFFF), None))
+    return generator
+
+
+@lru_cache(64)
+def _first_words(word: int) -> tuple[int, ...]:
+    """The state that a seed leads to, and the place in it."""
     words = [word]
     for i in range(1, _STATE_WORDS):
         word = (1812433253 * (word ^ (word >> 30)) + i) & 0xFFFFFFFF
         words.append(word)
-    generator = random.Random()
-    generator.setstate((3, (*words, _STATE_WORDS), None))
-    return generator
+    return (*words, _STATE_WORDS)
 
 
 def deals(game: Game, seed: int, first_hand: int = 0) -> Iterator[Deal]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import os
 import random
 import re
@@ -59,6 +60,7 @@ Speaker: TypeAlias = Callable[[ReceivedState], bytes | None]
 # ---- games
 
 
+@functools.cache
 def game(name: str) -> Game:
     """A game that is shipped, or one of the recorded matches' games."""
     path = CONFORMANCE / "games" / name

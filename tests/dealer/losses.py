@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from dealer.match.faults import FaultPolicy
-from dealer.match.match import Match, MatchSetup, Phase
-from engine import CALL, FOLD, Action, Seat
+from dealer.match.match import MatchSetup, Phase
+from engine import CALL, FOLD, Action, Game, Seat
 from protocol import ReceivedState, format_action
 from protocol.match_state import read_match_state
 from tests.dealer.helpers import Board, Policy, answer, drawn_by_state, game, limits, setup_of
@@ -18,17 +18,22 @@ MOST_IDLE_LINES = 4
 RESPONSE_S = 5.0
 
 
-def question(line: bytes, match: Match) -> ReceivedState:
+def question(line: bytes, rules: Game) -> ReceivedState:
     """A state line as its player reads it."""
-    state, betting = read_match_state(line.decode().rstrip("\r\n"), match.setup.game)
+    state, betting = read_match_state(line.decode().rstrip("\r\n"), rules)
     return ReceivedState(line, state, betting, is_my_turn=True)
+
+
+@functools.cache
+def _reply(line: bytes, rules: Game, policy: Policy) -> bytes:
+    """What a player answers, which follows from the line alone; the same matches are played again and again."""
+    return answer(line, format_action(policy(question(line, rules))))
 
 
 def reply_to(board: Board, policy: Policy) -> None:
     """Let the player who is asked answer."""
     seat = board.asked
-    line = board.last_line(seat)
-    board.send(seat, answer(line, format_action(policy(question(line, board.match)))))
+    board.send(seat, _reply(board.last_line(seat), board.setup.game, policy))
 
 
 def is_stuck(board: Board) -> bool:
@@ -46,7 +51,10 @@ def play_on(board: Board, policies: list[Policy], questions: int | None = None) 
 
 
 def policies_of(setup: MatchSetup) -> list[Policy]:
-    return [drawn_by_state(seat) for seat in range(setup.game.num_players)]
+    return [_drawn_by_state(seat) for seat in range(setup.game.num_players)]
+
+
+_drawn_by_state = functools.cache(drawn_by_state)
 
 
 def check_or_fold(event: ReceivedState) -> Action:
