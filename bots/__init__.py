@@ -14,6 +14,7 @@ With ``run(PairRaiser())`` at its end, the file is a program that plays: ``pytho
 from importlib.machinery import SourceFileLoader
 from os.path import dirname, join
 from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 _shadowing = ModuleType("engine.shadowing")
 _shadowing.__file__ = join(dirname(__path__[0]), "engine", "shadowing.py")
@@ -58,4 +59,17 @@ __all__ = [
     "play",
     "raise_to",
     "run",
+    "self_play",
 ]
+
+if TYPE_CHECKING:
+    from bots.selfplay import self_play
+
+
+def __getattr__(name: str) -> Any:
+    if name == "self_play":
+        # Not before it is asked for: a bot that plays over TCP needs no records.
+        with _shadowing.ours("logs"):
+            from bots.selfplay import self_play
+        return self_play
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,7 +5,7 @@
     ├── ConnectError    the dealer cannot be reached
     ├── DealerError     the dealer's lines are no states of the game, or the dealer is silent for too long
     ├── IllegalReply    a bot answered with something the rules refuse
-    ├── BotFailure      a bot's own code failed, or its answer was illegal, at a table in this process
+    ├── BotFailure      a bot's own code failed, or its answer was illegal, in this process
     └── RemoteBotError  a bot that is a program of its own cannot be played with any more
         ├── BotExited   the program ended, or closed its connection
         └── BotTimeout  the program did not connect, or answer, in time
@@ -81,17 +81,26 @@ class IllegalReply(BotsError):
 class BotFailure(BotsError):
     """A bot's part is over: its own code failed, or its answer is illegal. One sentence on one line.
 
+    What failed is the exception's cause.
+
     Attributes:
-        seat: the bot's seat.
+        seat: the bot's seat; in `bots.self_play`, its index among the bots.
+        hand_number: the hand it was playing; None after the end of the match.
         state: the match state it was looking at, as text; empty after the end of the match.
         traceback: where its own code failed, as Python prints it; empty for an illegal answer.
     """
 
-    def __init__(self, sentence: str, seat: Seat, state: str, traceback_text: str = "") -> None:
+    def __init__(
+        self, sentence: str, seat: Seat, hand_number: int | None, state: str, traceback_text: str = ""
+    ) -> None:
         super().__init__(sentence)
         self.seat = seat
+        self.hand_number = hand_number
         self.state = state
         self.traceback = traceback_text
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return BotFailure, (str(self), self.seat, self.hand_number, self.state, self.traceback)
 
 
 class RemoteBotError(BotsError):

@@ -44,10 +44,7 @@ KNOWN: dict[str, set[str]] = {
     "room circle": {"bots.legality", "bots.view"},
     "underscore": set(),
     "error": {
-        *(
-            "bots.client.UsageError",
-            "bots.table.BotFailure",
-        ),
+        *("bots.client.UsageError",),
         *("dealer.doctor.inbox.Broken", "dealer.doctor.visits.Absent"),
     },
 }
@@ -216,7 +213,7 @@ def test_errors_stand_in_the_errors_module_of_their_package() -> None:
 
 def test_the_dealer_knows_no_bot() -> None:
     """The dealer knows what a bot is and how one is named, and no agent. The command line may mount more."""
-    known = {"bots.bot", "bots.program", "bots.registry", "bots.errors", "bots.table"}
+    known = {"bots.bot", "bots.program", "bots.registry", "bots.errors", "bots.group"}
     assert not [
         f"{name} -> {target}"
         for name, targets in arrows().items()

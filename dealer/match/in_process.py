@@ -24,7 +24,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from bots.table import Bot, BotFailure, BotTable
+from bots.group import Bot, BotFailure, BotGroup
 from dealer.errors import MatchFailure
 from dealer.match.causes import BotFailed, Cause, NobodyLeft, NotWritten, OutOfTime, PlayerCause
 from dealer.match.clocks import SeatClock
@@ -85,7 +85,7 @@ class InProcessMatch:
         self.tracebacks: dict[Seat, str] = {}
 
         self._observer = observer
-        self._table = BotTable(bots, game)
+        self._table = BotGroup(bots, game)
         self._clocks = [SeatClock(setup.limits, setup.hands) for _ in range(players)]
         for clock, used in zip(self._clocks, used_us or (), strict=False):
             clock.match_us = used

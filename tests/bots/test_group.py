@@ -1,4 +1,4 @@
-"""Bots at one table: what each is shown and when, what it may say and answer, and what becomes of one that fails."""
+"""The bots of a match in this process: what each is shown and when, what it may answer, and what if one fails."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bots.bot import Bot
-from bots.table import BotFailure, BotTable
+from bots.group import BotFailure, BotGroup
 from bots.view import MAX_WAITING_COMMENTS, View
 from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState, Deal, Game, Seat, betting_start, deals, raise_to
 from protocol import find_game, parse_game_definition
@@ -79,13 +79,13 @@ def deal_of(game: Game) -> Deal:
     return next(deals(game, 7))
 
 
-def play_hand(table: BotTable, game: Game, number: int = 0, first: int = 0) -> BettingState:
+def play_hand(group: BotGroup, game: Game, number: int = 0, first: int = 0) -> BettingState:
     """A hand of which every bot lives to see the end."""
     betting = betting_start(game)
-    assert not table.begin_hand(number, deal_of(game), seats_of(game, first), betting)
+    assert not group.begin_hand(number, deal_of(game), seats_of(game, first), betting)
     while not betting.finished:
-        betting = betting.after(table.ask(betting))
-    assert not table.end_hand(betting)
+        betting = betting.after(group.ask(betting))
+    assert not group.end_hand(betting)
     return betting
 
 
@@ -94,14 +94,14 @@ def play_hand(table: BotTable, game: Game, number: int = 0, first: int = 0) -> B
 
 def test_a_hand_to_the_showdown() -> None:
     bots = Diary(), Diary()
-    play_hand(BotTable(bots, KUHN), KUHN, 7)
+    play_hand(BotGroup(bots, KUHN), KUHN, 7)
     assert bots[0].events == ["start 0:7::Qs|", "act 0:7::Qs|", "end 0:7:cc:Qs|As"]
     assert bots[1].events == ["start 1:7::|As", "act 1:7:c:|As", "end 1:7:cc:Qs|As"]
 
 
 def test_the_seats_turn() -> None:
     bots = Diary(), Diary()
-    play_hand(BotTable(bots, KUHN), KUHN, 1, first=1)
+    play_hand(BotGroup(bots, KUHN), KUHN, 1, first=1)
     assert bots[0].events[0] == "start 1:1::|As"
     assert bots[1].events[1] == "act 0:1::Qs|"
 
@@ -109,7 +109,7 @@ def test_the_seats_turn() -> None:
 def test_folded_hands_stay_hidden() -> None:
     bots = Diary(), Diary(RAISE), Diary()
     bots[2].answers = [FOLD]
-    play_hand(BotTable(bots, KUHN_3P), KUHN_3P)
+    play_hand(BotGroup(bots, KUHN_3P), KUHN_3P)
     ends = [bot.events[-1].split(":")[-1] for bot in bots]
     holes = [bot.views[0].hole_text for bot in bots]
     assert ends == [f"{holes[0]}|{holes[1]}|", f"{holes[0]}|{holes[1]}|", "|".join(holes)]
@@ -117,22 +117,22 @@ def test_folded_hands_stay_hidden() -> None:
 
 def test_without_a_showdown_nothing_is_shown() -> None:
     bots = Diary(RAISE), Diary(FOLD)
-    play_hand(BotTable(bots, KUHN), KUHN)
+    play_hand(BotGroup(bots, KUHN), KUHN)
     assert [bot.events[-1] for bot in bots] == ["end 0:0:rf:Qs|", "end 1:0:rf:|As"]
 
 
 def test_the_board_lies_as_far_as_the_betting_has_come() -> None:
     bots = Diary(), Diary()
-    play_hand(BotTable(bots, LIMIT), LIMIT)
+    play_hand(BotGroup(bots, LIMIT), LIMIT)
     assert [len(view.board) for view in bots[0].views] == [0, 0, 3, 4, 5, 5]
     assert bots[0].views[-1].board == deal_of(LIMIT).board
 
 
 def test_who_opens_gets_one_view_for_both_calls() -> None:
     bots = Diary(), Diary()
-    table = BotTable(bots, KUHN)
+    group = BotGroup(bots, KUHN)
     for number in range(2):
-        play_hand(table, KUHN, number)
+        play_hand(group, KUHN, number)
     assert bots[0].views[0] is bots[0].views[1]
     assert bots[0].views[3] is bots[0].views[4]
     assert bots[1].views[0] is not bots[1].views[1]
@@ -140,14 +140,14 @@ def test_who_opens_gets_one_view_for_both_calls() -> None:
 
 def test_a_hand_in_which_nobody_can_act_is_shown_once() -> None:
     bots = Diary(), Diary()
-    table = BotTable(bots, ALL_IN_BLINDS)
-    betting = play_hand(table, ALL_IN_BLINDS)
+    group = BotGroup(bots, ALL_IN_BLINDS)
+    betting = play_hand(group, ALL_IN_BLINDS)
     assert betting.finished
     for bot in bots:
         assert [event.split(" ")[0] for event in bot.events] == ["start", "end"]
         assert bot.views[0] is bot.views[1]
         assert len(bot.views[0].board) == 3
-    play_hand(BotTable([Caller(), starter := Starter()], ALL_IN_BLINDS), ALL_IN_BLINDS)
+    play_hand(BotGroup([Caller(), starter := Starter()], ALL_IN_BLINDS), ALL_IN_BLINDS)
     assert starter.started == [0]
 
 
@@ -155,22 +155,22 @@ def test_hooks_put_on_an_object_count() -> None:
     bot: Any = Caller()
     seen: list[float] = []
     bot.hand_finished = lambda view: seen.append(view.value)
-    play_hand(BotTable([bot, Caller()], KUHN), KUHN)
+    play_hand(BotGroup([bot, Caller()], KUHN), KUHN)
     assert seen == [-1.0]
 
 
 def test_the_end_of_the_match_is_told_once() -> None:
     bots = Diary(), Diary()
-    table = BotTable(bots, KUHN)
-    assert table.end_match() == table.end_match() == []
+    group = BotGroup(bots, KUHN)
+    assert group.end_match() == group.end_match() == []
     assert [bot.events for bot in bots] == [["over"], ["over"]]
 
 
-def test_a_table_needs_as_many_bots_as_players() -> None:
+def test_a_group_needs_as_many_bots_as_players() -> None:
     with pytest.raises(ValueError, match="the game needs 2 bots, 3 given"):
-        BotTable([Caller()] * 3, KUHN)
+        BotGroup([Caller()] * 3, KUHN)
     with pytest.raises(TypeError, match=r"not its class: write Caller\(\)"):
-        BotTable([Caller(), Caller], KUHN)  # type: ignore[list-item]
+        BotGroup([Caller(), Caller], KUHN)  # type: ignore[list-item]
 
 
 # ---- what bots say
@@ -198,28 +198,28 @@ class Talker(Caller):
 
 
 def test_comments_wait_for_the_next_answer() -> None:
-    table = BotTable([Caller(), Talker()], KUHN)
+    group = BotGroup([Caller(), Talker()], KUHN)
     root = betting_start(KUHN)
-    table.begin_hand(0, deal_of(KUHN), seats_of(KUHN), root)
-    assert (table.ask(root), table.said) == (CALL, [])
+    group.begin_hand(0, deal_of(KUHN), seats_of(KUHN), root)
+    assert (group.ask(root), group.said) == (CALL, [])
     betting = root.after(CALL)
-    assert (table.ask(betting), table.said) == (CALL, [b"# start 0 0\r\n", b"# act 0 0\r\n"])
-    table.end_hand(betting.after(CALL))
-    table.begin_hand(1, deal_of(KUHN), seats_of(KUHN, 1), root)
-    table.ask(root)
-    assert table.said == [b"# end 0 0\r\n", b"# start 1 0\r\n", b"# act 1 0\r\n"]
-    table.ask(betting)
-    assert table.said == []
+    assert (group.ask(betting), group.said) == (CALL, [b"# start 0 0\r\n", b"# act 0 0\r\n"])
+    group.end_hand(betting.after(CALL))
+    group.begin_hand(1, deal_of(KUHN), seats_of(KUHN, 1), root)
+    group.ask(root)
+    assert group.said == [b"# end 0 0\r\n", b"# start 1 0\r\n", b"# act 1 0\r\n"]
+    group.ask(betting)
+    assert group.said == []
 
 
 def test_waiting_comments_are_bounded() -> None:
-    table = BotTable([Caller(), Talker(10)], KUHN)
+    group = BotGroup([Caller(), Talker(10)], KUHN)
     root = betting_start(KUHN)
     for number in range(5):
-        table.begin_hand(number, deal_of(KUHN), seats_of(KUHN), root)
-    table.ask(root.after(CALL))
-    assert len(table.said) == MAX_WAITING_COMMENTS
-    assert table.said[-1] == b"# start 1 5\r\n"
+        group.begin_hand(number, deal_of(KUHN), seats_of(KUHN), root)
+    group.ask(root.after(CALL))
+    assert len(group.said) == MAX_WAITING_COMMENTS
+    assert group.said[-1] == b"# start 1 5\r\n"
 
 
 # ---- what bots answer
@@ -239,10 +239,10 @@ def test_waiting_comments_are_bounded() -> None:
     ],
 )
 def test_legal_answers(game: Game, answer: Action, action: Action) -> None:
-    table = BotTable([Diary(), Diary(answer)], game)
+    group = BotGroup([Diary(), Diary(answer)], game)
     root = betting_start(game)
-    table.begin_hand(0, deal_of(game), seats_of(game), root)
-    got = table.ask(root)
+    group.begin_hand(0, deal_of(game), seats_of(game), root)
+    got = group.ask(root)
     assert got == action
     assert type(got.kind) is ActionKind
 
@@ -261,14 +261,14 @@ def test_legal_answers(game: Game, answer: Action, action: Action) -> None:
 def test_illegal_answers(game: Game, answer: Any, words: str) -> None:
     opener = game.first_players[0]
     bots = [Diary(answer), Diary(answer)]
-    table = BotTable(bots, game)
+    group = BotGroup(bots, game)
     root = betting_start(game)
-    table.begin_hand(3, deal_of(game), seats_of(game), root)
+    group.begin_hand(3, deal_of(game), seats_of(game), root)
     if game is NO_LIMIT:
         # A size that is legal is remembered; one that only looks like it is refused all the same.
         root.after(raise_to(200))
     with pytest.raises(BotFailure, match=words) as caught:
-        table.ask(root)
+        group.ask(root)
     assert (caught.value.seat, caught.value.traceback) == (opener, "")
     assert caught.value.state.startswith(f"MATCHSTATE:{opener}:3:")
     assert "\n" not in str(caught.value)
@@ -305,15 +305,15 @@ class Unspeakable(Exception):
     ],
 )
 def test_a_bot_whose_own_code_fails(error: BaseException, words: str) -> None:
-    table = BotTable([broken("act", error), Caller()], KUHN)
+    group = BotGroup([broken("act", error), Caller()], KUHN)
     root = betting_start(KUHN)
-    table.begin_hand(4, deal_of(KUHN), seats_of(KUHN), root)
+    group.begin_hand(4, deal_of(KUHN), seats_of(KUHN), root)
     with pytest.raises(BotFailure) as caught:
-        table.ask(root)
+        group.ask(root)
     failure = caught.value
     state = "MATCHSTATE:0:4::Qs|"
     assert str(failure) == f"the bot's own code failed in hand 4: {words}; the state was {state}"
-    assert (failure.seat, failure.state, failure.__cause__) == (0, state, error)
+    assert (failure.seat, failure.hand_number, failure.state, failure.__cause__) == (0, 4, state, error)
     assert failure.traceback.startswith("Traceback (most recent call last):\n")
     assert "in fail" in failure.traceback
     assert failure.traceback.count("  File ") == 1, "frames that are not the bot's"
@@ -322,17 +322,17 @@ def test_a_bot_whose_own_code_fails(error: BaseException, words: str) -> None:
 @pytest.mark.parametrize("where", ["hand_started", "hand_finished"])
 def test_a_bot_that_fails_when_it_is_told(where: str) -> None:
     bots = [broken(where, ValueError("no")), Diary(), Diary()]
-    table = BotTable(bots, KUHN_3P)
+    group = BotGroup(bots, KUHN_3P)
     root = betting_start(KUHN_3P)
-    failures = list(table.begin_hand(0, deal_of(KUHN_3P), seats_of(KUHN_3P), root))
+    failures = list(group.begin_hand(0, deal_of(KUHN_3P), seats_of(KUHN_3P), root))
     end = root.after(CALL).after(CALL).after(CALL)
-    failures += table.end_hand(end)
+    failures += group.end_hand(end)
     (failure,) = failures
     assert failure.seat == 0
     assert str(failure).startswith("the bot's own code failed in hand 0: ValueError: no; the state was MATCHSTATE:0:0:")
     # The others have been told all the same, and are further on; it is not.
-    table.begin_hand(1, deal_of(KUHN_3P), seats_of(KUHN_3P), root)
-    assert table.end_match() == []
+    group.begin_hand(1, deal_of(KUHN_3P), seats_of(KUHN_3P), root)
+    assert group.end_match() == []
     for bot in bots[1:]:
         assert isinstance(bot, Diary)
         assert [event.split(" ")[0] for event in bot.events] == ["start", "end", "start", "over"]
@@ -343,24 +343,24 @@ def test_a_bot_that_fails_when_it_is_told(where: str) -> None:
 
 
 def test_a_bot_that_fails_where_nobody_can_act() -> None:
-    table = BotTable([Diary(), broken("hand_started", ValueError("no"))], ALL_IN_BLINDS)
+    group = BotGroup([Diary(), broken("hand_started", ValueError("no"))], ALL_IN_BLINDS)
     root = betting_start(ALL_IN_BLINDS)
-    assert not table.begin_hand(0, deal_of(ALL_IN_BLINDS), seats_of(ALL_IN_BLINDS), root)
-    (failure,) = table.end_hand(root)
+    assert not group.begin_hand(0, deal_of(ALL_IN_BLINDS), seats_of(ALL_IN_BLINDS), root)
+    (failure,) = group.end_hand(root)
     assert failure.seat == 1
 
 
 def test_a_bot_that_fails_after_the_match() -> None:
     last = Diary()
-    (failure,) = BotTable([broken("match_finished", OSError("full")), last], KUHN).end_match()
+    (failure,) = BotGroup([broken("match_finished", OSError("full")), last], KUHN).end_match()
     assert str(failure) == "the bot's own code failed when the match was over: OSError: full"
     assert (failure.seat, failure.state) == (0, "")
     assert last.events == ["over"]
 
 
 def test_an_interrupt_is_no_failure() -> None:
-    table = BotTable([broken("act", KeyboardInterrupt()), Caller()], KUHN)
+    group = BotGroup([broken("act", KeyboardInterrupt()), Caller()], KUHN)
     root = betting_start(KUHN)
-    table.begin_hand(0, deal_of(KUHN), seats_of(KUHN), root)
+    group.begin_hand(0, deal_of(KUHN), seats_of(KUHN), root)
     with pytest.raises(KeyboardInterrupt):
-        table.ask(root)
+        group.ask(root)

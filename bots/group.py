@@ -1,9 +1,9 @@
-"""Bots at one table in this process: no bytes, no socket, no second process.
+"""The bots of a match in this process: no bytes, no socket, no second process.
 
-`BotTable` does for bot objects what a `bots.conversation.Conversation` each does over TCP: it shows every bot the views
+`BotGroup` does for bot objects what a `bots.conversation.Conversation` each does over TCP: it shows every bot the views
 that the dealer's lines would have amounted to, calls the same hooks in the same order, passes on comments together
-with the next answer, and lets no illegal answer through. Whoever deals moves the betting on and
-says whose turn it is.
+with the next answer, and lets no illegal answer through. The caller deals, plays the answers and says whose turn it is:
+`bots.selfplay`, or the dealer.
 
 Rules it obeys:
 
@@ -30,10 +30,10 @@ from bots.view import MAX_WAITING_COMMENTS, View
 from engine import CALL, FOLD, RAISE, Action, BettingState, Card, Deal, Game, Position, Seat
 
 # `Bot` stands here for the dealer, which knows this module and no bot.
-__all__ = ["Bot", "BotFailure", "BotTable"]
+__all__ = ["Bot", "BotFailure", "BotGroup"]
 
 
-class BotTable:
+class BotGroup:
     """One bot per seat, from the first hand to the end of the match.
 
     Attributes:
@@ -44,7 +44,7 @@ class BotTable:
         """Seat the bots.
 
         Raises:
-            TypeError: one of them is no bot.
+            TypeError: one of them is not a bot.
             ValueError: there are more or fewer than the game has players.
         """
         for bot in bots:
@@ -84,7 +84,7 @@ class BotTable:
             betting: nobody has acted. Where nobody can, the first state is the last: it is shown at the end.
 
         Returns:
-            the bots that failed, already taken off the table.
+            the bots that failed, already removed.
         """
         self._number = number
         self._deal = deal
@@ -115,7 +115,7 @@ class BotTable:
         """The answer of the bot whose turn it is; what it remarked with it stands in `said`.
 
         Raises:
-            BotFailure: its own code failed or its answer is illegal. It is off the table.
+            BotFailure: its own code failed or its answer is illegal. It has been removed.
         """
         position = betting.acting_position
         seat = self._seats[position]
@@ -143,7 +143,7 @@ class BotTable:
         try:
             return require_legal(answer, view)
         except IllegalReply as error:
-            self._without([failure := BotFailure(str(error), seat, error.state)])
+            self._without([failure := BotFailure(str(error), seat, self._number, error.state)])
             raise failure from error
 
     def end_hand(self, betting: BettingState) -> Sequence[BotFailure]:
@@ -153,7 +153,7 @@ class BotTable:
             betting: the end of the hand.
 
         Returns:
-            the bots that failed, already taken off the table.
+            the bots that failed, already removed.
         """
         failures: Sequence[BotFailure] = ()
         for seat in self._present if self._is_new else self._enders:
@@ -169,7 +169,7 @@ class BotTable:
         return self._without(failures)
 
     def end_match(self) -> Sequence[BotFailure]:
-        """The match is over; returns the bots that failed at it. All leave the table: a second call does nothing."""
+        """The match is over; returns the bots that failed at it. A second call does nothing."""
         failures = []
         for seat in self._present:
             try:
@@ -180,7 +180,7 @@ class BotTable:
         return failures
 
     def remove(self, seat: Seat) -> None:
-        """Take a bot off the table: it is told nothing any more, and must not be asked."""
+        """Remove a bot: it is told nothing any more, and must not be asked."""
         self._present = [other for other in self._present if other != seat]
         self._starters = [other for other in self._starters if other != seat]
         self._enders = [other for other in self._enders if other != seat]
@@ -228,10 +228,13 @@ class BotTable:
         frames = error.__traceback__ and error.__traceback__.tb_next
         text = "".join(traceback.format_exception(type(error), error, frames))
         if view is None:
-            return BotFailure(f"the bot's own code failed when the match was over: {what}", seat, "", text)
-        state = view.match_state.format()
-        sentence = f"the bot's own code failed in hand {self._number}: {what}; the state was {state}"
-        return BotFailure(sentence, seat, state, text)
+            failure = BotFailure(f"the bot's own code failed when the match was over: {what}", seat, None, "", text)
+        else:
+            state = view.match_state.format()
+            sentence = f"the bot's own code failed in hand {self._number}: {what}; the state was {state}"
+            failure = BotFailure(sentence, seat, self._number, state, text)
+        failure.__cause__ = error
+        return failure
 
     def _without(self, failures: Sequence[BotFailure]) -> Sequence[BotFailure]:
         for failure in failures:
