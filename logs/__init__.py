@@ -1,4 +1,20 @@
-"""Finished hands: one record, and the formats it is written in and read from."""
+"""Finished hands: one record of a hand, and everything that is written, read and counted of it.
+
+Readers give `HandRecord` values one by one (`logs.reading` for any file or folder), writers make text of them
+(`logs.export` for files in any format), `logs.tracker` and `logs.report` count and show them:
+
+>>> from logs.acpc_log.reader import read_log
+>>> from logs.phh import format_phh
+>>> log = ["# name/game/hands/seed m1 holdem.limit.2p.reverse_blinds 1 7\\n"]
+>>> log += ["STATE:0:crc/cc/cc/cc:5d5c|9hQd/8dAs8s/4h/6d:20|-20:Ann|Bob\\n"]
+>>> for hand in read_log(log):
+...     print(hand.match_name, hand.names, hand.values)
+...     print(format_phh(hand).splitlines()[6:9])
+m1 ('Ann', 'Bob') (20.0, -20.0)
+['actions = [', '  "d dh p1 5d5c",', '  "d dh p2 9hQd",']
+
+Here are the record and the lines that the dealer writes; `logs.errors` draws the tree of the errors.
+"""
 
 from importlib.machinery import SourceFileLoader
 from os.path import dirname, join

@@ -31,7 +31,7 @@ from logs.acpc_log.parts import LogPart
 from logs.acpc_log.score import Score, is_same_score, parse_score, wrong_score
 from logs.acpc_log.seating import Seating
 from logs.acpc_log.state_lines import StateLine, StateLines
-from logs.errors import DamagedLogError, LogError, LogProblem, ProblemKind
+from logs.errors import LogError, LogProblem, ProblemKind, ProblemReporter
 from logs.files import opened, stem
 from logs.record import HandRecord
 from protocol import FormatError
@@ -151,8 +151,7 @@ class _LogReader:
         self._notes: HandNotes | None = None
         self._shown_path = "<lines>" if path is None else path
         self._given_game = game
-        self._strict = strict
-        self._on_problem = on_problem
+        self._problems = ProblemReporter(self._shown_path, strict, on_problem)
         self._match_name = "" if path is None else os.path.basename(stem(path))
         self._header: LogHeader | None = None
         self._read_line: Callable[[str], StateLine] | None = None
@@ -181,20 +180,6 @@ class _LogReader:
         if header is not None:
             self._header = header
             self._match_name = header.match_name
-
-    def report(self, problem: LogProblem) -> None:
-        """Tell of a problem.
-
-        Raises:
-            DamagedLogError: reading strictly.
-        """
-        if self._on_problem is not None:
-            self._on_problem(problem)
-        if self._strict and problem.kind is not ProblemKind.HALF_WRITTEN:
-            raise DamagedLogError(problem)
-
-    def _tell(self, line_number: int, column: int | None, problem: str, kind: ProblemKind) -> None:
-        self.report(LogProblem(self._shown_path, line_number, column, problem, kind))
 
     # ---- lines
 
@@ -225,7 +210,7 @@ class _LogReader:
         yield from self._ready
         self._ready.clear()
         if not line_number and self._path is not None:
-            self._tell(1, None, "the file is empty", ProblemKind.HALF_WRITTEN)
+            self._problems.report(1, None, "the file is empty", ProblemKind.HALF_WRITTEN)
         elif line_number and not self._is_log:
             raise LogError(self._shown_path, "no ACPC log: there is neither a header nor a hand in it")
 
@@ -255,7 +240,8 @@ class _LogReader:
         if is_whole:
             self._read_other(line_number, line)
         else:
-            self._tell(line_number, None, f"the last line has no end: {line[:60]!r}", ProblemKind.HALF_WRITTEN)
+            problem = f"the last line has no end: {line[:60]!r}"
+            self._problems.report(line_number, None, problem, ProblemKind.HALF_WRITTEN)
 
     def _are_players(self, names: tuple[str, ...]) -> bool:
         """Whether these are the players of the match, in any order: then the last name is whole."""
@@ -277,7 +263,7 @@ class _LogReader:
         if self._match is not None:
             self._match.is_complete = False
             self._match.lost_lines += 1
-        self._tell(line_number, column, problem, ProblemKind.SKIPPED)
+        self._problems.report(line_number, column, problem, ProblemKind.SKIPPED)
 
     # ---- matches
 
@@ -302,7 +288,7 @@ class _LogReader:
         self._is_log = True
         game = self._given_game or find_log_game(self._header, self._path)
         if self._notes is None:
-            self._notes = companions(self._tlog_of, self._transcript, self.report, is_limit=game.is_limit)
+            self._notes = companions(self._tlog_of, self._transcript, self._problems.pass_on, is_limit=game.is_limit)
         self._read_line = StateLines(game).read
         return self._read_line
 
@@ -388,7 +374,7 @@ class _LogReader:
             problem = f"hand {hand_number} comes after hand {expected - 1}"
         else:
             problem = f"hands {expected} to {hand_number - 1} are missing before this one"
-        self._tell(line_number, None, problem, ProblemKind.NOTED)
+        self._problems.report(line_number, None, problem, ProblemKind.NOTED)
 
     # ---- the score
 
@@ -397,7 +383,7 @@ class _LogReader:
         self._is_log = True
         score = self._parse_score(line)
         if score is None:
-            self._tell(line_number, None, "the score cannot be read", ProblemKind.SKIPPED)
+            self._problems.report(line_number, None, "the score cannot be read", ProblemKind.SKIPPED)
             return
         totals, names = score
         match = self._match
@@ -406,9 +392,9 @@ class _LogReader:
         self._end_match(names)
         if names != match.seating.names:
             problem = f"the score names {' and '.join(names)}, by the hands it is {' and '.join(match.seating.names)}"
-            self._tell(line_number, None, problem, ProblemKind.NOTED)
+            self._problems.report(line_number, None, problem, ProblemKind.NOTED)
         elif match.is_complete and not self._is_sum(totals, match):
-            self._tell(line_number, None, wrong_score(match.totals), ProblemKind.NOTED)
+            self._problems.report(line_number, None, wrong_score(match.totals), ProblemKind.NOTED)
 
     def _parse_score(self, line: str) -> Score | None:
         """A score of as many players as the match has."""

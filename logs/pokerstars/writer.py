@@ -41,9 +41,8 @@ from logs.pokerstars.clock import HandClock, eastern_date
 from logs.pokerstars.hand_names import HandName, name_ending, name_hand
 from logs.pokerstars.hand_numbers import hand_number, match_base
 from logs.pokerstars.names import screen_names, table_name
-from logs.pokerstars.plans import NAME_GAPS, Outcome, Plan, Planner
+from logs.pokerstars.plans import NAME_GAPS, Outcome, Plan, Planner, Table
 from logs.pokerstars.stakes import FORMAT_NAME, Money
-from logs.pokerstars.table import Table
 from logs.record import HandRecord
 from logs.steps import check_values, hand_ranks
 

@@ -10,8 +10,8 @@ from engine import Game
 from engine.game import DEFAULT_STACK
 from logs.formats import ExportOptions
 from logs.holdem import usual_blinds
+from logs.pokerstars.plans import Table
 from logs.pokerstars.stakes import FORMAT_NAME, Money
-from logs.pokerstars.table import Table
 from protocol import find_game
 from tests.logs.hands import NAMES
 
