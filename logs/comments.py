@@ -1,8 +1,8 @@
-"""What players remarked, kept beside a log: ``match.comments`` beside ``match.log``, a JSON object a line.
+"""What players said, kept with a log: ``match.comments`` goes with ``match.log``, a JSON object per line.
 
     {"hand_number": 17, "seat": 1, "action_index": 3, "text": "# I have queen high"}
 
-The lines of a hand stand together, the hands in the order of the log. The text is the player's line, byte by byte as
+The lines of a hand are consecutive, the hands in the order of the log. The text is the player's line, byte by byte as
 characters of Latin-1, as everywhere in this package.
 """
 
@@ -25,14 +25,14 @@ def parse_comment(line: str) -> tuple[int, PlayerComment]:
     """The hand and the comment of a line.
 
     Raises:
-        ValueError: it holds none.
+        ValueError: it is not a comment.
     """
     try:
         data = json.loads(line)
         numbers = data["hand_number"], data["seat"], data["action_index"]
         text = data["text"]
     except (KeyError, TypeError, RecursionError) as error:
-        raise ValueError(f"no comment stands in {line[:80]!r}") from error
+        raise ValueError(f"{line[:80]!r} is not a comment") from error
     if not isinstance(text, str) or not all(type(number) is int and number >= 0 for number in numbers):
-        raise ValueError(f"no comment stands in {line[:80]!r}")
+        raise ValueError(f"{line[:80]!r} is not a comment")
     return numbers[0], PlayerComment(Seat(numbers[1]), numbers[2], text)

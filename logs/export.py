@@ -67,12 +67,12 @@ def chip_value_of(stakes: str, game: Game) -> Decimal:
     except (ArithmeticError, ValueError):
         raise ValueError(f"stakes are two amounts such as 0.50/1, not {stakes!r}") from None
     if game.is_limit:
-        chips, of_what = (game.raise_sizes[0], game.raise_sizes[-1]), "bets"
+        chips, noun = (game.raise_sizes[0], game.raise_sizes[-1]), "bets"
     else:
         blinds = sorted(blind for blind in game.blinds if blind)
-        chips, of_what = (blinds[0], blinds[-1]), "blinds"
+        chips, noun = (blinds[0], blinds[-1]), "blinds"
     if not (small.is_finite() and big.is_finite() and small > 0) or small * chips[1] != big * chips[0]:
-        raise ValueError(f"stakes of {stakes} are not in proportion to this game's {of_what}, {chips[0]}/{chips[1]}")
+        raise ValueError(f"stakes of {stakes} are not in proportion to this game's {noun}, {chips[0]}/{chips[1]}")
     return big / chips[1]
 
 
@@ -100,7 +100,7 @@ class Exporter:
         Args:
             format_: the format.
             folder: where the files go; it is made when the first hand is written.
-            options: how to write. A hero who does not play in a match is none there; without a table and a
+            options: how to write. A match in which the hero does not play has none; without a table and a
                 `match_id`, both are made of the seed and the time when the match began.
             force: write over existing files.
             skips_games: leave out hands of games that the format does not have, like others that it cannot express;

@@ -112,7 +112,7 @@ class ExportFormat:
         endings: what the names of its files end in, in lower case.
         first_words: what its files begin with, for formats whose file names say too little.
         read: reads a file; None for a format that is only written.
-        chip_value: what a chip is worth in the money of a file that is read, unless somebody says otherwise.
+        chip_value: what a chip is worth in the money of a file that is read, by default.
     """
 
     name: str

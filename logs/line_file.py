@@ -17,7 +17,7 @@ class LineFile:
     """Appends whole lines to a file."""
 
     def __init__(self, path: str | os.PathLike[str], *, append: bool = False) -> None:
-        """Open the file; without `append` what it held is lost.
+        """Open the file; without `append` its content is lost.
 
         Raises:
             OSError: it cannot be opened.
@@ -44,7 +44,7 @@ class LineFile:
             raise OSError(error.errno, error.strerror, self.path) from None
 
     def sync(self) -> None:
-        """Wait until what is written is on the disk, where the system can tell."""
+        """Wait until everything written is on the disk, where the system supports that."""
         with contextlib.suppress(OSError):
             os.fsync(self._fd)
 

@@ -19,7 +19,7 @@ class Scale:
 
     Attributes:
         chip_value: what a chip is worth in money.
-        unit: the smallest amount that is written, in money: a cent, or less where a chip is no whole number of cents.
+        unit: the smallest amount that is written, in money: a cent, or less if a chip is not a whole number of them.
     """
 
     def __init__(self, chip_value: Decimal | float | str = 1) -> None:
@@ -57,21 +57,21 @@ class Scale:
         return self.number(self.units(chips))
 
     def chips(self, amount: Decimal | int) -> int | None:
-        """An amount of money in chips; None where it is no whole number of them."""
+        """An amount of money in chips; None where that is not a whole number."""
         chips = Fraction(amount) * self._per_one / self._units_per_chip
         return int(chips) if chips.denominator == 1 else None
 
 
 def shares(units: int, count: int) -> list[int]:
-    """An amount in units split into equal shares; the first ones get what cannot be split."""
+    """An amount in units split into equal shares; the first shares get the odd units."""
     share, rest = divmod(units, count)
     return [share + (i < rest) for i in range(count)]
 
 
 def split(units: int, weights: Sequence[int]) -> list[int]:
-    """An amount in units split in proportion to weights; no part is more than its weight if all is not.
+    """An amount in units split in proportion to weights; no part exceeds its weight if the amount does not exceed all.
 
-    What the first parts get is rounded down together, so that the roundings do not add up in any single part.
+    Cumulative sums are rounded down, so that roundings do not add up in any single part.
     """
     total = sum(weights)
     ends = [units * part // total for part in accumulate(weights)]

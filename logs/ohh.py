@@ -1,14 +1,14 @@
 """Writing Open Hand History, the JSON format that trackers read.
 
-Version 1.4.7 of hh-specs.handhistory.org: one object a hand, ``{"ohh": {...}}``, a blank line between two. Rules that
-are easily got wrong:
+Version 1.4.7 of hh-specs.handhistory.org: an object per hand, ``{"ohh": {...}}``, a blank line between two. Rules that
+are easy to get wrong:
 
-- The amount of an action is what it adds to the pot, of a raise too; there is no bet before the flop, only raises.
+- The amount of an action, also of a raise, is what it adds to the pot; before the flop there are raises and no bets.
 - The pots hold what was called: a bet that nobody called is in the actions and not in the pots, and there is no
   action that returns it.
 - A pot's amount is before rake; what its winners get is after, and sums to the rest to the last coin. Shares are whole
-  coins: who sits left of the button gets what cannot be split.
-- With a hero, only his cards are dealt face up, the others' appear at the showdown. Without one the hand is observed,
+  coins: the first winner left of the button gets the odd ones.
+- With a hero, only its cards are dealt face up, the others' appear at the showdown. Without one the hand is observed,
   and every hole card is shown that is known.
 - `game_number` identifies a hand for ever: it is made of the hand itself (match, players, number, cards, betting), so a
   hand exported twice is known by the tracker, and hands of different matches never collide.
@@ -49,8 +49,8 @@ def format_ohh(record: HandRecord, options: ExportOptions = _DEFAULT_OPTIONS) ->
     """A hand as one object in one line, with its line end.
 
     Raises:
-        UnsupportedGameError: it is no hold'em, or its blinds are not the usual two.
-        LogsError: the format cannot tell what happened in it, or the hero is not at the table.
+        UnsupportedGameError: it is not hold'em, or its blinds are not the usual two.
+        LogsError: the format cannot express it, or the hero is not at the table.
     """
     return json.dumps({"ohh": _hand(record, options)}, separators=(",", ":")) + "\n"
 
@@ -59,8 +59,8 @@ def format_ohh_file(records: Iterable[HandRecord], options: ExportOptions = _DEF
     """Hands as the pieces of an ``.OHH`` file, one per hand.
 
     Raises:
-        UnsupportedGameError: a hand is no hold'em, or its blinds are not the usual two.
-        LogsError: the format cannot tell what happened in a hand, or the hero is not at the table.
+        UnsupportedGameError: a hand is not hold'em, or its blinds are not the usual two.
+        LogsError: the format cannot express a hand, or the hero is not at the table.
     """
     separator = ""
     for record in records:
@@ -220,7 +220,7 @@ def _check_game(game: Game) -> None:
 
 
 def _start_match(first: HandRecord, options: ExportOptions) -> MatchWriter:
-    # A blank line stands between two hands, and may stand behind the last.
+    # There is a blank line between two hands, and may be one after the last.
     return MatchWriter(f"{file_stem(first.match_name)}.OHH", lambda record, _: format_ohh(record, options) + "\n")
 
 

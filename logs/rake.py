@@ -3,7 +3,7 @@
     Rake(per_cent=5, step="0.25", cap=3)     # a quarter for every five, three at most; nothing without a flop
 
 A `Rake` is what the writers of card-room formats take as their `rake`: it is called with the chips in the pot and
-whether a flop was dealt, and gives chips. Whoever takes a function instead of a schedule writes one of that shape.
+whether a flop was dealt, and returns chips. Any function of that shape will do in place of a schedule.
 All of its amounts are in chips; where a chip is worth a cent, a cap of three dollars is 300.
 """
 
@@ -24,13 +24,13 @@ RakeFunction: TypeAlias = Callable[[int, bool], float]
 class Rake:
     """A schedule. Numbers may be given as texts; they are kept exact.
 
-    A cap often depends on how many players are dealt in; all hands of a match have equally many, so one cap will do.
+    A cap often depends on the number of players dealt in; that is the same in all hands of a match, so one cap will do.
 
     Attributes:
-        per_cent: the part of the pot, 0 to 100.
+        per_cent: the share of the pot, 0 to 100.
         step: the rake is a multiple of this many chips, rounded down; 0 leaves it to the smallest coin.
-        cap: chips taken at most; None is no cap.
-        no_flop_no_drop: whether a pot that ends before the flop is free.
+        cap: the most chips taken; None means no cap.
+        no_flop_no_drop: whether a pot that ends before the flop is not raked.
 
     Raises:
         ValueError: a number is out of its range; the sentence names it.
@@ -53,7 +53,7 @@ class Rake:
             object.__setattr__(self, name, number)
 
     def __call__(self, pot_chips: int, saw_flop: bool) -> float:
-        """The chips taken of a pot, never more than the pot."""
+        """The chips taken from a pot, never more than the pot."""
         if self.no_flop_no_drop and not saw_flop:
             return 0.0
         step, cap = Decimal(self.step), self.cap

@@ -55,7 +55,7 @@ class HandFile:
 
 
 def find_hand_files(paths: Iterable[str | os.PathLike[str]]) -> list[HandFile]:
-    """The files that paths of files and folders mean, in the order given; within a folder ordered by name.
+    """The files at paths of files and folders, in the order given; within a folder ordered by name.
 
     Raises:
         LogError: there is nothing at a path, or no file with hands in a folder.
@@ -85,22 +85,22 @@ def read_hands(
 ) -> Iterator[HandRecord]:
     """The hands of files and folders, one file after the other, as they are read.
 
-    A file that cannot be read at all is a problem like any other, as long as somebody hears of problems and there
-    are other files.
+    A file that cannot be read at all is a problem like any other, as long as problems are reported and there are other
+    files.
 
     Args:
         paths: of files and folders.
-        game: the game of ACPC logs; else it is found from their headers.
-        strict: stop at the first problem, but for a half-written last line.
+        game: the game of ACPC logs; None finds it from their headers.
+        strict: stop at the first problem, except for a half-written last line.
         on_problem: is told of every problem as it is met.
-        times: take the times of actions from the transaction logs beside ACPC logs.
+        times: take the times of actions from the transaction logs that go with ACPC logs.
         transcript: the dealer's transcript; for a single log.
         chip_value: what a chip is worth in the money of PHH files and PokerStars histories; None is 1 in the former
             and a cent in the latter.
 
     Raises:
         LogError: there is no file, or one cannot be read at all.
-        DamagedLogError: reading strictly, a problem was met.
+        DamagedLogError: a problem was met while reading strictly.
         OSError: a file cannot be read.
     """
     files = find_hand_files(paths)
@@ -160,7 +160,7 @@ def _files_in(folder: str) -> list[HandFile]:
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
-    """Orders numbers in names by their size: ``match.2.log`` before ``match.10.log``."""
+    """A key that orders numbers in names by their size: ``match.2.log`` before ``match.10.log``."""
     parts = re.split(r"([0-9]+)", name)
     return [(int(part) if i % 2 else 0, part) for i, part in enumerate(parts)]
 
@@ -174,7 +174,7 @@ def _is_of(format_: ExportFormat, path: str, *, any_ending: bool = False) -> boo
 
 
 def _looks_like_a_log(path: str) -> bool:
-    """Whether an ACPC log begins in a file; an empty one is what a match leaves that was stopped at once."""
+    """Whether an ACPC log begins in a file; an empty one is what a match leaves that is stopped at once."""
     lines = _first_lines(path)
     is_header = len(lines) == 1 and HEADER_START.startswith(lines[0])
     return is_header or any(line.startswith((HEADER_START, "STATE:")) for line in lines)

@@ -1,4 +1,4 @@
-"""A finished hand: everything any output format needs, nothing else."""
+"""A finished hand: everything that any output format needs, and nothing else."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["HandRecord", "PlayerComment", "Times"]
 
 
 class Times(NamedTuple):
-    """When a player was asked and when he answered, in microseconds of Unix time."""
+    """When a player was asked and when it answered, in microseconds of Unix time."""
 
     sent_us: int
     received_us: int
@@ -22,7 +22,7 @@ class PlayerComment(NamedTuple):
 
     Attributes:
         seat: who sent it.
-        action_index: how many actions of the hand had been played when it came.
+        action_index: the number of actions of the hand played before it.
         text: the line without its end.
     """
 
@@ -41,11 +41,12 @@ class HandRecord:
         hand_number: 0-based.
         names: the players by seat.
         seats: the seat of each position.
-        deal: all cards, seen or not.
+        deal: the cards as far as they are known. Hole cards of a position are empty where they are not known, and
+            the board may end with the last round that was reached.
         betting: the final betting state; its `rounds` hold the actions.
         values: net chips of each position.
         times: one entry per action, in order; empty where unknown.
-        comments: what players remarked.
+        comments: what players said.
         dealt_us: when the cards were dealt, in microseconds of Unix time; None where the file does not tell it.
     """
 

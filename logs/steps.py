@@ -1,4 +1,4 @@
-"""What the formats of card rooms ask of a finished hand: its steps, who wins which pot, who shows first."""
+"""What the formats of card rooms need of a finished hand: its steps, the winners of each pot, the order of showing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def street_actions(betting: BettingState) -> list[Step]:
     """The steps of a hand, in order.
 
     Raises:
-        LogsError: a short stack's raise lowered the bet, as limit games of the ACPC allow and nobody else does.
+        LogsError: a short stack's raise lowered the bet, which only limit games of the ACPC allow.
     """
     steps = betting_steps(betting)
     for step in steps:
@@ -28,8 +28,8 @@ def street_actions(betting: BettingState) -> list[Step]:
             before = step.before
             raise LogsError(
                 f"position {step.position} raises to {before.spent[step.position] + step.added} where "
-                f"{before.max_spent} is bet already, as a short stack of a limit game may: only an ACPC log can tell "
-                "that"
+                f"{before.max_spent} is bet already, as a short stack of a limit game may: only an ACPC log can "
+                "express that"
             )
     return steps
 
@@ -37,7 +37,7 @@ def street_actions(betting: BettingState) -> list[Step]:
 def hand_ranks(record: HandRecord) -> list[int | None]:
     """The rank of each hand at the end, higher is better; None for players who folded.
 
-    Where hole cards are not known, the values tell who won: enough as long as all play for the same pot.
+    Where hole cards are not known, the values show who won; that is enough as long as all play for the same pot.
 
     Raises:
         LogsError: hole cards are missing that side pots were decided by.
@@ -62,7 +62,7 @@ def check_values(record: HandRecord, pots: Sequence[Pot], winners: Sequence[Sequ
     """Do nothing if the values of a hand are what its pots pay to their winners.
 
     Raises:
-        LogsError: they are not: its cards or its values are another hand's.
+        LogsError: they are not: its cards or its values are those of another hand.
     """
     spent = record.betting.spent
     returned_to, returned = uncalled(spent)

@@ -1,4 +1,4 @@
-"""Names and remarks as text that every reader takes."""
+"""Names and comments as text that every reader accepts."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ __all__ = ["clean"]
 
 
 def clean(text: str) -> str:
-    """The text, with bytes that are no UTF-8 (they come as surrogate escapes) replaced by a question mark sign."""
+    """The text, with U+FFFD in place of bytes that are not UTF-8 (they come as surrogate escapes)."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -1,7 +1,7 @@
-"""The transaction log: every action with its times, enough to play a broken-off match on.
+"""The transaction log: every action with its times, enough to resume a match that was interrupted.
 
 One line an action, written before the action is applied: ``r300 17 1795227485.694648 1795227485.694758``: the action,
-the hand number, when the player was asked and when he answered (seconds of Unix time with microseconds).
+the hand number, when the player was asked and when it answered (seconds of Unix time with microseconds).
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ class Transaction(NamedTuple):
     """One line of a transaction log.
 
     Attributes:
-        line: as it stands in the file.
-        action: None when its letter is no action, or when the line cannot be read.
+        line: as in the file.
+        action: None when its letter is not an action, or when the line cannot be read.
         hand_number: -1 when the line cannot be read.
-        times: when the player was asked and when he answered.
+        times: when the player was asked and when it answered.
     """
 
     line: str
@@ -50,7 +50,7 @@ _FIELDS: Final[tuple[tuple[str, int, _Scan], ...]] = (
     ("", 0, scan_integer),
     (".", 6, scan_unsigned),
 )
-"""Hand number, then seconds and microseconds twice: what stands before each, its most characters, how it is read."""
+"""Hand number, then seconds and microseconds twice: the separator before each, its maximum length, its scanner."""
 
 
 def format_time(time_us: int) -> str:
@@ -137,7 +137,7 @@ def _parse_line(line: str, is_limit: bool, last_fraction: int) -> tuple[Transact
 
 
 def _scan_field(text: str, start: int, most: int, scan: _Scan) -> tuple[int, int] | None:
-    """A number of at most so many characters (0: any), blanks before it aside."""
+    """A number of at most `most` characters (0: any) after blanks."""
     while start < len(text) and text[start] in " \t\n\v\f\r":
         start += 1
     return scan(text[: start + most] if most else text, start)

@@ -1,7 +1,7 @@
-"""The ACPC log: a header, one STATE line a hand, one SCORE line.
+"""The ACPC log: a header, a STATE line per hand, a SCORE line.
 
-Written as the reference dealer writes it. Reading stands in `logs.acpc_log.reader`, so that who only writes need not
-import it.
+Written as the reference dealer writes it. The reader is in `logs.acpc_log.reader`, so that programs that only write do
+not import it.
 """
 
 from logs.acpc_log.writer import format_header, format_score_line, format_state_line, format_value

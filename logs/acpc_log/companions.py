@@ -1,4 +1,4 @@
-"""What stands beside a log: times from a transaction log, comments from a file of comments or the dealer's transcript.
+"""What goes with a log: times from a transaction log, comments from a file of comments or the dealer's transcript.
 
     c 0 1795227485.694648 1795227485.694758                        match.tlog
     {"hand_number": 0, "seat": 1, "action_index": 0, "text": ...}  match.comments
@@ -6,8 +6,8 @@
     FROM 2 at 1795227485.694700 # I have queen high
     FROM 2 at 1795227485.694758 MATCHSTATE:1:0::|9hQd:c
 
-All are read alongside the log, hand by hand. They add to the hands and never stop them: where they are damaged or
-tell of another hand, the hand stays without times, and the reader is told.
+All are read together with the log, hand by hand. They add to the hands and never stop the reading: where they are
+damaged or have different actions, the hand stays without times, and that is reported.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["HandNotes", "begin_us", "companions"]
 
 _MOST_CHARACTERS: Final = 1 << 14
 _NOT_ACCEPTED: Final = ("WARNING: bad state format in response", "WARNING: ignoring un-requested response")
-"""The dealer's words about a reply that it passes over."""
+"""The dealer's words about a reply that it ignores."""
 
 _Report = Callable[[LogProblem], None]
 
@@ -39,9 +39,9 @@ class _HandTimes(NamedTuple):
     Attributes:
         line_number: where it begins, 1-based.
         hand_number: 0-based.
-        actions: as told; None where the file does not tell them.
+        actions: None where the file does not hold them.
         times: of each action.
-        comments: what players remarked.
+        comments: what players said.
     """
 
     line_number: int
@@ -61,14 +61,14 @@ class HandNotes:
         transcript: tuple[str, Iterator[_HandTimes]] | None,
         report: _Report,
     ) -> None:
-        self._transactions = _Follower(transactions[1]) if transactions else None
+        self._transactions = _HandCursor(transactions[1]) if transactions else None
         self._transactions_path = transactions[0] if transactions else ""
-        self._comments = _Follower(comments) if comments else None
-        self._transcript = _Follower(transcript[1]) if transcript else None
+        self._comments = _HandCursor(comments) if comments else None
+        self._transcript = _HandCursor(transcript[1]) if transcript else None
         self._transcript_path = transcript[0] if transcript else ""
         self._report = report
 
-    def of_hand(self, hand_number: int, betting: BettingState) -> tuple[tuple[Times, ...], tuple[PlayerComment, ...]]:
+    def notes(self, hand_number: int, betting: BettingState) -> tuple[tuple[Times, ...], tuple[PlayerComment, ...]]:
         """The times of a hand's actions, none where they are not known for all of them, and its comments."""
         times: tuple[Times, ...] = ()
         comments: tuple[PlayerComment, ...] = ()
@@ -85,16 +85,16 @@ class HandNotes:
         return times, comments
 
     def _checked(self, hand: _HandTimes, betting: BettingState, path: str) -> tuple[Times, ...]:
-        """The times of a hand, if the file tells of the same actions."""
-        actions = [action for of_round in betting.rounds for _, action in of_round]
+        """The times of a hand, if the file has the same actions."""
+        actions = [action for actions in betting.rounds for _, action in actions]
         if len(hand.times) == len(actions) and hand.actions in (None, actions):
             return tuple(hand.times)
-        problem = f"hand {hand.hand_number} has other actions here than in the log, so it stays without times"
+        problem = f"hand {hand.hand_number} has different actions here and in the log, so it stays without times"
         self._report(LogProblem(path, hand.line_number, None, problem, ProblemKind.NOTED))
         return ()
 
 
-class _Follower:
+class _HandCursor:
     """Walks through the hands of a companion file as the log goes on."""
 
     def __init__(self, hands: Iterator[_HandTimes]) -> None:
@@ -118,9 +118,9 @@ def companions(
     """The notes that go with a log; None when there are none.
 
     Args:
-        log_path: the log whose transaction log and comments are wanted, where they lie beside it.
+        log_path: the log whose transaction log and comments are read, where they are in its folder.
         transcript_path: the dealer's transcript.
-        report: is told of problems.
+        report: is called with every problem.
         is_limit: whether raises have no size.
 
     Raises:
@@ -138,7 +138,7 @@ def companions(
     if transcript_path is not None:
         path = os.fspath(transcript_path)
         with open(path, "rb"):
-            pass  # A path that is wrong is told before the first hand, not in the middle.
+            pass  # A wrong path is an error before the first hand, not in the middle.
         transcript = path, _transcript_hands(path)
     if not (transactions or comments or transcript):
         return None
@@ -156,7 +156,7 @@ def begin_us(log_path: str) -> int | None:
     if not os.path.isfile(path):
         return None
     _, line = next(_lines(path), (1, ""))
-    # A time is told alike whatever the action is.
+    # The times are written alike whatever the action is.
     (transaction,) = parse_transactions([line], is_limit=False)
     return transaction.times.sent_us if transaction.is_readable else None
 
@@ -180,7 +180,7 @@ def _transaction_hands(path: str, report: _Report, *, is_limit: bool) -> Iterato
         (transaction,) = parse_transactions([line], is_limit=is_limit)
         if not transaction.is_readable or transaction.action is None:
             kind = ProblemKind.SKIPPED if line.endswith("\n") else ProblemKind.HALF_WRITTEN
-            report(LogProblem(path, line_number, None, f"{line.rstrip()[:60]!r} is no transaction", kind))
+            report(LogProblem(path, line_number, None, f"{line.rstrip()[:60]!r} is not a transaction", kind))
             continue
         if hand is None or hand.hand_number != transaction.hand_number:
             if hand is not None:
@@ -200,7 +200,7 @@ def _commented_hands(path: str, report: _Report) -> Iterator[_HandTimes]:
             hand_number, comment = parse_comment(line)
         except ValueError:
             kind = ProblemKind.SKIPPED if line.endswith("\n") else ProblemKind.HALF_WRITTEN
-            report(LogProblem(path, line_number, None, f"{line.rstrip()[:60]!r} is no comment", kind))
+            report(LogProblem(path, line_number, None, f"{line.rstrip()[:60]!r} is not a comment", kind))
             continue
         if hand is None or hand.hand_number != hand_number:
             if hand is not None:
@@ -212,10 +212,10 @@ def _commented_hands(path: str, report: _Report) -> Iterator[_HandTimes]:
 
 
 def _transcript_hands(path: str) -> Iterator[_HandTimes]:
-    """The hands of a transcript: who was told what when, and what he answered."""
+    """The hands of a transcript: when each player was sent which state, and what it answered."""
     hand: _HandTimes | None = None
     asked: dict[int, tuple[int, int]] = {}
-    """By seat, when he was told the present state, and how many actions it had."""
+    """By seat, when the present state was sent, and how many actions it had."""
     reply: Times | None = None
     """The last reply, until the next line shows whether the dealer took it."""
     for line_number, line in _lines(path):

@@ -1,10 +1,10 @@
-"""The header of an ACPC log, and the game it speaks of.
+"""The header of an ACPC log, and the game it names.
 
     # name/game/hands/seed match /home/me/holdem.limit.2p.game 1000 42
 
-The header names the game only as somebody once called its definition file, on another machine perhaps. So the game is
-looked for in the order of trust: a definition that lies beside the log, then the games that come with the arena, by
-their full names.
+The header names only the file of the game's definition, perhaps a file of another machine. So the game is looked for
+in the order of trust: a definition in the folder of the log, then the games that come with the arena, by their full
+names.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ class LogHeader(NamedTuple):
 
 
 def parse_header(line: str) -> LogHeader | None:
-    """Read a header line; None when it is none, or not whole."""
+    """Read a header line; None for any other line and for a truncated header."""
     if not line.startswith(HEADER_START):
         return None
     words = line[len(HEADER_START) :].rstrip("\r\n").split(" ")
     if len(words) < 4 or not all(word.isascii() and word.isdigit() and len(word) < 20 for word in words[-2:]):
         return None
-    # A path may hold blanks; the name of a match rarely does.
+    # A path may contain blanks; the name of a match rarely does.
     return LogHeader(words[0], " ".join(words[1:-2]), int(words[-2]), int(words[-1]))
 
 
@@ -71,14 +71,14 @@ def find_log_game(header: LogHeader | None, log_path: str | None) -> Game:
 
     Args:
         header: its header line, where it has one.
-        log_path: where the log lies; None for lines without a file.
+        log_path: the path of the log; None for lines without a file.
 
     Raises:
         UnknownGameError: no definition is found.
         LogError: the one found cannot be played.
     """
     shown = "<lines>" if log_path is None else log_path
-    for path in _definitions_beside(header, log_path):
+    for path in _definitions_near(header, log_path):
         try:
             return find_game(path)[1]
         except GameDefinitionError as error:
@@ -95,8 +95,8 @@ def find_log_game(header: LogHeader | None, log_path: str | None) -> Game:
     )
 
 
-def _definitions_beside(header: LogHeader | None, log_path: str | None) -> list[str]:
-    """Definition files beside the log that can only be its own, the likeliest first."""
+def _definitions_near(header: LogHeader | None, log_path: str | None) -> list[str]:
+    """Definition files in the folder of the log that can only be its own, the likeliest first."""
     if log_path is None:
         return []
     folder, file_name = os.path.split(log_path)

@@ -1,9 +1,9 @@
 """Cutting a big log into parts that several processes can read.
 
-A part is a stretch of the file from the start of a line to the start of another, with what a reader in its middle has
-to know: the header before it, the number of lines before it, and the number of the hand that should come first. Read
-one after the other, the parts give the hands and the problems that the whole file gives, but for one: whether the
-score is the sum of the hands, nobody can tell who has read a part only. `only_score` is for who has read them all.
+A part is a stretch of the file from the start of a line to the start of another, with what its reader needs to know:
+the header before it, the number of lines before it, and the number of the hand that should come first. Read one after
+the other, the parts give the hands and the problems that the whole file gives, with one exception: a part alone does
+not show whether the score is the sum of the hands. `only_score` gives the score to compare once all parts are read.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class LogPart(NamedTuple):
         end: the offset behind its last byte.
         lines_before: how many lines the file has before it.
         header: the last header line before it; empty where there is none, and for the first part.
-        next_hand: the number of the hand that should come first; None where that cannot be told.
+        next_hand: the number of the hand that should come first; None where that is not known.
     """
 
     start: int
@@ -40,7 +40,7 @@ class LogPart(NamedTuple):
 
 
 def cut_log(path: str | os.PathLike[str], parts: int) -> list[LogPart]:
-    """Cut a log into about equal parts, at most so many; a file without a line's end in the right place has fewer.
+    """Cut a log into about equal parts, at most `parts`; fewer where the file has too few lines.
 
     Raises:
         OSError: the file cannot be read.

@@ -5,14 +5,14 @@
 
 Rules it obeys:
 
-- A hand is believed only when its whole line agrees with the game (see `logs.acpc_log.state_lines`); its values are
+- A hand is accepted only if its whole line agrees with the game (see `logs.acpc_log.state_lines`); its values are
   those the rules give, to the last decimal.
-- A line that is damaged, or belongs to something else, is left out and reported; the rest is read. With `strict`, the
-  first problem ends the reading.
-- A last line without its end is what a killed match leaves: it is reported as such, and is no damage. It is read like
-  any other where nothing but the line end is missing.
-- Every header begins a match of its own: what ``-a`` appended, or another log. Hands may begin at any number.
-- Nothing is kept but what a few lines need: memory does not grow with the log.
+- A damaged or foreign line is left out and reported; the rest is read. With `strict`, the first problem ends the
+  reading.
+- A last line without its end is what a killed match leaves: it is reported as such and does not count as damage. It is
+  read like any other where only the line end is missing.
+- Every header begins a match of its own: one appended with ``-a``, or another log. Hands may begin at any number.
+- Memory does not grow with the log.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ from protocol import FormatError
 __all__ = ["read_log"]
 
 _MOST_CHARACTERS: Final = 1 << 14
-"""Of a line: the betting of a hand has some 2,800 at most."""
+"""Of a line; the longest betting of a hand has some 2,800."""
 
 _MOST_FOREIGN_LINES: Final = 20
-"""So many unknown lines before the first known one, and it is no log."""
+"""A file with more unknown lines than this before the first known one is not a log."""
 
 OnProblem = Callable[[LogProblem], None]
 
@@ -64,18 +64,18 @@ def read_log(
 
     Args:
         source: the path of a log, or its lines, with or without their ends.
-        game: the game; else it is found from the header (see `logs.acpc_log.header`).
-        strict: stop at the first problem, but for a half-written last line.
+        game: the game; None finds it from the header (see `logs.acpc_log.header`).
+        strict: stop at the first problem, except for a half-written last line.
         on_problem: is told of every problem as it is met.
-        times: take the times of the actions from the transaction log beside the log (``match.tlog`` beside
+        times: take the times of the actions from the transaction log that goes with the log (``match.tlog`` with
             ``match.log``), if there is one.
         transcript: what the dealer wrote to standard error: comments are taken from it, and times where no
             transaction log gives them.
         part: read only this part of a file (see `logs.acpc_log.parts`), without times and transcript.
 
     Raises:
-        LogError: it is no log, or its game cannot be found.
-        DamagedLogError: reading strictly, a problem was met.
+        LogError: it is not a log, or its game cannot be found.
+        DamagedLogError: a problem was met while reading strictly.
         OSError: a file cannot be read.
     """
     if isinstance(source, str | os.PathLike):
@@ -130,7 +130,7 @@ class _Match:
         self.is_complete = True
         """Whether no hand is known to be missing."""
         self.lost_lines = 0
-        """Lines left out since the last hand: the hands that are missing there, perhaps."""
+        """Lines left out since the last hand: perhaps the hands that are missing there."""
 
 
 class _LogReader:
@@ -212,10 +212,10 @@ class _LogReader:
         if not line_number and self._path is not None:
             self._problems.report(1, None, "the file is empty", ProblemKind.HALF_WRITTEN)
         elif line_number and not self._is_log:
-            raise LogError(self._shown_path, "no ACPC log: there is neither a header nor a hand in it")
+            raise LogError(self._shown_path, "not an ACPC log: it contains neither a header nor a hand")
 
     def _read_other(self, line_number: int, line: str) -> None:
-        """Read a line that is no hand in today's form."""
+        """Read a line that is not a hand in today's form."""
         if line.startswith("#"):
             header = parse_header(line)
             if header is not None:
@@ -228,7 +228,7 @@ class _LogReader:
                 self._ready.append(record)
 
     def _read_unfinished(self, line_number: int, line: str) -> None:
-        """Read a last line that lacks its end: it counts if it can be seen that nothing else is missing."""
+        """Read a last line without its end: it counts if nothing else is missing."""
         self._is_log |= HEADER_START.startswith(line[: len(HEADER_START)])
         is_whole = not line.strip()
         if line.startswith("SCORE:"):
@@ -252,7 +252,7 @@ class _LogReader:
         return sorted(names) == sorted(known)
 
     def _pass_long_line(self, line_number: int, lines: Iterator[str]) -> None:
-        """Leave out a line that is longer than any hand."""
+        """Leave out a line that is longer than that of any hand."""
         for rest in lines:
             if rest.endswith("\n") or len(rest) < _MOST_CHARACTERS:
                 break
@@ -278,12 +278,12 @@ class _LogReader:
         self._match_name = header.match_name
 
     def _begin_hands(self, line_number: int, line: str) -> Callable[[str], StateLine] | None:
-        """Find the game; None for a line that is no hand before anything is known."""
+        """Find the game; None for a line that cannot be a hand, before anything is known."""
         looks_like_a_hand = line.startswith("STATE:") or line.count(":") == 4
         if not self._is_log and not looks_like_a_hand:
             self._foreign_lines += 1
             if self._foreign_lines > _MOST_FOREIGN_LINES:
-                raise LogError(self._shown_path, f"no ACPC log: the first {line_number} lines are nothing it holds")
+                raise LogError(self._shown_path, f"not an ACPC log: its first {line_number} lines do not belong in one")
             return None
         self._is_log = True
         game = self._given_game or find_log_game(self._header, self._path)
@@ -293,7 +293,7 @@ class _LogReader:
         return self._read_line
 
     def _end_match(self, score_names: tuple[str, ...] = ()) -> None:
-        """No more hands of this match: whoever waits for his seat gets it now."""
+        """End a match: hands that wait for their seats get them now."""
         match = self._match
         if match is None:
             return
@@ -310,7 +310,7 @@ class _LogReader:
         read = self._read_line or self._begin_hands(line_number, line)
         try:
             if read is None:
-                raise FormatError(line, 0, "the line is nothing that a log holds")
+                raise FormatError(line, 0, "the line does not belong in a log")
             hand = read(line)
         except FormatError as error:
             self._leave_out(line_number, error.column + 1, error.problem)
@@ -350,7 +350,7 @@ class _LogReader:
         totals = match.totals
         for seat, value in zip(seats, values, strict=True):
             totals[seat] += value
-        times, comments = ((), ()) if self._notes is None else self._notes.of_hand(hand_number, betting)
+        times, comments = ((), ()) if self._notes is None else self._notes.notes(hand_number, betting)
         return HandRecord(
             betting.game,
             self._match_name,
@@ -406,5 +406,5 @@ class _LogReader:
     def _is_sum(self, totals: tuple[float, ...], match: _Match) -> bool:
         """Whether totals are those of the match, alone or with what the same players played before in the log."""
         before = [earlier for names, earlier in self._earlier if names == match.seating.names]
-        sums = match.totals, [sum(of_seat) for of_seat in zip(match.totals, *before, strict=True)]
-        return any(is_same_score(totals, of_match) for of_match in sums)
+        sums = match.totals, [sum(totals) for totals in zip(match.totals, *before, strict=True)]
+        return any(is_same_score(totals, expected) for expected in sums)

@@ -29,7 +29,7 @@ class Score(NamedTuple):
 
 
 def parse_score(line: str) -> Score | None:
-    """Read a score line; None when it is none."""
+    """Read a score line; None for any other line."""
     values_text, _, names_text = line.rstrip("\r\n").removeprefix("SCORE:").partition(":")
     texts, names = values_text.split("|"), tuple(names_text.split("|"))
     if len(texts) != len(names) or not all(map(NUMBER.fullmatch, texts)):
@@ -38,11 +38,11 @@ def parse_score(line: str) -> Score | None:
 
 
 def is_same_score(one: Sequence[float], other: Sequence[float]) -> bool:
-    """Whether totals are the same, but for decimals that got lost in printing."""
+    """Whether totals are equal, except for decimals that were lost in printing."""
     return all(abs(a - b) <= _TOLERANCE_CHIPS for a, b in zip(one, other, strict=True))
 
 
 def wrong_score(totals: Sequence[float]) -> str:
-    """The sentence about a score that should be another."""
+    """The sentence about a score that differs from these sums."""
     shown = "|".join(map(format_value, totals))
     return f"the score is not the sum of the hands, {shown}: hands are missing, or some were added"

@@ -1,9 +1,9 @@
-"""Who sits where: seats from the names that a log lists by position.
+"""The seats of players, from the names that a log lists by position.
 
-A log names the players of each hand by position; the seats are behind it. Position p of hand n is in seat
-(p + n) mod N, unless the match was played with fixed seats: then p itself. Which of the two it is shows when the
-button has moved once, so a seating first collects a few hands and decides then; what damaged names there may be among
-them is outvoted. From then on each player is found by his name, and where names are not distinct, by the hand number.
+A log names the players of each hand by position and does not say which seat each has. Position p of hand n is in seat
+(p + n) mod N, or in seat p if the match was played with fixed seats. Which of the two it is shows as soon as the button
+has moved, so a seating first collects a few hands and then decides; damaged names among them are outvoted. From then on
+each player is found by name, and where names are not distinct, by the hand number.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from engine import Seat
 __all__ = ["Seating"]
 
 _MOST_COLLECTED: Final = 16
-"""Hands after which the button is taken to move."""
+"""Hands after which the seats are decided in any case."""
 
 
 class Seating:
@@ -52,7 +52,7 @@ class Seating:
         return bool(self.names)
 
     def conclude(self, score_names: Sequence[str] = ()) -> None:
-        """Decide with what there is; the names of a score, which stand by seat, count where they can."""
+        """Decide with the hands collected; where they do not decide, the names of a score do, which are by seat."""
         if self.names or not self._collected:
             return
         _, voters = self._majority()
@@ -67,7 +67,7 @@ class Seating:
         """The seat of each position, once decided.
 
         Raises:
-            ValueError: these are not the players of the match, or they sit otherwise; the sentence says it.
+            ValueError: these are not the players of the match, or they sit in different seats; the sentence says so.
         """
         seats = self._seats.get(names)
         if seats is not None:

@@ -1,9 +1,9 @@
-"""STATE lines: one finished hand each, read and checked against the rules.
+"""STATE lines, each a finished hand: read, and checked against the rules.
 
     STATE:0:crc/cc/cc/cc:5d5c|9hQd/8dAs8s/4h/6d:20|-20:Ann|Bob
 
-A line is believed only if the whole of it agrees with the game: the betting is legal and over, every card is in the
-deck and there once, the values are those the rules give. Hands of one game repeat their betting and their values again
+A line is accepted only if all of it agrees with the game: the betting is legal and over, every card is in the deck
+and occurs once, the values are those the rules give. Hands of one game repeat their betting and their values again
 and again, so both are remembered by their texts; the memory is bounded. Once it has been full, a betting text is
 remembered only when it comes for the second time: where texts hardly ever come again (six players, any size of raise),
 keeping them would save nothing and cost a third of the time, in the garbage collector. The first actions of a log are
@@ -58,7 +58,7 @@ _T = TypeVar("_T")
 
 
 class StateLine(NamedTuple):
-    """A finished hand as a line tells it.
+    """A finished hand as a line has it.
 
     Attributes:
         hand_number: 0-based.
@@ -118,14 +118,14 @@ class StateLines:
         """Read a line, with or without its end.
 
         Raises:
-            FormatError: it is no finished hand of this game; `column` is the first character that is wrong.
+            FormatError: it is not a finished hand of this game; `column` is the first wrong character.
         """
         fields = line.split(":")
         if len(fields) != 6 or fields[0] != "STATE":
             return self._read_odd(line, fields)
         _, number, betting_text, _, values_text, names_text = fields
         if not (number.isascii() and number.isdigit()) or int(number) >= _MOST_HANDS:
-            raise FormatError(line, _start(fields, 1), f"{number[:20]!r} is no hand number")
+            raise FormatError(line, _start(fields, 1), f"{number[:20]!r} is not a hand number")
         end = self._ends.get(betting_text)
         if end is None:
             end = self._learn_betting(line, fields)
@@ -144,7 +144,7 @@ class StateLines:
         return StateLine(int(number), betting, deal, values, names)
 
     def _read_odd(self, line: str, fields: list[str]) -> StateLine:
-        """Read a line that has not today's six fields: the names may stand first, and no 'STATE'."""
+        """Read a line that does not have today's six fields: the names may come first, without 'STATE'."""
         if len(fields) == 5 and fields[0] != "STATE" and fields[0].count("|") + 1 == self._game.num_players:
             names, rest = fields[0], line[len(fields[0]) + 1 :].rstrip("\r\n")
             try:
@@ -156,7 +156,7 @@ class StateLines:
         if fields[0] != "STATE":
             raise FormatError(line, 0, "the line is neither a hand ('STATE:'), a score ('SCORE:') nor a remark ('#')")
         if len(fields) > 6:
-            raise FormatError(line, _start(fields, 5), "a name holds ':', so that the names cannot be told apart")
+            raise FormatError(line, _start(fields, 5), "a name contains ':', so that the names cannot be told apart")
         raise FormatError(line, len(line.rstrip("\r\n")), f"the line ends after {len(fields)} of its 6 fields")
 
     # ---- the betting
@@ -195,7 +195,7 @@ class StateLines:
             self._seen = self._seen or set()
         betting = self._walk(text)
         if betting is None or not betting.finished or text.count("/") != betting.round:
-            # Something is wrong; the strict reader tells what.
+            # Something is wrong; the strict reader says what.
             return betting_after(self._game, text)
         return betting
 
@@ -258,7 +258,7 @@ class StateLines:
         return action
 
     def _walk_legacy(self, text: str) -> BettingState:
-        """The state an older betting text leads to: blinds stand in it, and amounts behind calls."""
+        """The state an older betting text leads to: it contains blinds, and amounts after calls."""
         before = "0:0:"
         try:
             older = parse_legacy_state(f"{before}{text}:")
@@ -317,7 +317,7 @@ class StateLines:
     def _is_complete(
         self, holes: tuple[tuple[Card, ...], ...], board: tuple[Card, ...], cards: set[Card], betting: BettingState
     ) -> bool:
-        """Whether no card stands there twice, and none is missing that the showdown needs."""
+        """Whether no card occurs twice, and none is missing that the showdown needs."""
         is_showdown = betting.is_showdown
         is_known = all(hole or not is_showdown or betting.folded >> position & 1 for position, hole in enumerate(holes))
         return is_known and len(cards) == sum(map(len, holes)) + len(board)
@@ -350,9 +350,9 @@ class StateLines:
             for i in range(0, len(run), 2):
                 card = _CARD_OF_TEXT.get(run[i : i + 2])
                 if card is None:
-                    return FormatError(line, at + i, f"{run[i : i + 2]!r} is no card")
+                    return FormatError(line, at + i, f"{run[i : i + 2]!r} is not a card")
                 if card in seen or card not in self._deck:
-                    problem = "stands there twice" if card in seen else "is not in the game's deck"
+                    problem = "occurs twice" if card in seen else "is not in the game's deck"
                     return FormatError(line, at + i, f"{CARD_TEXTS[card]} {problem}")
                 seen.add(card)
             at += len(run) + 1
@@ -369,7 +369,7 @@ class StateLines:
         if not _NUMBERS.fullmatch(fields[4]):
             for text in texts:
                 if not NUMBER.fullmatch(text):
-                    raise FormatError(line, at, f"{text[:20]!r} is no number of chips")
+                    raise FormatError(line, at, f"{text[:20]!r} is not a number of chips")
                 at += len(text) + 1
         values = tuple(map(float, texts))
         _remember(self._values, fields[4], values)

@@ -1,4 +1,4 @@
-"""The ACPC log: a header, one STATE line a hand, one SCORE line.
+"""Writing the ACPC log: a header, a STATE line per hand, a SCORE line.
 
     # name/game/hands/seed match holdem.limit.2p.game 1000 42
     #--t_response 600000
@@ -32,7 +32,7 @@ def format_header(
 
 
 def format_value(value: float) -> str:
-    """A number of chips: at most six decimals, no trailing zeros; tiny negative sums print ``-0``."""
+    """A number of chips with at most six decimals and no trailing zeros; tiny negative sums print ``-0``."""
     value = float(value)
     if value.is_integer() and value:
         return str(int(value))

@@ -28,21 +28,21 @@ class Fields:
         """A field that may be missing."""
         value = self.table.get(key)
         if value is not None and not isinstance(value, str):
-            raise HandError(f"{key} is no text")
+            raise HandError(f"{key} is not a text")
         return value
 
     def texts(self, key: str) -> list[str]:
         """A list of texts."""
         values = self.table.get(key)
         if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-            raise HandError(f"{key} is missing" if values is None else f"{key} is no list of texts")
+            raise HandError(f"{key} is missing" if values is None else f"{key} is not a list of texts")
         return values
 
     def amounts(self, key: str) -> list[int]:
         """A list of amounts of money, in chips."""
         values = self.table.get(key)
         if not isinstance(values, list):
-            raise HandError(f"{key} is missing" if values is None else f"{key} is no list")
+            raise HandError(f"{key} is missing" if values is None else f"{key} is not a list")
         return [self._chips(key, value) for value in values]
 
     def amount(self, key: str) -> int:
@@ -55,20 +55,20 @@ class Fields:
         """The amount in an action, in chips."""
         whole, _, fraction = text.partition(".")
         if not (text.isascii() and (whole + fraction).isdigit() and len(text) <= _MOST_DIGITS):
-            raise HandError(f"{text[:20]!r} is no amount")
+            raise HandError(f"{text[:20]!r} is not an amount")
         return self._chips("it", Decimal(text))
 
     def _chips(self, key: str, value: object) -> int:
         if isinstance(value, Decimal) and value == Decimal("Infinity"):
             return DEFAULT_STACK
         if isinstance(value, bool) or not isinstance(value, int | Decimal):
-            raise HandError(f"{key} holds {str(value)[:20]!r}, which is no amount")
+            raise HandError(f"{key} holds {str(value)[:20]!r}, which is not an amount")
         amount = Decimal(value)
         if not amount.is_finite() or (amount and not -_MOST_DIGITS < amount.adjusted() < _MOST_DIGITS):
-            raise HandError(f"{key} holds {str(value)[:20]}, which is no amount of chips")
+            raise HandError(f"{key} holds {str(value)[:20]}, which is not an amount of chips")
         chips = self._scale.chips(amount)
         if chips is None:
-            raise HandError(f"{key} holds {value}, which is no whole number of chips: give what a chip is worth")
+            raise HandError(f"{key} holds {value}, which is not a whole number of chips: say what a chip is worth")
         if chips < 0:
             raise HandError(f"{key} holds {value}, which is below 0")
         return chips
@@ -97,7 +97,7 @@ def game_of(fields: Fields) -> Game:
     antes = fields.amounts("antes")
     if not 2 <= len(stacks) <= 10 or len(blinds) != len(stacks) or len(antes) != len(stacks):
         raise HandError(
-            f"{len(stacks)} stacks, {len(blinds)} blinds and {len(antes)} antes are no table of 2 to 10 players"
+            f"{len(stacks)} stacks, {len(blinds)} blinds and {len(antes)} antes do not make a table of 2 to 10 players"
         )
     if any(antes):
         raise HandError("there are antes, which no game of the ACPC has")

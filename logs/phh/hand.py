@@ -16,13 +16,13 @@ from logs.record import HandRecord, PlayerComment, Times
 __all__ = ["read_hand"]
 
 _ODD_CHIP: Final = 1.0
-"""By so much a player's result may differ from an exact split: card rooms give the odd chip to somebody."""
+"""A player's result may differ by this much from an exact split: card rooms give the odd chip to somebody."""
 
 _ROUNDING: Final = 1e-4
 
 
 def read_hand(table: dict[str, Any], scale: Scale, *, match_name: str, place: int) -> tuple[HandRecord, str | None]:
-    """The record of a hand, and a sentence about what is doubtful in it, if anything is.
+    """The record of a hand, and a sentence about what is doubtful in it, or None.
 
     Args:
         table: the fields as TOML gives them, its floats as `Decimal`.
@@ -31,7 +31,7 @@ def read_hand(table: dict[str, Any], scale: Scale, *, match_name: str, place: in
         place: for a hand without a number.
 
     Raises:
-        HandError: it is no hand of hold'em that can be read.
+        HandError: it is not a hand of hold'em that can be read.
     """
     fields = Fields(table, scale)
     game = game_of(fields)
@@ -91,10 +91,10 @@ def _values(fields: Fields, play: Play) -> tuple[tuple[float, ...], str | None]:
 def _compared(
     values: list[float], told: list[float] | None, stacks: tuple[int, ...]
 ) -> tuple[tuple[float, ...], str | None]:
-    """Values, held against the finishing stacks where those are told.
+    """Values, compared with the finishing stacks where those are given.
 
     Raises:
-        HandError: they are another hand's.
+        HandError: they contradict each other.
     """
     if told is None:
         return tuple(values), None
@@ -105,7 +105,7 @@ def _compared(
         return tuple(values), f"the finishing stacks lack {-sum(differences):g} chips of the pot, as if rake was taken"
     wrong = next(position for position, difference in enumerate(differences) if abs(difference) >= _ODD_CHIP)
     raise HandError(
-        f"p{wrong + 1} has {told[wrong]:g} chips in the end, by the cards it would be {stacks[wrong] + values[wrong]:g}"
+        f"p{wrong + 1} has {told[wrong]:g} chips at the end, and should have {stacks[wrong] + values[wrong]:g}"
     )
 
 
@@ -125,7 +125,7 @@ def _seating(fields: Fields, players: int) -> tuple[tuple[str, ...], tuple[Seat,
 
 
 def _own_fields(fields: Fields, betting: BettingState) -> tuple[tuple[Times, ...], tuple[PlayerComment, ...]]:
-    """Times and comments, as far as they stand there as we write them."""
+    """Times and comments, as far as they are there in the form in which we write them."""
     times = fields.table.get("_times")
     count = sum(map(len, betting.rounds))
     if not isinstance(times, list) or len(times) != count or not all(map(_is_pair_of_numbers, times)):

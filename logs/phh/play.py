@@ -50,7 +50,7 @@ class Play:
         """Play one action.
 
         Raises:
-            HandError: it is none, or the rules refuse it.
+            HandError: it is not an action, or the rules refuse it.
         """
         match text.split("#", 1)[0].split():
             case []:
@@ -72,7 +72,7 @@ class Play:
             case [player, "sm", cards]:
                 self._deal(self._position(player, text), cards, text)
             case _:
-                raise HandError(f"{text[:60]!r} is no action of hold'em")
+                raise HandError(f"{text[:60]!r} is not an action of hold'em")
 
     def conclude(self) -> None:
         """Check what can be checked when all is played.
@@ -102,7 +102,7 @@ class Play:
             raise HandError(f"{text[:60]!r}: {error}") from None
 
     def _deal(self, position: Position, cards: str, text: str) -> None:
-        """Take note of a player's cards, dealt or shown; cards of which one is unknown count as unknown."""
+        """Note a player's cards, dealt or shown; two cards of which one is unknown count as unknown."""
         if "?" in cards and len(cards) == len(_NONE_KNOWN):
             return
         hole = self._cards(cards, text)
@@ -115,7 +115,7 @@ class Play:
     def _check_board(self, when: str) -> None:
         wanted = self._game.board_cards_by_round[self.betting.round]
         if len(self.board) != wanted:
-            raise HandError(f"{len(self.board)} cards lie on the table {when}, where {wanted} should")
+            raise HandError(f"the board has {len(self.board)} cards {when}, and should have {wanted}")
 
     def _raise(self, player: str, amount: str, text: str) -> None:
         position = self._position(player, text)

@@ -2,7 +2,7 @@
 
 A file is cut at its table headers, ``[1]`` alone in a line, and read hand by hand: it may be larger than memory, and
 what is wrong with one hand does not touch the others. Every hand is played again by the rules, so what a record holds
-is legal and its values are those the cards give. What PHH leaves open is filled in: a hand without a number counts as
+is legal and its values are those the cards give. Defaults fill what PHH leaves open: a hand without a number counts as
 its place in the file, players without seats sit in the order of the positions.
 """
 
@@ -39,17 +39,17 @@ def read_phh(
 ) -> Iterator[HandRecord]:
     """The hands of a PHH file, in its order, as they are read.
 
-    A record's deal holds no cards for who never showed them, and the board only as far as the hand went.
+    A record's deal holds no hole cards of players who never showed them, and the board only as far as the hand went.
 
     Args:
         source: the path of a file, or its lines with their ends.
-        strict: stop at the first problem, but for a half-written last hand.
+        strict: stop at the first problem, except for a half-written last hand.
         on_problem: is told of every problem as it is met.
         chip_value: what a chip is worth in the file's money: 0.01 reads a file in dollars as one of cents; None is 1.
 
     Raises:
         LogError: there is no hand in the file.
-        DamagedLogError: reading strictly, a problem was met.
+        DamagedLogError: a problem was met while reading strictly.
         OSError: the file cannot be read.
     """
     scale = Scale(1 if chip_value is None else chip_value)

@@ -1,11 +1,11 @@
 """Writing PHH: one hand as TOML text, many as numbered tables.
 
-The specification is that of the University of Toronto's computer poker group (PHH 0.0.2). What it has no field for
-stands in fields of our own, which begin with an underscore as it asks:
+The specification is that of the University of Toronto's computer poker group (PHH 0.0.2). What it has no field for is
+in fields of our own, which begin with an underscore as it asks:
 
     _max_raises   limit games: how many raises each round may have
-    _times        of each action: when the player was asked and when he answered, microseconds of Unix time
-    _comments     seat, number of actions before it, and text of each remark
+    _times        of each action: when the player was asked and when it answered, microseconds of Unix time
+    _comments     seat, number of actions before it, and text of each comment
     _seed         of the match's cards
 """
 
@@ -63,8 +63,8 @@ def format_phh(record: HandRecord, options: ExportOptions = _DEFAULT_OPTIONS) ->
     """A hand as the text of a ``.phh`` file.
 
     Raises:
-        UnsupportedGameError: it is no hold'em.
-        LogsError: PHH cannot tell what happened in it.
+        UnsupportedGameError: it is not hold'em.
+        LogsError: PHH cannot express it.
     """
     check_game(record.game)
     if options.hero is not None and options.hero not in record.names:
@@ -80,8 +80,8 @@ def format_phhs(
     """Hands as the pieces of a ``.phhs`` file, one per hand.
 
     Raises:
-        UnsupportedGameError: a hand is no hold'em.
-        LogsError: PHH cannot tell what happened in it.
+        UnsupportedGameError: a hand is not hold'em.
+        LogsError: PHH cannot express it.
     """
     for table, record in enumerate(records, first_table):
         yield f"[{table}]\n{format_phh(record, options)}\n"
@@ -185,5 +185,5 @@ def _array(values: Iterable[object]) -> str:
 
 
 def _string(text: str) -> str:
-    """A basic string of TOML, which are those of JSON but for one character."""
+    """A basic string of TOML: that of JSON except for one character."""
     return json.dumps(clean(text), ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,4 +1,4 @@
-"""The wall clock of New York, which the format counts by, without a time zone database.
+"""The wall clock of New York, which the format uses, without a time zone database.
 
 Importers take the time of a hand for US Eastern time and turn it into their own. Daylight saving time is the rule in
 force since 2007: from 2 o'clock on the second Sunday of March to 2 o'clock on the first Sunday of November.
@@ -38,7 +38,7 @@ class HandClock:
             at_us: when it was played, in microseconds of Unix time.
 
         Raises:
-            ValueError: no calendar has that time.
+            ValueError: the time is in no calendar.
         """
         utc_s = at_us // 1_000_000
         if not self._offset_from_s <= utc_s < self._offset_until_s:
@@ -64,7 +64,7 @@ def eastern_date(at_us: int) -> date:
         at_us: a moment, in microseconds of Unix time.
 
     Raises:
-        ValueError: no calendar has that time.
+        ValueError: the time is in no calendar.
     """
     utc_s = _seconds(at_us)
     return _EPOCH + timedelta(seconds=utc_s + _offset(utc_s)[0])
@@ -76,7 +76,7 @@ def eastern_us(year: int, month: int, day: int, hour: int, minute: int, second: 
     Of a time that it shows twice, when it is put back in autumn, the first.
 
     Raises:
-        ValueError: no calendar has that time.
+        ValueError: the time is in no calendar.
     """
     if not (hour < 24 and minute < 60 and second < 60):
         raise ValueError(f"an impossible time: {hour}:{minute:02}:{second:02}")

@@ -1,10 +1,10 @@
 """The lines of a PokerStars hand, read as what they say and not judged yet.
 
 A hand is the lines from one header (``PokerStars Hand #...``) to the next. Lines that say nothing about the play are
-passed over: chat, players who come and go, lost connections and time-outs, whatever a client adds with the years. That
+ignored: chat, players who come and go, lost connections and time-outs, whatever clients add over the years. That
 is safe because `logs.pokerstars.reader` plays the hand again by the rules and counts its money: a line that mattered
 would be missed. A player's name may hold nearly anything, so an action belongs to the seated player whose name is all
-that stands before the last colon.
+that comes before the last colon.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class HandText:
     Attributes:
         number: of the hand.
         betting: fixed limit, or no limit; a pot-limit hand is legal in a no-limit game.
-        symbol: what stands before amounts; empty for play money.
+        symbol: what precedes amounts; empty for play money.
         stakes_cents: both blinds, in limit games both bets, in hundredths of the money.
         begin_us: when it began, in microseconds of Unix time; None where the header gives no Eastern time.
         table: name of the table.
@@ -117,7 +117,7 @@ class HandText:
         board: the cards on the table.
         holes: hole cards by name, as far as they are known.
         payments: what players got.
-        total_cents: the pot with its rake; -1 before the summary tells it.
+        total_cents: the pot with its rake; -1 before the summary is read.
         rake_cents: with every other fee.
     """
 
@@ -279,7 +279,7 @@ def _parse_action(hand: HandText, line: int, name: str, text: str, street: int) 
 
 
 def _parse_summary(hand: HandText, start: int, lines: list[str]) -> None:
-    """Read the pot, the rake, and hole cards that are told nowhere else."""
+    """Read the pot, the rake, and hole cards that appear nowhere else."""
     names = {number: name for name, (number, _) in hand.seats.items()}
     for line, text in enumerate(lines, start):
         if text.startswith("Total pot ") and (found := _TOTAL.match(text)):
@@ -294,4 +294,4 @@ def _parse_summary(hand: HandText, start: int, lines: list[str]) -> None:
                 if found is not None:
                     _learn_cards(hand, line, name, found[1])
     if hand.total_cents < 0:
-        raise HandError("the summary does not tell the pot: its end is missing", start + len(lines) - 1)
+        raise HandError("the summary does not give the pot: its end is missing", start + len(lines) - 1)

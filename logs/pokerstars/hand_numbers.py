@@ -1,13 +1,13 @@
-"""The numbers of hands: twelve digits that say which hand of which match it is, for ever.
+"""The numbers of hands: twelve digits that identify a hand of a match in every export.
 
 Trackers know a hand by its number and drop every other hand of the same number, in a database that holds all matches.
-So a number must come again when the hand is exported again, and must not come for any other hand of any match. It is
+So a hand must get the same number whenever it is exported, and no other hand of any match may get it. It is
 
     a digest of the match * 1000 + the hand's own number, within 400000000000 to 999999999999
 
 Why twelve digits: genuine numbers have as many today, and there are importers that find things in the first line by
-their places. Why from 4 on: genuine numbers begin with 1 or 2, so own hands and those of an account can lie side by
-side in one database.
+their places. Why from 4 on: genuine numbers begin with 1 or 2, so our hands and those of an account can share a
+database.
 
 Why a digest of the match rather than of each hand: within a match no two numbers are then ever the same, while a
 million digests of that size would collide somewhere with a chance of four in seven. Why only three digits are kept free
@@ -17,10 +17,10 @@ some two of them overlap with a chance of about n * n * max(1, 2 * h / 1000 - 1)
 matches of a thousand hands, 1 in 60 for a hundred matches of a million. Five digits for the match and seven for the
 hand would make that all but certain, and 1 in 12.
 
-What a match is told by: its name, its players by seat, its game, and its first hand that is written (number, cards,
-betting, results): all that a dealer and a log both know. Two matches that are called the same differ in their first
-hand; who may come to write a match from a later hand on (it was resumed, its log is damaged, he wants only some hands)
-gives `match_id` himself, for every export: the seed, say, which the header of a log has too.
+What identifies a match: its name, its players by seat, its game, and its first hand that is written (number, cards,
+betting, results): all that a dealer and a log both know. Two matches of the same name differ in their first hand.
+Callers that may write a match from a later hand on (it was resumed, its log is damaged, only some hands are wanted)
+pass a `match_id` with every export: the seed, say, which the header of a log has, too.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Names as a card room would have them.
+"""Names as card rooms have them.
 
 Trackers find players by text searches, each in its own way, so a name here is at most twelve of the characters
 ``A-Z a-z 0-9 _ . -`` and holds none of the words that some importer takes for something else:
@@ -8,9 +8,9 @@ Trackers find players by text searches, each in its own way, so a name here is a
 - ``posts``, and what actions are called (``folds``) at the beginning: PokerKit finds actions in the lines of the seats;
 - no other word that lines begin with, as a whole name.
 
-A name is a function of the player's name alone wherever it can be, so that a bot is one player in the tracker whoever
-it meets: a name that is too long ends in a digest of the whole, and only two that would still be the same at one table
-are told apart by their seats.
+A name depends on the player's name alone wherever possible, so that a bot is one player in the tracker against every
+opponent: a name that is too long ends in a digest of the whole, and only names that would still be equal at one table
+get the numbers of their seats.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ def screen_names(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def table_name(name: str) -> str:
-    """A table's name as the format and a file name have it; a table without one is called so."""
+    """A table's name as the format and a file name have it; ``table`` where nothing is left of it."""
     return _NO_TABLE.sub("_", name)[:_LONGEST_TABLE].strip() or "table"
 
 
 def _allowed(name: str) -> str:
-    """The name without anything an importer stumbles over, but perhaps too long."""
+    """The name without anything that confuses an importer, but perhaps too long."""
     allowed = _INNER_WORDS.sub("-", _SITES.sub("-", _NO_NAME.sub("_", name))) or "player"
     return f"{allowed}-" if allowed.casefold() in _WHOLE_WORDS else allowed
 

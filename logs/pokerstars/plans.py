@@ -1,10 +1,10 @@
 """The lines of a hand that follow from its betting or from who sits where, with gaps for the rest.
 
-In every hand with the same betting these lines are the same but for who sits where and for the cards. Bettings come
-again and again: 100,000 hands of heads-up limit between players who do anything have 6,500 different ones. So they are
-made once, as a `Plan`, and with the winners of each pot as an `Outcome`. Both are texts with gaps: ``%s`` for cards
-and hand names, and one character for each name, that of `NAME_GAPS`. Neither names nor amounts hold any of these.
-A `Table` has the lines that are the same as long as every player keeps its position.
+In every hand with the same betting these lines differ only in the names and the cards. Bettings recur: 100,000 hands of
+heads-up limit between players who do anything have 6,500 different ones. So they are made once, as a `Plan`, and with
+the winners of each pot as an `Outcome`. Both are texts with gaps: ``%s`` for cards and hand names, and one character
+for each name, that of `NAME_GAPS`. Neither names nor amounts hold any of these. A `Table` has the lines that are the
+same as long as every player keeps its position.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _DEEP_BIG_BLINDS: Final = 10_000
 _FIRST_GAP: Final = 0x10
 
 NAME_GAPS: Final = tuple(chr(_FIRST_GAP + position) for position in range(10))
-"""What stands for the name of a position: control characters that are no line ends."""
+"""Placeholders for the name of each position: control characters that are not line ends."""
 
 
 class Plan:
@@ -82,7 +82,7 @@ class Outcome:
     Attributes:
         text: the lines from the showdown to the board of the summary. Gaps: cards and hand name of everybody who
             shows, in the order of the showdown; the board.
-        seat_texts: what the summary says of each position. Gaps: cards and hand name of who shows.
+        seat_texts: what the summary says of each position. Gaps: cards and hand name of players who show.
         values: net chips of each position that were found right for it; None before any were looked at.
     """
 
@@ -104,7 +104,7 @@ class Planner:
         """The plan of a hand's betting.
 
         Raises:
-            LogsError: the format cannot tell the betting, or the rake makes no sense.
+            LogsError: the format cannot express the betting, or the rake is not between 0 and the pot.
         """
         betting = record.betting
         actions = _without_idle_checks(betting, street_actions(betting))
@@ -139,7 +139,7 @@ class Planner:
             for position, cents in zip(winners[pot], shares(left[pot], len(winners[pot])), strict=True):
                 won_cents[position] += cents
                 collecting.append(f"{NAME_GAPS[position]} collected {money.text(cents)} from {_pot_name(pot, left)}\n")
-        won = {position: f"({money.text(won_cents[position])})" for of_pot in winners for position in of_pot}
+        won = {position: f"({money.text(won_cents[position])})" for sharing in winners for position in sharing}
         lines = ["*** SHOW DOWN ***\n"] if plan.showing else []
         for position in plan.showing:
             if position not in unknown:
@@ -150,9 +150,9 @@ class Planner:
                 lines.append(f"{NAME_GAPS[position]}: mucks hand \n")
                 texts[position] = "mucked"
         lines += collecting
-        for position, of_position in won.items():
+        for position, amount in won.items():
             if not texts[position]:
-                texts[position] = f"collected {of_position}"
+                texts[position] = f"collected {amount}"
                 if not plan.showing:
                     lines.append(f"{NAME_GAPS[position]}: doesn't show hand \n")
         lines += self._summary(plan, left)
@@ -226,10 +226,10 @@ def _pot_name(pot: int, all_pots: Sequence[int]) -> str:
 
 
 def _without_idle_checks(betting: BettingState, actions: Sequence[Step]) -> Sequence[Step]:
-    """The actions without checks that decide nothing.
+    """The actions without checks for which no table would ask.
 
-    At a table the last player with chips left is not asked when everybody else in the hand is all-in for no more than
-    his bet, as happens after a big blind that puts a player all-in. The ACPC asks him.
+    The last player with chips left is not asked at a table when everybody else in the hand is all-in for no more than
+    its bet, as happens after a big blind that puts a player all-in. The ACPC asks it.
     """
     stacks = betting.game.stacks
     if not any(spent == stack for spent, stack in zip(betting.spent, stacks, strict=True)):

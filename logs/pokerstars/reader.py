@@ -5,7 +5,7 @@
 
 Rules it obeys:
 
-- A hand is believed only if all of it agrees: it is played again by the rules, every amount must be what the rules make
+- A hand is accepted only if all of it agrees: it is played again by the rules, every amount must be what the rules make
   it, the pots must be what was put in, and the winners must have collected them, less the rake.
 - A hand that a game definition cannot express is left out and reported, and the rest is read: antes, straddles, dead
   blinds, a big blind that is all-in for less, boards dealt twice, tournaments, games other than hold'em.
@@ -14,7 +14,7 @@ Rules it obeys:
 - The players of a hand are those who posted or acted; position 0 is the first of them left of the button. Seats are
   counted without the empty ones.
 - A pot-limit hand is a hand of the no-limit game in which nobody raised too much.
-- A chip is a cent, and a hundredth of a chip of play money, unless `chip_value` says otherwise. Where a limit game of
+- A chip is a cent, and a hundredth of a chip of play money, by default. Where a limit game of
   the ACPC has no stacks, the record has those that our writer shows for it.
 """
 
@@ -70,7 +70,7 @@ def read_pokerstars(
 
     Raises:
         LogError: there is no hand in the file.
-        DamagedLogError: reading strictly, a problem was met.
+        DamagedLogError: a problem was met while reading strictly.
         OSError: the file cannot be read.
     """
     if isinstance(source, str | os.PathLike):
@@ -162,7 +162,7 @@ class _Replay:
                 raise HandError("the hand is not over after its last action", last_line)
         betting = self._betting
         if len(text.board) != betting.game.board_cards_by_round[betting.round]:
-            raise HandError(f"{len(text.board)} cards lie on the table at the end of the hand", last_line)
+            raise HandError(f"the board has {len(text.board)} cards at the end of the hand", last_line)
         deal = Deal(tuple([text.holes.get(name, ()) for name in self._names]), text.board)
         cards = [card for hole in deal.hole_cards for card in hole] + list(deal.board)
         if len(set(cards)) != len(cards):

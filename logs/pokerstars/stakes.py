@@ -83,7 +83,7 @@ def _stakes_chips(game: Game) -> tuple[int, int]:
 
 
 def stakes_warning(game: Game, options: ExportOptions) -> str | None:
-    """A sentence where importers would drop the hands for their stakes, with what to do; None where all is well.
+    """A sentence about stakes for which importers would drop the hands, with what to do; None where all is well.
 
     FPDB knows limit games by their big bet, and only those of genuine tables.
 

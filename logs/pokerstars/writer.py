@@ -5,24 +5,24 @@
         file.write(writer.format(record))
 
 `format_pokerstars_file` does the same with records of any number of matches. Hold'em only, limit and no-limit. Rules
-that are easily got wrong:
+that are easy to get wrong:
 
-- A raise is told by what it adds to the bet and by the player's total for the street; a call by the chips added.
+- A raise is written as what it adds to the bet and the player's total for the street; a call as the chips added.
 - A bet that nobody called is returned where it happened, and is in no pot: what the players put in, without it, is the
-  pot; what they collect is the pot less the rake, to the cent. Pots are split in whole cents: who of the winners sits
-  first left of the button gets what cannot be split.
-- Heads-up the button is the small blind. A game in which it is not cannot be told: trackers would say that somebody
-  acts out of turn. Neither are checks told that nobody is asked for at a table (`logs.pokerstars.plans`). What the
-  ACPC allows beyond the rules of card rooms is told as it was: a raise that nobody has the chips to call, and one
-  by who has called when an all-in is no full raise.
-- At the showdown everybody shows, the losers too, so that trackers see all cards; only hands that are not known
-  are mucked. Who folded shows nothing, unless he is the hero.
-- The hands' numbers are theirs for ever (`logs.pokerstars.hand_numbers`); times grow by a second at least
-  (`logs.pokerstars.clock`); names are such as importers do not stumble over (`logs.pokerstars.names`).
+  pot; what they collect is the pot less the rake, to the cent. Pots are split in whole cents: the first winner left of
+  the button gets the odd ones.
+- Heads-up the button is the small blind. A game in which it is not cannot be written: trackers would report actions
+  out of turn. Checks for which no table would ask are left out (`logs.pokerstars.plans`). What the ACPC allows beyond
+  the rules of card rooms is written as it happened: a raise that nobody has the chips to call, and a raise by a player
+  who has called, after an all-in that was not a full raise.
+- At the showdown everybody shows, the losers too, so that trackers see all cards; only unknown hands are mucked.
+  Players who folded show nothing, except the hero.
+- A hand has the same number in every export (`logs.pokerstars.hand_numbers`); times grow by at least a second
+  (`logs.pokerstars.clock`); names do not confuse importers (`logs.pokerstars.names`).
 - Every hand ends in two empty lines. Some lines end in a space, as genuine ones do: one importer looks for it.
-- Lines end in CR LF as in genuine files, since not every program that reads them can be tried here; those that can take
-  either. Write files with ``newline=""``, or it will be CR CR LF on Windows. There is no byte order mark, so files may
-  be appended to and joined; only the signs of euro and pound are not ASCII.
+- Lines end in CR LF as in genuine files, for programs that could not be tried here; those that could take either. Write
+  files with ``newline=""``, or it will be CR CR LF on Windows. There is no byte order mark, so files may be appended to
+  and joined; only the signs of euro and pound are not ASCII.
 
 The writer keeps what it made of the bettings it met last (`logs.pokerstars.plans`), so memory does not grow.
 """
@@ -51,7 +51,7 @@ __all__ = ["PokerStarsWriter", "check_game", "format_pokerstars", "format_pokers
 _MOST_PLANS: Final = 8192
 """Bettings a writer remembers, some 25 MB of them: all that heads-up limit has."""
 _MOST_TABLES: Final = 64
-"""Ways to sit; a match has as many as players, or one."""
+"""Seatings remembered; a match has as many as players, or one."""
 
 _DEFAULT_OPTIONS: Final = ExportOptions()
 
@@ -97,7 +97,7 @@ class PokerStarsWriter:
             options: how to write.
 
         Raises:
-            UnsupportedGameError: the game is no hold'em, or its blinds are not the usual two.
+            UnsupportedGameError: the game is not hold'em, or its blinds are not the usual two.
             LogsError: the hero is not at the table.
         """
         self._blinds = check_game(game)
@@ -125,7 +125,7 @@ class PokerStarsWriter:
         """What a file that begins with a hand is called: ``HH20260102 m1 - $10-$20.txt``.
 
         Raises:
-            LogsError: the hand was played at no time of any calendar.
+            LogsError: the time of the hand is in no calendar.
         """
         try:
             day = eastern_date(self._options.hand_time_us(record))
@@ -134,10 +134,10 @@ class PokerStarsWriter:
         return f"HH{day:%Y%m%d} {self._table_name} - {'-'.join(self._money.stakes(self._game))}.txt"
 
     def format(self, record: HandRecord) -> str:
-        """A hand, with the two empty lines behind it.
+        """A hand, with the two empty lines after it.
 
         Raises:
-            LogsError: the format cannot tell what happened in it, or it is no hand of this match.
+            LogsError: the format cannot express it, or it is not a hand of this match.
         """
         is_same_game = record.game is self._game or record.game == self._game
         if not is_same_game or record.names != self._names or record.match_name != self._match_name:
@@ -207,7 +207,7 @@ class PokerStarsWriter:
             raise LogsError(f"hand {record.hand_number} was played at {error}") from None
 
     def _hero_line(self, record: HandRecord) -> str:
-        """The hero's cards; nothing if there is no hero, or his cards are not known."""
+        """The hero's cards; nothing without a hero, or if its cards are not known."""
         hero = self._hero_seat
         if hero is None:
             return ""
@@ -271,7 +271,7 @@ class _ShownHand(NamedTuple):
 
 
 def _winners(plan: Plan, ranks: dict[Position, int]) -> tuple[tuple[Position, ...], ...]:
-    """Who wins each pot; without a showdown there are no ranks, and one plays for all there is."""
+    """Who wins each pot; without a showdown there are no ranks, and one player is left for all pots."""
     if not ranks:
         return tuple([pot.players for pot in plan.pots])
     found = []
@@ -282,13 +282,13 @@ def _winners(plan: Plan, ranks: dict[Position, int]) -> tuple[tuple[Position, ..
 
 
 def format_pokerstars(record: HandRecord, options: ExportOptions = _DEFAULT_OPTIONS) -> str:
-    """A single hand, with the two empty lines behind it.
+    """A single hand, with the two empty lines after it.
 
     Without a `match_id` its number is made of the hand itself; `PokerStarsWriter` is for matches.
 
     Raises:
-        UnsupportedGameError: it is no hold'em, or its blinds are not the usual two.
-        LogsError: the format cannot tell what happened in it, or the hero is not at the table.
+        UnsupportedGameError: it is not hold'em, or its blinds are not the usual two.
+        LogsError: the format cannot express it, or the hero is not at the table.
     """
     return PokerStarsWriter(record.game, record.match_name, record.names, options).format(record)
 
@@ -299,8 +299,8 @@ def format_pokerstars_file(records: Iterable[HandRecord], options: ExportOptions
     Hands of several matches may follow each other; a hand number that does not grow begins another match too.
 
     Raises:
-        UnsupportedGameError: a hand is no hold'em, or its blinds are not the usual two.
-        LogsError: the format cannot tell what happened in a hand, or the hero is not at the table.
+        UnsupportedGameError: a hand is not hold'em, or its blinds are not the usual two.
+        LogsError: the format cannot express a hand, or the hero is not at the table.
     """
     writer: PokerStarsWriter | None = None
     before: HandRecord | None = None

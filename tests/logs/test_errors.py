@@ -22,24 +22,24 @@ from logs.errors import (
 @pytest.mark.parametrize(
     ("column", "kind", "sentence"),
     [
-        (12, ProblemKind.SKIPPED, "x.log, line 7, byte 12: 'Xx' is no card (skipped)"),
-        (None, ProblemKind.NOTED, "x.log, line 7: 'Xx' is no card (read all the same)"),
+        (12, ProblemKind.SKIPPED, "x.log, line 7, byte 12: 'Xx' is not a card (skipped)"),
+        (None, ProblemKind.NOTED, "x.log, line 7: 'Xx' is not a card (read all the same)"),
         (
             None,
             ProblemKind.HALF_WRITTEN,
-            "x.log, line 7: 'Xx' is no card (left out, as is normal when a match was stopped while writing)",
+            "x.log, line 7: 'Xx' is not a card (left out, as is normal when a match was stopped while writing)",
         ),
     ],
 )
 def test_a_problem_says_where_what_and_what_was_done(column: int | None, kind: ProblemKind, sentence: str) -> None:
-    assert str(LogProblem("x.log", 7, column, "'Xx' is no card", kind)) == sentence
+    assert str(LogProblem("x.log", 7, column, "'Xx' is not a card", kind)) == sentence
 
 
 def test_the_error_of_strict_reading_carries_the_problem() -> None:
-    problem = LogProblem("x.log", 7, 12, "'Xx' is no card", ProblemKind.SKIPPED)
+    problem = LogProblem("x.log", 7, 12, "'Xx' is not a card", ProblemKind.SKIPPED)
     error = DamagedLogError(problem)
-    assert str(error) == "x.log, line 7, byte 12: 'Xx' is no card"
-    assert (error.path, error.problem, error.found) == ("x.log", "'Xx' is no card", problem)
+    assert str(error) == "x.log, line 7, byte 12: 'Xx' is not a card"
+    assert (error.path, error.problem, error.found) == ("x.log", "'Xx' is not a card", problem)
     assert str(DamagedLogError(LogProblem("x", 1, None, "bad", ProblemKind.NOTED))) == "x, line 1: bad"
 
 

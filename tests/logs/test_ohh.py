@@ -488,7 +488,7 @@ def test_rake_that_makes_no_sense_is_refused(rake: int) -> None:
 def test_other_games_are_refused_in_one_sentence(name: str) -> None:
     with pytest.raises(UnsupportedGameError) as caught:
         format_ohh(random_hands(name, 1)[0])
-    cards = caught.value.args[0].split("a deck of ")[1].split(" ")[0]
+    cards = caught.value.problem.split("a deck of ")[1].split(" ")[0]
     assert str(caught.value) == (
         f"Open Hand History holds hold'em only, and this game has a deck of {cards} cards; an ACPC log holds it"
     )

@@ -165,15 +165,15 @@ def test_a_file_that_is_none_is_a_problem_among_others(tmp_path: Path) -> None:
     back = list(read_hands([bad, good], on_problem=heard.append))
     assert len(back) == 3
     assert [str(problem) for problem in heard] == [
-        f"{bad}, line 1, byte 1: the line is nothing that a log holds (skipped)",
-        f"{bad}, line 1: no ACPC log: there is neither a header nor a hand in it (skipped)",
+        f"{bad}, line 1, byte 1: the line does not belong in a log (skipped)",
+        f"{bad}, line 1: not an ACPC log: it contains neither a header nor a hand (skipped)",
     ]
     # Nobody hears of problems, it is the only file, or nothing may be wrong: then it is an error.
-    with pytest.raises(LogError, match="no ACPC log"):
+    with pytest.raises(LogError, match="not an ACPC log"):
         list(read_hands([bad, good]))
-    with pytest.raises(LogError, match="no ACPC log"):
+    with pytest.raises(LogError, match="not an ACPC log"):
         list(read_hands([bad], on_problem=heard.append))
-    with pytest.raises(DamagedLogError, match="the line is nothing that a log holds"):
+    with pytest.raises(DamagedLogError, match="the line does not belong in a log"):
         list(read_hands([bad, good], on_problem=heard.append, strict=True))
 
 

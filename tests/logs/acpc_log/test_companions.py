@@ -201,7 +201,7 @@ def test_a_transaction_log_alone_gives_times(tmp_path: Path) -> None:
 def test_a_hand_that_was_never_finished_has_transactions_for_nothing(tmp_path: Path) -> None:
     records, lines = logged(tmp_path)
     hands, problems = read(tmp_path, "".join(lines) + "r 6 1795227485.694648 1795227485.694758\nc 6 17")
-    assert problems == [f"{len(lines) + 2}: 'c 6 17' is no transaction (HALF_WRITTEN)"]
+    assert problems == [f"{len(lines) + 2}: 'c 6 17' is not a transaction (HALF_WRITTEN)"]
     assert [hand.times for hand in hands] == [record.times for record in records]
 
 
@@ -209,7 +209,7 @@ def test_other_actions_leave_the_hand_without_times(tmp_path: Path) -> None:
     records, lines = logged(tmp_path)
     changed = {"c": "f", "f": "c", "r": "c"}[lines[0][0]] + lines[0][1:]
     hands, problems = read(tmp_path, changed + "".join(lines[1:]))
-    assert problems == ["1: hand 0 has other actions here than in the log, so it stays without times (NOTED)"]
+    assert problems == ["1: hand 0 has different actions here and in the log, so it stays without times (NOTED)"]
     assert [hand.times for hand in hands] == [(), *[record.times for record in records[1:]]]
 
 
@@ -229,10 +229,10 @@ def test_damaged_transactions_are_told(tmp_path: Path) -> None:
     records, lines = logged(tmp_path)
     hands, problems = read(tmp_path, "x" + lines[0] + "".join(lines[1:]) + "\udcff" * 50_000 + "\n")
     assert problems[0].startswith("1: 'x")
-    assert problems[0].endswith("is no transaction (SKIPPED)")
+    assert problems[0].endswith("is not a transaction (SKIPPED)")
     assert len(problems) == 3 - (len(records[0].times) == 1)
     assert [hand.times for hand in hands] == [(), *[record.times for record in records[1:]]]
-    with pytest.raises(DamagedLogError, match=r"x\.tlog, line 1: 'x.* is no transaction"):
+    with pytest.raises(DamagedLogError, match=r"x\.tlog, line 1: 'x.* is not a transaction"):
         list(read_log(tmp_path / "x.log", times=True, strict=True))
 
 

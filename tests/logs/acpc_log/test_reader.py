@@ -309,9 +309,9 @@ def test_strict_reading_stops_at_the_first_problem() -> None:
     assert [next(hands).hand_number for _ in range(5)] == [0, 1, 2, 3, 4]
     with pytest.raises(DamagedLogError) as caught:
         next(hands)
-    assert str(caught.value) == "<lines>, line 10, byte 7: 'x' is no hand number"
+    assert str(caught.value) == "<lines>, line 10, byte 7: 'x' is not a hand number"
     assert [caught.value.found] == heard
-    assert (caught.value.path, caught.value.problem) == ("<lines>", "'x' is no hand number")
+    assert (caught.value.path, caught.value.problem) == ("<lines>", "'x' is not a hand number")
 
 
 def test_strict_reading_stops_at_what_is_only_noted_too() -> None:
@@ -384,7 +384,7 @@ def test_a_definition_beside_the_log_comes_before_a_shipped_game(tmp_path: Path)
 def test_other_files_are_no_logs(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "x.log"
     path.write_bytes(content)
-    with pytest.raises(LogError, match="no ACPC log: "):
+    with pytest.raises(LogError, match="not an ACPC log: "):
         list(read_log(path))
 
 

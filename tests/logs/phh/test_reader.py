@@ -262,40 +262,40 @@ def problem_of(text: str) -> str:
     [
         ("variant = 'NT'", "", "there is no variant; FT and NT are read, limit and no-limit hold'em"),
         ("'NT'", "'PO'", "the variant is 'PO'; FT and NT are read, limit and no-limit hold'em"),
-        ("'NT'", "7", "variant is no text"),
+        ("'NT'", "7", "variant is not a text"),
         ("'NT'", "'FT'", "small_bet is missing"),
         ("antes = [0, 0, 0]", "", "antes is missing"),
-        ("antes = [0, 0, 0]", "antes = 0", "antes is no list"),
+        ("antes = [0, 0, 0]", "antes = 0", "antes is not a list"),
         ("antes = [0, 0, 0]", "antes = [0, 5, 0]", "there are antes, which no game of the ACPC has"),
-        ("antes = [0, 0, 0]", "antes = [0, 0]", "3 stacks, 3 blinds and 2 antes are no table of 2 to 10 players"),
-        ("[50, 100, 0]", "[50, 100, '0']", "blinds_or_straddles holds '0', which is no amount"),
-        ("[50, 100, 0]", "[50, 100, true]", "blinds_or_straddles holds 'True', which is no amount"),
+        ("antes = [0, 0, 0]", "antes = [0, 0]", "3 stacks, 3 blinds and 2 antes do not make a table of 2 to 10 players"),
+        ("[50, 100, 0]", "[50, 100, '0']", "blinds_or_straddles holds '0', which is not an amount"),
+        ("[50, 100, 0]", "[50, 100, true]", "blinds_or_straddles holds 'True', which is not an amount"),
         ("[50, 100, 0]", "[50, 100, -5]", "blinds_or_straddles holds -5, which is below 0"),
-        ("[50, 100, 0]", "[50, 100.5, 0]", "blinds_or_straddles holds 100.5, which is no whole number of chips: give"),
-        ("[50, 100, 0]", "[50, nan, 0]", "blinds_or_straddles holds NaN, which is no amount of chips"),
-        ("[50, 100, 0]", "[50, 1e999999999, 0]", "blinds_or_straddles holds 1E+999999999, which is no amount of chips"),
+        ("[50, 100, 0]", "[50, 100.5, 0]", "blinds_or_straddles holds 100.5, which is not a whole number of chips: say"),
+        ("[50, 100, 0]", "[50, nan, 0]", "blinds_or_straddles holds NaN, which is not an amount of chips"),
+        ("[50, 100, 0]", "[50, 1e999999999, 0]", "blinds_or_straddles holds 1E+999999999, which is not an amount of chips"),
         ("[50, 100, 0]", "[50, 30000, 0]", "this game cannot be played: blind for player 2 is greater than stack size"),
         ("[20000, 20000, 20000]", "[20000, 20000, 3000000000]", "this game cannot be played: a stack of 3000000000"),
         ("actions = ", "_x = ", "actions is missing"),
-        ("'d dh p1 6s6h'", "7", "actions is no list of texts"),
-        ("'p3 cbr 250'", "'p3 bets 250'", "'p3 bets 250' is no action of hold'em"),
-        ("'p3 cbr 250'", "'p3 sd'", "'p3 sd' is no action of hold'em"),
+        ("'d dh p1 6s6h'", "7", "actions is not a list of texts"),
+        ("'p3 cbr 250'", "'p3 bets 250'", "'p3 bets 250' is not an action of hold'em"),
+        ("'p3 cbr 250'", "'p3 sd'", "'p3 sd' is not an action of hold'em"),
         ("'p3 cbr 250'", "'p4 cbr 250'", "'p4 cbr 250' names a player who is not at the table"),
         ("'p3 cbr 250'", "'p0 cbr 250'", "'p0 cbr 250' names a player who is not at the table"),
         ("'p3 cbr 250'", "'x3 cbr 250'", "'x3 cbr 250' names no player"),
         ("'p3 cbr 250'", "'p² cbr 250'", "'p² cbr 250' names no player"),
         ("'p3 cbr 250'", "'p1 cbr 250'", "'p1 cbr 250': it is the turn of p3"),
-        ("'p3 cbr 250'", "'p3 cbr 25x'", "'25x' is no amount"),
-        ("'p3 cbr 250'", "'p3 cbr -250'", "'-250' is no amount"),
-        ("'p3 cbr 250'", "'p3 cbr 1.5'", "it holds 1.5, which is no whole number of chips: give what a chip is worth"),
+        ("'p3 cbr 250'", "'p3 cbr 25x'", "'25x' is not an amount"),
+        ("'p3 cbr 250'", "'p3 cbr -250'", "'-250' is not an amount"),
+        ("'p3 cbr 250'", "'p3 cbr 1.5'", "it holds 1.5, which is not a whole number of chips: say what a chip is worth"),
         ("'p3 cbr 250'", "'p3 cbr 150'", "'p3 cbr 150': the raise is below the smallest legal size"),
         ("'p3 cbr 250'", "'p3 cbr 99999'", "'p3 cbr 99999': the raise is above the player's stack"),
         ("'p3 cbr 480', 'p1 f'", "'p3 cbr 480'", "the hand is not over after its last action"),
         ("'p1 f'", "'p1 f', 'p3 f'", "'p3 f' comes after the end of the hand"),
         ("'p1 cc', 'p3 cbr 480'", "'p1 f'", "'p1 f': there is no bet to fold to: check instead"),
-        ("'d db 9sAhTs', ", "", "0 cards lie on the table before 'p1 cc', where 3 should"),
-        ("'d db 9sAhTs'", "'d db 9sAh'", "2 cards lie on the table before 'p1 cc', where 3 should"),
-        ("'p1 f'", "'p1 f', 'd db 2c'", "4 cards lie on the table at the end of the hand, where 3 should"),
+        ("'d db 9sAhTs', ", "", "the board has 0 cards before 'p1 cc', and should have 3"),
+        ("'d db 9sAhTs'", "'d db 9sAh'", "the board has 2 cards before 'p1 cc', and should have 3"),
+        ("'p1 f'", "'p1 f', 'd db 2c'", "the board has 4 cards at the end of the hand, and should have 3"),
         ("9sAhTs", "9sAhTx", "'d db 9sAhTx': 'Tx' in '9sAhTx' is not a card: write a rank of"),
         ("9sAhTs", "9sAh6s", "a card is dealt twice"),
         ("6s6h", "6s6h6d", "'d dh p1 6s6h6d': hold'em has two hole cards"),
@@ -311,13 +311,13 @@ def test_what_is_wrong_with_a_hand_is_said(old: str, new: str, problem: str) -> 
     ("more", "problem"),
     [
         ("finishing_stacks = [19750, 19900]", "2 finishing stacks at a table of 3"),
-        ("finishing_stacks = [19900, 19900, 20200]", "p1 has 19900 chips in the end, by the cards it would be 19750"),
+        ("finishing_stacks = [19900, 19900, 20200]", "p1 has 19900 chips at the end, and should have 19750"),
         ("players = ['a', 'b']", "2 players at a table of 3"),
-        ("players = ['a', 'b', 3]", "players is no list of texts"),
+        ("players = ['a', 'b', 3]", "players is not a list of texts"),
         ("seats = [1, 2, 2]", "seats are not 3 different numbers"),
         ("seats = [1, 2, '3']", "seats are not 3 different numbers"),
         ("seats = 3", "seats are not 3 different numbers"),
-        ("event = 3", "event is no text"),
+        ("event = 3", "event is not a text"),
     ],
 )
 def test_what_is_wrong_with_optional_fields_is_said(more: str, problem: str) -> None:
@@ -360,7 +360,7 @@ def test_a_damaged_hand_does_not_touch_the_others() -> None:
     start = sum(piece.count("\n") for piece in pieces[:2]) + 2
     assert len(problems) == 1
     assert problems[0].startswith(f"<lines>, line {start}: 'p")
-    assert "xx' is no action of hold'em (skipped)" in problems[0]
+    assert "xx' is not an action of hold'em (skipped)" in problems[0]
     pieces[2] = pieces[2].replace("antes = ", "antes == ")
     assert read("".join(pieces))[1] == [f"<lines>, line {start + 1}, byte 8: this is not TOML: invalid value (skipped)"]
 
@@ -371,7 +371,7 @@ def test_strict_reading_stops_at_the_first_problem() -> None:
     assert [next(hands).hand_number, next(hands).hand_number] == [0, 1]
     with pytest.raises(DamagedLogError) as caught:
         next(hands)
-    assert str(caught.value) == "<lines>, line 18: 'p1 xx' is no action of hold'em"
+    assert str(caught.value) == "<lines>, line 18: 'p1 xx' is not an action of hold'em"
     assert caught.value.found.kind is ProblemKind.SKIPPED
 
 

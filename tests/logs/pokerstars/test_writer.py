@@ -442,7 +442,7 @@ def test_equal_blinds_at_a_bigger_table() -> None:
 def test_a_raise_that_lowers_the_bet_is_refused() -> None:
     game = dataclasses.replace(find_game("limit3")[1], stacks=(1000, 1000, 15))
     hand = next(hand for hand in random_hands(game, 300, fold=0.0) if hand not in tellable([hand]))
-    with pytest.raises(LogsError, match="only an ACPC log can tell that"):
+    with pytest.raises(LogsError, match="only an ACPC log can express that"):
         format_pokerstars(hand)
 
 
