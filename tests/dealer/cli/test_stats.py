@@ -85,7 +85,7 @@ def test_what_cannot_be_read(arena_here: Arena, tmp_path: Path, command: str) ->
     (tmp_path / "letter.log").write_text("Dear Ann,\n" * 50)
     ran = arena_here(command, "letter.log")
     assert ran.code == 2
-    assert "not an ACPC log: the first" in ran.err.splitlines()[-1] + ran.err
+    assert "not an ACPC log: its first" in ran.err.splitlines()[-1] + ran.err
     assert "Traceback" not in ran.err
 
 
