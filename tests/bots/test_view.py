@@ -215,12 +215,14 @@ def check_against_text(hand: Hand, position: Position, hand_number: int) -> None
         assert sorted((*view.active_positions, *view.folded_positions)) == list(range(hand.game.num_players))
 
 
+@pytest.mark.parametrize("views", [120, pytest.param(3000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", shipped_games())
-def test_views_of_random_hands(name: str) -> None:
+def test_views_of_random_hands(name: str, views: int) -> None:
+    """At larger tables fewer hands, each with more views."""
     game = find_game(name)[1]
     rng = random.Random(1)
     source = deals(game, 5)
-    for number in range(60):
+    for number in range(views // game.num_players):
         hand = Hand(game, next(source))
         while True:
             for p in range(game.num_players):

@@ -86,11 +86,12 @@ def random_hand(rng: random.Random, cards: int) -> list[int]:
     return rng.sample(deck, cards)
 
 
+@pytest.mark.parametrize("hands", [5000, pytest.param(30_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("board_cards", [3, 4, 5])
-def test_random_hands_against_the_slow_reader(board_cards: int) -> None:
+def test_random_hands_against_the_slow_reader(board_cards: int, hands: int) -> None:
     rng = random.Random(board_cards)
     seen = set()
-    for _ in range(10_000 if board_cards < 5 else 3000):
+    for _ in range(hands):
         cards = random_hand(rng, 2 + board_cards)
         hole, board = tuple(cards[:2]), tuple(cards[2:])
         kind = read_kind(hole, board)

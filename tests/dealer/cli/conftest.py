@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -48,6 +49,21 @@ def arena(tmp_path: Path) -> Arena:
         return Ran(program.wait(), out.decode(), err.decode())
 
     return run
+
+
+@pytest.fixture(scope="session")
+def finished_runs(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """A function from the arguments of `arena play` to the folder it left, played once; for reading only."""
+
+    @functools.cache
+    def play(*arguments: str) -> Path:
+        folder = tmp_path_factory.mktemp("finished")
+        program = start([*ARENA, *arguments, "--out", "run"], cwd=folder, env=program_env())
+        out, err = program.communicate(timeout=PATIENCE_S)
+        assert (program.wait(), err) == (0, b""), (out, err)
+        return folder / "run"
+
+    return play
 
 
 @pytest.fixture

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,11 +16,9 @@ PLAY = ("play", "nolimit", "random", "calling", "-n", "40", "--seed", "3", "--in
 
 
 @pytest.fixture
-def run(arena: Arena, tmp_path: Path) -> Path:
+def run(finished_runs: Callable[..., Path], tmp_path: Path) -> Path:
     """A finished run with all its hand histories."""
-    ran = arena(*PLAY, "--export", "pokerstars,phh,ohh", "--out", "run")
-    assert (ran.code, ran.err) == (0, "")
-    return tmp_path / "run"
+    return shutil.copytree(finished_runs(*PLAY, "--export", "pokerstars,phh,ohh"), tmp_path / "run")
 
 
 def _texts(folder: Path) -> dict[str, bytes]:

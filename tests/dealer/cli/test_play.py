@@ -35,7 +35,7 @@ def test_a_match_is_shown_as_a_table_and_a_sentence(arena: Arena, tmp_path: Path
 
 
 def test_a_quiet_match_is_one_line(arena: Arena) -> None:
-    ran = arena("play", "kuhn", "calling", "calling", "-n", "10", "--seed", "1", "--quiet")
+    ran = arena("play", "kuhn", "calling", "calling", "-n", "10", "--seed", "1", "--in-process", "--quiet")
     assert ran.code == 0
     assert ran.err == ""
     (line,) = ran.out.splitlines()
@@ -45,7 +45,9 @@ def test_a_quiet_match_is_one_line(arena: Arena) -> None:
 
 
 def test_json_is_json_and_nothing_else(arena: Arena, tmp_path: Path) -> None:
-    ran = arena("play", "kuhn", "calling", "raising", "-n", "10", "--seed", "7", "--json", "--out", "x/y")
+    ran = arena(
+        "play", "kuhn", "calling", "raising", "-n", "10", "--seed", "7", "--in-process", "--json", "--out", "x/y"
+    )
     assert ran.code == 0
     assert ran.err == ""
     result = json.loads(ran.out)
@@ -79,20 +81,22 @@ def test_what_is_wrong_with_a_bot_of_ones_own_is_a_sentence(arena: Arena, tmp_pa
 
 
 def test_limit_holdem_is_the_game_where_none_is_named(arena: Arena) -> None:
-    result = json.loads(arena("play", "calling", "random", "-n", "10", "--json").out)
+    result = json.loads(arena("play", "calling", "random", "-n", "10", "--in-process", "--json").out)
     assert result["game"] == "holdem.limit.2p.reverse_blinds"
 
 
 def test_three_players(arena: Arena) -> None:
-    result = json.loads(arena("play", "kuhn3", "calling", "raising", "tight=folding", "-n", "30", "--json").out)
+    bots = ("calling", "raising", "tight=folding")
+    result = json.loads(arena("play", "kuhn3", *bots, "-n", "30", "--in-process", "--json").out)
     assert result["outcome"] == "finished"
     assert [player["name"] for player in result["players"]] == ["calling", "raising", "tight"]
     assert sum(player["chips"] for player in result["players"]) == pytest.approx(0)
 
 
 def test_a_seed_fixes_the_whole_match(arena: Arena, tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        assert arena("play", "leduc", "random", "random", "-n", "40", "--seed", "3", "-q", "--out", name).code == 0
+    for name, *way in (("one",), ("two", "--in-process")):
+        ran = arena("play", "leduc", "random", "random", "-n", "40", "--seed", "3", "-q", "--out", name, *way)
+        assert ran.code == 0
     logs = [(tmp_path / name / "match.b.log").read_text() for name in ("one", "two")]
     assert logs[0] == logs[1]
 
@@ -100,13 +104,13 @@ def test_a_seed_fixes_the_whole_match(arena: Arena, tmp_path: Path) -> None:
 def test_a_game_file_of_ones_own(arena: Arena, tmp_path: Path) -> None:
     kuhn = Path(__file__).resolve().parents[3] / "engine" / "games" / "kuhn.limit.2p.game"
     (tmp_path / "my.game").write_bytes(kuhn.read_bytes())
-    result = json.loads(arena("play", "my.game", "calling", "calling", "-n", "5", "--json").out)
+    result = json.loads(arena("play", "my.game", "calling", "calling", "-n", "5", "--in-process", "--json").out)
     assert (result["outcome"], result["duplicates"]) == ("finished", 5)
 
 
 def test_without_out_every_run_has_a_folder_of_its_own(arena: Arena, tmp_path: Path) -> None:
     for _ in range(2):
-        assert arena("play", "kuhn", "calling", "calling", "-n", "2", "-q").code == 0
+        assert arena("play", "kuhn", "calling", "calling", "-n", "2", "-q", "--in-process").code == 0
     folders = list((tmp_path / "runs").iterdir())
     assert len(folders) == 2
     assert all("calling" in folder.name for folder in folders)

@@ -38,7 +38,7 @@ RUNS: dict[str, list[str]] = {
         "2",
     ],
     "tournament": ["tournament", "random", "calling", "folding", "--game", "kuhn", "-n", "60", "--workers", "3"],
-    "in one process": ["play", "limit", "random", "raising", "-n", "3000", "--in-process"],
+    "in one process": ["play", "limit", "random", "raising", "-n", "1500", "--in-process"],
 }
 """Runs that differ in what goes on when they are killed."""
 
@@ -190,7 +190,7 @@ def test_a_run_that_a_bot_ended_goes_on_when_the_bot_is_mended(tmp_path: Path, a
 
 
 def _finished(arena: Arena) -> Ran:
-    ran = arena(*RUNS["play"], "--seed", "1", "--out", "run")
+    ran = arena("play", "kuhn", "random", "calling", "-n", "20", "--seed", "1", "--in-process", "--out", "run")
     assert ran.code == 0
     return ran
 

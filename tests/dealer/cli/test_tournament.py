@@ -78,7 +78,8 @@ def test_a_bot_that_cannot_start_costs_its_own_contests_only(arena: Arena, tmp_p
 
 
 def test_the_file_a_run_leaves_repeats_it(arena: Arena, tmp_path: Path) -> None:
-    first = arena("play", "kuhn", "calling", "random?fold=0.2,call=0.5,raise=0.3", "-n", "50", "-q", "--out", "one")
+    bots = ("calling", "random?fold=0.2,call=0.5,raise=0.3")
+    first = arena("play", "kuhn", *bots, "-n", "50", "-q", "--in-process", "--out", "one")
     again = arena("play", "--config", "one/run.toml", "-q", "--out", "two")
     assert first == again
     assert first.code == 0
@@ -113,7 +114,7 @@ def test_files_that_do_not_fit_are_told(arena_here: Arena, tmp_path: Path) -> No
 
 
 def test_a_finished_run_resumed_says_the_same_again(arena: Arena, tmp_path: Path) -> None:
-    arena("play", "kuhn", "calling", "random", "-n", "20", "--seed", "1", "-q", "--out", "one")
+    arena("play", "kuhn", "calling", "random", "-n", "20", "--seed", "1", "-q", "--in-process", "--out", "one")
     log = (tmp_path / "one" / "match.a.log").read_bytes()
     before = json.loads((tmp_path / "one" / "result.json").read_text())
     again = json.loads(arena("resume", "one", "--json").out)

@@ -61,7 +61,7 @@ def most_errors(runs: int) -> float:
 @pytest.mark.parametrize(
     ("runs", "wald", "most", "decided"),
     [
-        pytest.param(200, 200, 4000, 0.85, id="200 matches"),
+        pytest.param(100, 200, 4000, 0.85, id="100 matches"),
         pytest.param(3000, 600, 20_000, 0.9, id="3000 long matches", marks=pytest.mark.slow),
     ],
 )
