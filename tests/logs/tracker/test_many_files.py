@@ -119,9 +119,9 @@ def test_a_file_that_is_no_log(tmp_path: Path, processes: int) -> None:
     counts = count_files([bad, good], processes=processes, on_problem=problems.append)
     assert counts.hands == 120
     assert len(problems) == 11
-    sentence = f"{bad}, line 1: no ACPC log: there is neither a header nor a hand in it (skipped)"
+    sentence = f"{bad}, line 1: not an ACPC log: it contains neither a header nor a hand (skipped)"
     assert str(problems[-1]) == sentence
-    with pytest.raises(LogError, match="no ACPC log"):
+    with pytest.raises(LogError, match="not an ACPC log"):
         count_files([bad, good], processes=processes)
 
 
