@@ -19,8 +19,8 @@ from typing import Any
 
 from bots.registry import make_bot
 from dealer.bench.rows import Row
+from dealer.match.events import Event, HandFinished, Watcher
 from dealer.match.in_process import InProcessMatch
-from dealer.match.observer import MatchObserver
 from dealer.match.setup import MatchSetup
 from logs import HandRecord, format_header, format_state_line
 from logs.acpc_log.reader import read_log
@@ -59,12 +59,15 @@ def measure(repeats: int = 5, hands: int = 20_000) -> list[Row]:
     return rows
 
 
-class _Keeper(MatchObserver):
+class _Keeper(Watcher):
+    wants = frozenset({HandFinished})
+
     def __init__(self) -> None:
         self.records: list[HandRecord] = []
 
-    def hand_finished(self, record: HandRecord) -> None:
-        self.records.append(record)
+    def notice(self, event: Event) -> None:
+        if isinstance(event, HandFinished):
+            self.records.append(event.record)
 
 
 def _records(name: str, bots: Sequence[str] | None, hands: int) -> list[HandRecord]:
@@ -73,7 +76,7 @@ def _records(name: str, bots: Sequence[str] | None, hands: int) -> list[HandReco
     words = bots or ("random",) * game.num_players
     setup = MatchSetup(game, f"bench.{game_name}", hands, SEED, tuple(f"P{seat + 1}" for seat in range(len(words))))
     keeper = _Keeper()
-    InProcessMatch(setup, [make_bot(word, seat) for seat, word in enumerate(words)], keeper).play(hands)
+    InProcessMatch(setup, [make_bot(word, seat) for seat, word in enumerate(words)], [keeper]).play(hands)
     return keeper.records
 
 

@@ -28,7 +28,7 @@ async def _deal(game_file: str, matches: int, hands: int, seed: int, coalesce_s:
     with tempfile.TemporaryDirectory() as folder:
         for i in range(matches):
             setup = MatchSetup(game, f"m{i}", hands, seed + i, names)
-            log = LogWriter(LineFile(os.path.join(folder, f"m{i}.log")), names)
+            log = [LogWriter(LineFile(os.path.join(folder, f"m{i}.log")), names)]
             running.append(Connections(Match(setup, log), coalesce_s=coalesce_s))
         for connections in running:
             sys.stdout.write(" ".join(map(str, connections.listen())) + "\n")

@@ -61,7 +61,7 @@ class LocalRun(MatchRun):
         return InProcessMatch(
             plan.setup,
             bots,
-            self._observers,
+            self._watchers,
             hands_done=progress.hands,
             totals=progress.totals or None,
             used_us=progress.used_us or None,

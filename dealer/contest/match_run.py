@@ -23,8 +23,9 @@ from dataclasses import dataclass
 from dealer.contest.tally import Tally
 from dealer.errors import LaunchError
 from dealer.match.causes import Cause, MatchCause, NotWritten, PlayerCause
+from dealer.match.events import Audience, Event, FaultSeen, MatchStarted, Watcher
 from dealer.match.faults import Fault, FaultKind, Remedy
-from dealer.match.observer import MatchObserver, Observers
+from dealer.match.journal import Journal
 from dealer.match.sentences import process_sentences, sentence_of
 from dealer.match.setup import NO_PROGRESS, MatchSetup
 from dealer.record.files import MatchFiles, RecordPlan, open_match_files
@@ -90,7 +91,7 @@ class MatchRun(ABC):
     def __init__(
         self,
         plan: MatchPlan,
-        observers: Sequence[MatchObserver] = (),
+        watchers: Sequence[Watcher] = (),
         picked_up: PickedUp | None = None,
         on_values: Callable[[Sequence[float]], None] | None = None,
     ) -> None:
@@ -98,7 +99,7 @@ class MatchRun(ABC):
 
         Args:
             plan: what is run.
-            observers: further observers, told after the files and the tally.
+            watchers: further watchers, told after the files and the tally.
             picked_up: what an interrupted run has left.
             on_values: told the net chips by seat of every hand that ends.
         """
@@ -115,8 +116,7 @@ class MatchRun(ABC):
             self._progress = picked_up.progress
             _log.info("match %s: resumed after %d hands", plan.setup.name, picked_up.progress.hands)
         self._files: MatchFiles | None = None
-        self._extra_observers = tuple(observers)
-        self._observers: MatchObserver = MatchObserver()
+        self._watchers: tuple[Watcher, ...] = (self.tally, Journal(plan.setup), _Start(self), *watchers)
 
     # ---- what a run over TCP has more to say about
 
@@ -200,7 +200,7 @@ class MatchRun(ABC):
 
     def _open_files(self) -> MatchFiles:
         files = self._files = open_match_files(self.plan.setup, self.plan.record, is_resumed=self._is_resumed)
-        self._observers = Observers([*files.observers, self.tally, _Journal(self), *self._extra_observers])
+        self._watchers = (*files.watchers, *self._watchers)
         return files
 
     async def _explain(self, cause: Cause | None) -> None:
@@ -212,7 +212,6 @@ class MatchRun(ABC):
         hand = setup.first_hand + self.tally.hands
         is_before_start = self.started_s is None
         self.failure = text = sentence_of(cause, setup.names, hand)
-        _log.warning("match %s: %s", setup.name, text)
         if isinstance(cause, MatchCause):
             return
         seat = self.failed_seat = cause.seat
@@ -223,31 +222,22 @@ class MatchRun(ABC):
         self._report(Fault(seat, aftermath.kind, -1 if is_before_start else hand, cause.line, Remedy.MATCH_ENDED))
 
     def _report(self, fault: Fault) -> NotWritten | None:
-        """Tell the observers of a fault; returns why that failed, if it did."""
+        """Tell the watchers of a fault; returns why that failed, if it did."""
         try:
-            self._observers.fault(fault)
+            Audience(self._watchers).tell(FaultSeen(fault))
         except OSError as error:
             return NotWritten.of(error)
         return None
 
 
-class _Journal(MatchObserver):
-    """Notes when a match begins, and logs its course."""
+class _Start(Watcher):
+    """Notes when the match begins."""
+
+    wants = frozenset({MatchStarted})
 
     def __init__(self, run: MatchRun) -> None:
         self._run = run
-        self._name = run.plan.setup.name
 
-    def match_started(self, at_us: int) -> None:
+    def notice(self, event: Event) -> None:
         """All players are there."""
         self._run.started_s = time.monotonic()
-        _log.info("match %s: started", self._name)
-
-    def fault(self, fault: Fault) -> None:
-        """A player did something wrong."""
-        where = (self._name, fault.seat + 1, self._run.plan.setup.names[fault.seat], fault.hand_number)
-        _log.warning("match %s, seat %d (%s), hand %d: %s, %s", *where, fault.kind.value, fault.remedy.value)
-
-    def match_finished(self, last_asked_us: int, totals: Sequence[float]) -> None:
-        """All hands are played."""
-        _log.info("match %s: finished", self._name)

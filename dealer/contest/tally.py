@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from dealer.match.events import Event, FaultSeen, HandFinished, Watcher
 from dealer.match.faults import Fault, FaultKind, Remedy
-from dealer.match.observer import MatchObserver
 from dealer.record.response_times import ResponseTimes
 from dealer.record.resume import PickedUp
 from engine import Game
@@ -15,7 +15,7 @@ from logs import HandRecord
 __all__ = ["Tally"]
 
 
-class Tally(MatchObserver):
+class Tally(Watcher):
     """Counts a match. By seat where nothing else is said.
 
     Attributes:
@@ -26,6 +26,8 @@ class Tally(MatchObserver):
         restarts: how often a player was started again.
         times: how long answers took.
     """
+
+    wants = frozenset({FaultSeen, HandFinished})
 
     def __init__(self, game: Game, on_values: Callable[[Sequence[float]], None] | None = None) -> None:
         """Start at nothing.
@@ -52,10 +54,16 @@ class Tally(MatchObserver):
         for times, earlier in zip(self.times, picked_up.times, strict=True):
             times.include(earlier)
         for fault in picked_up.faults:
-            self.fault(fault)
+            self.count_fault(fault)
 
-    def hand_finished(self, record: HandRecord) -> None:
-        """Count the hand."""
+    def notice(self, event: Event) -> None:
+        """Count the hand or the fault."""
+        if isinstance(event, HandFinished):
+            self._count_hand(event.record)
+        elif isinstance(event, FaultSeen):
+            self.count_fault(event.fault)
+
+    def _count_hand(self, record: HandRecord) -> None:
         self.hands += 1
         seats, times = record.seats, record.times
         values = [0.0] * len(seats)
@@ -74,7 +82,7 @@ class Tally(MatchObserver):
         if self._on_values is not None:
             self._on_values(values)
 
-    def fault(self, fault: Fault) -> None:
+    def count_fault(self, fault: Fault) -> None:
         """Count the fault and keep the first one."""
         seat = fault.seat
         if fault.is_final:

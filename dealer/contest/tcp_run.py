@@ -16,9 +16,9 @@ from functools import partial
 from dealer.contest.match_run import Aftermath, MatchPlan, MatchRun
 from dealer.errors import LaunchError
 from dealer.match.causes import Cause, EndedBeforeConnecting, PlayerCause, VersionLate
+from dealer.match.events import Watcher
 from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.match.match import Match
-from dealer.match.observer import MatchObserver
 from dealer.match.setup import Loss, Phase
 from dealer.record.resume import PickedUp
 from dealer.table.connections import Connections
@@ -49,12 +49,12 @@ class TcpRun(MatchRun):
     def __init__(
         self,
         plan: MatchPlan,
-        observers: Sequence[MatchObserver] = (),
+        watchers: Sequence[Watcher] = (),
         picked_up: PickedUp | None = None,
         on_values: Callable[[Sequence[float]], None] | None = None,
     ) -> None:
         """Prepare a run: see `MatchRun`."""
-        super().__init__(plan, observers, picked_up, on_values)
+        super().__init__(plan, watchers, picked_up, on_values)
         self.ports: list[int] = []
         self._opened_s = time.monotonic()
         self._processes: dict[Seat, BotProcess] = {}
@@ -134,7 +134,7 @@ class TcpRun(MatchRun):
 
     def _open(self, hands: int) -> Connections:
         plan = self.plan
-        match = Match(plan.setup, self._observers, progress=self._progress)
+        match = Match(plan.setup, self._watchers, progress=self._progress)
         match.play_until(hands)
         connections = Connections(match, host=plan.host, coalesce_s=plan.coalesce_s)
         connections.on_loss = partial(self._on_loss, connections)

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+from dealer.match.faults import ReplyProblem
 from engine import Action, ActionKind, BettingState, Rule, nearest_legal
 
 __all__ = ["fit"]
 
 
-def fit(betting: BettingState, action: Action) -> tuple[Action, str | None]:
-    """The action itself where it is legal, else the nearest legal one, and the reference's sentence about the change.
+def fit(betting: BettingState, action: Action) -> tuple[Action, ReplyProblem | None]:
+    """The action itself where it is legal, else the nearest legal one and what is wrong.
 
     A raise of the wrong size becomes the nearest legal size; any other illegal action a call. In limit games any size
     of a raise that is allowed stands for the one there is.
     """
     nearest = nearest_legal(action, betting)
     if nearest.kind is not action.kind:
-        warning = "WARNING: invalid action, changed to call"
-        if action.kind is ActionKind.RAISE and betting.raise_refusal() is Rule.ACTION_LIMIT:
-            warning = "WARNING: #actions in round is too close to MAX_NUM_ACTIONS, forcing call/fold\n" + warning
-        return nearest, warning
-    size, legal_size = action.hand_total, nearest.hand_total
-    if size == legal_size or betting.game.is_limit:
+        is_full = action.kind is ActionKind.RAISE and betting.raise_refusal() is Rule.ACTION_LIMIT
+        return nearest, ReplyProblem.ACTION_LIMIT if is_full else ReplyProblem.ILLEGAL_ACTION
+    if action.hand_total == nearest.hand_total or betting.game.is_limit:
         return action, None
-    change = "increased" if size < legal_size else "decreased"
-    return nearest, f"WARNING: raise of {size} {change} to {legal_size}"
+    return nearest, ReplyProblem.ILLEGAL_SIZE

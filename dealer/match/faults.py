@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from engine import Action, Seat
 
-__all__ = ["QUOTED_BYTES", "Fault", "FaultKind", "FaultPolicy", "Remedy"]
+__all__ = ["QUOTED_BYTES", "Fault", "FaultKind", "FaultPolicy", "Remedy", "ReplyProblem"]
 
 
 QUOTED_BYTES = 120
@@ -34,6 +34,33 @@ class FaultKind(enum.Enum):
     """The player's process ended."""
     FLOOD = "flood"
     """A player that does not read what it is sent, or sends line after line without answering."""
+
+
+class ReplyProblem(enum.Enum):
+    """What is wrong with a reply, as finely as the reference dealer tells it."""
+
+    NO_REPLY = enum.auto()
+    """It is no reply to any state."""
+    OTHER_STATE = enum.auto()
+    """It answers a state that is not the present one."""
+    UNREADABLE_SIZE = enum.auto()
+    """It raises without a readable size."""
+    UNKNOWN_ACTION = enum.auto()
+    """No action stands in it."""
+    ILLEGAL_ACTION = enum.auto()
+    """The rules refuse the action."""
+    ACTION_LIMIT = enum.auto()
+    """The rules refuse a raise because the round has too many actions already."""
+    ILLEGAL_SIZE = enum.auto()
+    """The rules allow a raise, of another size."""
+
+    @property
+    def kind(self) -> FaultKind:
+        """How it is counted."""
+        if self is ReplyProblem.OTHER_STATE:
+            return FaultKind.STALE_REPLY
+        is_malformed = self in (ReplyProblem.NO_REPLY, ReplyProblem.UNREADABLE_SIZE, ReplyProblem.UNKNOWN_ACTION)
+        return FaultKind.MALFORMED_REPLY if is_malformed else FaultKind.ILLEGAL_ACTION
 
 
 class FaultPolicy(enum.Enum):

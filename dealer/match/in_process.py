@@ -1,9 +1,9 @@
 """One match inside this process: bot objects, no bytes, no event loop, for bulk work.
 
-    match = InProcessMatch(setup, bots, observer)
+    match = InProcessMatch(setup, bots, watchers)
     match.play(until_hand=setup.hands)
 
-It deals the same cards, asks the same questions and tells its observers the same things in the same order as
+It deals the same cards, asks the same questions and tells its watchers the same things in the same order as
 `Match` does, so bots whose decisions follow from what they see and from their seeds leave the same ACPC
 log either way; the tests hold both against each other. It is synchronous: `play` returns when so many hands of the
 match are finished, and goes on when called again, so that a caller can move several matches on in turn.
@@ -16,7 +16,7 @@ What is different from a match over TCP, because nobody stands between dealer an
   the limits is a timeout once it has come.
 - A bot object that has failed is not made anew: under `FaultPolicy.RESTART` as under `FaultPolicy.FORFEIT` its seat
   checks or folds from there on.
-- There are no lines: observers that want them are refused, and `MatchSetup.max_idle_lines_per_hand` bounds nothing.
+- There are no lines: watchers that want them are refused, and `MatchSetup.max_idle_lines_per_hand` bounds nothing.
 """
 
 from __future__ import annotations
@@ -28,8 +28,20 @@ from bots.group import Bot, BotFailure, BotGroup
 from dealer.errors import MatchFailure
 from dealer.match.causes import BotFailed, Cause, NobodyLeft, NotWritten, OutOfTime, PlayerCause
 from dealer.match.clocks import SeatClock
+from dealer.match.events import (
+    ActionPlayed,
+    Audience,
+    FaultSeen,
+    HandClosed,
+    HandFinished,
+    HandStarted,
+    LineReceived,
+    LineSent,
+    MatchEnded,
+    MatchStarted,
+    Watcher,
+)
 from dealer.match.faults import Fault, FaultPolicy, Remedy
-from dealer.match.observer import MatchObserver
 from dealer.match.setup import MAX_COMMENTS_PER_HAND, MatchSetup, Phase
 from engine import CALL, FOLD, BettingState, Deal, Seat, betting_start, deals
 from engine.hand import hand_values
@@ -51,7 +63,7 @@ class InProcessMatch:
         self,
         setup: MatchSetup,
         bots: Sequence[Bot],
-        observer: MatchObserver,
+        watchers: Sequence[Watcher] = (),
         *,
         hands_done: int = 0,
         totals: Sequence[float] | None = None,
@@ -63,7 +75,7 @@ class InProcessMatch:
         Args:
             setup: what is played.
             bots: by seat. For a match that goes on: new ones, made with the same seeds.
-            observer: is told everything.
+            watchers: who is told what happens.
             hands_done: hands that an earlier run has finished.
             totals: net chips by seat over those hands; zeros by default.
             used_us: time used by seat in those hands; zeros by default.
@@ -71,9 +83,10 @@ class InProcessMatch:
 
         Raises:
             TypeError: one of the bots is none.
-            ValueError: there are more or fewer bots than the game has players, or the observer wants lines.
+            ValueError: there are more or fewer bots than the game has players, or a watcher wants lines.
         """
-        if observer.wants_lines:
+        audience = self._audience = Audience(watchers)
+        if audience.wants(LineSent) or audience.wants(LineReceived):
             raise ValueError("a match in this process has no lines to show: play it over TCP to see them")
         game = setup.game
         players = game.num_players
@@ -84,7 +97,6 @@ class InProcessMatch:
         self.hands_played = hands_done
         self.tracebacks: dict[Seat, str] = {}
 
-        self._observer = observer
         self._table = BotGroup(bots, game)
         self._clocks = [SeatClock(setup.limits, setup.hands) for _ in range(players)]
         for clock, used in zip(self._clocks, used_us or (), strict=False):
@@ -139,7 +151,7 @@ class InProcessMatch:
                 self._fail(problem)
 
     def close(self) -> None:
-        """Tell the bots that it is over, as the end of the connection does over TCP; the observer is told nothing.
+        """Tell the bots that it is over, as the end of the connection does over TCP; the watchers are told nothing.
 
         Nothing to do for a match that is over.
         """
@@ -149,8 +161,8 @@ class InProcessMatch:
 
     def _play_hand(self) -> None:
         """Deal a hand, play it to its end and tell about it."""
-        setup, observer, table, clocks = self.setup, self._observer, self._table, self._clocks
-        absent, monotonic_ns, wants_actions = self._absent, time.monotonic_ns, observer.wants_actions
+        setup, tell, table, clocks = self.setup, self._audience.tell, self._table, self._clocks
+        absent, monotonic_ns, wants_actions = self._absent, time.monotonic_ns, self._audience.wants(ActionPlayed)
         self._hand_number = number = self._hand_number + 1
         deal = next(self._deals)
         seats = self._seats_by_offset[0 if setup.fixed_seats else number % len(clocks)]
@@ -158,6 +170,8 @@ class InProcessMatch:
         for clock in clocks:
             clock.hand_us = 0
         self._to_unix_ns = to_unix_ns = time.time_ns() - monotonic_ns()
+        if self._audience.wants(HandStarted):
+            tell(HandStarted(number, seats, deal))
         betting = self._root
         times: list[Times] = []
         failures = table.begin_hand(number, deal, seats, betting)
@@ -185,14 +199,14 @@ class InProcessMatch:
                     continue
             sent_us, received_us = (asked_ns + to_unix_ns) // 1000, (now_ns + to_unix_ns) // 1000
             if wants_actions:
-                observer.action_played(action, number, sent_us, received_us)
+                tell(ActionPlayed(number, seat, betting, action, sent_us, received_us))
             times.append(Times(sent_us, received_us))
             betting = betting.after(action)
-        observer.hand_finished(self._count_hand(deal, betting, seats, times))
+        tell(HandFinished(self._count_hand(deal, betting, seats, times)))
         if failures := table.end_hand(betting):
             self._failed_late = failures
             self._keep_tracebacks(failures)
-        observer.hand_closed(number, [clock.match_us for clock in clocks])
+        tell(HandClosed(number, tuple([clock.match_us for clock in clocks])))
 
     def _note(self, seat: Seat, action_index: int, lines: Sequence[bytes]) -> None:
         """Keep what a bot remarked, as text the way a dealer reads a line: a character per byte."""
@@ -227,13 +241,16 @@ class InProcessMatch:
         if self.phase is Phase.CONNECTING:
             self._asked_ns = time.monotonic_ns()
             self._to_unix_ns = time.time_ns() - self._asked_ns
-            self._observer.match_started(self._asked_us())
+            self._audience.tell(MatchStarted(self.setup, self._asked_us()))
         self.phase = Phase.PLAYING
 
     def _finish(self) -> None:
-        self._observer.match_finished(self._asked_us(), self.totals)
+        self._audience.tell(self._end(None, 0))
         self.phase = Phase.FINISHED
         self.close()
+
+    def _end(self, cause: Cause | None, waited_us: int) -> MatchEnded:
+        return MatchEnded(cause, self.hands_played, tuple(self.totals), self._asked_us(), waited_us)
 
     def _asked_us(self) -> int:
         return (self._asked_ns + self._to_unix_ns) // 1000
@@ -242,7 +259,10 @@ class InProcessMatch:
         cause: Cause = problem.cause if isinstance(problem, MatchFailure) else NotWritten.of(problem)
         self.phase = Phase.FAILED
         self.failure = cause
-        self._observer.match_failed(cause, (time.monotonic_ns() - self._asked_ns) // 1000)
+        waited_us = (time.monotonic_ns() - self._asked_ns) // 1000
+        self._audience.tell_failure(
+            MatchEnded(cause, self.hands_played, tuple(self.totals), self._asked_us(), waited_us)
+        )
         self.close()
 
     # ---- players who fail
@@ -263,7 +283,8 @@ class InProcessMatch:
         if self.setup.on_fault is FaultPolicy.END:
             raise MatchFailure(cause)
         self._leave(cause.seat)
-        self._observer.fault(Fault(cause.seat, cause.kind, self._hand_number, b"", Remedy.FORFEITED))
+        fault = Fault(cause.seat, cause.kind, self._hand_number, b"", Remedy.FORFEITED)
+        self._audience.tell(FaultSeen(fault))
         if len(self._absent) == self.setup.game.num_players:
             raise MatchFailure(NobodyLeft())
 

@@ -3,7 +3,7 @@
 Whoever owns the connections (`dealer.table.connections`, or a test) gives the bytes of each seat to `receive`, calls
 `check_time` when `deadline_ns` has passed, and gives each seat a function that writes. The match does the rest: it
 deals, tells every seat each state in seat order, judges the lines of the player to act as the reference dealer does,
-and tells its observer everything.
+and tells its watchers what happens.
 
 Rules it obeys (ACPC protocol 2.0.0 and the reference server):
 
@@ -48,8 +48,22 @@ from dealer.match.causes import (
 )
 from dealer.match.clocks import SeatClock
 from dealer.match.correction import fit
-from dealer.match.faults import Fault, FaultKind, FaultPolicy, Remedy
-from dealer.match.observer import MatchObserver
+from dealer.match.events import (
+    ActionPlayed,
+    Audience,
+    FaultSeen,
+    HandClosed,
+    HandFinished,
+    HandStarted,
+    LineReceived,
+    LineSent,
+    MatchEnded,
+    MatchStarted,
+    Settled,
+    VersionDiffers,
+    Watcher,
+)
+from dealer.match.faults import Fault, FaultPolicy, Remedy, ReplyProblem
 from dealer.match.setup import MAX_COMMENTS_PER_HAND, NO_PROGRESS, Loss, MatchSetup, Phase, Progress
 from engine import CALL, FOLD, Action, BettingState, Deal, Seat, betting_start, deals
 from engine.hand import hand_values
@@ -98,7 +112,7 @@ class Match:
     def __init__(
         self,
         setup: MatchSetup,
-        observer: MatchObserver,
+        watchers: Sequence[Watcher] = (),
         transactions: Iterable[Transaction] = (),
         progress: Progress = NO_PROGRESS,
     ) -> None:
@@ -106,14 +120,10 @@ class Match:
 
         Args:
             setup: what is played.
-            observer: is told everything.
+            watchers: who is told what happens.
             transactions: actions of an earlier run to go on from, as the reference does it.
             progress: whole hands of an earlier run to go on from.
         """
-        if observer.wants_lines and setup.on_fault is not FaultPolicy.END:
-            raise ValueError(
-                "who wants to see every line sees the match end with the first player lost, as the reference"
-            )
         self.setup = setup
         self.phase = Phase.CONNECTING
         self.failure: Cause | None = None
@@ -127,7 +137,12 @@ class Match:
         game = setup.game
         players = game.num_players
         self._game = game
-        self._observer = observer
+        self._audience = audience = Audience(watchers)
+        self._tell = audience.tell
+        self._shows_lines = audience.wants(LineSent) or audience.wants(LineReceived) or audience.wants(Settled)
+        """Every line leaves at once and in seat order, so that the watchers are told what happened when."""
+        self._shows_hands = audience.wants(HandStarted)
+        self._shows_actions = audience.wants(ActionPlayed)
         self._transactions = transactions
         self._sessions = [DealerSession(game) for _ in range(players)]
         self._clocks = [SeatClock(setup.limits, setup.hands) for _ in range(players)]
@@ -171,7 +186,7 @@ class Match:
         """Seats whose sessions may hold something unread, and seats to be answered for."""
         self._answered_ns = 0
         self._idle_lines = [0] * players
-        self._takes_single_replies = not observer.wants_lines
+        self._takes_single_replies = not self._shows_lines
         self._to_unix_ns = time.time_ns() - time.monotonic_ns()
 
     # ---- what the owner of the connections calls
@@ -258,7 +273,7 @@ class Match:
             self.phase = Phase.FAILED
             self.failure = cause
             self.deadline_ns = None
-            self._observer.match_failed(cause, waited_us)
+            self._audience.tell_failure(self._end(cause, waited_us))
 
     # ---- holding
 
@@ -340,7 +355,7 @@ class Match:
         self._unread.discard(seat)
         self._away.add(seat)
         is_final = self.setup.on_fault is FaultPolicy.FORFEIT or clock.is_spent
-        if self.phase is Phase.HOLDING:
+        if self.phase is Phase.HOLDING or self._betting.finished:
             # Between two hands: the one before stands as it is.
             self._losses.append(Loss(cause, self._hand_number + 1, 0, is_final))
         else:
@@ -366,10 +381,13 @@ class Match:
         """Run a step of the match; whatever goes wrong ends the match, or a player's part in it, and nothing else."""
         try:
             step()
-            if self._observer.wants_lines:
-                self._observer.settled()
         except (MatchFailure, OSError) as problem:
             self._stop(problem)
+        if self._shows_lines and self.phase is not Phase.FAILED:
+            try:
+                self._tell(Settled())
+            except OSError as problem:
+                self._stop(problem)
 
     def _stop(self, problem: MatchFailure | OSError) -> None:
         cause: Cause = problem.cause if isinstance(problem, MatchFailure) else NotWritten.of(problem)
@@ -390,7 +408,7 @@ class Match:
             if version is None:
                 return
             if not version.is_supported:
-                self._observer.warning("ERROR: this server is currently using version 2.0.0")
+                self._tell(VersionDiffers(seat))
             self._greeted += 1
         self.phase = Phase.PLAYING
         if len(self._absent) == self._game.num_players:
@@ -412,16 +430,18 @@ class Match:
 
     def _start(self) -> None:
         self._asked_ns = self._answered_ns = time.monotonic_ns()
-        self._observer.match_started(self._unix_us(self._asked_ns))
+        self._tell(MatchStarted(self.setup, self._unix_us(self._asked_ns)))
         if self.hands_played >= self._until:
             self._rest()
             return
-        self._begin_hand()
+        self._deal_hand()
         for transaction in self._transactions:
             self._replay(transaction)
         if self.hands_played >= self._until:
             self._rest()
-        elif self._betting.finished:
+            return
+        self._show_hand()
+        if self._betting.finished:
             self._close_hand()
         else:
             self._ask()
@@ -447,11 +467,20 @@ class Match:
         self._betting = after
         if after.finished:
             self._count_hand()
-            self._begin_hand()
+            self._deal_hand()
 
     # ---- one hand
 
     def _begin_hand(self) -> None:
+        """Deal the next hand and tell of it."""
+        self._deal_hand()
+        self._show_hand()
+
+    def _show_hand(self) -> None:
+        if self._shows_hands:
+            self._tell(HandStarted(self._hand_number, self._seats, self._deal))
+
+    def _deal_hand(self) -> None:
         """Deal the next hand and prepare what its lines are made of."""
         self._hand_number += 1
         number = self._hand_number
@@ -469,7 +498,7 @@ class Match:
 
     def _tell_end(self) -> None:
         """Prepare the last state of the hand for every seat; it leaves with whatever is sent next."""
-        if self._observer.wants_lines:
+        if self._shows_lines:
             self._tell_in_order()
             return
         players = len(self._seats)
@@ -487,8 +516,8 @@ class Match:
         prefixes, text, tails = self._lines.prefixes, self._lines.betting, self._lines.tails
         asked = self._betting.acting_position
         self._actor = actor = self._seats[asked]
-        if self._observer.wants_lines:
-            self._tell_in_order()
+        if self._shows_lines:
+            self._tell_in_order(actor if is_repeated else None)
             self._start_clock()
             return
         line = prefixes[asked] + text + tails[asked]
@@ -520,6 +549,9 @@ class Match:
         cause = sending_failed(seat, error)
         if self.setup.on_fault is FaultPolicy.END:
             raise MatchFailure(cause) from None
+        if self._betting.finished and self.hands_played >= self.setup.hands:
+            # The match is over for this player all the same.
+            return
         self._set_aside(cause)
         for at, (other, line) in enumerate(rest):
             try:
@@ -538,22 +570,22 @@ class Match:
         else:
             self.deadline_ns = now_ns + self._response_ns
 
-    def _tell_in_order(self) -> None:
+    def _tell_in_order(self, only: Seat | None = None) -> None:
         """Tell the present state seat by seat, each line noted when it has been sent, as the reference does."""
         players = len(self._seats)
-        for seat in range(players):
+        for seat in map(Seat, range(players)):
+            if seat in self._away or seat in self._absent or only not in (None, seat):
+                continue
             position = (seat - self._seats[0]) % players
-            line = self._sessions[seat].send(
-                self._lines.line(position), is_question=position == self._betting.acting_position
-            )
-            self._send(Seat(seat), line, True)
-            self._observer.line_sent(Seat(seat), time.time_ns() // 1000, line)
-
-    def _send(self, seat: Seat, line: bytes, is_asked: bool) -> None:
-        try:
-            self._writes[seat](line, is_asked)
-        except OSError as error:
-            raise MatchFailure(sending_failed(seat, error)) from None
+            line = self._lines.line(position)
+            try:
+                self._writes[seat](
+                    self._sessions[seat].send(line, is_question=position == self._betting.acting_position), True
+                )
+            except OSError as error:
+                self._could_not_send(seat, error, ())
+            else:
+                self._tell(LineSent(seat, time.time_ns() // 1000, line))
 
     # ---- the answer
 
@@ -580,8 +612,8 @@ class Match:
             if isinstance(event, Closed):
                 raise MatchFailure(ConnectionClosed(actor, self._wasted_us(), self.setup.limits.response_us))
             raw = event.raw
-            if self._observer.wants_lines:
-                self._observer.line_received(actor, self._unix_us(now_ns), raw)
+            if self._shows_lines:
+                self._tell(LineReceived(actor, self._unix_us(now_ns), raw))
             if isinstance(event, Comment):
                 self._hear_on(raw)
                 if len(self._comments) < MAX_COMMENTS_PER_HAND:
@@ -603,10 +635,10 @@ class Match:
         self._charge(self._actor, (now_ns - self._asked_ns) // 1000)
         after = self._betting.after_if_legal(action)
         if after is None:
-            action, warning = fit(self._betting, action)
-            if warning is not None:
-                self._observer.warning(warning)
-                self._report(FaultKind.ILLEGAL_ACTION, raw, Remedy.PLAYED, action)
+            sent = action
+            action, problem = fit(self._betting, sent)
+            if problem is not None:
+                self._report(problem, raw, action, sent)
             after = self._betting.after(action)
         self._play(action, after, now_ns)
 
@@ -614,21 +646,22 @@ class Match:
         """Report a line without a readable action; whether it counts as a call, or the player is to be heard on."""
         raw = event.raw
         if isinstance(event, BadState):
-            self._observer.warning("WARNING: bad state format in response")
-            self._report(FaultKind.MALFORMED_REPLY, raw, Remedy.IGNORED)
+            self._report(ReplyProblem.NO_REPLY, raw)
         elif isinstance(event, StaleReply):
-            self._observer.warning("WARNING: ignoring un-requested response")
-            self._report(FaultKind.STALE_REPLY, raw, Remedy.IGNORED)
+            self._report(ReplyProblem.OTHER_STATE, raw)
         else:
-            problem = "bad action format in response" if isinstance(event, BadAction) else "invalid action"
-            self._observer.warning(f"WARNING: {problem}, changed to call")
-            self._report(FaultKind.MALFORMED_REPLY, raw, Remedy.PLAYED, CALL)
+            is_size = isinstance(event, BadAction)
+            self._report(ReplyProblem.UNREADABLE_SIZE if is_size else ReplyProblem.UNKNOWN_ACTION, raw, CALL)
             return True
         self._hear_on(raw)
         return False
 
-    def _report(self, kind: FaultKind, raw: bytes, remedy: Remedy, played: Action | None = None) -> None:
-        self._observer.fault(Fault(self._actor, kind, self._hand_number, raw, remedy, played))
+    def _report(
+        self, problem: ReplyProblem, raw: bytes, played: Action | None = None, sent: Action | None = None
+    ) -> None:
+        remedy = Remedy.IGNORED if played is None else Remedy.PLAYED
+        fault = Fault(self._actor, problem.kind, self._hand_number, raw, remedy, played)
+        self._tell(FaultSeen(fault, problem, sent))
 
     def _hear_on(self, raw: bytes) -> None:
         """The player has said something that is no action: his silence counts anew."""
@@ -658,9 +691,9 @@ class Match:
 
     def _play(self, action: Action, after: BettingState, now_ns: int) -> None:
         """Apply the player's action, tell everyone, and ask the next player."""
-        if self._observer.wants_actions:
+        if self._shows_actions:
             asked_us, received_us = self._unix_us(self._asked_ns), self._unix_us(now_ns)
-            self._observer.action_played(action, self._hand_number, asked_us, received_us)
+            self._tell(ActionPlayed(self._hand_number, self._actor, self._betting, action, asked_us, received_us))
         self._times_ns.append((self._asked_ns, now_ns))
         self._answered_ns = now_ns
         self._lines.play(action, after)
@@ -679,11 +712,11 @@ class Match:
     def _close_hand(self) -> None:
         """Settle a finished hand and begin the next one that needs an action, or end the match."""
         while True:
-            self._observer.hand_finished(self._count_hand())
+            self._tell(HandFinished(self._count_hand()))
             if self._betting.is_showdown:
                 self._lines.show(self._betting.folded)
             self._tell_end()
-            self._observer.hand_closed(self._hand_number, [clock.match_us for clock in self._clocks])
+            self._tell(HandClosed(self._hand_number, tuple([clock.match_us for clock in self._clocks])))
             if self.hands_played >= self._until:
                 self._rest()
                 return
@@ -703,8 +736,7 @@ class Match:
                 try:
                     self._writes[seat](line, False)
                 except OSError as error:
-                    if self.phase is Phase.HOLDING or self.setup.on_fault is FaultPolicy.END:
-                        self._could_not_send(Seat(seat), error, ())
+                    self._could_not_send(Seat(seat), error, ())
         if self.hands_played >= self.setup.hands:
             self._finish_match()
 
@@ -729,7 +761,11 @@ class Match:
             tuple(self._comments),
         )
 
+    def _end(self, cause: Cause | None, waited_us: int) -> MatchEnded:
+        asked_us = self._unix_us(self._asked_ns)
+        return MatchEnded(cause, self.hands_played, tuple(self.totals), asked_us, waited_us)
+
     def _finish_match(self) -> None:
-        self._observer.match_finished(self._unix_us(self._asked_ns), self.totals)
+        self._tell(self._end(None, 0))
         self.phase = Phase.FINISHED
         self.deadline_ns = None

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dealer.errors import LaunchError
+from dealer.match.events import Watcher
 from dealer.match.match import MatchSetup
-from dealer.match.observer import MatchObserver
 from dealer.record.writers import CommentWriter, FaultWriter, HandHistoryWriter, LogWriter, TransactionWriter
 from engine import Seat
 from logs import format_header, format_score_line
@@ -72,7 +72,7 @@ class MatchFiles:
     """The open files of a match.
 
     Attributes:
-        observers: what writes them.
+        watchers: what writes them.
     """
 
     def __init__(self, setup: MatchSetup, plan: RecordPlan, *, is_resumed: bool = False) -> None:
@@ -114,7 +114,7 @@ class MatchFiles:
         except OSError:
             self.close()
             raise
-        self.observers: tuple[MatchObserver, ...] = (
+        self.watchers: tuple[Watcher, ...] = (
             self._comments,
             LogWriter(self._log, setup.names),
             TransactionWriter(self._transactions),

@@ -1,4 +1,4 @@
-"""Observers that keep a match on disk line by line: the ACPC log, the transaction log, comments, faults."""
+"""The watchers that keep a match on disk line by line: the ACPC log, the transaction log, comments, faults."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from dealer.match.causes import Cause
+from dealer.match.events import ActionPlayed, Event, FaultSeen, HandFinished, MatchEnded, Watcher
 from dealer.match.faults import QUOTED_BYTES, Fault, FaultKind, Remedy
-from dealer.match.observer import MatchObserver
 from engine import Action, Seat
-from logs import HandRecord, format_score_line, format_state_line, format_transaction
+from logs import format_score_line, format_state_line, format_transaction
 from logs.comments import format_comment
 from logs.export import Exporter
 from logs.line_file import LineFile
@@ -27,109 +26,108 @@ __all__ = [
 ]
 
 
-class LogWriter(MatchObserver):
+class LogWriter(Watcher):
     """Writes the ACPC log: a STATE line per hand before the players see its end, the SCORE line when all is played."""
+
+    wants = frozenset({HandFinished, MatchEnded})
 
     def __init__(self, file: LineFile, names: Sequence[str]) -> None:
         self._file = file
         self._names = names
 
-    def hand_finished(self, record: HandRecord) -> None:
-        """Write the hand."""
-        self._file.write(format_state_line(record))
-
-    def match_finished(self, last_asked_us: int, totals: Sequence[float]) -> None:
-        """Write the score."""
-        self._file.write(format_score_line(totals, self._names))
-        self._file.close()
-
-    def match_failed(self, cause: Cause, waited_us: int) -> None:
-        """Keep what is written."""
-        self._file.close()
+    def notice(self, event: Event) -> None:
+        """Write the hand or, at the end, the score."""
+        if isinstance(event, HandFinished):
+            self._file.write(format_state_line(event.record))
+        elif isinstance(event, MatchEnded):
+            if event.cause is None:
+                self._file.write(format_score_line(event.totals, self._names))
+            self._file.close()
 
 
-class TransactionWriter(MatchObserver):
+class TransactionWriter(Watcher):
     """Writes the transaction log: each action before it is applied."""
 
-    wants_actions = True
+    wants = frozenset({ActionPlayed, MatchEnded})
 
     def __init__(self, file: LineFile) -> None:
         self._file = file
 
-    def action_played(self, action: Action, hand_number: int, sent_us: int, received_us: int) -> None:
+    def notice(self, event: Event) -> None:
         """Write the action."""
-        self._file.write(format_transaction(action, hand_number, sent_us, received_us))
-
-    def match_finished(self, last_asked_us: int, totals: Sequence[float]) -> None:
-        """All is written."""
-        self._file.close()
-
-    def match_failed(self, cause: Cause, waited_us: int) -> None:
-        """Keep what is written."""
-        self._file.close()
+        if isinstance(event, ActionPlayed):
+            self._file.write(format_transaction(event.action, event.hand_number, event.sent_us, event.received_us))
+        elif isinstance(event, MatchEnded):
+            self._file.close()
 
 
-class CommentWriter(MatchObserver):
-    """Keeps what players remarked; the file appears with the first remark.
+class _LateWriter(Watcher):
+    """Writes a file that appears with its first line."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: LineFile | None = None
+
+    def _write(self, lines: str) -> LineFile:
+        if self._file is None:
+            self._file = LineFile(self._path, append=True)
+        self._file.write(lines)
+        return self._file
+
+    def close(self) -> None:
+        """Close the file, if there is one."""
+        if self._file is not None:
+            self._file.close()
+
+
+class CommentWriter(_LateWriter):
+    """Keeps the comments of players; the file appears with the first one.
 
     It comes before the log writer: no hand is in the log whose comments are not on disk.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._file: LineFile | None = None
+    wants = frozenset({HandFinished})
 
-    def hand_finished(self, record: HandRecord) -> None:
+    def notice(self, event: Event) -> None:
         """Write the comments of the hand."""
-        if record.comments:
-            if self._file is None:
-                self._file = LineFile(self._path, append=True)
-            self._file.write("".join(format_comment(record.hand_number, comment) for comment in record.comments))
-
-    def close(self) -> None:
-        """Close the file."""
-        if self._file is not None:
-            self._file.close()
+        if isinstance(event, HandFinished) and event.record.comments:
+            number = event.record.hand_number
+            self._write("".join(format_comment(number, comment) for comment in event.record.comments))
 
 
-class HandHistoryWriter(MatchObserver):
+class HandHistoryWriter(Watcher):
     """Writes every hand in a format of other programs, as soon as it is in the log."""
+
+    wants = frozenset({HandFinished})
 
     def __init__(self, exporter: Exporter) -> None:
         self._exporter = exporter
 
-    def hand_finished(self, record: HandRecord) -> None:
+    def notice(self, event: Event) -> None:
         """Write the hand."""
-        self._exporter.write(record)
+        if isinstance(event, HandFinished):
+            self._exporter.write(event.record)
 
 
-class FaultWriter(MatchObserver):
-    """Keeps what players did wrong, a JSON object a line, so that a match that goes on later still counts it.
+class FaultWriter(_LateWriter):
+    """Keeps what players did wrong, a JSON object per line, so that a match that is resumed still counts it.
 
-    That a player takes no part any more is on disk before the first hand without him is: also a machine that stops
+    The fault that ends a player's part is on disk before the first hand without that player: a machine that stops
     leaves no such hand without its reason.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._file: LineFile | None = None
+    wants = frozenset({FaultSeen})
 
-    def fault(self, fault: Fault) -> None:
+    def notice(self, event: Event) -> None:
         """Write the fault; the file appears with the first one."""
-        if self._file is None:
-            self._file = LineFile(self._path, append=True)
-        self._file.write(format_fault(fault))
-        if fault.is_final:
-            self._file.sync()
-
-    def close(self) -> None:
-        """Close the file."""
-        if self._file is not None:
-            self._file.close()
+        if isinstance(event, FaultSeen):
+            file = self._write(format_fault(event.fault))
+            if event.fault.is_final:
+                file.sync()
 
 
 def format_fault(fault: Fault) -> str:
-    """The line of one fault, with its LF; a long offending line is kept in part."""
+    """The line of one fault, with its LF; of a long offending line the beginning is kept."""
     data = {
         "seat": fault.seat,
         "kind": fault.kind.value,

@@ -14,16 +14,26 @@ from collections.abc import Callable, Sequence
 from typing import TextIO
 
 from dealer.errors import ListenError, UsageError
-from dealer.match.causes import Cause
 from dealer.match.clocks import TimeLimits
+from dealer.match.events import (
+    Event,
+    FaultSeen,
+    HandClosed,
+    LineReceived,
+    LineSent,
+    MatchEnded,
+    MatchStarted,
+    Settled,
+    VersionDiffers,
+    Watcher,
+)
 from dealer.match.match import Match, MatchSetup, Phase
-from dealer.match.observer import MatchObserver, Observers
 from dealer.record.writers import LogWriter, TransactionWriter
 from dealer.reference.options import EXTENSIONS, USAGE, Options, parse_hands, parse_options, parse_seed
-from dealer.reference.sentences import failure_text
+from dealer.reference.sentences import failure_text, line_text, warning_text
 from dealer.table.connections import Connections
 from dealer.table.loop import new_event_loop
-from engine import Game, GameError, Seat
+from engine import Game, GameError
 from logs import format_header, format_score_line, parse_transactions
 from logs.line_file import LineFile
 from logs.transaction_log import Transaction, format_time
@@ -105,18 +115,18 @@ def _run(arguments: Sequence[str]) -> int:
         t_hand_ms=limits.hand_us // 1000,
         t_per_hand_ms=limits.match_us(setup.hands) // setup.hands // 1000,
     )
-    observers: list[MatchObserver] = []
+    watchers: list[Watcher] = []
     earlier: list[Transaction] = []
     if options.log:
         log = _open(f"{match_name}.log", "ERROR: could not open log file ", options.append)
-        observers.append(LogWriter(log, names))
+        watchers.append(LogWriter(log, names))
     if options.transaction_log:
         path = f"{match_name}.tlog"
         if options.append:
             earlier = _read_transactions(path, game)
-        observers.append(TransactionWriter(_open(path, "ERROR: could not open transaction file ", options.append)))
-    observers.append(Transcript(_Output(sys.stderr), quiet=options.quiet, setup=setup))
-    match = Match(setup, Observers(observers), earlier)
+        watchers.append(TransactionWriter(_open(path, "ERROR: could not open transaction file ", options.append)))
+    watchers.append(Transcript(_Output(sys.stderr), quiet=options.quiet, setup=setup))
+    match = Match(setup, watchers, earlier)
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(_play(match, options, lambda: _write_header(header, log if options.log else None)))
     return 0 if match.phase is Phase.FINISHED else 1
@@ -179,57 +189,48 @@ async def _play(match: Match, options: Options, write_header: Callable[[], None]
         output.print(format_score_line(match.totals, match.setup.names))
 
 
-class Transcript(MatchObserver):
+class Transcript(Watcher):
     """What the reference prints to standard error while it plays."""
 
     def __init__(self, output: _Output, *, quiet: bool, setup: MatchSetup) -> None:
         self._output = output
         self._quiet = quiet
-        self._setup = setup
+        self._names = setup.names
         self._collected: list[bytes] = []
-        self.wants_lines = not quiet
+        self.wants = frozenset({VersionDiffers, FaultSeen, MatchEnded})
+        if not quiet:
+            self.wants |= {MatchStarted, LineSent, LineReceived, HandClosed, Settled}
+
+    def notice(self, event: Event) -> None:
+        """Print what the reference prints; lines that belong together are written at once."""
+        match event:
+            case LineSent() | LineReceived():
+                self._collected.append(line_text(event))
+            case FaultSeen() | VersionDiffers():
+                # The reference's warnings are printed even when it is quiet.
+                self._print(warning_text(event))
+                if self._quiet:
+                    self._show()
+            case MatchStarted():
+                self._print(f"STARTED at {format_time(event.at_us)}\n")
+            case HandClosed():
+                if event.hand_number % _SECONDS_EVERY_HANDS == 0:
+                    for seat, used in enumerate(event.used_us):
+                        self._print(f"Seconds cumulatively spent in match for seat {seat}: {used // 1000000}\n")
+            case MatchEnded():
+                if event.cause is not None:
+                    self._print(failure_text(event.cause))
+                else:
+                    if not self._quiet:
+                        self._print(f"FINISHED at {format_time(event.asked_us)}\n")
+                    self._print(format_score_line(event.totals, self._names))
+                self._show()
+            case Settled():
+                self._show()
 
     def _print(self, text: str) -> None:
         self._collected.append(text.encode("utf-8", "surrogateescape"))
 
-    def settled(self) -> None:
-        """Show what has been collected."""
+    def _show(self) -> None:
         self._output.write(b"".join(self._collected))
         self._collected.clear()
-
-    def match_started(self, at_us: int) -> None:
-        """``STARTED at ...``"""
-        if not self._quiet:
-            self._print(f"STARTED at {format_time(at_us)}\n")
-
-    def line_sent(self, seat: Seat, at_us: int, line: bytes) -> None:
-        """``TO <seat> at ...``"""
-        self._collected.append(b"TO %d at %s %s" % (seat + 1, format_time(at_us).encode(), line))
-
-    def line_received(self, seat: Seat, at_us: int, line: bytes) -> None:
-        """``FROM <seat> at ...``: the line as it came, up to a NUL, as C prints it."""
-        self._collected.append(b"FROM %d at %s %s" % (seat + 1, format_time(at_us).encode(), line.split(b"\0")[0]))
-
-    def warning(self, sentence: str) -> None:
-        """The reference's warnings are printed even when it is quiet."""
-        self._print(sentence + "\n")
-        if self._quiet:
-            self.settled()
-
-    def hand_closed(self, hand_number: int, used_us: Sequence[int]) -> None:
-        """Every hundred hands, what each player has used of his time."""
-        if not self._quiet and hand_number % _SECONDS_EVERY_HANDS == 0:
-            for seat, used in enumerate(used_us):
-                self._print(f"Seconds cumulatively spent in match for seat {seat}: {used // 1000000}\n")
-
-    def match_finished(self, last_asked_us: int, totals: Sequence[float]) -> None:
-        """``FINISHED at ...`` and the score."""
-        if not self._quiet:
-            self._print(f"FINISHED at {format_time(last_asked_us)}\n")
-        self._print(format_score_line(totals, self._setup.names))
-        self.settled()
-
-    def match_failed(self, cause: Cause, waited_us: int) -> None:
-        """The reason."""
-        self._print(failure_text(cause))
-        self.settled()

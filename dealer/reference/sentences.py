@@ -1,4 +1,4 @@
-"""What the reference dealer prints about what ends a match, byte for byte."""
+"""The sentences of the reference dealer, byte for byte: lines, warnings, and why a match ended."""
 
 from __future__ import annotations
 
@@ -22,14 +22,52 @@ from dealer.match.causes import (
     UnreadableVersion,
     VersionLate,
 )
+from dealer.match.events import FaultSeen, LineReceived, LineSent, VersionDiffers
+from dealer.match.faults import ReplyProblem
+from logs.transaction_log import format_time
 
-__all__ = ["failure_text"]
+__all__ = ["failure_text", "line_text", "warning_text"]
+
+_WARNINGS = {
+    ReplyProblem.NO_REPLY: "bad state format in response",
+    ReplyProblem.OTHER_STATE: "ignoring un-requested response",
+    ReplyProblem.UNREADABLE_SIZE: "bad action format in response, changed to call",
+    ReplyProblem.UNKNOWN_ACTION: "invalid action, changed to call",
+    ReplyProblem.ILLEGAL_ACTION: "invalid action, changed to call",
+    ReplyProblem.ACTION_LIMIT: (
+        "#actions in round is too close to MAX_NUM_ACTIONS, forcing call/fold\nWARNING: invalid action, changed to call"
+    ),
+}
+
 
 _TRANSACTION_PROBLEMS = {
     TransactionProblem.UNREADABLE: "could not parse transaction stamp",
     TransactionProblem.WRONG_HAND: "handId mismatch in transaction log:",
     TransactionProblem.INVALID_ACTION: "invalid action in transaction log:",
 }
+
+
+def line_text(event: LineSent | LineReceived) -> bytes:
+    """A line of a player as the transcript shows it; one that was received up to a NUL, as C prints it."""
+    time = format_time(event.at_us).encode()
+    if isinstance(event, LineSent):
+        return b"TO %d at %s %s" % (event.seat + 1, time, event.line)
+    return b"FROM %d at %s %s" % (event.seat + 1, time, event.line.split(b"\0")[0])
+
+
+def warning_text(event: FaultSeen | VersionDiffers) -> str:
+    """What is printed about a player that did something wrong, with its line end; empty where it is not a reply."""
+    if isinstance(event, VersionDiffers):
+        return "ERROR: this server is currently using version 2.0.0\n"
+    if event.problem is None:
+        return ""
+    if event.problem in _WARNINGS:
+        return f"WARNING: {_WARNINGS[event.problem]}\n"
+    played, sent = event.fault.played, event.sent
+    if played is None or sent is None:
+        raise TypeError(f"no raise in {event!r}")
+    change = "increased" if sent.hand_total < played.hand_total else "decreased"
+    return f"WARNING: raise of {sent.hand_total} {change} to {played.hand_total}\n"
 
 
 def failure_text(cause: Cause) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import functools
 import os
 import random
@@ -23,9 +24,22 @@ from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from dealer.match.causes import Cause
 from dealer.match.clocks import TimeLimits
-from dealer.match.faults import Fault, FaultKind, FaultPolicy
+from dealer.match.events import (
+    ActionPlayed,
+    Event,
+    FaultSeen,
+    HandClosed,
+    HandFinished,
+    LineReceived,
+    LineSent,
+    MatchEnded,
+    Settled,
+    VersionDiffers,
+    Watcher,
+)
+from dealer.match.faults import Fault, FaultKind
 from dealer.match.match import NO_PROGRESS, Match, MatchSetup, Phase, Progress, Write
-from dealer.match.observer import MatchObserver, Observers
+from dealer.reference.sentences import warning_text
 from dealer.table.connections import Connections
 from dealer.table.loop import new_event_loop
 from engine import CALL, FOLD, RAISE, Action, Game, Seat, raise_to
@@ -102,20 +116,23 @@ END GAMEDEF
 # ---- what a match told
 
 
-class Recorder(MatchObserver):
+class Recorder(Watcher):
     """Keeps everything a match tells, in order.
 
     Attributes:
-        calls: the name of each call. log: the lines an ACPC log would hold. records, faults, warnings, actions: what
-        was told. failure: why the match ended early.
+        calls: the name of each event; an end before the last hand is "MatchEnded early". log: the lines an ACPC log
+        would hold. events, records, faults, actions: what was told. warnings: as the reference prints them. failure:
+        why the match ended early. refuses: the kind of event at which it fails like a full disk.
     """
 
-    wants_actions = True
-
     def __init__(self, names: Sequence[str] = (), *, wants_lines: bool = True) -> None:
-        self.wants_lines = wants_lines
+        self.wants = frozenset(Event.__args__)
+        if not wants_lines:
+            self.wants -= {LineSent, LineReceived, Settled}
+        self.refuses: type | None = None
         self.calls: list[str] = []
         self.log: list[str] = []
+        self.events: list[Event] = []
         self.records: list[HandRecord] = []
         self.faults: list[Fault] = []
         self.warnings: list[str] = []
@@ -126,48 +143,54 @@ class Recorder(MatchObserver):
         self.failure: Cause | None = None
         self._names = names
 
-    def match_started(self, at_us: int) -> None:
-        self.calls.append("match_started")
+    def notice(self, event: Event) -> None:
+        if type(event) is self.refuses:
+            raise full_disk()
+        self.events.append(event)
+        call = type(event).__name__
+        match event:
+            case LineSent():
+                call += f" {event.seat}"
+            case LineReceived():
+                call += f" {event.seat}"
+                self.read.append((event.seat, event.line))
+            case FaultSeen():
+                self.faults.append(event.fault)
+                if event.problem is not None:
+                    self.warnings.append(warning_text(event).rstrip("\n"))
+            case VersionDiffers():
+                self.warnings.append(warning_text(event).rstrip("\n"))
+            case ActionPlayed():
+                self.actions.append((event.action, event.hand_number, event.sent_us, event.received_us))
+            case HandFinished():
+                self.records.append(event.record)
+                self.log.append(format_state_line(event.record))
+            case HandClosed():
+                self.used_us.append(list(event.used_us))
+            case MatchEnded(cause=None):
+                self.totals = list(event.totals)
+                self.log.append(format_score_line(event.totals, self._names))
+            case MatchEnded():
+                call += " early"
+                self.failure = event.cause
+        self.calls.append(call)
 
-    def line_sent(self, seat: Seat, at_us: int, line: bytes) -> None:
-        self.calls.append(f"line_sent {seat}")
 
-    def line_received(self, seat: Seat, at_us: int, line: bytes) -> None:
-        self.calls.append(f"line_received {seat}")
-        self.read.append((seat, line))
+def full_disk() -> OSError:
+    return OSError(errno.ENOSPC, "No space left on device", "m.log")
 
-    def fault(self, fault: Fault) -> None:
-        self.calls.append("fault")
-        self.faults.append(fault)
 
-    def warning(self, sentence: str) -> None:
-        self.calls.append("warning")
-        self.warnings.append(sentence)
+class FullDisk(Watcher):
+    """Fails like a full disk at one kind of event, after some that it still took."""
 
-    def action_played(self, action: Action, hand_number: int, sent_us: int, received_us: int) -> None:
-        self.calls.append("action_played")
-        self.actions.append((action, hand_number, sent_us, received_us))
+    def __init__(self, kind: type, after: int = 0) -> None:
+        self.wants = frozenset({kind})
+        self._left = after
 
-    def hand_finished(self, record: HandRecord) -> None:
-        self.calls.append("hand_finished")
-        self.records.append(record)
-        self.log.append(format_state_line(record))
-
-    def hand_closed(self, hand_number: int, used_us: Sequence[int]) -> None:
-        self.calls.append("hand_closed")
-        self.used_us.append(list(used_us))
-
-    def settled(self) -> None:
-        self.calls.append("settled")
-
-    def match_finished(self, last_asked_us: int, totals: Sequence[float]) -> None:
-        self.calls.append("match_finished")
-        self.totals = list(totals)
-        self.log.append(format_score_line(totals, self._names))
-
-    def match_failed(self, cause: Cause, waited_us: int) -> None:
-        self.calls.append("match_failed")
-        self.failure = cause
+    def notice(self, event: Event) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise full_disk()
 
 
 class Clock:
@@ -250,22 +273,25 @@ class Board:
 
     Attributes:
         match: the match. seen: what it told. sent: by seat, all bytes. writes: (seat, bytes, asked) in order.
-        broken: by seat, what its connection raises when it is written to.
+        broken: by seat, what its connection raises when it is written to. watches_lines: whether every line is told,
+        where a test does not say.
     """
+
+    watches_lines = True
 
     def __init__(
         self,
         setup: MatchSetup,
         *,
         transactions: Iterable[Transaction] = (),
-        observers: Sequence[MatchObserver] = (),
+        watchers: Sequence[Watcher] = (),
         wants_lines: bool | None = None,
         progress: Progress = NO_PROGRESS,
     ) -> None:
         self.setup = setup
-        wants_lines = setup.on_fault is FaultPolicy.END if wants_lines is None else wants_lines
+        wants_lines = self.watches_lines if wants_lines is None else wants_lines
         self.seen = Recorder(setup.names, wants_lines=wants_lines)
-        self.match = Match(setup, Observers([self.seen, *observers]), transactions, progress)
+        self.match = Match(setup, [self.seen, *watchers], transactions, progress)
         self.broken: dict[int, OSError] = {}
         players = setup.game.num_players
         self.sent = [bytearray() for _ in range(players)]
@@ -489,7 +515,7 @@ class Playing:
     def __init__(self, setup: MatchSetup, **options: Any) -> None:
         self.setup = setup
         self.seen = Recorder(setup.names)
-        self.match = Match(setup, self.seen)
+        self.match = Match(setup, [self.seen])
         self.connections = Connections(self.match, **options)
         self.ports = self.connections.listen()
         self.task: asyncio.Task[None] | None = None

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from dealer.contest.tally import Tally
+from dealer.match.events import HandFinished
 from dealer.match.match import Match, Phase
 from engine import Seat
 from engine.betting import betting_start
@@ -22,7 +23,7 @@ ENDLESS = limits(hand_s=1e9, per_hand_s=1e9)
 def _hands(name: str, hands: int, marks: tuple[int, ...]) -> Iterator[int]:
     """Play a match with players who answer without looking; yields the bytes in use at each mark."""
     rules = game(name)
-    match = Match(setup_of(rules, hands, limits=ENDLESS), Tally(rules))
+    match = Match(setup_of(rules, hands, limits=ENDLESS), [Tally(rules)])
     players = rules.num_players
     last = [b""] * players
     draw = random.Random(1)
@@ -115,7 +116,7 @@ def test_a_tally_of_any_length_holds_sums() -> None:
     record = board.seen.records[0]
     tracemalloc.start()
     for _ in range(20_000):
-        tally.hand_finished(record)
+        tally.notice(HandFinished(record))
     used = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
     assert tally.hands == 20_000

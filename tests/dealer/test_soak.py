@@ -17,7 +17,6 @@ import pytest
 
 from dealer.match.faults import FaultKind
 from dealer.match.match import Match, MatchSetup, Phase
-from dealer.match.observer import Observers
 from dealer.record.writers import LogWriter
 from dealer.table.connections import Connections
 from engine import Hand, deal_hand
@@ -140,7 +139,7 @@ class Case:
             self.alone.connect_all().talk(plan.speakers())
         self.log_path = folder / f"{number}.log"
         self.seen = Recorder(plan.setup.names, wants_lines=number % 2 == 0)
-        self.match = Match(plan.setup, Observers([LogWriter(LineFile(self.log_path), plan.setup.names), self.seen]))
+        self.match = Match(plan.setup, [LogWriter(LineFile(self.log_path), plan.setup.names), self.seen])
 
     async def play(self) -> None:
         connections = Connections(self.match, coalesce_s=0.001 if self.plan.salt % 3 == 0 else None)

@@ -20,18 +20,17 @@ from dealer.contest.match_run import MatchPlan
 from dealer.contest.tcp_run import TcpRun
 from dealer.errors import LaunchError
 from dealer.match.clocks import TimeLimits
+from dealer.match.events import Event, FaultSeen, Watcher
 from dealer.match.faults import FaultPolicy
 from dealer.match.match import MatchSetup
-from dealer.match.observer import MatchObserver
 from dealer.record.files import RecordPlan, open_match_files
 from dealer.record.resume import pick_up
 from dealer.results.sentences import fault_phrase
 from dealer.table.loop import MatchLoop, new_event_loop
 from dealer.table.players import parse_player
 from engine import Seat
-from logs import HandRecord
 from protocol import find_game
-from tests.dealer.helpers import CONNECT, PATIENCE_S, ROOT, limits, write_program
+from tests.dealer.helpers import CONNECT, PATIENCE_S, ROOT, Recorder, limits, write_program
 
 unix_only = pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
 needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
@@ -74,8 +73,8 @@ async def _to_the_end(run: TcpRun) -> TcpRun:
     return run
 
 
-def _play(plan: MatchPlan, *observers: MatchObserver) -> TcpRun:
-    run = TcpRun(plan, observers)
+def _play(plan: MatchPlan, *watchers: Watcher) -> TcpRun:
+    run = TcpRun(plan, watchers)
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(_to_the_end(run))
     assert all(process.exit_code is not None for process in run._processes.values())
@@ -151,14 +150,8 @@ def test_fixed_seats_and_coalescing_are_passed_on(tmp_path: Path) -> None:
     assert all(line.endswith(":A|B") for line in states)
 
 
-def test_observers_are_told(tmp_path: Path) -> None:
-    class Counter(MatchObserver):
-        records: list[HandRecord] = []  # noqa: RUF012
-
-        def hand_finished(self, record: HandRecord) -> None:
-            self.records.append(record)
-
-    _play(_plan(tmp_path), counter := Counter())
+def test_watchers_are_told(tmp_path: Path) -> None:
+    _play(_plan(tmp_path), counter := Recorder(wants_lines=False))
     assert [record.hand_number for record in counter.records] == list(range(10))
 
 
@@ -695,14 +688,16 @@ def test_a_disk_that_is_full_when_a_fault_is_noted_ends_the_match(
 ) -> None:
     plan = _plan(tmp_path, _failing_once(tmp_path, DIES), "calling", on_fault=policy)
 
-    class Full(MatchObserver):
-        def fault(self, fault: object) -> None:
+    class Full(Watcher):
+        wants = frozenset({FaultSeen})
+
+        def notice(self, event: Event) -> None:
             (plan.record.folder / "match.faults").unlink(missing_ok=True)
             (plan.record.folder / "match.faults").symlink_to("/dev/full")
 
     def open_files(*arguments: Any, **options: Any) -> Any:
         files = open_match_files(*arguments, **options)
-        files.observers = (Full(), *files.observers)
+        files.watchers = (Full(), *files.watchers)
         return files
 
     monkeypatch.setattr("dealer.contest.match_run.open_match_files", open_files)

@@ -20,12 +20,12 @@ from bots.registry import make_bot
 from bots.view import View
 from dealer.contest.match_run import MatchPlan
 from dealer.contest.tcp_run import TcpRun
-from dealer.match.causes import Cause, NobodyLeft, NotWritten, OutOfTime
+from dealer.match.causes import NobodyLeft, NotWritten, OutOfTime
 from dealer.match.clocks import Limit
+from dealer.match.events import ActionPlayed, Event, HandFinished, HandStarted, MatchEnded, MatchStarted, Watcher
 from dealer.match.faults import Fault, FaultKind, FaultPolicy, Remedy
 from dealer.match.in_process import InProcessMatch
 from dealer.match.match import Match
-from dealer.match.observer import MatchObserver, Observers
 from dealer.match.sentences import sentence_of
 from dealer.match.setup import MatchSetup, Phase
 from dealer.record.files import MatchFiles, RecordPlan
@@ -37,7 +37,7 @@ from engine import CALL, FOLD, RAISE, Action, Game, Seat, raise_to
 from logs import HandRecord
 from logs.line_file import LineFile
 from protocol import parse_game_definition
-from tests.dealer.helpers import ALL_IN_BLINDS, PATIENCE_S, ROOT, Clock, Recorder, game, limits, setup_of
+from tests.dealer.helpers import ALL_IN_BLINDS, PATIENCE_S, ROOT, Clock, FullDisk, Recorder, game, limits, setup_of
 
 KUHN = game("kuhn")
 HOOKS = ("act", "hand_started", "hand_finished")
@@ -46,9 +46,9 @@ HOOKS = ("act", "hand_started", "hand_finished")
 # ---- the same bots behind bytes
 
 
-def play_over_bytes(setup: MatchSetup, bots: Sequence[Bot], observer: MatchObserver) -> Match:
+def play_over_bytes(setup: MatchSetup, bots: Sequence[Bot], watcher: Watcher) -> Match:
     """The dealer and the bots' own side of the protocol, bytes passed to and fro in memory."""
-    match = Match(setup, observer)
+    match = Match(setup, [watcher])
     talks = [Conversation(bot, setup.game) for bot in bots]
     inboxes = [bytearray() for _ in bots]
 
@@ -70,9 +70,9 @@ def play_over_bytes(setup: MatchSetup, bots: Sequence[Bot], observer: MatchObser
     return match
 
 
-def play(setup: MatchSetup, bots: Sequence[Bot], observer: MatchObserver) -> InProcessMatch:
+def play(setup: MatchSetup, bots: Sequence[Bot], *watchers: Watcher) -> InProcessMatch:
     """The same inside this process."""
-    match = InProcessMatch(setup, bots, observer)
+    match = InProcessMatch(setup, bots, watchers)
     match.play(setup.hands)
     assert match.phase is Phase.FINISHED
     return match
@@ -155,12 +155,16 @@ class Scribe(Recorder):
         super().__init__(wants_lines=False)
         self.told: list[tuple[Any, ...]] = []
 
-    def action_played(self, action: Action, hand_number: int, sent_us: int, received_us: int) -> None:
-        super().action_played(action, hand_number, sent_us, received_us)
-        self.told.append((action, type(action.kind), hand_number))
+    def notice(self, event: Event) -> None:
+        super().notice(event)
+        if isinstance(event, ActionPlayed):
+            self.told.append((event.action, type(event.action.kind), event.hand_number, event.seat, event.betting))
+        elif isinstance(event, HandStarted):
+            self.told.append((event.hand_number, event.seats, event.deal))
+        elif isinstance(event, HandFinished):
+            self._note_hand(event.record)
 
-    def hand_finished(self, record: HandRecord) -> None:
-        super().hand_finished(record)
+    def _note_hand(self, record: HandRecord) -> None:
         assert [time[:2] for time in record.times] == [action[2:] for action in self.actions[-len(record.times) :]]
         self.told.append(
             (
@@ -174,7 +178,7 @@ class Scribe(Recorder):
 @pytest.mark.parametrize(
     "name", ["kuhn", "kuhn.limit.3p", "leduc", "limit", "nolimit", "holdem.nolimit.6p", "sidepots.nolimit.3p.game"]
 )
-def test_bots_and_observers_are_told_the_same(name: str, hooks: Sequence[str]) -> None:
+def test_bots_and_watchers_are_told_the_same(name: str, hooks: Sequence[str]) -> None:
     setup = setup_of(game(name), 30, 5)
     casts, scribes = [], []
     for kind in (play, play_over_bytes):
@@ -242,7 +246,7 @@ def test_the_log_is_that_of_a_match_over_tcp(
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(over_tcp())
     files = MatchFiles(setup, RecordPlan(folders[1], name))
-    play(setup, [make_bot(spec, seed) for spec, seed in zip(specs, seeds, strict=True)], Observers(files.observers))
+    play(setup, [make_bot(spec, seed) for spec, seed in zip(specs, seeds, strict=True)], *files.watchers)
     files.close()
     tcp, here = ((folder / "test.log").read_bytes() for folder in folders)
     assert here == tcp
@@ -287,7 +291,7 @@ def test_any_two_ways_to_cut_a_match_into_pieces_give_the_same_log(
     wanted = whole_log(setup)
 
     seen = Recorder(setup.names, wants_lines=False)
-    match = InProcessMatch(setup, random_bots(rules), seen)
+    match = InProcessMatch(setup, random_bots(rules), [seen])
     for until, how in sorted(cuts):
         match.play(until)
         assert match.hands_played == until
@@ -295,7 +299,7 @@ def test_any_two_ways_to_cut_a_match_into_pieces_give_the_same_log(
             match.close()
             used_us = seen.used_us[-1] if seen.used_us else None
             match = InProcessMatch(
-                setup, random_bots(rules), seen, hands_done=until, totals=match.totals, used_us=used_us
+                setup, random_bots(rules), [seen], hands_done=until, totals=match.totals, used_us=used_us
             )
     match.play(PIECE_HANDS)
     assert match.phase is Phase.FINISHED
@@ -314,7 +318,7 @@ def test_any_two_ways_to_cut_a_match_into_pieces_give_the_same_log(
 def test_several_matches_move_on_in_turn() -> None:
     setups = [setup_of(game(name), 10, 2) for name in ("kuhn", "nolimit")]
     seen = [Recorder(setup.names, wants_lines=False) for setup in setups]
-    matches = [InProcessMatch(s, random_bots(s.game), o) for s, o in zip(setups, seen, strict=True)]
+    matches = [InProcessMatch(s, random_bots(s.game), [o]) for s, o in zip(setups, seen, strict=True)]
     for until in (3, 3, 6, 10):
         for match in matches:
             match.play(until)
@@ -322,14 +326,14 @@ def test_several_matches_move_on_in_turn() -> None:
             assert match.phase is (Phase.FINISHED if until == 10 else Phase.HOLDING)
     assert [observer.log for observer in seen] == [whole_log(setup) for setup in setups]
     for observer in seen:
-        assert observer.calls.count("match_started") == 1
+        assert observer.calls.count("MatchStarted") == 1
 
 
 def test_a_match_may_be_ended_where_it_holds() -> None:
     setup = setup_of(KUHN, 10)
     bots = [Diarist(0), Diarist(1)]
     seen = Recorder(setup.names, wants_lines=False)
-    match = InProcessMatch(setup, bots, seen)
+    match = InProcessMatch(setup, bots, [seen])
     match.play(4)
     assert match.phase is Phase.HOLDING
     assert bots[0].events[-1][0] == "hand_finished"
@@ -341,25 +345,25 @@ def test_a_match_may_be_ended_where_it_holds() -> None:
     assert match.hands_played == 4
     assert [line.split(":")[0] for line in seen.log] == ["STATE"] * 4 + ["SCORE"]
     assert [event for event, _ in bots[0].events].count("match_finished") == 1
-    assert seen.calls.count("match_finished") == 1
+    assert seen.calls.count("MatchEnded") == 1
 
 
 def test_a_match_may_end_before_its_first_hand() -> None:
     setup = setup_of(KUHN, 10)
     seen = Recorder(setup.names, wants_lines=False)
-    InProcessMatch(setup, random_bots(KUHN), seen, hands_done=5, totals=[3.0, -3.0]).finish()
-    assert seen.calls == ["match_started", "match_finished"]
+    InProcessMatch(setup, random_bots(KUHN), [seen], hands_done=5, totals=[3.0, -3.0]).finish()
+    assert seen.calls == ["MatchStarted", "MatchEnded"]
     assert seen.log == ["SCORE:3|-3:A|B\n"]
     all_done = InProcessMatch(
-        setup, random_bots(KUHN), again := Recorder(setup.names, wants_lines=False), hands_done=10
+        setup, random_bots(KUHN), [again := Recorder(setup.names, wants_lines=False)], hands_done=10
     )
     all_done.play(10)
     assert again.log == ["SCORE:0|0:A|B\n"]
 
 
-def test_who_wants_lines_is_refused() -> None:
+def test_a_watcher_that_wants_lines_is_refused() -> None:
     with pytest.raises(ValueError, match="no lines to show: play it over TCP"):
-        InProcessMatch(setup_of(KUHN, 1), random_bots(KUHN), Recorder())
+        InProcessMatch(setup_of(KUHN, 1), random_bots(KUHN), [Recorder()])
 
 
 # ---- bots that fail
@@ -400,7 +404,7 @@ def quit_program() -> None:
 
 def play_to_failure(setup: MatchSetup, *bots: Bot) -> tuple[InProcessMatch, Recorder]:
     seen = Recorder(setup.names, wants_lines=False)
-    match = InProcessMatch(setup, bots, seen)
+    match = InProcessMatch(setup, bots, [seen])
     match.play(setup.hands)
     return match, seen
 
@@ -438,7 +442,7 @@ def test_a_bot_that_fails_ends_the_match(where: str, deed: Callable[[], Any], ha
     assert "\n" not in text
     assert failure_text(failure) == f"ERROR: seat 2{text[1:-1]}\n"
     assert (match.hands_played, len(seen.log)) == (hands, hands)
-    assert seen.calls[-1] == "match_failed"
+    assert seen.calls[-1] == "MatchEnded early"
     assert [bot.ends for bot in bots] == [1, 0], "who is left is told that it is over"
     is_crash = deed in (crash, quit_program)
     assert list(match.tracebacks) == [1] * is_crash
@@ -484,7 +488,7 @@ def test_a_seat_given_up_checks_or_folds_as_in_a_match_over_tcp() -> None:
     setup = setup_of(rules, 30, 4, on_fault=FaultPolicy.FORFEIT)
     seen, twin = (Recorder(setup.names, wants_lines=False) for _ in range(2))
     bad = Failing("act", -2, crash)
-    match = InProcessMatch(setup, [bad, *made(["raising"])], seen, forfeited=frozenset({Seat(0)}))
+    match = InProcessMatch(setup, [bad, *made(["raising"])], [seen], forfeited=frozenset({Seat(0)}))
     match.play(30)
     play(setup, made(["folding", "raising"]), twin)
     assert seen.log == twin.log
@@ -497,7 +501,7 @@ def test_when_nobody_is_left_the_match_ends() -> None:
     match, seen = play_to_failure(setup_of(KUHN, 8, on_fault=FaultPolicy.FORFEIT), *bots)
     assert match.failure == NobodyLeft()
     assert [(fault.seat, fault.hand_number) for fault in seen.faults] == [(0, 2), (1, 4)]
-    assert seen.calls[-2:] == ["fault", "match_failed"]
+    assert seen.calls[-2:] == ["FaultSeen", "MatchEnded early"]
 
 
 def test_an_interrupt_comes_through_and_the_hand_is_not_lost_unnoticed() -> None:
@@ -506,7 +510,7 @@ def test_an_interrupt_comes_through_and_the_hand_is_not_lost_unnoticed() -> None
 
     setup = setup_of(KUHN, 8)
     seen = Recorder(setup.names, wants_lines=False)
-    match = InProcessMatch(setup, [Failing("act", 3, interrupt), Failing("act", -2, crash)], seen)
+    match = InProcessMatch(setup, [Failing("act", 3, interrupt), Failing("act", -2, crash)], [seen])
     with pytest.raises(KeyboardInterrupt):
         match.play(8)
     with pytest.raises(RuntimeError, match="broken off in hand 3: go on in a new one"):
@@ -514,7 +518,7 @@ def test_an_interrupt_comes_through_and_the_hand_is_not_lost_unnoticed() -> None
     rest = InProcessMatch(
         setup,
         [Failing("act", -2, crash), Failing("act", -2, crash)],
-        seen,
+        [seen],
         hands_done=match.hands_played,
         totals=match.totals,
     )
@@ -525,16 +529,11 @@ def test_an_interrupt_comes_through_and_the_hand_is_not_lost_unnoticed() -> None
 
 
 def test_a_log_that_cannot_be_written_ends_the_match() -> None:
-    class Full(MatchObserver):
-        def hand_finished(self, record: HandRecord) -> None:
-            if record.hand_number == 2:
-                raise OSError(28, "No space left on device", "match.log")
-
     setup = setup_of(KUHN, 8)
     seen = Recorder(wants_lines=False)
-    match = InProcessMatch(setup, random_bots(KUHN), Observers([Full(), seen]))
+    match = InProcessMatch(setup, random_bots(KUHN), [FullDisk(HandFinished, 2), seen])
     match.play(8)
-    assert match.failure == NotWritten("match.log", "No space left on device")
+    assert match.failure == NotWritten("m.log", "No space left on device")
     assert seen.failure is match.failure
 
 
@@ -572,29 +571,26 @@ def test_time_is_measured_and_counted(clock: Clock) -> None:
     ]
 
 
-class LastWords(MatchObserver):
+class LastWords(Watcher):
     """Keeps the times told at the end."""
 
     def __init__(self) -> None:
         self.times_us: list[int] = []
 
-    def match_started(self, at_us: int) -> None:
-        self.times_us.append(at_us)
-
-    def match_finished(self, last_asked_us: int, totals: Sequence[float]) -> None:
-        self.times_us.append(last_asked_us)
-
-    def match_failed(self, cause: Cause, waited_us: int) -> None:
-        self.times_us.append(waited_us)
+    def notice(self, event: Event) -> None:
+        if isinstance(event, MatchStarted):
+            self.times_us.append(event.at_us)
+        elif isinstance(event, MatchEnded):
+            self.times_us.append(event.asked_us if event.cause is None else event.waited_us)
 
 
 def test_the_end_tells_when_the_last_question_was(clock: Clock) -> None:
     start_us = clock.time_ns() // 1000
-    match = InProcessMatch(setup_of(KUHN, 1), [Slow(clock, 0.5), Slow(clock, 2.0)], finished := LastWords())
+    match = InProcessMatch(setup_of(KUHN, 1), [Slow(clock, 0.5), Slow(clock, 2.0)], [finished := LastWords()])
     clock.pass_s(1.0)
     match.play(1)
     assert finished.times_us == [start_us + 1_000_000, start_us + 1_500_000]
-    InProcessMatch(setup_of(KUHN, 1), [Slow(clock), Slow(clock, 2e3)], failed := LastWords()).play(1)
+    InProcessMatch(setup_of(KUHN, 1), [Slow(clock), Slow(clock, 2e3)], [failed := LastWords()]).play(1)
     assert failed.times_us[1] == 2_000_000_000
 
 
@@ -626,7 +622,7 @@ def test_just_in_time_is_in_time(clock: Clock) -> None:
 def test_time_used_before_counts(clock: Clock) -> None:
     setup = setup_of(KUHN, 4, limits=limits(per_hand_s=0.5))
     bots = Slow(clock, 0.6), Slow(clock)
-    match = InProcessMatch(setup, bots, MatchObserver(), hands_done=2, used_us=[1_500_000, 0])
+    match = InProcessMatch(setup, bots, [], hands_done=2, used_us=[1_500_000, 0])
     match.play(4)
     assert match.failure is not None
     assert match.failure.kind is FaultKind.TIMEOUT

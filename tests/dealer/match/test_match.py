@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from dealer.match.causes import EndedBeforeConnecting, NobodyLeft
+from dealer.match.events import ActionPlayed, HandClosed, HandFinished, MatchEnded, MatchStarted, Settled
 from dealer.match.faults import FaultKind
 from dealer.match.match import Match, Phase
-from dealer.match.observer import MatchObserver
 from dealer.reference.sentences import failure_text
 from engine import Seat, deal_hand
 from logs import HandRecord
@@ -25,7 +25,7 @@ from tests.dealer.helpers import (
     VERSION,
     Board,
     Clock,
-    Recorder,
+    FullDisk,
     always,
     drawn_by_state,
     game,
@@ -49,7 +49,7 @@ def test_nothing_happens_before_all_players_are_there() -> None:
     assert board.match.is_asked(Seat(1))
     board.send(1, VERSION)
     assert board.match.phase is Phase.PLAYING
-    assert board.seen.calls[1] == "match_started"
+    assert board.seen.calls[1] == "MatchStarted"
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
@@ -88,8 +88,8 @@ def test_a_first_line_that_is_no_version_ends_the_match(hello: bytes) -> None:
     assert failure is not None
     assert (failure.seat, failure.kind) == (0, FaultKind.MALFORMED_REPLY)
     assert failure_text(failure) == "ERROR: invalid version string " + hello.split(b"\0")[0].decode()
-    assert board.seen.calls[-1] == "match_failed"
-    assert "match_started" not in board.seen.calls
+    assert board.seen.calls[-1] == "MatchEnded early"
+    assert "MatchStarted" not in board.seen.calls
 
 
 def test_versions_are_judged_in_seat_order() -> None:
@@ -119,7 +119,7 @@ def test_a_version_without_its_line_end_counts_when_the_player_has_closed() -> N
     board.connect(1)
     assert board.match.phase is Phase.GREETING
     board.match.receive_eof(Seat(0))
-    assert "match_started" in board.seen.calls
+    assert "MatchStarted" in board.seen.calls
     assert board.seen.failure is not None
     assert failure_text(board.seen.failure).startswith("ERROR: could not get action from seat 1")
 
@@ -175,33 +175,33 @@ def test_after_an_all_in_the_whole_board_is_shown() -> None:
     assert board.match.phase is Phase.FINISHED
 
 
-def test_calls_of_the_observer_come_in_order() -> None:
+def test_events_come_in_order() -> None:
     board = Board(setup_of(KUHN, 1)).connect_all()
 
     def told() -> list[str]:
         calls, board.seen.calls = board.seen.calls, []
-        assert calls[-1] == "settled"
-        return [call for call in calls if call != "settled"]
+        assert calls[-1] == "Settled"
+        return [call for call in calls if call != "Settled"]
 
-    assert told() == ["match_started", "line_sent 0", "line_sent 1"]
+    assert told() == ["MatchStarted", "HandStarted", "LineSent 0", "LineSent 1"]
     board.reply("c")
-    assert told() == ["line_received 0", "action_played", "line_sent 0", "line_sent 1"]
+    assert told() == ["LineReceived 0", "ActionPlayed", "LineSent 0", "LineSent 1"]
     board.reply("c")
     assert told() == [
-        "line_received 1",
-        "action_played",
-        "hand_finished",
-        "line_sent 0",
-        "line_sent 1",
-        "hand_closed",
-        "match_finished",
+        "LineReceived 1",
+        "ActionPlayed",
+        "HandFinished",
+        "LineSent 0",
+        "LineSent 1",
+        "HandClosed",
+        "MatchEnded",
     ]
 
 
 def test_lines_are_told_only_to_those_who_want_them() -> None:
     board = Board(setup_of(KUHN, 1), wants_lines=False).connect_all()
     board.play([always("c")] * 2)
-    assert not [call for call in board.seen.calls if call.startswith("line_")]
+    assert not [call for call in board.seen.calls if call.startswith("Line")]
 
 
 def test_only_the_player_to_act_is_written_to_at_once() -> None:
@@ -314,35 +314,22 @@ def test_a_recorded_match_comes_out_the_same(name: str) -> None:
     assert board.log[-1].split(":")[1] == entry["score"].split(":")[1]
 
 
-# ---- failures from outside and of observers
-
-
-class FullDisk(MatchObserver):
-    """Fails like a full disk at one of its calls."""
-
-    def __init__(self, call: str, after: int = 0) -> None:
-        self._left = after
-        setattr(self, call, self._refuse)
-
-    def _refuse(self, *_: object) -> None:
-        self._left -= 1
-        if self._left < 0:
-            raise OSError(28, "No space left on device", "m.log")
+# ---- failures from outside and of watchers
 
 
 @pytest.mark.parametrize(
-    ("call", "after"),
+    ("kind", "after"),
     [
-        ("match_started", 0),
-        ("action_played", 0),
-        ("action_played", 3),
-        ("hand_finished", 1),
-        ("hand_closed", 0),
-        ("settled", 2),
+        (MatchStarted, 0),
+        (ActionPlayed, 0),
+        (ActionPlayed, 3),
+        (HandFinished, 1),
+        (HandClosed, 0),
+        (Settled, 2),
     ],
 )
-def test_a_full_disk_ends_this_match_with_a_sentence(call: str, after: int) -> None:
-    board = Board(setup_of(KUHN, 5), observers=[FullDisk(call, after)]).connect_all().play([always("c")] * 2)
+def test_a_full_disk_ends_this_match_with_a_sentence(kind: type, after: int) -> None:
+    board = Board(setup_of(KUHN, 5), watchers=[FullDisk(kind, after)]).connect_all().play([always("c")] * 2)
     assert board.match.phase is Phase.FAILED
     assert failure_text(board.match.failure) == "ERROR: could not write m.log: No space left on device\n"
     assert board.match.failure is board.seen.failure
@@ -351,7 +338,7 @@ def test_a_full_disk_ends_this_match_with_a_sentence(call: str, after: int) -> N
 
 
 def test_a_disk_that_is_full_when_the_score_is_written_ends_the_match_with_a_sentence() -> None:
-    board = Board(setup_of(KUHN, 2), observers=[FullDisk("match_finished")]).connect_all().play([always("c")] * 2)
+    board = Board(setup_of(KUHN, 2), watchers=[FullDisk(MatchEnded)]).connect_all().play([always("c")] * 2)
     assert board.match.phase is Phase.FAILED
     assert failure_text(board.match.failure) == "ERROR: could not write m.log: No space left on device\n"
 
@@ -378,7 +365,7 @@ def test_a_match_fails_once() -> None:
     board.match.fail(first)
     board.match.fail(NobodyLeft())
     assert board.match.failure is first
-    assert board.seen.calls.count("match_failed") == 1
+    assert board.seen.calls.count("MatchEnded early") == 1
     board.send(0, b"anything\n")
     board.match.receive_eof(Seat(1))
     board.match.check_time(clock.now_ns * 10**6)
@@ -391,7 +378,7 @@ def test_a_finished_match_cannot_fail() -> None:
     board.match.receive_eof(Seat(0))
     assert board.match.phase is Phase.FINISHED
     assert board.match.failure is None
-    assert "match_failed" not in board.seen.calls
+    assert "MatchEnded early" not in board.seen.calls
 
 
 def test_a_match_tells_records_and_not_itself() -> None:
@@ -415,9 +402,6 @@ def test_two_matches_share_nothing() -> None:
     assert one.log == alone
 
 
-def test_without_observers_calls_nothing_is_needed() -> None:
-    recorder = MatchObserver()
-    match = Match(setup_of(KUHN, 1), recorder)
+def test_a_match_needs_no_watchers() -> None:
+    match = Match(setup_of(KUHN, 1))
     assert match.phase is Phase.CONNECTING
-    assert not recorder.wants_lines
-    assert Recorder().wants_lines

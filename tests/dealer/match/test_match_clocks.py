@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dealer.match.clocks import SeatClock, TimeLimits
+from dealer.match.events import MatchEnded
 from dealer.match.faults import FaultKind
 from dealer.match.match import Phase
 from dealer.reference.sentences import failure_text
@@ -188,12 +189,10 @@ def test_early_lines_are_charged_from_the_question(clock: Clock) -> None:
 
 
 def test_a_wait_is_told_when_the_match_fails(clock: Clock) -> None:
-    waits: list[int] = []
     board = _board(limits(response_s=1))
-    board.seen.match_failed = lambda failure, waited_us: waits.append(waited_us)  # type: ignore[method-assign]
     clock.pass_s(1.25)
     board.match.check_time(clock.now_ns)
-    assert waits == [1_250_000]
+    assert [event.waited_us for event in board.seen.events if isinstance(event, MatchEnded)] == [1_250_000]
 
 
 def test_times_of_actions_are_told_in_unix_time(clock: Clock) -> None:

@@ -201,7 +201,7 @@ def test_a_holding_match_can_be_ended_with_its_score() -> None:
     board.match.play_until(5)
     board.match.finish()
     assert board.match.phase is Phase.FINISHED
-    assert board.seen.calls.count("match_finished") == 1
+    assert board.seen.calls.count("MatchEnded") == 1
 
 
 def test_a_match_that_does_not_hold_cannot_be_ended_so() -> None:

@@ -10,8 +10,9 @@ import pytest
 
 from dealer.match.causes import ConnectionClosed, EndedBeforeConnecting, OutOfTime
 from dealer.match.clocks import Limit
+from dealer.match.events import ActionPlayed
 from dealer.match.faults import FaultKind, FaultPolicy
-from dealer.match.match import Match, Phase, Progress
+from dealer.match.match import Phase, Progress
 from dealer.match.setup import Loss
 from dealer.reference.sentences import failure_text
 from engine import Seat
@@ -19,7 +20,6 @@ from tests.dealer.helpers import (
     VERSION,
     Board,
     Clock,
-    Recorder,
     always,
     answer,
     game,
@@ -41,6 +41,13 @@ from tests.dealer.losses import (
 KUHN = game("kuhn")
 GAMES = ("kuhn", "leduc", "kuhn.limit.3p.game", "sidepots.nolimit.3p.game")
 GONE = (FaultPolicy.FORFEIT, FaultPolicy.RESTART)
+
+
+@pytest.fixture(autouse=True, params=[True, False], ids=["lines watched", "lines not watched"])
+def _watch_lines(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever is lost, and whether or not somebody watches every line, the match is the same."""
+    monkeypatch.setattr(Board, "watches_lines", request.param)
+
 
 Inflict: TypeAlias = Callable[[Board, int], None]
 
@@ -656,34 +663,20 @@ def test_before_the_match_has_begun_a_failure_ends_it_under_every_policy(on_faul
         assert board.match.failure.seat == 1
 
 
-@pytest.mark.parametrize("on_fault", GONE)
-def test_who_wants_every_line_gets_the_references_policy(on_fault: FaultPolicy) -> None:
-    with pytest.raises(ValueError, match="wants to see every line"):
-        Match(setup_for("kuhn", on_fault), Recorder(wants_lines=True))
-
-
 @pytest.mark.parametrize("on_fault", FaultPolicy)
 def test_a_full_disk_ends_the_match_under_every_policy(on_fault: FaultPolicy) -> None:
     board = Board(setup_for("kuhn", on_fault), wants_lines=False)
-
-    def full(*_: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device", "m.tlog")
-
-    board.seen.action_played = full  # type: ignore[method-assign]
+    board.seen.refuses = ActionPlayed
     board.connect_all()
     board.reply("c")
-    assert failure_text(board.match.failure) == "ERROR: could not write m.tlog: No space left on device\n"
+    assert failure_text(board.match.failure) == "ERROR: could not write m.log: No space left on device\n"
 
 
 def test_a_disk_that_is_full_when_somebody_is_given_up_ends_the_match() -> None:
     board = _stuck(FaultPolicy.FORFEIT)
-
-    def full(*_: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device", "m.tlog")
-
-    board.seen.action_played = full  # type: ignore[method-assign]
+    board.seen.refuses = ActionPlayed
     board.match.forfeit(Seat(0))
-    assert failure_text(board.match.failure) == "ERROR: could not write m.tlog: No space left on device\n"
+    assert failure_text(board.match.failure) == "ERROR: could not write m.log: No space left on device\n"
 
 
 def test_a_lost_player_of_a_full_table_is_called_like_the_game_says() -> None:

@@ -46,12 +46,13 @@ class Disturbed(RuleBasedStateMachine):
     @initialize(
         name=st.sampled_from(["kuhn", "leduc", "kuhn.limit.3p.game", "sidepots.nolimit.3p.game"]),
         on_fault=st.sampled_from([FaultPolicy.FORFEIT, FaultPolicy.RESTART]),
+        watches_lines=st.booleans(),
         until=st.integers(1, HANDS),
     )
-    def begin(self, name: str, on_fault: FaultPolicy, until: int) -> None:
+    def begin(self, name: str, on_fault: FaultPolicy, watches_lines: bool, until: int) -> None:
         self.name = name
         self.players = game(name).num_players
-        self.board = Board(setup_for(name, on_fault))
+        self.board = Board(setup_for(name, on_fault), wants_lines=watches_lines)
         self.match = self.board.match
         self.match.play_until(until)
         self.board.connect_all()

@@ -1,4 +1,4 @@
-"""What the observers of a match leave on disk."""
+"""What the watchers of a match leave on disk."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dealer.match.events import FaultSeen
 from dealer.match.faults import QUOTED_BYTES, Fault, FaultKind, Remedy
 from dealer.record.writers import CommentWriter, FaultWriter, LogWriter, TransactionWriter, format_fault, parse_fault
 from engine import CALL, RAISE, Seat, raise_to
@@ -84,15 +85,15 @@ def test_faults_follow_each_other(tmp_path: Path) -> None:
     second = Fault(Seat(1), FaultKind.CRASH, 2, b"", Remedy.FORFEITED)
     for fault in (first, second):
         writer = FaultWriter(path)
-        writer.fault(fault)
+        writer.notice(FaultSeen(fault))
         writer.close()
     assert [parse_fault(line) for line in path.read_text("utf-8").splitlines()] == [first, second]
 
 
 def test_the_logs_of_a_match(tmp_path: Path) -> None:
     log, transactions = LineFile(tmp_path / "m.log"), LineFile(tmp_path / "m.tlog")
-    observers = [LogWriter(log, ("A", "B")), TransactionWriter(transactions)]
-    board = Board(setup_of(game("leduc"), 20), observers=observers).connect_all()
+    watchers = [LogWriter(log, ("A", "B")), TransactionWriter(transactions)]
+    board = Board(setup_of(game("leduc"), 20), watchers=watchers).connect_all()
     board.play([drawn_by_state(seat) for seat in range(2)])
     assert (tmp_path / "m.log").read_text() == "".join(board.log)
     lines = (tmp_path / "m.tlog").read_text().splitlines()
@@ -106,7 +107,7 @@ def test_comments_are_kept_and_read_with_the_log(tmp_path: Path) -> None:
     log = LineFile(tmp_path / "m.log")
     log.write(format_header("m", "leduc", 2, 1, t_response_ms=1, t_hand_ms=1, t_per_hand_ms=1))
     writer = CommentWriter(tmp_path / "m.comments")
-    board = Board(setup_of(rules, 2), observers=[writer, LogWriter(log, ("A", "B"))]).connect_all()
+    board = Board(setup_of(rules, 2), watchers=[writer, LogWriter(log, ("A", "B"))]).connect_all()
     board.play([drawn_by_state(seat) for seat in range(2)], hands=1)
     board.send(board.asked, b"# \xff now then\r\n")
     board.play([drawn_by_state(seat) for seat in range(2)])

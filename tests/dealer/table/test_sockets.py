@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 
 from dealer.errors import ListenError
+from dealer.match.events import Event, HandFinished, Watcher
 from dealer.match.match import Match, Phase
-from dealer.match.observer import MatchObserver, Observers
 from dealer.table.connections import Connections
-from logs import HandRecord
 from protocol import Reply
 from tests.dealer.helpers import (
     Client,
@@ -51,7 +50,7 @@ def _has_ipv6() -> bool:
 
 
 def _connections(hands: int = 1) -> Connections:
-    return Connections(Match(setup_of(KUHN, hands), MatchObserver()))
+    return Connections(Match(setup_of(KUHN, hands), []))
 
 
 # ---- ports and addresses
@@ -101,7 +100,7 @@ def test_a_number_that_is_no_port_is_told_with_its_seat(port: int) -> None:
 
 
 def test_an_address_that_is_not_ours_is_told() -> None:
-    connections = Connections(Match(setup_of(KUHN, 1), MatchObserver()), host="192.0.2.1")
+    connections = Connections(Match(setup_of(KUHN, 1), []), host="192.0.2.1")
     with pytest.raises(ListenError) as raised:
         connections.listen()
     assert raised.value.seat == 0
@@ -238,18 +237,20 @@ def test_what_was_sent_arrives_although_the_match_is_over() -> None:
 # ---- the loop
 
 
-class Bell(MatchObserver):
-    """Wakes somebody up at the first hand."""
+class Bell(Watcher):
+    """Wakes somebody up after a hand."""
+
+    wants = frozenset({HandFinished})
 
     def __init__(self) -> None:
         self.rang = asyncio.Event()
 
-    def hand_finished(self, record: HandRecord) -> None:
+    def notice(self, event: Event) -> None:
         self.rang.set()
 
 
-def test_an_observer_can_wake_a_task_while_the_match_waits() -> None:
-    """Both players wait for the observer before they go on: a loop that serves only its sockets would hang."""
+def test_a_watcher_can_wake_a_task_while_the_match_waits() -> None:
+    """Both players wait for the watcher before they go on: a loop that serves only its sockets would hang."""
 
     async def play(client: Client, bell: Bell) -> None:
         hands = 0
@@ -265,7 +266,7 @@ def test_an_observer_can_wake_a_task_while_the_match_waits() -> None:
     async def main() -> Phase:
         bell = Bell()
         setup = setup_of(KUHN, 2)
-        match = Match(setup, Observers([Recorder(setup.names), bell]))
+        match = Match(setup, [Recorder(setup.names), bell])
         connections = Connections(match)
         ports = connections.listen()
         running = asyncio.create_task(connections.run())
@@ -280,20 +281,22 @@ def test_an_observer_can_wake_a_task_while_the_match_waits() -> None:
     assert run_async(main()) is Phase.FINISHED
 
 
-class Faulty(MatchObserver):
+class Faulty(Watcher):
     """Has a mistake in it."""
 
-    def hand_finished(self, record: HandRecord) -> None:
-        raise RuntimeError("a mistake in an observer")
+    wants = frozenset({HandFinished})
+
+    def notice(self, event: Event) -> None:
+        raise RuntimeError("a mistake in a watcher")
 
 
-def test_a_mistake_in_an_observer_ends_its_own_match_only() -> None:
+def test_a_mistake_in_a_watcher_ends_its_own_match_only() -> None:
     """However its own match ends, the one beside it is played to the end."""
 
     async def main() -> Phase:
         asyncio.get_running_loop().set_exception_handler(None)
         faulty = Playing(setup_of(KUHN, 50), drain_timeout_s=0.0)
-        faulty.connections.match = faulty.match = Match(faulty.setup, Faulty())
+        faulty.connections.match = faulty.match = Match(faulty.setup, [Faulty()])
         faulty.start()
         good = Playing(setup_of(KUHN, 300)).start()
         clients = await good.clients()
@@ -335,13 +338,13 @@ def test_tasks_and_timers_run_beside_a_busy_match() -> None:
     run_async(main())
 
 
-def test_an_observer_can_wake_a_task_while_nothing_else_happens() -> None:
+def test_a_watcher_can_wake_a_task_while_nothing_else_happens() -> None:
     """The players are another process's: between their lines this loop sleeps, but not through what it is told."""
 
     async def main() -> None:
         bell = Bell()
         setup = setup_of(KUHN, 2)
-        connections = Connections(Match(setup, bell))
+        connections = Connections(Match(setup, [bell]))
         ports = connections.listen()
         running = asyncio.create_task(connections.run())
         peers = [socket.create_connection(("127.0.0.1", port), timeout=20) for port in ports]

@@ -5,15 +5,13 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from dealer.match.causes import Cause
-from dealer.match.observer import MatchObserver
-from dealer.reference.sentences import failure_text
-from engine import Action, Seat
+from dealer.match.events import ActionPlayed, Event, FaultSeen, LineReceived, LineSent, MatchEnded, Watcher
+from dealer.reference.sentences import failure_text, line_text, warning_text
+from engine import Seat
 from logs import HandRecord, PlayerComment, Times, format_transaction
 from logs.acpc_log.reader import read_log
 from logs.errors import DamagedLogError, LogProblem, ProblemKind
@@ -30,39 +28,33 @@ from tests.logs.hands import (
 )
 
 
-class Files(MatchObserver):
+class Files(Watcher):
     """Writes the three files of a match as they look on disk."""
 
-    wants_lines = True
-    wants_actions = True
+    wants = frozenset({LineSent, LineReceived, FaultSeen, ActionPlayed, MatchEnded})
 
     def __init__(self) -> None:
         self.tlog = ""
         self.transcript = b"# name/game/hands/seed test kuhn.limit.2p 1 1\nSTARTED at 1.000001\n"
 
-    def line_sent(self, seat: Seat, at_us: int, line: bytes) -> None:
-        self.transcript += b"TO %d at %s %s" % (seat + 1, format_time(at_us).encode(), line)
-
-    def line_received(self, seat: Seat, at_us: int, line: bytes) -> None:
-        self.transcript += b"FROM %d at %s %s" % (seat + 1, format_time(at_us).encode(), line.split(b"\0")[0])
-
-    def warning(self, sentence: str) -> None:
-        self.transcript += sentence.encode() + b"\n"
-
-    def action_played(self, action: Action, hand_number: int, sent_us: int, received_us: int) -> None:
-        self.tlog += format_transaction(action, hand_number, sent_us, received_us)
-
-    def match_finished(self, last_asked_us: int, totals: Sequence[float]) -> None:
-        self.transcript += b"FINISHED at " + format_time(last_asked_us).encode() + b"\nSCORE:...\n"
-
-    def match_failed(self, cause: Cause, waited_us: int) -> None:
-        self.transcript += failure_text(cause).encode()
+    def notice(self, event: Event) -> None:
+        match event:
+            case LineSent() | LineReceived():
+                self.transcript += line_text(event)
+            case FaultSeen():
+                self.transcript += warning_text(event).encode()
+            case ActionPlayed():
+                self.tlog += format_transaction(event.action, event.hand_number, event.sent_us, event.received_us)
+            case MatchEnded(cause=None):
+                self.transcript += b"FINISHED at " + format_time(event.asked_us).encode() + b"\nSCORE:...\n"
+            case MatchEnded():
+                self.transcript += failure_text(event.cause).encode()
 
 
 def played(folder: Path, hands: int = 40) -> list[HandRecord]:
     """A match of three players who talk, answer wrongly and out of turn; its files are in the folder."""
     files = Files()
-    board = Board(setup_of(random_hands("limit3", 1)[0].game, hands), observers=[files])
+    board = Board(setup_of(random_hands("limit3", 1)[0].game, hands), watchers=[files])
     asked = itertools.count()
     plain = speaker(drawn_by_state())
 

@@ -1,0 +1,231 @@
+"""What happens in a match, as values, and who is told.
+
+Events are frozen, equal by content and picklable. A match tells its watchers each event they want, in order, through
+one method; a watcher never answers. It raises only `OSError` (a full disk), which ends that match: what cannot be
+written has not happened, so the watchers after it are not told. Times are microseconds of Unix time.
+
+    class Printer(Watcher):
+        def notice(self, event: Event) -> None:
+            if isinstance(event, HandFinished):
+                print(event.record.hand_number, event.record.values)
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+from dealer.match.causes import Cause
+from dealer.match.faults import Fault, ReplyProblem
+from dealer.match.setup import MatchSetup
+from engine import Action, BettingState, Deal, Seat
+from logs import HandRecord
+
+__all__ = [
+    "ActionPlayed",
+    "Audience",
+    "Event",
+    "FaultSeen",
+    "HandClosed",
+    "HandFinished",
+    "HandStarted",
+    "LineReceived",
+    "LineSent",
+    "MatchEnded",
+    "MatchStarted",
+    "Settled",
+    "VersionDiffers",
+    "Watcher",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class MatchStarted:
+    """All players are there and have named their versions."""
+
+    setup: MatchSetup
+    at_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class VersionDiffers:
+    """A player speaks another version of the protocol; the match goes on."""
+
+    seat: Seat
+
+
+@dataclass(frozen=True, slots=True)
+class HandStarted:
+    """A hand was dealt.
+
+    Attributes:
+        hand_number: its number.
+        seats: by position, the seat that plays it.
+        deal: all cards of the hand, hole cards included.
+    """
+
+    hand_number: int
+    seats: tuple[Seat, ...]
+    deal: Deal
+
+
+@dataclass(frozen=True, slots=True)
+class LineSent:
+    """A state was sent to a player."""
+
+    seat: Seat
+    at_us: int
+    line: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class LineReceived:
+    """A line of the player to act was read."""
+
+    seat: Seat
+    at_us: int
+    line: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class FaultSeen:
+    """A player did something wrong, and something was done about it.
+
+    Attributes:
+        fault: what, and the remedy.
+        problem: what is wrong with a reply; None where the fault is no reply.
+        sent: the action that was refused, where the reply names one.
+    """
+
+    fault: Fault
+    problem: ReplyProblem | None = None
+    sent: Action | None = None
+
+
+class ActionPlayed(NamedTuple):
+    """An action is about to be applied. A tuple, because one is made for every action.
+
+    Attributes:
+        hand_number: the hand.
+        seat: who acts.
+        betting: the state before the action.
+        action: the action.
+        sent_us: when the player was asked.
+        received_us: when it had answered.
+    """
+
+    hand_number: int
+    seat: Seat
+    betting: BettingState
+    action: Action
+    sent_us: int
+    received_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class HandFinished:
+    """A hand is over; its final states have not been sent yet."""
+
+    record: HandRecord
+
+
+@dataclass(frozen=True, slots=True)
+class HandClosed:
+    """The final states of a hand were sent.
+
+    Attributes:
+        hand_number: the hand.
+        used_us: by seat, the time used in the match.
+    """
+
+    hand_number: int
+    used_us: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The match waits for a player: the moment to show what has been collected."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatchEnded:
+    """The match is over.
+
+    Attributes:
+        cause: why it ended early; None after the last hand.
+        hands: finished hands.
+        totals: net chips by seat over them.
+        asked_us: when the last question was asked.
+        waited_us: how long the player to act had been waited for when a cause ended the match.
+    """
+
+    cause: Cause | None
+    hands: int
+    totals: tuple[float, ...]
+    asked_us: int
+    waited_us: int = 0
+
+
+Event: TypeAlias = (
+    MatchStarted
+    | VersionDiffers
+    | HandStarted
+    | LineSent
+    | LineReceived
+    | FaultSeen
+    | ActionPlayed
+    | HandFinished
+    | HandClosed
+    | Settled
+    | MatchEnded
+)
+
+Notice: TypeAlias = Callable[[Event], None]
+
+
+class Watcher:
+    """Somebody who is told events; override `notice`.
+
+    Attributes:
+        wants: the kinds of events it is told. Those about single actions and lines cost time in every action, so
+            they come only to watchers that name them.
+    """
+
+    wants: frozenset[type] = frozenset({MatchStarted, HandStarted, FaultSeen, HandFinished, HandClosed, MatchEnded})
+
+    def notice(self, event: Event) -> None:
+        """Something happened that the watcher wants to know.
+
+        Raises:
+            OSError: the watcher cannot keep it, so the match cannot go on.
+        """
+
+
+class Audience:
+    """The watchers of one match, told in the order given."""
+
+    def __init__(self, watchers: Sequence[Watcher]) -> None:
+        self._notices: dict[type, tuple[Notice, ...]] = {
+            kind: tuple(watcher.notice for watcher in watchers if kind in watcher.wants) for kind in Event.__args__
+        }
+
+    def wants(self, kind: type) -> bool:
+        """Whether anybody wants this kind of event; if not, it need not be made."""
+        return bool(self._notices[kind])
+
+    def tell(self, event: Event) -> None:
+        """Tell an event to those who want it.
+
+        Raises:
+            OSError: one of them cannot keep it; those after it were not told.
+        """
+        for notice in self._notices[type(event)]:
+            notice(event)
+
+    def tell_failure(self, event: MatchEnded) -> None:
+        """Tell that the match has failed; a watcher that cannot keep it keeps no other from being told."""
+        for notice in self._notices[MatchEnded]:
+            with contextlib.suppress(OSError):
+                notice(event)

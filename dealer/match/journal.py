@@ -1,0 +1,38 @@
+"""The log of a match: its beginning, its end and every fault, with the match and the player. Silent by default."""
+
+from __future__ import annotations
+
+import logging
+
+from dealer.match.events import Event, FaultSeen, MatchEnded, MatchStarted, Watcher
+from dealer.match.sentences import sentence_of
+from dealer.match.setup import MatchSetup
+
+__all__ = ["Journal"]
+
+_log = logging.getLogger("dealer.match")
+
+
+class Journal(Watcher):
+    """Logs what happens in a match, to the logger ``dealer.match``."""
+
+    wants = frozenset({MatchStarted, FaultSeen, MatchEnded})
+
+    def __init__(self, setup: MatchSetup) -> None:
+        self._setup = setup
+
+    def notice(self, event: Event) -> None:
+        """Log it."""
+        setup = self._setup
+        if isinstance(event, MatchStarted):
+            _log.info("match %s: started", setup.name)
+        elif isinstance(event, FaultSeen):
+            fault = event.fault
+            where = (setup.name, fault.seat + 1, setup.names[fault.seat], fault.hand_number)
+            _log.warning("match %s, seat %d (%s), hand %d: %s, %s", *where, fault.kind.value, fault.remedy.value)
+        elif isinstance(event, MatchEnded):
+            if event.cause is None:
+                _log.info("match %s: finished", setup.name)
+            else:
+                sentence = sentence_of(event.cause, setup.names, setup.first_hand + event.hands)
+                _log.warning("match %s: %s", setup.name, sentence)

@@ -1,0 +1,113 @@
+"""Events are values, and watchers are told those they want."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+from dealer.match.causes import NotSent
+from dealer.match.events import (
+    Audience,
+    Event,
+    HandClosed,
+    LineSent,
+    Settled,
+    VersionDiffers,
+    Watcher,
+)
+from dealer.record.writers import LogWriter, TransactionWriter
+from engine import Seat
+from logs import format_transaction
+from logs.line_file import LineFile
+from tests.dealer.helpers import Board, FullDisk, Recorder, drawn_by_state, game, setup_of
+
+PLAYERS = [drawn_by_state(1), drawn_by_state(2)]
+
+
+def test_events_of_a_match_are_values() -> None:
+    board = Board(setup_of(game("nolimit"), 3)).connect_all()
+    board.send(board.asked, b"# well\r\nwhat?\r\n")
+    board.play(PLAYERS, hands=2)
+    board.match.fail(NotSent(Seat(0)))
+    events: list[Event] = [*board.seen.events, VersionDiffers(Seat(1))]
+    assert {type(event) for event in events} == set(Event.__args__)
+    for event in events:
+        copy = pickle.loads(pickle.dumps(event))
+        assert (copy, hash(copy)) == (event, hash(event))
+
+
+def test_watchers_are_told_what_they_want_in_order() -> None:
+    told: list[tuple[int, Event]] = []
+
+    class Listener(Watcher):
+        def __init__(self, number: int, *kinds: type) -> None:
+            self.number = number
+            self.wants = frozenset(kinds)
+
+        def notice(self, event: Event) -> None:
+            told.append((self.number, event))
+
+    closed, settled = HandClosed(3, (1, 2)), Settled()
+    audience = Audience([Listener(0, HandClosed), Listener(1, Settled), Listener(2, Settled, HandClosed)])
+    for event in (closed, settled, VersionDiffers(Seat(0))):
+        audience.tell(event)
+    assert told == [(0, closed), (2, closed), (1, settled), (2, settled)]
+    assert audience.wants(Settled)
+    assert not audience.wants(VersionDiffers)
+
+
+def test_single_lines_and_actions_come_only_to_watchers_that_name_them() -> None:
+    plain = Audience([Watcher()])
+    assert {kind.__name__ for kind in Event.__args__ if not plain.wants(kind)} == {
+        "ActionPlayed",
+        "LineReceived",
+        "LineSent",
+        "Settled",
+        "VersionDiffers",
+    }
+    Watcher().notice(Settled())
+    assert Audience([Watcher(), Recorder()]).wants(LineSent)
+
+
+def test_the_first_failure_keeps_the_others_from_being_told() -> None:
+    """A full disk stops the round: what is not on disk has not happened."""
+    last = Recorder()
+    with pytest.raises(OSError, match="No space left"):
+        Audience([FullDisk(Settled), last]).tell(Settled())
+    assert last.calls == []
+
+
+# ---- the watchers that write
+
+
+def test_a_log_holds_every_hand_when_it_is_over(tmp_path: Path) -> None:
+    path = tmp_path / "m.log"
+    setup = setup_of(game("kuhn"), 5)
+    board = Board(setup, watchers=[LogWriter(LineFile(path), setup.names)]).connect_all()
+    for hands in range(1, 5):
+        board.play(PLAYERS, hands=hands)
+        assert path.read_text() == "".join(board.log)
+    board.play(PLAYERS)
+    assert path.read_text() == "".join(board.log)
+    assert path.read_text().splitlines()[-1].startswith("SCORE:")
+
+
+def test_a_transaction_log_holds_every_action_before_it_counts(tmp_path: Path) -> None:
+    path = tmp_path / "m.tlog"
+    board = (
+        Board(setup_of(game("nolimit"), 5), watchers=[TransactionWriter(LineFile(path))]).connect_all().play(PLAYERS)
+    )
+    assert path.read_text() == "".join(format_transaction(*action) for action in board.seen.actions)
+
+
+def test_a_failed_match_keeps_what_is_written(tmp_path: Path) -> None:
+    log, transactions = tmp_path / "m.log", tmp_path / "m.tlog"
+    setup = setup_of(game("kuhn"), 50)
+    writers = [LogWriter(LineFile(log), setup.names), TransactionWriter(LineFile(transactions))]
+    board = Board(setup, watchers=writers).connect_all().play(PLAYERS, hands=3)
+    board.match.fail(NotSent(Seat(0)))
+    assert log.read_text().count("STATE:") == 3
+    assert "SCORE" not in log.read_text()
+    assert len(transactions.read_text().splitlines()) == len(board.seen.actions)
