@@ -13,6 +13,34 @@ from engine.game import DEFAULT_STACK
 SEEDS = st.integers(0, 2**32 - 1)
 
 
+def toy_game(
+    stacks: tuple[int, ...],
+    blinds: tuple[int, ...],
+    *,
+    raise_sizes: tuple[int, ...] = (),
+    rounds: int = 1,
+    first_players: tuple[int, ...] | None = None,
+    max_raises: tuple[int, ...] | None = None,
+    hole_cards: int = 1,
+    board_cards: tuple[int, ...] | None = None,
+) -> Game:
+    """A game with a full deck; limit if it has raise sizes. By default position 0 acts first and there is no board."""
+    return Game(
+        betting=BettingType.LIMIT if raise_sizes else BettingType.NO_LIMIT,
+        num_players=len(stacks),
+        num_rounds=rounds,
+        stacks=stacks,
+        blinds=blinds,
+        raise_sizes=raise_sizes,
+        first_players=first_players or (0,) * rounds,
+        max_raises=max_raises or (255,) * rounds,
+        num_suits=4,
+        num_ranks=13,
+        num_hole_cards=hole_cards,
+        num_board_cards=board_cards or (0,) * rounds,
+    )
+
+
 def random_game(seed: int) -> Game:
     """Any game that can be played: short decks, short and unequal stacks, all blinds, board cards in any round."""
     chance = random.Random(seed)

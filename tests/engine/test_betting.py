@@ -18,7 +18,6 @@ from engine import (
     RAISE,
     Action,
     BettingState,
-    BettingType,
     Game,
     IllegalAction,
     Rule,
@@ -27,7 +26,7 @@ from engine import (
 )
 from protocol import find_game
 from tests.engine.naive import Table
-from tests.engine.strategies import SEEDS, action_texts, games, random_play
+from tests.engine.strategies import SEEDS, action_texts, games, random_play, toy_game
 
 ACTION_OF_LETTER = {"f": FOLD, "c": CALL, "r": RAISE}
 
@@ -42,19 +41,15 @@ def make(
     max_raises: tuple[int, ...] | None = None,
 ) -> Game:
     """A game with a full deck; limit if it has raise sizes."""
-    return Game(
-        betting=BettingType.LIMIT if raise_sizes else BettingType.NO_LIMIT,
-        num_players=len(stacks),
-        num_rounds=rounds,
-        stacks=stacks,
-        blinds=blinds,
+    return toy_game(
+        stacks,
+        blinds,
         raise_sizes=raise_sizes,
-        first_players=first_players or (0,) * rounds,
-        max_raises=max_raises or (255,) * rounds,
-        num_suits=4,
-        num_ranks=13,
-        num_hole_cards=2,
-        num_board_cards=(0, 3, 1, 1)[:rounds],
+        rounds=rounds,
+        first_players=first_players,
+        max_raises=max_raises,
+        hole_cards=2,
+        board_cards=(0, 3, 1, 1)[:rounds],
     )
 
 

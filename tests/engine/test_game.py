@@ -8,21 +8,17 @@ from hypothesis import given
 
 from engine import BettingType, Game, GameError, format_cards
 from engine.game import DEFAULT_STACK
-from tests.engine.strategies import games
+from tests.engine.strategies import games, toy_game
 
-LIMIT = Game(
-    betting=BettingType.LIMIT,
-    num_players=3,
-    num_rounds=2,
-    stacks=(100, 100, 100),
-    blinds=(5, 10, 0),
+LIMIT = toy_game(
+    (100, 100, 100),
+    (5, 10, 0),
     raise_sizes=(10, 20),
+    rounds=2,
     first_players=(2, 0),
     max_raises=(3, 4),
-    num_suits=4,
-    num_ranks=13,
-    num_hole_cards=2,
-    num_board_cards=(0, 3),
+    hole_cards=2,
+    board_cards=(0, 3),
 )
 
 

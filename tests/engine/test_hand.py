@@ -24,7 +24,7 @@ from engine import (
 from protocol import find_game
 from protocol.match_state import betting_after
 from tests.engine.naive import pots
-from tests.engine.strategies import SEEDS, games, random_play
+from tests.engine.strategies import SEEDS, games, random_play, toy_game
 
 NO_LIMIT = find_game("nolimit")[1]
 
@@ -160,20 +160,7 @@ def test_recorded_hands(name: str, seed: int, number: int, actions: str, values:
 
 
 def test_the_side_pots_of_unequal_stacks() -> None:
-    game = Game(
-        betting=BettingType.NO_LIMIT,
-        num_players=3,
-        num_rounds=1,
-        stacks=(50, 100, 300),
-        blinds=(5, 10, 0),
-        raise_sizes=(),
-        first_players=(2,),
-        max_raises=(255,),
-        num_suits=4,
-        num_ranks=13,
-        num_hole_cards=2,
-        num_board_cards=(5,),
-    )
+    game = toy_game((50, 100, 300), (5, 10, 0), first_players=(2,), hole_cards=2, board_cards=(5,))
     holes = tuple(map(parse_cards, ("AsAh", "KsKh", "QsQh")))
     hand = Hand(game, Deal(holes, parse_cards("2c3d7h9cJd")))
     for action in (raise_to(300), CALL, CALL):
@@ -194,20 +181,7 @@ def test_a_board_that_plays_splits_in_thirds() -> None:
 
 
 def test_a_pot_without_chips_is_worth_nothing() -> None:
-    game = Game(
-        betting=BettingType.NO_LIMIT,
-        num_players=2,
-        num_rounds=1,
-        stacks=(10, 10),
-        blinds=(0, 0),
-        raise_sizes=(),
-        first_players=(0,),
-        max_raises=(255,),
-        num_suits=4,
-        num_ranks=13,
-        num_hole_cards=1,
-        num_board_cards=(0,),
-    )
+    game = toy_game((10, 10), (0, 0))
     betting = betting_start(game).after(CALL).after(CALL)
     assert betting.pot == 0
     assert hand_values(betting, deal_hand(game, 0, 0)) == [0.0, 0.0]

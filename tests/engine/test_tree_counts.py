@@ -9,60 +9,19 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine import CALL, FOLD, RAISE, Action, BettingState, BettingType, Game, betting_start, raise_to
+from engine import CALL, FOLD, RAISE, Action, BettingState, Game, betting_start, raise_to
 from protocol import find_game
 from tests.engine.naive import all_tables
-from tests.engine.strategies import action_texts
+from tests.engine.strategies import action_texts, toy_game
 
-
-def toy(
-    betting: BettingType,
-    stacks: tuple[int, ...],
-    blinds: tuple[int, ...],
-    rounds: int,
-    *,
-    raise_sizes: tuple[int, ...] = (),
-    first_players: tuple[int, ...],
-    max_raises: tuple[int, ...],
-) -> Game:
-    return Game(
-        betting=betting,
-        num_players=len(stacks),
-        num_rounds=rounds,
-        stacks=stacks,
-        blinds=blinds,
-        raise_sizes=raise_sizes,
-        first_players=first_players,
-        max_raises=max_raises,
-        num_suits=4,
-        num_ranks=13,
-        num_hole_cards=1,
-        num_board_cards=(0,) * rounds,
-    )
-
-
-NO_LIMIT_2P = toy(BettingType.NO_LIMIT, (14, 17), (2, 1), 2, first_players=(1, 0), max_raises=(255, 255))
-NO_LIMIT_3P = toy(BettingType.NO_LIMIT, (5, 9, 7), (1, 2, 0), 2, first_players=(2, 0), max_raises=(255, 255))
-NO_LIMIT_4P_ALL_IN_BLIND = toy(
-    BettingType.NO_LIMIT, (1, 2, 5, 4), (1, 2, 0, 0), 1, first_players=(2,), max_raises=(255,)
+NO_LIMIT_2P = toy_game((14, 17), (2, 1), rounds=2, first_players=(1, 0))
+NO_LIMIT_3P = toy_game((5, 9, 7), (1, 2, 0), rounds=2, first_players=(2, 0))
+NO_LIMIT_4P_ALL_IN_BLIND = toy_game((1, 2, 5, 4), (1, 2, 0, 0), first_players=(2,))
+LIMIT_3P = toy_game(
+    (1000, 1000, 1000), (5, 10, 0), rounds=2, raise_sizes=(10, 10), first_players=(2, 0), max_raises=(3, 4)
 )
-LIMIT_3P = toy(
-    BettingType.LIMIT,
-    (1000, 1000, 1000),
-    (5, 10, 0),
-    2,
-    raise_sizes=(10, 10),
-    first_players=(2, 0),
-    max_raises=(3, 4),
-)
-LIMIT_3P_SHORT = toy(
-    BettingType.LIMIT,
-    (25, 31, 60),
-    (5, 10, 0),
-    2,
-    raise_sizes=(10, 20),
-    first_players=(2, 0),
-    max_raises=(3, 3),
+LIMIT_3P_SHORT = toy_game(
+    (25, 31, 60), (5, 10, 0), rounds=2, raise_sizes=(10, 20), first_players=(2, 0), max_raises=(3, 3)
 )
 
 

@@ -9,28 +9,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine import CALL, FOLD, RAISE, BettingType, Game, parse_cards, raise_to
+from engine import CALL, FOLD, RAISE, Game, parse_cards, raise_to
 from protocol import FormatError, MatchState, find_game, parse_match_state
 from protocol.match_state import betting_after, format_betting, scan_match_state
+from tests.engine.strategies import toy_game
 from tests.protocol.states import ANY_GAME, hands, states
 
 LIMIT = find_game("limit")[1]
 NO_LIMIT = find_game("nolimit")[1]
 NO_LIMIT_3 = find_game("nolimit3")[1]
 KUHN = find_game("kuhn")[1]
-FLOP_FIRST = Game(
-    betting=BettingType.LIMIT,
-    num_players=2,
-    num_rounds=2,
-    stacks=(100, 100),
-    blinds=(2, 1),
+FLOP_FIRST = toy_game(
+    (100, 100),
+    (2, 1),
     raise_sizes=(2, 4),
+    rounds=2,
     first_players=(1, 0),
     max_raises=(3, 3),
-    num_suits=4,
-    num_ranks=13,
-    num_hole_cards=2,
-    num_board_cards=(3, 1),
+    hole_cards=2,
+    board_cards=(3, 1),
 )
 
 

@@ -609,13 +609,7 @@ def test_a_known_tail_is_known_behind_this_state_only() -> None:
 @pytest.mark.parametrize("is_error", [True, False])
 def test_the_end_of_a_dealers_session_is_final(*, is_error: bool) -> None:
     session = DealerSession(NO_LIMIT)
-    session.receive_data(b"HELLO\r\n") if is_error else session.receive_eof()
-    if is_error:
-        with pytest.raises(RemoteProtocolError):
-            session.next_event()
-    else:
-        assert session.next_event() == Closed()
-    assert session.state is (SessionState.ERROR if is_error else SessionState.CLOSED)
+    end(session, is_error=is_error)
     assert_over(session, lambda: session.send(STATE, is_question=True))
     assert session.receive_reply(ECHO + b":c\r\n") is None
 
@@ -623,6 +617,12 @@ def test_the_end_of_a_dealers_session_is_final(*, is_error: bool) -> None:
 @pytest.mark.parametrize("is_error", [True, False])
 def test_the_end_of_a_players_session_is_final(*, is_error: bool) -> None:
     session = told(STATE)
+    end(session, is_error=is_error)
+    assert_over(session, lambda: session.send(Reply(CALL)))
+
+
+def end(session: DealerSession | PlayerSession, *, is_error: bool) -> None:
+    """End a session, by a line that is an error or in peace."""
     session.receive_data(b"HELLO\r\n") if is_error else session.receive_eof()
     if is_error:
         with pytest.raises(RemoteProtocolError):
@@ -630,7 +630,6 @@ def test_the_end_of_a_players_session_is_final(*, is_error: bool) -> None:
     else:
         assert session.next_event() == Closed()
     assert session.state is (SessionState.ERROR if is_error else SessionState.CLOSED)
-    assert_over(session, lambda: session.send(Reply(CALL)))
 
 
 def assert_over(session: DealerSession | PlayerSession, send: Callable[[], object]) -> None:

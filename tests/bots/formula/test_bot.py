@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import random
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,96 +12,74 @@ import pytest
 
 from bots.baseline import CallingBot, ConstantBot, RandomBot
 from bots.bot import Bot
-from bots.builtin import main
-from bots.errors import BotsError, SpecError
+from bots.errors import SpecError
 from bots.formula.bot import MfsBot, RhBot
-from bots.legality import require_legal
 from bots.registry import make_bot
 from bots.testing import MockDealer, check
 from bots.view import View
-from engine import CALL, FOLD, RAISE, Action, ActionKind, Hand, deal_hand, deals, raise_to
+from engine import CALL, FOLD, RAISE, Action, Hand, deal_hand, raise_to
 from protocol import find_game, shipped_games
-
-ViewOf = Callable[[str, str], View]
-HOLDEM = [name for name in shipped_games() if name.startswith("holdem")]
+from tests.bots.playing import HOLDEM, BotMaker, ViewOf, assert_plays, comment_of, play_legally, play_random_casts
 
 
 @pytest.mark.parametrize(
-    ("game", "state", "k", "action"),
+    ("bot", "game", "state", "k", "action"),
     [
         # The small blind stands to win 10 with 10: the relation is chance / (100 - chance). AA 85.20 %: 5.76,
         # AKs 67.04 %: 2.03, JTs 57.53 %: 1.35, 72o 34.58 %: 0.53
-        ("limit", "MATCHSTATE:1:0::|AhAs", 2, RAISE),
-        ("limit", "MATCHSTATE:1:0::|AhKh", 2, RAISE),
-        ("limit", "MATCHSTATE:1:0::|JhTh", 2, CALL),
-        ("limit", "MATCHSTATE:1:0::|7h2s", 2, FOLD),
-        ("limit", "MATCHSTATE:1:0::|7h2s", 4, CALL),
-        ("limit", "MATCHSTATE:1:0::|7h2s", 8, RAISE),
-        ("limit", "MATCHSTATE:1:0::|JhTh", 1, FOLD),
-        ("nolimit", "MATCHSTATE:1:0::|AhAs", 2, raise_to(300)),  # 5, the pot
-        ("nolimit", "MATCHSTATE:1:0::|AhKh", 1.5, raise_to(200)),  # 3, the smallest
-        ("nolimit", "MATCHSTATE:1:0::|AhKh", 2, raise_to(200)),  # 4, half the pot, is as much
-        ("nolimit", "MATCHSTATE:1:0::|JhTh", 2, CALL),
+        (MfsBot, "limit", "MATCHSTATE:1:0::|AhAs", 2, RAISE),
+        (MfsBot, "limit", "MATCHSTATE:1:0::|AhKh", 2, RAISE),
+        (MfsBot, "limit", "MATCHSTATE:1:0::|JhTh", 2, CALL),
+        (MfsBot, "limit", "MATCHSTATE:1:0::|7h2s", 2, FOLD),
+        (MfsBot, "limit", "MATCHSTATE:1:0::|7h2s", 4, CALL),
+        (MfsBot, "limit", "MATCHSTATE:1:0::|7h2s", 8, RAISE),
+        (MfsBot, "limit", "MATCHSTATE:1:0::|JhTh", 1, FOLD),
+        (MfsBot, "nolimit", "MATCHSTATE:1:0::|AhAs", 2, raise_to(300)),  # 5, the pot
+        (MfsBot, "nolimit", "MATCHSTATE:1:0::|AhKh", 1.5, raise_to(200)),  # 3, the smallest
+        (MfsBot, "nolimit", "MATCHSTATE:1:0::|AhKh", 2, raise_to(200)),  # 4, half the pot, is as much
+        (MfsBot, "nolimit", "MATCHSTATE:1:0::|JhTh", 2, CALL),
         # The same in the big blind, who need not fold
-        ("limit", "MATCHSTATE:0:0:c:7h2s|", 2, CALL),
-        ("nolimit", "MATCHSTATE:0:0:c:7h2s|", 2, CALL),
+        (MfsBot, "limit", "MATCHSTATE:0:0:c:7h2s|", 2, CALL),
+        (MfsBot, "nolimit", "MATCHSTATE:0:0:c:7h2s|", 2, CALL),
         # All-in against aces or 72o: 20000 with 20000
-        ("nolimit", "MATCHSTATE:0:0:r20000:AhAs|", 2, CALL),
-        ("nolimit", "MATCHSTATE:0:0:r20000:7h2s|", 2, FOLD),
+        (MfsBot, "nolimit", "MATCHSTATE:0:0:r20000:AhAs|", 2, CALL),
+        (MfsBot, "nolimit", "MATCHSTATE:0:0:r20000:7h2s|", 2, FOLD),
         # No raise is left
-        ("limit", "MATCHSTATE:0:0:rrr:AhAs|", 2, CALL),
+        (MfsBot, "limit", "MATCHSTATE:0:0:rrr:AhAs|", 2, CALL),
         # The nuts on the river, and a hand that can only lose
-        ("nolimit", "MATCHSTATE:0:0:cc/cc/cc/:AhKh|/QhJhTh/2c/3d", 0.001, raise_to(300)),
-        ("limit", "MATCHSTATE:0:0:cc/cc/cc/cr:2c3d|/QhJhTh/9h/Kh", 2, FOLD),
+        (MfsBot, "nolimit", "MATCHSTATE:0:0:cc/cc/cc/:AhKh|/QhJhTh/2c/3d", 0.001, raise_to(300)),
+        (MfsBot, "limit", "MATCHSTATE:0:0:cc/cc/cc/cr:2c3d|/QhJhTh/9h/Kh", 2, FOLD),
         # Who has put in nothing enters, with anything, at any price
-        ("limit10", "MATCHSTATE:2:0::||7h2s|||||||", 2, CALL),
-        ("nolimit10", "MATCHSTATE:3:0:r20000:|||7h2s||||||", 0.25, CALL),
-        ("nolimit10", "MATCHSTATE:3:0:f:|||AhAs||||||", 8, CALL),
-    ],
-)
-def test_what_mfs_does(view_of: ViewOf, game: str, state: str, k: float, action: Action) -> None:
-    view = view_of(game, state)
-    bot = MfsBot(k=k, seed=1)
-    assert bot.policy(view) == {action: 1.0}
-    assert bot.act(view) == action
-    assert require_legal(action, view) == action
-
-
-@pytest.mark.parametrize(
-    ("game", "state", "k", "action"),
-    [
+        (MfsBot, "limit10", "MATCHSTATE:2:0::||7h2s|||||||", 2, CALL),
+        (MfsBot, "nolimit10", "MATCHSTATE:3:0:r20000:|||7h2s||||||", 0.25, CALL),
+        (MfsBot, "nolimit10", "MATCHSTATE:3:0:f:|||AhAs||||||", 8, CALL),
         # 0.25 in the small blind, 1 in the big blind after a call, 0.0075 first of ten (test_relations)
-        ("limit", "MATCHSTATE:1:0::|AhAs", 7.9, FOLD),
-        ("limit", "MATCHSTATE:1:0::|7h2s", 8, CALL),
-        ("limit", "MATCHSTATE:1:0::|7h2s", 12, RAISE),
-        ("limit", "MATCHSTATE:0:0:c:7h2s|", 1, CALL),
-        ("limit", "MATCHSTATE:0:0:c:7h2s|", 3, RAISE),
-        ("nolimit", "MATCHSTATE:0:0:c:7h2s|", 3, raise_to(200)),
-        ("nolimit", "MATCHSTATE:0:0:c:7h2s|", 5, raise_to(300)),
-        ("limit10", "MATCHSTATE:2:0::||AhAs|||||||", 8, FOLD),
+        (RhBot, "limit", "MATCHSTATE:1:0::|AhAs", 7.9, FOLD),
+        (RhBot, "limit", "MATCHSTATE:1:0::|7h2s", 8, CALL),
+        (RhBot, "limit", "MATCHSTATE:1:0::|7h2s", 12, RAISE),
+        (RhBot, "limit", "MATCHSTATE:0:0:c:7h2s|", 1, CALL),
+        (RhBot, "limit", "MATCHSTATE:0:0:c:7h2s|", 3, RAISE),
+        (RhBot, "nolimit", "MATCHSTATE:0:0:c:7h2s|", 3, raise_to(200)),
+        (RhBot, "nolimit", "MATCHSTATE:0:0:c:7h2s|", 5, raise_to(300)),
+        (RhBot, "limit10", "MATCHSTATE:2:0::||AhAs|||||||", 8, FOLD),
         # three raises in the hand, nobody to follow: 7 / (4 * 1 * 2 * 2)
-        ("limit", "MATCHSTATE:0:0:rrr:AhAs|", 4.5, FOLD),
-        ("limit", "MATCHSTATE:0:0:rrr:AhAs|", 4.6, CALL),
-        ("limit", "MATCHSTATE:0:0:rrr:AhAs|", 12, CALL),
+        (RhBot, "limit", "MATCHSTATE:0:0:rrr:AhAs|", 4.5, FOLD),
+        (RhBot, "limit", "MATCHSTATE:0:0:rrr:AhAs|", 4.6, CALL),
+        (RhBot, "limit", "MATCHSTATE:0:0:rrr:AhAs|", 12, CALL),
         # where no card is as in hold'em: 3 / (2 * 1 * 2 * 2) in Kuhn poker after a bet
-        ("kuhn", "MATCHSTATE:1:0:r:|Qs", 4, FOLD),
-        ("kuhn", "MATCHSTATE:1:0:r:|Qs", 6, CALL),
+        (RhBot, "kuhn", "MATCHSTATE:1:0:r:|Qs", 4, FOLD),
+        (RhBot, "kuhn", "MATCHSTATE:1:0:r:|Qs", 6, CALL),
     ],
 )
-def test_what_rh_does(view_of: ViewOf, game: str, state: str, k: float, action: Action) -> None:
-    view = view_of(game, state)
-    bot = RhBot(k=k)
-    assert bot.policy(view) == {action: 1.0}
-    assert bot.act(view) == action
-    assert require_legal(action, view) == action
+def test_what_they_do(
+    view_of: ViewOf, bot: type[MfsBot | RhBot], game: str, state: str, k: float, action: Action
+) -> None:
+    assert_plays(MfsBot(k=k, seed=1) if bot is MfsBot else RhBot(k=k), view_of(game, state), action)
 
 
 def test_explanations(view_of: ViewOf) -> None:
     def say(bot: Bot, game: str, state: str) -> str:
-        view = view_of(game, state)
-        bot.act(view)
-        (comment,) = view.comments
-        return comment.decode()
+        return comment_of(bot, view_of(game, state))
 
     mfs = MfsBot(k=2, explain=True)
     assert say(mfs, "nolimit", "MATCHSTATE:1:0::|JhTh") == (
@@ -138,7 +114,7 @@ def test_comments_reach_the_dealer_before_the_reply() -> None:
     assert comment.startswith(b"# preflop AhAs: CHANCE 85.2,")
 
 
-BOTS: list[Callable[[int], Bot]] = [
+BOTS: list[BotMaker] = [
     lambda seed: MfsBot(explain=True, trials=20, seed=seed),
     lambda seed: MfsBot(explain=True, trials=20, k=0.5, seed=seed),
     lambda seed: MfsBot(explain=True, trials=20, k=8, seed=seed),
@@ -152,37 +128,8 @@ BOTS: list[Callable[[int], Bot]] = [
 
 
 def play_walk(name: str, hands: int, casts: int) -> int:
-    """Hands between random casts: legal answers, no free folds, one valid comment each, the policy is played."""
-    game = find_game(name)[1]
-    rng = random.Random(7)
-    players = [bot for bot in BOTS if name.startswith("holdem") or not isinstance(bot(0), MfsBot)]
-    tables = [[rng.choice(players)(seed) for seed in range(game.num_players)] for _ in range(casts)]
-    source = deals(game, 11)
-    said = 0
-    for number in range(hands):
-        cast = rng.choice(tables)
-        hand = Hand(game, next(source))
-        while not hand.finished:
-            view = View.of_hand(hand, hand.acting_position, number)
-            bot = cast[hand.acting_position]
-            policy = bot.policy(view)
-            assert policy is not None
-            assert sum(policy.values()) == pytest.approx(1)
-            assert view.comments == [], "asking must not change anything"
-            answer = bot.act(view)
-            assert policy[answer] > 0
-            assert all(require_legal(action, view) == action for action in policy)
-            assert answer.kind is not ActionKind.FOLD or view.to_call
-            if isinstance(bot, MfsBot | RhBot):
-                (comment,) = view.comments
-                assert comment.startswith(b"# ")
-                assert comment.endswith(b"\r\n")
-                assert comment.isascii()
-                assert comment.count(b"\n") == comment.count(b"\r") == 1
-                assert len(comment) < 300
-                said += 1
-            hand.apply(answer)
-    return said
+    bots = [bot for bot in BOTS if name in HOLDEM or not isinstance(bot(0), MfsBot)]
+    return play_random_casts(name, bots, (MfsBot, RhBot), hands=hands, casts=casts)
 
 
 @pytest.mark.parametrize("name", shipped_games())
@@ -198,14 +145,7 @@ def test_never_illegal_in_many_hands(name: str) -> None:
 
 @pytest.mark.parametrize("players", [4, 5, 7, 8, 9])
 def test_other_numbers_of_players(players: int) -> None:
-    game = find_game("nolimit10")[1]
-    game = replace(game, num_players=players, stacks=game.stacks[:players], blinds=game.blinds[:players])
-    cast: list[Bot] = [MfsBot(seed=seat, trials=20) if seat % 2 else RhBot(k=30) for seat in range(players)]
-    for number in range(40):
-        hand = Hand(game, deal_hand(game, 3, number))
-        while not hand.finished:
-            view = View.of_hand(hand, hand.acting_position, number)
-            hand.apply(require_legal(cast[hand.acting_position].act(view), view))
+    play_legally(players, lambda seat: MfsBot(seed=seat, trials=20) if seat % 2 else RhBot(k=30), hands=40)
 
 
 def actions_of(bot: Bot, numbers: range) -> dict[int, list[Action]]:
@@ -239,27 +179,6 @@ def test_draws_follow_from_seed_hand_and_state(spec: str) -> None:
     assert backwards == whole
     assert actions_of(make_bot(spec, 4), range(200)) != whole
     assert actions_of(make_bot(spec), range(200)) != actions_of(make_bot(spec), range(200))
-
-
-@pytest.mark.parametrize("name", [name for name in shipped_games() if not name.startswith("holdem")])
-def test_mfs_refuses_games_that_are_no_holdem(name: str) -> None:
-    game = find_game(name)[1]
-    hand = Hand(game, deal_hand(game, 1, 0))
-    view = View.of_hand(hand, hand.acting_position)
-    for ask in (MfsBot().act, MfsBot().policy):
-        with pytest.raises(BotsError, match=r"hold'em only: .* this game is none"):
-            ask(view)
-
-
-def test_the_program_refuses_in_one_sentence(
-    thread_dealer: Callable[..., Any], capfd: pytest.CaptureFixture[str]
-) -> None:
-    dealer = thread_dealer(MockDealer("leduc").ask("MATCHSTATE:0:0::Ks|"))
-    assert main(["mfs", "127.0.0.1", str(dealer.port), "--game", "leduc"]) == 1
-    out, err = capfd.readouterr()
-    assert out == ""
-    assert err.startswith("bot: the chance to win is counted for hold'em only")
-    assert err.count("\n") == 1
 
 
 def test_by_name() -> None:

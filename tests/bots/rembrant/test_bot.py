@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from bots.baseline import CallingBot, ConstantBot, RaisingBot, RandomBot
-from bots.bot import Bot
-from bots.builtin import main
 from bots.errors import BotsError, SpecError
 from bots.legality import require_legal
 from bots.registry import make_bot
 from bots.rembrant import RembrantBot
 from bots.testing import MockDealer, check
 from bots.view import View
-from engine import CALL, FOLD, RAISE, Action, Deal, Hand, deal_hand, deals, parse_cards, raise_to
-from protocol import find_game, shipped_games
-
-ViewOf = Callable[[str, str], View]
-HOLDEM = [name for name in shipped_games() if name.startswith("holdem")]
+from engine import CALL, FOLD, RAISE, Action, Deal, Hand, deal_hand, parse_cards, raise_to
+from protocol import find_game
+from tests.bots.playing import HOLDEM, BotMaker, ViewOf, comment_of, play_legally, play_random_casts
 
 
 @pytest.mark.parametrize(
@@ -121,10 +115,7 @@ def test_the_limits_of_groups_scale(view_of: ViewOf) -> None:
 
 def test_explanations(view_of: ViewOf) -> None:
     def say(state: str, **options: Any) -> str:
-        view = view_of("nolimit", state)
-        RembrantBot(explain=True, **options).act(view)
-        (comment,) = view.comments
-        return comment.decode()
+        return comment_of(RembrantBot(explain=True, **options), view_of("nolimit", state))
 
     assert say("MATCHSTATE:1:0::|Ah5s") == (
         "# preflop Ah5s: A5o, group 8; opponent: other; table 9: check (which costs 50) -> call, c\r\n"
@@ -154,7 +145,7 @@ def test_comments_reach_the_dealer_before_the_reply() -> None:
     assert script.comments == [b"# preflop AhAs: AA, group 1; opponent: other; table 2: raise -> raise, r400\r\n"]
 
 
-BOTS: list[Callable[[int], Bot]] = [
+BOTS: list[BotMaker] = [
     lambda seed: RembrantBot(explain=True),
     lambda seed: RembrantBot(explain=True, reading="probabilistic", seed=seed),
     lambda seed: RembrantBot(explain=True, river_danger=True, four_straight="fold", complete=9, raise_times=0.01),
@@ -169,36 +160,7 @@ BOTS: list[Callable[[int], Bot]] = [
 
 @pytest.mark.parametrize("name", HOLDEM)
 def test_never_illegal(name: str) -> None:
-    """Hands between random casts: legal answers, one valid comment each, the policy says what is played."""
-    game = find_game(name)[1]
-    rng = random.Random(7)
-    casts = [[rng.choice(BOTS)(seed) for seed in range(game.num_players)] for _ in range(20)]
-    source = deals(game, 11)
-    said = 0
-    for number in range(400):
-        cast = rng.choice(casts)
-        hand = Hand(game, next(source))
-        while not hand.finished:
-            view = View.of_hand(hand, hand.acting_position, number)
-            bot = cast[hand.acting_position]
-            if isinstance(bot, RembrantBot):
-                policy = bot.policy(view)
-                assert sum(policy.values()) == pytest.approx(1)
-                assert view.comments == [], "asking must not change anything"
-                answer = bot.act(view)
-                assert policy[answer] > 0
-                assert all(require_legal(action, view) == action for action in policy)
-                (comment,) = view.comments
-                assert comment.startswith(b"# ")
-                assert comment.endswith(b"\r\n")
-                assert comment.isascii()
-                assert comment.count(b"\n") == comment.count(b"\r") == 1
-                assert len(comment) < 300
-                said += 1
-            else:
-                answer = bot.act(view)
-            hand.apply(answer)
-    assert said > 300
+    assert play_random_casts(name, BOTS, RembrantBot, hands=400, casts=20) > 300
 
 
 def test_the_games_are_all_tried() -> None:
@@ -208,14 +170,7 @@ def test_the_games_are_all_tried() -> None:
 
 @pytest.mark.parametrize("players", [4, 5, 7, 8, 9])
 def test_other_numbers_of_players(players: int) -> None:
-    game = find_game("nolimit10")[1]
-    game = replace(game, num_players=players, stacks=game.stacks[:players], blinds=game.blinds[:players])
-    cast = [RembrantBot(reading="probabilistic", seed=seat) for seat in range(players)]
-    for number in range(100):
-        hand = Hand(game, deal_hand(game, 3, number))
-        while not hand.finished:
-            view = View.of_hand(hand, hand.acting_position, number)
-            hand.apply(require_legal(cast[hand.acting_position].act(view), view))
+    play_legally(players, lambda seat: RembrantBot(reading="probabilistic", seed=seat), hands=100)
 
 
 def actions_of(bot: RembrantBot, numbers: range) -> dict[int, list[Action]]:
@@ -271,17 +226,6 @@ def test_policies_join_equal_actions(view_of: ViewOf) -> None:
     assert bot.policy(view_of("limit", "MATCHSTATE:0:0:rc/rrrr:KhKs|/Kc8c3d")) == {CALL: 1.0}
 
 
-@pytest.mark.parametrize("name", [name for name in shipped_games() if not name.startswith("holdem")])
-def test_games_that_are_no_holdem_are_refused(name: str) -> None:
-    game = find_game(name)[1]
-    hand = Hand(game, deal_hand(game, 1, 0))
-    view = View.of_hand(hand, hand.acting_position)
-    for ask in (RembrantBot().act, RembrantBot().policy):
-        with pytest.raises(BotsError, match=r"rembrant plays hold'em only: .* this game is none") as caught:
-            ask(view)
-        assert "\n" not in str(caught.value)
-
-
 def test_a_short_deck_is_refused() -> None:
     game = replace(find_game("nolimit")[1], num_ranks=9)
     hand = Hand(game, deal_hand(game, 1, 0))
@@ -298,17 +242,6 @@ def test_a_shorter_game_of_holdem_is_played() -> None:
         while not hand.finished:
             view = View.of_hand(hand, hand.acting_position, number)
             hand.apply(require_legal(bot.act(view), view))
-
-
-def test_the_program_refuses_in_one_sentence(
-    thread_dealer: Callable[..., Any], capfd: pytest.CaptureFixture[str]
-) -> None:
-    dealer = thread_dealer(MockDealer("leduc").ask("MATCHSTATE:0:0::Ks|"))
-    assert main(["rembrant", "127.0.0.1", str(dealer.port), "--game", "leduc"]) == 1
-    out, err = capfd.readouterr()
-    assert out == ""
-    assert err.startswith("bot: rembrant plays hold'em only")
-    assert err.count("\n") == 1
 
 
 def test_by_name() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -12,8 +11,7 @@ from bots.rembrant.opponent import read_opponent
 from bots.view import View
 from engine import CALL, Action, Hand, deal_hand, raise_to
 from protocol import find_game
-
-ViewOf = Callable[[str, str], View]
+from tests.bots.playing import ViewOf
 
 
 @pytest.mark.parametrize(
@@ -28,16 +26,6 @@ ViewOf = Callable[[str, str], View]
         ("r20000", 0, Opponent.ALL_IN),
         ("r300r20000", 1, Opponent.ALL_IN),
         ("r300r19999", 1, Opponent.RE_RAISE),
-    ],
-)
-def test_before_the_flop(view_of: ViewOf, betting: str, position: int, opponent: Opponent) -> None:
-    cards = "AhKd|" if position == 0 else "|AhKd"
-    assert read_opponent(view_of("nolimit", f"MATCHSTATE:{position}:0:{betting}:{cards}")) is opponent
-
-
-@pytest.mark.parametrize(
-    ("betting", "position", "opponent"),
-    [
         ("cc/", 0, Opponent.NONE),
         ("r300r900c/", 0, Opponent.NONE),
         ("cc/c", 1, Opponent.CHECK_OR_CALL),
@@ -49,9 +37,10 @@ def test_before_the_flop(view_of: ViewOf, betting: str, position: int, opponent:
         ("cc/r20000", 1, Opponent.ALL_IN),
     ],
 )
-def test_after_the_flop(view_of: ViewOf, betting: str, position: int, opponent: Opponent) -> None:
+def test_with_two_players(view_of: ViewOf, betting: str, position: int, opponent: Opponent) -> None:
     cards = "AhKd|" if position == 0 else "|AhKd"
-    assert read_opponent(view_of("nolimit", f"MATCHSTATE:{position}:0:{betting}:{cards}/9c8d2h")) is opponent
+    board = "/9c8d2h" if "/" in betting else ""
+    assert read_opponent(view_of("nolimit", f"MATCHSTATE:{position}:0:{betting}:{cards}{board}")) is opponent
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from engine import (
     FOLD,
     RAISE,
     BettingState,
-    BettingType,
     Deal,
     Game,
     Hand,
@@ -26,7 +25,7 @@ from engine import (
 )
 from logs.estimation import largest_loss, largest_value, score_bounds
 from protocol import find_game, shipped_games
-from tests.engine.strategies import SEEDS, games, random_play
+from tests.engine.strategies import SEEDS, games, random_play, toy_game
 from tests.logs.estimation.populations import calling, careless, largest_raising, play, raising
 
 ROUNDING_CHIPS = 1e-6
@@ -114,20 +113,7 @@ def test_any_game_stays_within(game: Game, seed: int) -> None:
 
 
 def no_limit(*stacks: int) -> Game:
-    return Game(
-        betting=BettingType.NO_LIMIT,
-        num_players=len(stacks),
-        num_rounds=1,
-        stacks=stacks,
-        blinds=(1, 2, 0)[: len(stacks)],
-        raise_sizes=(),
-        first_players=(0,),
-        max_raises=(255,),
-        num_suits=4,
-        num_ranks=13,
-        num_hole_cards=1,
-        num_board_cards=(0,),
-    )
+    return toy_game(stacks, (1, 2, 0)[: len(stacks)])
 
 
 def test_nobody_loses_more_than_the_deepest_other_stack() -> None:
@@ -142,20 +128,7 @@ def test_nobody_loses_more_than_the_deepest_other_stack() -> None:
 
 
 def test_a_round_has_fewer_raises_than_actions() -> None:
-    game = Game(
-        betting=BettingType.LIMIT,
-        num_players=3,
-        num_rounds=1,
-        stacks=(10_000,) * 3,
-        blinds=(1, 2, 0),
-        raise_sizes=(10,),
-        first_players=(2,),
-        max_raises=(255,),
-        num_suits=4,
-        num_ranks=13,
-        num_hole_cards=1,
-        num_board_cards=(0,),
-    )
+    game = toy_game((10_000,) * 3, (1, 2, 0), raise_sizes=(10,), first_players=(2,))
     hand = Hand(game, deal_hand(game, 1, 0))
     while not hand.finished:
         hand.apply(RAISE if hand.legal_actions().can_raise else CALL)

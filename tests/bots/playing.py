@@ -1,0 +1,88 @@
+"""Hands between bots without a dealer, for the tests of whole bots."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import pytest
+
+from bots.bot import Bot
+from bots.legality import require_legal
+from bots.view import View
+from engine import Action, ActionKind, Hand, deal_hand, deals
+from protocol import find_game, shipped_games
+
+BotMaker = Callable[[int], Bot]
+ViewOf = Callable[[str, str], View]
+HOLDEM = [name for name in shipped_games() if name.startswith("holdem")]
+NOT_HOLDEM = [name for name in shipped_games() if not name.startswith("holdem")]
+
+
+def assert_plays(bot: Bot, view: View, action: Action) -> None:
+    """The bot plays the action, which is legal, and says that it always does."""
+    assert bot.policy(view) == {action: 1.0}
+    assert bot.act(view) == action
+    assert require_legal(action, view) == action
+
+
+def comment_of(bot: Bot, view: View) -> str:
+    """The one comment a bot makes on an action."""
+    bot.act(view)
+    (comment,) = view.comments
+    return comment.decode()
+
+
+def play_random_casts(
+    name: str, bots: Sequence[BotMaker], explaining: type[Bot] | tuple[type[Bot], ...], *, hands: int, casts: int
+) -> int:
+    """Hands between random casts: legal answers, no free folds, the policy is played, one valid comment each.
+
+    Args:
+        explaining: the classes of bots that comment on each action.
+
+    Returns:
+        How many comments were made.
+    """
+    game = find_game(name)[1]
+    rng = random.Random(7)
+    tables = [[rng.choice(bots)(seed) for seed in range(game.num_players)] for _ in range(casts)]
+    source = deals(game, 11)
+    said = 0
+    for number in range(hands):
+        cast = rng.choice(tables)
+        hand = Hand(game, next(source))
+        while not hand.finished:
+            view = View.of_hand(hand, hand.acting_position, number)
+            bot = cast[hand.acting_position]
+            policy = bot.policy(view)
+            assert policy is not None
+            assert sum(policy.values()) == pytest.approx(1)
+            assert view.comments == [], "asking must not change anything"
+            answer = bot.act(view)
+            assert policy[answer] > 0
+            assert all(require_legal(action, view) == action for action in policy)
+            assert answer.kind is not ActionKind.FOLD or view.to_call
+            if isinstance(bot, explaining):
+                (comment,) = view.comments
+                assert comment.startswith(b"# ")
+                assert comment.endswith(b"\r\n")
+                assert comment.isascii()
+                assert comment.count(b"\n") == comment.count(b"\r") == 1
+                assert len(comment) < 300
+                said += 1
+            hand.apply(answer)
+    return said
+
+
+def play_legally(players: int, make_bot: BotMaker, hands: int) -> None:
+    """Hands of no-limit hold'em for any number of players, who are made by position."""
+    game = find_game("nolimit10")[1]
+    game = replace(game, num_players=players, stacks=game.stacks[:players], blinds=game.blinds[:players])
+    cast = [make_bot(seat) for seat in range(players)]
+    for number in range(hands):
+        hand = Hand(game, deal_hand(game, 3, number))
+        while not hand.finished:
+            view = View.of_hand(hand, hand.acting_position, number)
+            hand.apply(require_legal(cast[hand.acting_position].act(view), view))
