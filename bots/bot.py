@@ -4,8 +4,8 @@
         def act(self, view):
             return view.call()
 
-The same object plays over TCP (`bots.run`), against a script (`bots.testing`), or in this process, where a program of
-its own shows it `View.of_hand(...)` and applies what it answers.
+The same object plays over TCP (`bots.run`), against a script (`bots.testing`), or in this process, where your program
+shows it `View.of_hand(...)` and applies what it answers.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Bot(ABC):
 
     A bot that draws random numbers does best to start them anew in `hand_started`, from its seed and
     `view.hand_number`: what it does in a hand then does not depend on the hands before, and a match that was broken
-    off, or cut into slices, goes exactly as an undisturbed one. `bots.baseline.RandomBot` does it.
+    off, or cut into slices, goes exactly like an undisturbed one. `bots.baseline.RandomBot` does it.
     """
 
     @abstractmethod

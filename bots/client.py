@@ -1,7 +1,7 @@
 """A bot as a program: ``python my_bot.py HOST PORT [--game GAME]``.
 
 `run(bot)` is all of it: it reads the command line, connects, names the protocol version, answers until the dealer
-closes, and ends the process. `play` is the same for programs of one's own; it raises instead of exiting.
+closes, and ends the process. `play` is the same for programs that do more; it raises instead of exiting.
 
 The game is the one of ``--game``, else that of the environment variable ``ARENA_GAME`` (a short name or the path of a
 ``.game`` file), else two-player limit hold'em. The protocol never says which game is played, so both sides must know.
@@ -81,7 +81,7 @@ def run(bot: Bot, argv: Sequence[str] | None = None, *, connect_timeout_s: float
 
     Args:
         bot: the player.
-        argv: the arguments behind the program's name; those of the process by default.
+        argv: the arguments after the program's name; those of the process by default.
         connect_timeout_s: how long to go on trying to reach a dealer that does not listen yet, in seconds.
     """
     require_bot(bot)
@@ -103,7 +103,7 @@ def run(bot: Bot, argv: Sequence[str] | None = None, *, connect_timeout_s: float
 def play_to_exit_code(
     bot: Bot, host: str, port: int, game: str | None, *, connect_timeout_s: float = CONNECT_TIMEOUT_S
 ) -> int:
-    """Play a match as a program does: tell people on stderr what goes wrong, and return the exit code."""
+    """Play a match as a program does: say on stderr what goes wrong, and return the exit code."""
     try:
         played = play(bot, host, port, game, connect_timeout_s=connect_timeout_s)
     except KeyboardInterrupt:
@@ -143,7 +143,7 @@ def play(
         GameDefinitionError: there is no such game.
         ConnectError: nobody listens there.
         DealerError: the dealer speaks another game or no ACPC at all, or is silent for too long.
-        IllegalReply: the bot's answer is no legal action.
+        IllegalReply: the bot's answer is not a legal action.
         Exception: whatever the bot's own code raises, with a note that names the state.
     """
     name, rules = _find_game(game)
@@ -159,7 +159,7 @@ def play(
 def read_arguments(argv: Sequence[str], positional: Sequence[str], options: Sequence[str]) -> Mapping[str, str]:
     """Read a command line of positional words and ``--name VALUE`` (or ``--name=VALUE``) options.
 
-    A further number at the end is passed over: the ACPC benchmark server starts bots as ``HOST PORT INDEX``. argparse
+    One more number at the end is ignored: the ACPC benchmark server starts bots as ``HOST PORT INDEX``. argparse
     would cost some 7 ms of every start.
 
     Returns:
@@ -222,7 +222,7 @@ def _connect(host: str, port: int, timeout_s: float) -> socket.socket:
     while True:
         try:
             connection = socket.create_connection((host, port), timeout=max(_RETRY_S, deadline - time.monotonic()))
-            # Whoever connects to a free local port again and again may in the end meet himself (TCP simultaneous open).
+            # A program that tries a free local port again and again may connect to itself (TCP simultaneous open).
             if connection.getsockname() != connection.getpeername():
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)

@@ -29,7 +29,7 @@ class Conversation:
     """One bot's side of one match.
 
     Attributes:
-        hands_finished: hands whose end the dealer has told.
+        hands_finished: hands whose last state has come.
         hand_number: the hand being played; None between hands.
         last_state: the last line received, without its end; empty before the first.
     """
@@ -40,7 +40,7 @@ class Conversation:
         self._session = PlayerSession(game)
         self._game_name = game_name or "the given one"
         self._comments: list[bytes] = []
-        # A hook that a bot leaves alone needs no view: most states a player is told ask nothing of him.
+        # A hook that a bot does not override needs no view: most states ask the player nothing.
         self._wants_start = overrides(bot, "hand_started")
         self._wants_end = overrides(bot, "hand_finished")
         self.hands_finished = 0
@@ -55,8 +55,8 @@ class Conversation:
         """Take bytes from the dealer; returns the bytes for the dealer, often none.
 
         Raises:
-            DealerError: the dealer said something that is no state of the game.
-            IllegalReply: the bot's answer is no legal action.
+            DealerError: the dealer sent something that is not a state of the game.
+            IllegalReply: the bot's answer is not a legal action.
             Exception: whatever the bot's own code raises.
         """
         session = self._session
@@ -75,7 +75,7 @@ class Conversation:
                 return out
 
     def receive_eof(self) -> None:
-        """The dealer has closed: the match is over. What is left of a line is not looked at."""
+        """The dealer has closed: the match is over. What is left of a line is ignored."""
         self._bot.match_finished()
 
     def _on_state(self, event: ReceivedState) -> bytes:
@@ -112,7 +112,7 @@ class Conversation:
         cause = error.__cause__
         line = str(getattr(cause, "text", ""))
         if not line.startswith("MATCHSTATE:"):
-            return DealerError(f"what the dealer sent is no match state: {line[:200]!r}")
+            return DealerError(f"what the dealer sent is not a match state: {line[:200]!r}")
         return DealerError(
             f"the dealer's state does not fit the game assumed, {self._game_name}: {cause}; "
             f"name another game with --game GAME or the environment variable ARENA_GAME"

@@ -2,8 +2,8 @@
 
 A user's own bot is told: `require_legal` refuses, naming the rule, the hand and the state, because an illegal action
 is a bug in the bot and a dealer that quietly turns it into a call would hide it. The bots that come with the arena
-bend on purpose: each documents an intention ("raise always"), and `engine.nearest_legal` gives what comes nearest to it
-where the rules forbid it.
+adapt on purpose: each documents an intention ("raise always"), and `engine.nearest_legal` gives the action nearest to
+it where the rules forbid it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def require_legal(answer: object, view: View) -> Action:
     """What a bot answered, as the action it is, ready to be sent.
 
     Raises:
-        IllegalReply: it is no action, or the rules refuse it.
+        IllegalReply: it is not an action, or the rules refuse it.
     """
     if answer is CALL:
         return CALL

@@ -172,7 +172,7 @@ def make_bot(spec: str, seed: int | None = None, *, directory: str | None = None
         directory: where files and modules are looked for; None for the current folder.
 
     Raises:
-        SpecError: there is no such bot, module, file or class, it cannot be imported or is no bot, it does not take
+        SpecError: there is no such bot, module, file or class, it cannot be imported or is not a bot, it does not take
             such options, or its constructor refuses them. Where the bot's own code raised, that is the error's cause.
     """
     (_, options), found = _parse_spec(spec, directory)
@@ -239,7 +239,7 @@ def _find_class(name: str, spec: str, directory: str | None = None) -> type[Bot]
         )
         raise SpecError(spec, f"{place} has no class {class_name!r}; its bots: {', '.join(here) or 'none'}")
     if not (isinstance(found, type) and issubclass(found, Bot)):
-        raise SpecError(spec, f"{class_name} in {place} is no bot: a bot is a class derived from bots.Bot")
+        raise SpecError(spec, f"{class_name} in {place} is not a bot: derive it from bots.Bot")
     return found
 
 

@@ -28,7 +28,7 @@ __all__ = ["MockDealer", "ScriptResult", "check", "serve_script"]
 
 _POLL_S: Final = 0.05
 _GRACE_S: Final = 5.0
-"""How long a program that failed its script is waited for, so that its exit code and last words can be told."""
+"""How long a program that failed its script is waited for, so that its exit code and last words can be reported."""
 
 _SHOWN_CHARACTERS: Final = 2000
 
@@ -73,7 +73,7 @@ def serve_script(
 ) -> ScriptResult:
     """Play a whole script over TCP with a program: it is started with host and port as its last two arguments.
 
-    A Python bot of ours finds the game without being told: ``ARENA_GAME`` names a definition of the script's game.
+    ``ARENA_GAME`` names a definition of the script's game, so that a bot made with this SDK knows what is played.
 
     Args:
         mock: the script.

@@ -1,11 +1,11 @@
-"""What a player knows when he has to act, in the field's words.
+"""What a player knows when it has to act, in the field's words.
 
-A `View` is one state of one hand through the eyes of one position: his cards, the board, the betting, what is legal.
+A `View` is one state of one hand through the eyes of one position: its cards, the board, the betting, what is legal.
 It never holds a card the player has not been shown. It is made for every state in which a bot is asked, so making one
 is cheap (two references and a few tuples) and everything else is computed when asked for.
 
 Two words for the size of a raise, never mixed: a **hand total** is what a player will have put in during this hand
-(what the protocol writes), a **street total** what he will have put in during this betting round (what trackers and
+(what the protocol writes), a **street total** what it will have put in during this betting round (what trackers and
 people say; blinds count for the first round). A sum of chips without either word is what it says: `pot`, `to_call`,
 `spent`.
 """
@@ -53,7 +53,7 @@ class View:
     """One state of one hand, as one position sees it. Treat as frozen, but for `comment`.
 
     Attributes:
-        betting: the betting so far: the engine's own state, for whoever wants to try actions out
+        betting: the betting so far: the engine's own state, for bots that try actions out
             (`betting.after(...)`).
         position: the player's position in this hand, 0-based.
         hand_number: 0-based number of the hand in the match.
@@ -146,7 +146,7 @@ class View:
 
     @property
     def rank(self) -> int:
-        """Strength of the player's best hand of his own cards and the board; higher is better."""
+        """Strength of the player's best hand of its own cards and the board; higher is better."""
         if self._rank is None:
             self._rank = rank_hand(self.hole_cards + self.board)
         return self._rank
@@ -193,7 +193,7 @@ class View:
 
     @property
     def to_call(self) -> int:
-        """Chips the player must add to stay in, at most what he has left; 0 where it is not his turn."""
+        """Chips the player must add to stay in, at most what it has left; 0 when it is not its turn."""
         return self.betting.to_call if self.is_my_turn else 0
 
     @property
@@ -256,7 +256,7 @@ class View:
 
     @property
     def legal(self) -> LegalActions:
-        """What the rules allow the player; nothing where it is not his turn."""
+        """What the rules allow the player; nothing when it is not its turn."""
         return self.betting.legal_actions() if self.is_my_turn else _NO_LEGAL_ACTIONS
 
     @property
@@ -266,7 +266,7 @@ class View:
 
     @property
     def can_call(self) -> bool:
-        """Whether the player may call or check: always, when it is his turn."""
+        """Whether the player may call or check: always when it is its turn."""
         return self.is_my_turn
 
     @property
@@ -377,7 +377,7 @@ class View:
 
     @property
     def match_state(self) -> MatchState:
-        """The state as the protocol tells it."""
+        """The state as the protocol writes it."""
         game, betting = self.betting.game, self.betting
         board, at = [], 0
         for count in game.num_board_cards[: betting.round + 1]:
@@ -387,7 +387,7 @@ class View:
         return MatchState(self.position, self.hand_number, actions, self.all_hole_cards, tuple(board))
 
     def comment(self, text: str) -> None:
-        """Say something for people: a line beginning with ``#`` that the dealer keeps beside the hand.
+        """Say something for people: a line beginning with ``#`` that the dealer keeps with the hand.
 
         It is sent together with the next reply; what is queued after the last reply of a match is never sent. Line
         ends become blanks, what exceeds `MAX_COMMENT_BYTES` is cut, and after `MAX_WAITING_COMMENTS` further ones are

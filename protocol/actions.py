@@ -1,7 +1,7 @@
 """Actions as the protocol writes them: ``f``, ``c``, ``r``, and ``r300`` with a total for the hand in no-limit games.
 
 Writing is strict. Reading is as lenient as the reference (ACPC protocol 2.0.0, and its server's reading of replies):
-upper case counts, ``k`` is a check, ``b`` a bet, and whatever follows the action is left alone.
+upper case counts, ``k`` is a check, ``b`` a bet, and what follows the action is ignored.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ def format_action(action: Action) -> str:
 
 
 def scan_action(text: str, start: int, is_limit: bool) -> tuple[Action | None, int] | None:
-    """Read an action at `start`: the action and the index behind it.
+    """Read an action at `start`: the action and the index after it.
 
-    The action is None for a character that begins none (also at the end of the text). The whole result is None
-    when a no-limit raise has no size.
+    The action is None if no action begins with that character (or the text ends). The whole result is None when a
+    no-limit raise has no size.
     """
     kind = _KIND_OF_LETTER.get(text[start : start + 1])
     if kind is None:
@@ -61,7 +61,7 @@ def scan_action(text: str, start: int, is_limit: bool) -> tuple[Action | None, i
 
 
 class ReplyTails:
-    """The actions that the usual bytes behind an echoed state and its colon stand for, so that few need parsing.
+    """The actions that the usual bytes after an echoed state and its colon stand for, so that few need parsing.
 
     Replies without a size are known from the start; those with a size are learned as they are read. The memory is
     bounded.

@@ -1,6 +1,6 @@
 """Bytes to lines, with every length bounded.
 
-A line ends at LF. Like the reference, a line longer than its 4096-byte buffer is cut and the rest becomes the next
+A line ends at LF. As in the reference, a line longer than its 4096-byte buffer is cut and the rest becomes the next
 line, and what is left when the peer closes counts as a line. Lines keep their ends, so nothing is lost.
 """
 

@@ -1,8 +1,8 @@
 """Game definitions: the ``.game`` text format, and the games that come with the arena.
 
 The reader follows the reference server, whose grammar is loose: one item a line, recognised by how the line begins
-(in any case of letters), then any mix of blanks and ``=``, then numbers up to the first thing that is none. Unknown
-lines are passed over, later lines win, small fields wrap at 8 bits. What cannot be played is refused in the
+(in upper or lower case), then any mix of blanks and ``=``, then numbers up to the first thing that is not a number.
+Unknown lines are skipped, later lines win, small fields wrap at 8 bits. What cannot be played is refused in the
 reference's words.
 """
 
@@ -33,7 +33,7 @@ SHORT_NAMES = {
     "leduc": "leduc.limit.2p",
     "leduc-nolimit": "leduc.nolimit.2p",
 }
-"""Short names for people; any beginning of a full name that fits one game only is good as well."""
+"""Short names for people; any beginning of a full name that fits exactly one game will do, too."""
 
 _MOST_BYTES = 1 << 20
 _FOLDER = os.path.join(os.path.dirname(engine.__file__), "games")

@@ -77,7 +77,7 @@ class HandLines:
         ]
 
     def show(self, folded: int) -> None:
-        """The hand ended by showdown: everybody sees all hands that were not folded, and his own.
+        """The hand ended in a showdown: every position sees its own cards and all hands that were not folded.
 
         Args:
             folded: bit p is set when position p has folded.

@@ -32,7 +32,7 @@ def parse_legacy_state(text: str) -> LegacyState:
     """Read a state in the older form, with or without ``MATCHSTATE:`` before it.
 
     Raises:
-        FormatError: it is no such state; `column` is the first wrong byte.
+        FormatError: it is not such a state; `column` is the first wrong byte.
     """
     offset = len(HEADER) if text.startswith(HEADER) else 0
     fields = text[offset:].split(":")
@@ -43,7 +43,7 @@ def parse_legacy_state(text: str) -> LegacyState:
         starts.append(starts[-1] + len(field) + 1)
     for number, start in zip(fields[:2], starts, strict=False):
         if not (number.isascii() and number.isdigit() and len(number) <= 18):
-            raise FormatError(text, start, f"{number[:20]!r} is no number")
+            raise FormatError(text, start, f"{number[:20]!r} is not a number")
     blinds, rounds = _parse_betting(text, fields[2], starts[2])
     hole_text, *board_texts = fields[3].split("/")
     try:
@@ -64,11 +64,11 @@ def _parse_betting(text: str, betting: str, start: int) -> tuple[tuple[int, ...]
         while at < len(round_text):
             match = _TOKEN.match(round_text, at)
             if match is None:
-                raise FormatError(text, start + at, f"{round_text[at]!r} is no action: b, c, r or f")
+                raise FormatError(text, start + at, f"{round_text[at]!r} is not an action: b, c, r or f")
             letter, amount = match.groups()
             if letter == "b":
                 if actions or rounds or not amount:
-                    raise FormatError(text, start + at, "blinds stand first, each with its amount")
+                    raise FormatError(text, start + at, "blinds come first, each with its amount")
                 blinds.append(int(amount))
             elif letter == "r":
                 actions.append(raise_to(int(amount or 0)))

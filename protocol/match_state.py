@@ -1,7 +1,7 @@
 """Match states: what the dealer tells a player, ``MATCHSTATE:0:7:cr300:AhKs|``.
 
 Two readers, one writer. `parse_match_state` is strict and is the exact inverse of `MatchState.format` on everything a
-dealer sends; it names the first wrong byte. `scan_match_state` reads what a *player* echoes in his reply as leniently
+dealer sends; it names the first wrong byte. `scan_match_state` reads what a *player* echoes in its reply as leniently
 as the reference server does: numbers may carry blanks, signs and zeros and wrap around, slashes in the betting do not
 matter, case does not matter, bars between hole cards may be missing.
 
@@ -97,7 +97,7 @@ def parse_match_state(text: str, game: Game) -> MatchState:
     """Read a state exactly as a dealer writes it, without the line end.
 
     Raises:
-        FormatError: it is no state of this game; `column` is the first wrong byte.
+        FormatError: it is not a state of this game; `column` is the first wrong byte.
     """
     return read_match_state(text, game)[0]
 
@@ -143,8 +143,8 @@ def _check_deck(text: str, start: int, runs: list[tuple[Card, ...]], game: Game)
 def betting_after(game: Game, betting: str) -> BettingState:
     """The betting state that a betting text of a dealer describes.
 
-    A hand is told line by line, each with one action more than the line before: so a text is read as the remembered
-    text without its last action, and that action.
+    A dealer sends a hand line by line, each with one action more than the line before: so a text is read as the
+    remembered text without its last action, and that action.
 
     Raises:
         FormatError: the text breaks the format or the rules; `column` counts from its start.
@@ -194,7 +194,7 @@ def _first_difference(text: str, wanted: str) -> int:
 
 
 def _parse_number(text: str, start: int, what: str) -> tuple[int, int]:
-    """A plain decimal number followed by ':'; returns it and the index behind the colon."""
+    """A plain decimal number followed by ':'; returns it and the index after the colon."""
     end = text.find(":", start)
     digits = text[start : end if end >= 0 else len(text)]
     wrong = next((i for i, char in enumerate(digits) if not "0" <= char <= "9"), None)
@@ -220,7 +220,7 @@ def _walk(text: str, at: int, betting: BettingState) -> BettingState:
     while at < len(text):
         char = text[at]
         if char not in "fcr":
-            raise FormatError(text, at, f"{char!r} is no action: f, c or r")
+            raise FormatError(text, at, f"{char!r} is not an action: f, c or r")
         action, behind = scan_action(text, at, is_limit) or (None, at)
         if action is None or text[at:behind] != format_action(action):
             raise FormatError(text, at + 1, "a no-limit raise needs its size, a plain number")
@@ -278,13 +278,13 @@ def _parse_card_run(text: str, start: int, count: int) -> tuple[Card, ...]:
     for at in range(start, start + 2 * count, 2):
         card = _CARD_OF_TEXT.get(text[at : at + 2])
         if card is None:
-            raise FormatError(text, at, f"{text[at : at + 2]!r} is no card")
+            raise FormatError(text, at, f"{text[at : at + 2]!r} is not a card")
         cards.append(card)
     return tuple(cards)
 
 
 def scan_match_state(text: str, game: Game) -> tuple[MatchState, int] | None:
-    """Read the state at the start of a player's reply as leniently as the reference, and the index behind it.
+    """Read the state at the start of a player's reply as leniently as the reference, and the index after it.
 
     Hole cards of positions are assigned in the order they stand; the betting must be legal action by action.
     None where the reference would call the state badly formatted.
@@ -320,7 +320,7 @@ def scan_match_state(text: str, game: Game) -> tuple[MatchState, int] | None:
 
 
 def _scan_betting(text: str, start: int, game: Game) -> tuple[BettingState, int] | None:
-    """The betting up to its colon or the end of the text; slashes are passed over wherever they stand."""
+    """The betting up to its colon or the end of the text; slashes are skipped wherever they are."""
     betting = betting_start(game)
     at = start
     while at < len(text) and text[at] != ":":
@@ -352,7 +352,7 @@ def _scan_hole_cards(text: str, start: int, game: Game) -> tuple[tuple[tuple[Car
 
 
 def _scan_cards(text: str, start: int, most: int) -> tuple[tuple[Card, ...], int]:
-    """Up to `most` cards in any case of letters, and the index behind them."""
+    """Up to `most` cards, in upper or lower case, and the index after them."""
     cards: list[Card] = []
     at = start
     while len(cards) < most:

@@ -1,7 +1,7 @@
 """A scripted dealer for tests of bots: no match, no cards, no socket; just a dialogue.
 
     dealer = MockDealer("kuhn")
-    dealer.tell("MATCHSTATE:1:0::|Ks")               # not our turn: nothing may come back
+    dealer.tell("MATCHSTATE:1:0::|Ks")               # not our turn: no reply may come
     dealer.ask("MATCHSTATE:1:0:r:|Ks", "c")          # our turn: the reply must be a call
     to_bot = dealer.receive(b"VERSION:2.0.0\\r\\n")   # bytes of the bot in, bytes for the bot out
     to_bot = dealer.receive(b"MATCHSTATE:1:0:r:|Ks:c\\r\\n")
@@ -53,7 +53,7 @@ class MockDealer:
         """Add a state that asks nobody, or somebody else.
 
         Raises:
-            FormatError: it is no state of the game.
+            FormatError: it is not a state of the game.
             LocalProtocolError: the state asks this player: use `ask`.
         """
         return self._add(state, None)
@@ -62,7 +62,7 @@ class MockDealer:
         """Add a state that asks the player; the reply must be one of `expects`, or any legal action if none is given.
 
         Raises:
-            FormatError: it is no state of the game.
+            FormatError: it is not a state of the game.
             LocalProtocolError: it is not this player's turn there: use `tell`.
         """
         return self._add(state, expects)
@@ -121,13 +121,13 @@ class MockDealer:
         """
         assert self._is_greeted, "the bot has not sent its version line"
         assert self._awaits is None, f"the bot still owes a reply to {self._asked_text()}"
-        assert self._done == len(self._script), f"{len(self._script) - self._done} states were never told"
+        assert self._done == len(self._script), f"{len(self._script) - self._done} states were never sent"
         while self._session.buffered_bytes:
             event = self._session.next_event()
             assert isinstance(event, Comment), f"{_describe(event)} after its last reply was due"
 
     def _advance(self) -> bytes:
-        """Say everything up to and including the next question."""
+        """The bytes of everything up to and including the next question."""
         out = b""
         while self._awaits is None and self._done < len(self._script):
             step = self._script[self._done]

@@ -103,7 +103,7 @@ class Handshake(NamedTuple):
 
     @property
     def is_supported(self) -> bool:
-        """Whether this side speaks that version; the reference dealer goes on all the same."""
+        """Whether this side speaks that version; the reference dealer goes on either way."""
         return self.version[0] == VERSION[0] and self.version[1] <= VERSION[1]
 
 
@@ -126,13 +126,13 @@ class StaleReply(NamedTuple):
 
 
 class BadAction(NamedTuple):
-    """The present state, but no readable action behind it."""
+    """The present state, but no readable action after it."""
 
     raw: bytes
 
 
 class UnknownAction(NamedTuple):
-    """The present state, and behind it a character that begins no action."""
+    """The present state, then a character that begins no action."""
 
     raw: bytes
 
@@ -149,7 +149,7 @@ class Reply(NamedTuple):
 
 
 class ReceivedState(NamedTuple):
-    """A player has been told the state of its hand.
+    """A dealer has sent the state of the player's hand.
 
     Attributes:
         raw: the line.
@@ -195,7 +195,7 @@ _VERSION_HEADER: Final = "VERSION:"
 
 
 def _scan_version(text: str) -> tuple[int, int, int] | None:
-    """Three numbers behind the header, separated by dots; whatever follows is left alone."""
+    """Three numbers after the header, separated by dots; what follows is ignored."""
     if not text.startswith(_VERSION_HEADER):
         return None
     numbers: list[int] = []
@@ -233,7 +233,7 @@ class _Session:
 
     @property
     def has_input(self) -> bool:
-        """Whether something is kept that `next_event` has not told: bytes, or that the peer has closed."""
+        """Whether `next_event` has something left to read: bytes, or that the peer has closed."""
         reader = self._reader
         return not reader.is_empty or (reader.at_eof and self.state is not _CLOSED)
 
@@ -282,7 +282,7 @@ class DealerSession(_Session):
         """The state as values, once a reply does not echo it byte for byte."""
 
     def send(self, line: bytes, *, is_question: bool) -> bytes:
-        """The bytes that tell a state; a state that asks takes back any question before it.
+        """The bytes of a state; a state that asks takes back any question before it.
 
         Args:
             line: the match state as the player sees it, CR LF included.
@@ -319,7 +319,7 @@ class DealerSession(_Session):
         """What the player has done next. A reply, readable or not, answers the question: another needs another state.
 
         Raises:
-            RemoteProtocolError: the first line is no version line.
+            RemoteProtocolError: the first line is not a version line.
             LocalProtocolError: the session is over.
         """
         state = self.state
@@ -433,7 +433,7 @@ class PlayerSession(_Session):
         """What the dealer has said next.
 
         Raises:
-            RemoteProtocolError: the line is no match state of this game.
+            RemoteProtocolError: the line is not a match state of this game.
             LocalProtocolError: the version has not been named yet, or the session is over.
         """
         self._require_open()
@@ -452,7 +452,7 @@ class PlayerSession(_Session):
             state, betting = read_match_state(text, self._game)
         except FormatError as error:
             self.state = _ERROR
-            raise RemoteProtocolError(f"the dealer's line is no state of this game: {error}", raw) from error
+            raise RemoteProtocolError(f"the dealer's line is not a state of this game: {error}", raw) from error
         is_my_turn = not betting.finished and betting.acting_position == state.position
         event = ReceivedState(raw, state, betting, is_my_turn)
         self._question = event if is_my_turn else None

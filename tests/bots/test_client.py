@@ -178,7 +178,7 @@ def test_exit_1_is_one_sentence(thread_dealer: StartDealer, capfd: pytest.Captur
     assert "does not fit the game assumed, limit (holdem.limit.2p.reverse_blinds)" in complaint(
         Caller(), thread_dealer(b"MATCHSTATE:0:0::As|\r\n").port, "limit"
     )
-    assert "no match state" in complaint(Caller(), thread_dealer(b"hello\r\n").port, "limit")
+    assert "not a match state" in complaint(Caller(), thread_dealer(b"hello\r\n").port, "limit")
     assert "rule BELOW_MINIMUM" in complaint(Raiser(), thread_dealer(b"MATCHSTATE:1:0::|AsAd\r\n").port, "nolimit")
 
 

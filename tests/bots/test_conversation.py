@@ -146,7 +146,7 @@ def test_another_game() -> None:
 
 
 def test_no_acpc_at_all() -> None:
-    with pytest.raises(DealerError, match=r"what the dealer sent is no match state: 'HTTP/1.1 400 Bad Request'"):
+    with pytest.raises(DealerError, match=r"what the dealer sent is not a match state: 'HTTP/1.1 400 Bad Request'"):
         opened(Caller(), KUHN).receive_data(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
 

@@ -795,7 +795,7 @@ def test_comments_of_a_dealer() -> None:
 def test_a_line_of_the_dealer_that_is_no_state_ends_the_session(line: bytes) -> None:
     session = player()
     session.receive_data(line + STATE)
-    with pytest.raises(RemoteProtocolError, match=r"^the dealer's line is no state of this game: ") as caught:
+    with pytest.raises(RemoteProtocolError, match=r"^the dealer's line is not a state of this game: ") as caught:
         session.next_event()
     assert caught.value.line == line
     with pytest.raises(LocalProtocolError, match=r"^this session is over$"):

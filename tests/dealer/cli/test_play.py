@@ -77,7 +77,7 @@ def test_what_is_wrong_with_a_bot_of_ones_own_is_a_sentence(arena: Arena, tmp_pa
     (tmp_path / "mine.py").write_text("class Mine:\n    pass\n")
     ran = arena("play", "kuhn", "mine.py:Mine", "calling", "-n", "5", "--in-process")
     assert ran.code == 2
-    assert "Mine in mine.py is no bot: a bot is a class derived from bots.Bot" in ran.err
+    assert "Mine in mine.py is not a bot: derive it from bots.Bot" in ran.err
 
 
 def test_limit_holdem_is_the_game_where_none_is_named(arena: Arena) -> None:
