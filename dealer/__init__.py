@@ -24,6 +24,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dealer.contest.contest import MatchEvent
     from dealer.contest.ending import Outcome
     from dealer.contest.progress import AwaitedPlayer, Progress
     from dealer.errors import (
@@ -46,18 +47,26 @@ if TYPE_CHECKING:
         tournament,
         tournament_async,
     )
+    from dealer.match.events import ActionPlayed, FaultSeen, HandFinished, HandStarted, MatchEnded, MatchStarted
     from dealer.results.schema import ContestResult, GameStandings, PlayerResult, TournamentResult
 
 __all__ = [
+    "ActionPlayed",
     "AwaitedPlayer",
     "ConfigError",
     "ContestResult",
     "DealerError",
+    "FaultSeen",
     "FolderBusyError",
     "FolderTakenError",
     "GameStandings",
+    "HandFinished",
+    "HandStarted",
     "LaunchError",
     "ListenError",
+    "MatchEnded",
+    "MatchEvent",
+    "MatchStarted",
     "Outcome",
     "PickUpError",
     "PlayerError",
@@ -74,7 +83,15 @@ __all__ = [
     "tournament_async",
 ]
 
-_HOMES = ("errors", "results.schema", "contest.progress", "contest.ending", "library")
+_HOMES = (
+    "errors",
+    "match.events",
+    "contest.ending",
+    "results.schema",
+    "contest.contest",
+    "contest.progress",
+    "library",
+)
 """The modules that the names come from, light ones first."""
 
 _shadowing = ModuleType("engine.shadowing")

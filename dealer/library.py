@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeAlias, TypedDict, TypeVar, Unpack
 
 from dealer.contest.config import Command, RunConfig, read_config, validated
-from dealer.contest.contest import Contest
+from dealer.contest.contest import Contest, Watch
 from dealer.contest.ending import Outcome
 from dealer.contest.plan import RunPlan, plan_run
 from dealer.contest.progress import Progress, progress_of
@@ -53,6 +53,7 @@ _PROGRESS_S = 0.2
 
 OnProgress: TypeAlias = Callable[[Progress], None]
 AnyResult: TypeAlias = ContestResult | TournamentResult
+_Value = TypeVar("_Value")
 _Result = TypeVar("_Result", bound=AnyResult)
 _Result_co = TypeVar("_Result_co", bound=AnyResult, covariant=True)
 
@@ -106,7 +107,7 @@ class Run(Generic[_Result_co]):
         path = str(self.folder)
         return f"arena resume {subprocess.list2cmdline([path]) if os.name == 'nt' else shlex.quote(path)}"
 
-    async def play(self, on_progress: OnProgress | None = None) -> _Result_co:
+    async def play(self, on_progress: OnProgress | None = None, watch: Watch | None = None) -> _Result_co:
         """Play the run to its end and write its result; needs a loop of `dealer.table.loop.new_event_loop`.
 
         A run that is interrupted or cancelled returns the result so far.
@@ -114,12 +115,13 @@ class Run(Generic[_Result_co]):
         Args:
             on_progress: called several times a second, and once more at the end; an error of its own is raised when
                 the run has ended.
+            watch: called with the events of all matches; it must not raise.
 
         Raises:
             DealerError: nothing could be played: the folder is in use, or a bot or a socket cannot be had.
         """
         with contextlib.closing(RunLock(self.folder)):
-            tournament = Tournament(self.plan, self._write_contest)
+            tournament = Tournament(self.plan, self._write_contest, watch)
             watching = None if on_progress is None else asyncio.create_task(_watch(tournament, on_progress))
             try:
                 if not self._is_interrupted:
@@ -229,6 +231,7 @@ def play(
     *,
     out: str | os.PathLike[str] | None = None,
     on_progress: OnProgress | None = None,
+    watch: Watch | None = None,
     **settings: Unpack[Settings],
 ) -> ContestResult:
     """Play a contest and say who won, by how much, and how sure that is.
@@ -238,7 +241,8 @@ def play(
         bots: a player per seat: a built-in bot, a command, or ``tcp``; ``NAME=BOT`` gives it a name.
         out: a new or empty folder for logs and results; without one they are written to a temporary folder that is
             removed at the end.
-        on_progress: called several times a second while the contest is played.
+        on_progress: called several times a second while the contest is played, and once more at the end.
+        watch: called with every event of every match, in order: hands, actions, faults; it must not raise.
         settings: see `Settings`.
 
     Raises:
@@ -247,7 +251,7 @@ def play(
         RuntimeError: an event loop is running in this thread; use `play_async` there.
     """
     config = _config(Command.PLAY, settings, games=[game], bots=list(bots))
-    return _play_here("play_async", config, out, new_play, on_progress)
+    return _play_here("play_async", config, out, new_play, on_progress, watch)
 
 
 async def play_async(
@@ -256,11 +260,12 @@ async def play_async(
     *,
     out: str | os.PathLike[str] | None = None,
     on_progress: OnProgress | None = None,
+    watch: Watch | None = None,
     **settings: Unpack[Settings],
 ) -> ContestResult:
     """`play` inside a running event loop; cancelling it ends the contest, and what was played stays in `out`."""
     config = _config(Command.PLAY, settings, games=[game], bots=list(bots))
-    return await _play_beside(config, out, new_play, on_progress)
+    return await _play_beside(config, out, new_play, on_progress, watch)
 
 
 def tournament(
@@ -270,6 +275,7 @@ def tournament(
     format: str = "round-robin",
     out: str | os.PathLike[str] | None = None,
     on_progress: OnProgress | None = None,
+    watch: Watch | None = None,
     **settings: Unpack[Settings],
 ) -> TournamentResult:
     """Play a tournament: contests between all bots, in every game.
@@ -280,6 +286,7 @@ def tournament(
         format: ``round-robin``, or ``gauntlet`` for the first bot against all others.
         out: as for `play`.
         on_progress: as for `play`.
+        watch: as for `play`.
         settings: see `Settings`.
 
     Raises:
@@ -288,7 +295,7 @@ def tournament(
         RuntimeError: an event loop is running in this thread; use `tournament_async` there.
     """
     config = _config(Command.TOURNAMENT, settings, games=list(games), bots=list(bots), format=format)
-    return _play_here("tournament_async", config, out, new_tournament, on_progress)
+    return _play_here("tournament_async", config, out, new_tournament, on_progress, watch)
 
 
 async def tournament_async(
@@ -298,19 +305,23 @@ async def tournament_async(
     format: str = "round-robin",
     out: str | os.PathLike[str] | None = None,
     on_progress: OnProgress | None = None,
+    watch: Watch | None = None,
     **settings: Unpack[Settings],
 ) -> TournamentResult:
     """`tournament` inside a running event loop; cancelling it ends the tournament."""
     config = _config(Command.TOURNAMENT, settings, games=list(games), bots=list(bots), format=format)
-    return await _play_beside(config, out, new_tournament, on_progress)
+    return await _play_beside(config, out, new_tournament, on_progress, watch)
 
 
-def resume(folder: str | os.PathLike[str], *, on_progress: OnProgress | None = None) -> AnyResult:
+def resume(
+    folder: str | os.PathLike[str], *, on_progress: OnProgress | None = None, watch: Watch | None = None
+) -> AnyResult:
     """Go on with an interrupted run: the same cards, logs and result as if it had not been interrupted.
 
     Args:
         folder: of the run.
-        on_progress: called several times a second.
+        on_progress: as for `play`.
+        watch: as for `play`.
 
     Raises:
         ConfigError: the folder holds no run.
@@ -318,12 +329,14 @@ def resume(folder: str | os.PathLike[str], *, on_progress: OnProgress | None = N
         RuntimeError: an event loop is running in this thread; use `resume_async` there.
     """
     _refuse_running_loop("resume_async")
-    return _finished(_run_here(reopen(Path(folder)), on_progress))
+    return _finished(_run_here(reopen(Path(folder)), on_progress, watch))
 
 
-async def resume_async(folder: str | os.PathLike[str], *, on_progress: OnProgress | None = None) -> AnyResult:
+async def resume_async(
+    folder: str | os.PathLike[str], *, on_progress: OnProgress | None = None, watch: Watch | None = None
+) -> AnyResult:
     """`resume` inside a running event loop; cancelling it interrupts the run again."""
-    return await _run_beside(reopen(Path(folder)), on_progress)
+    return await _run_beside(reopen(Path(folder)), on_progress, watch)
 
 
 def _config(command: Command, settings: Settings, **given: Any) -> RunConfig:
@@ -336,10 +349,11 @@ def _play_here(
     out: str | os.PathLike[str] | None,
     make: Callable[[RunConfig, Path], Run[_Result]],
     on_progress: OnProgress | None,
+    watch: Watch | None,
 ) -> _Result:
     _refuse_running_loop(twin)
     with _kept_or_temporary(out) as folder:
-        return _without_folder(_finished(_run_here(make(config, folder), on_progress)), is_kept=out is not None)
+        return _without_folder(_finished(_run_here(make(config, folder), on_progress, watch)), is_kept=out is not None)
 
 
 async def _play_beside(
@@ -347,9 +361,10 @@ async def _play_beside(
     out: str | os.PathLike[str] | None,
     make: Callable[[RunConfig, Path], Run[_Result]],
     on_progress: OnProgress | None,
+    watch: Watch | None,
 ) -> _Result:
     with _kept_or_temporary(out) as folder:
-        return _without_folder(await _run_beside(make(config, folder), on_progress), is_kept=out is not None)
+        return _without_folder(await _run_beside(make(config, folder), on_progress, watch), is_kept=out is not None)
 
 
 @contextlib.contextmanager
@@ -379,9 +394,9 @@ def _refuse_running_loop(twin: str) -> None:
     raise RuntimeError(f"an event loop is running in this thread: await dealer.{twin}(...) instead")
 
 
-def _run_here(run: Run[_Result], on_progress: OnProgress | None) -> _Result:
+def _run_here(run: Run[_Result], on_progress: OnProgress | None, watch: Watch | None) -> _Result:
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        return runner.run(run.play(on_progress))
+        return runner.run(run.play(on_progress, watch))
 
 
 def _finished(result: _Result) -> _Result:
@@ -391,18 +406,23 @@ def _finished(result: _Result) -> _Result:
     return result
 
 
-async def _run_beside(run: Run[_Result], on_progress: OnProgress | None) -> _Result:
+async def _run_beside(run: Run[_Result], on_progress: OnProgress | None, watch: Watch | None) -> _Result:
     """Play in a thread with a loop of its own; callbacks come to the loop of the caller."""
     here = asyncio.get_running_loop()
     there = new_event_loop()
 
-    def deliver(progress: Progress) -> None:
-        if on_progress is not None:
-            here.call_soon_threadsafe(on_progress, progress)
+    def delivered(callback: Callable[[_Value], None] | None) -> Callable[[_Value], None] | None:
+        if callback is None:
+            return None
+
+        def deliver(value: _Value) -> None:
+            here.call_soon_threadsafe(callback, value)
+
+        return deliver
 
     def work() -> _Result:
         with asyncio.Runner(loop_factory=lambda: there) as runner:
-            return runner.run(run.play(None if on_progress is None else deliver))
+            return runner.run(run.play(delivered(on_progress), delivered(watch)))
 
     thread = asyncio.create_task(asyncio.to_thread(work))
     try:

@@ -13,7 +13,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
 
 from dealer.contest.ending import INTERRUPTED, Ending, Outcome
 from dealer.contest.local_run import LocalRun
@@ -23,17 +25,51 @@ from dealer.contest.schedule import Slot
 from dealer.contest.scores import Scores
 from dealer.contest.tcp_run import TcpRun
 from dealer.errors import LaunchError
+from dealer.match.events import ActionPlayed, Event, Watcher
 from dealer.match.match import MatchSetup
 from dealer.record.resume import PickedUp, pick_up
 from logs.estimation import Monitor, score_bounds
 
-__all__ = ["Contest"]
+__all__ = ["Contest", "MatchEvent", "Watch"]
 
 HANDS_BETWEEN_LOOKS = 100
 """A stop rule looks at the scores whenever every match has played this many more hands."""
 
 MAX_IDLE_LINES_PER_HAND = 10_000
 """Far more than a bot that corrects itself sends, far fewer than would keep the dealer busy."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatchEvent:
+    """Something that happened in one of the matches of a run.
+
+    Attributes:
+        game: the name of the game.
+        match: the name of the match, which its files have, too.
+        players: the names of the players, by seat.
+        event: what happened.
+    """
+
+    game: str
+    match: str
+    players: tuple[str, ...]
+    event: Event
+
+
+Watch: TypeAlias = Callable[[MatchEvent], None]
+
+
+class _MatchWatcher(Watcher):
+    """Hands on the events of one match."""
+
+    wants = Watcher.wants | {ActionPlayed}
+
+    def __init__(self, watch: Watch, plan: MatchPlan) -> None:
+        self._watch = watch
+        self._about = (plan.record.game_name, plan.setup.name, plan.setup.names)
+
+    def notice(self, event: Event) -> None:
+        self._watch(MatchEvent(*self._about, event))
 
 
 class _MatchFailed(Exception):
@@ -59,12 +95,13 @@ class Contest:
         hands_before: hands found on disk, played by an earlier run.
     """
 
-    def __init__(self, plan: ContestPlan, workers: asyncio.Semaphore) -> None:
+    def __init__(self, plan: ContestPlan, workers: asyncio.Semaphore, watch: Watch | None = None) -> None:
         """Prepare a contest.
 
         Args:
             plan: what is run.
             workers: admits as many matches as may run at a time.
+            watch: called with the events of all matches; it must not raise.
         """
         self.plan = plan
         self.slots = plan.slots
@@ -78,6 +115,7 @@ class Contest:
         if plan.looks:
             self.monitor = Monitor(plan.stop, *score_bounds(plan.game), names=(plan.names[0], plan.opponent))
         self._workers = workers
+        self._watch = watch
         self._is_closed: list[bool] = []
         self._looked_at = 0
 
@@ -120,7 +158,8 @@ class Contest:
 
     def _make_run(self, index: int, plan: MatchPlan, picked_up: PickedUp | None) -> MatchRun:
         kind = LocalRun if self.plan.conditions.is_in_process else TcpRun
-        return kind(plan, picked_up=picked_up, on_values=lambda values: self.scores.add(index, values))
+        watchers = () if self._watch is None else (_MatchWatcher(self._watch, plan),)
+        return kind(plan, watchers, picked_up, lambda values: self.scores.add(index, values))
 
     def _match_plan(self, slot: Slot) -> MatchPlan:
         plan, conditions = self.plan, self.plan.conditions

@@ -9,7 +9,7 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from dealer.contest.contest import Contest
+from dealer.contest.contest import Contest, Watch
 from dealer.contest.ending import INTERRUPTED, Ending, Outcome
 from dealer.contest.plan import RunPlan
 from dealer.errors import LaunchError, PickUpError
@@ -27,18 +27,24 @@ class Tournament:
         seconds: how long it took, once ended.
     """
 
-    def __init__(self, plan: RunPlan, on_ended: Callable[[Contest], None] = lambda contest: None) -> None:
+    def __init__(
+        self,
+        plan: RunPlan,
+        on_ended: Callable[[Contest], None] = lambda contest: None,
+        watch: Watch | None = None,
+    ) -> None:
         """Prepare a tournament.
 
         Args:
             plan: what is played.
             on_ended: called with every contest that has ended.
+            watch: called with the events of all matches; it must not raise.
         """
         self.plan = plan
         workers = asyncio.Semaphore(plan.settled.workers)
         self._turns = asyncio.Semaphore(plan.settled.workers)
         """Contests start in their order, not all at once."""
-        self.contests = [Contest(contest, workers) for contest in plan.contests]
+        self.contests = [Contest(contest, workers, watch) for contest in plan.contests]
         self.started_s = time.monotonic()
         self.seconds = 0.0
         self._on_ended = on_ended

@@ -10,6 +10,7 @@ import sys
 import textwrap
 import threading
 import time
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -18,10 +19,16 @@ import pytest
 
 import dealer
 from dealer import (
+    ActionPlayed,
     ConfigError,
     ContestResult,
     FolderTakenError,
+    HandFinished,
+    HandStarted,
     ListenError,
+    MatchEnded,
+    MatchEvent,
+    MatchStarted,
     Outcome,
     PlayerError,
     Progress,
@@ -34,6 +41,7 @@ from dealer import (
 )
 from dealer.contest.config import RunConfig
 from dealer.library import Settings
+from engine import Seat
 from tests.dealer.helpers import CONNECT, PATIENCE_S, ROOT, write_program
 
 FAST: Settings = {"hands": 40, "seed": 1, "in_process": True}
@@ -94,6 +102,38 @@ def test_progress_is_a_value_and_ends_with_all_hands() -> None:
     assert last.players == ("calling", "random")
     assert replace(last) == last
     assert pickle.loads(pickle.dumps(last)) == last
+
+
+def test_every_match_can_be_watched() -> None:
+    seen: list[MatchEvent] = []
+    result = play("kuhn", ["A=calling", "B=random"], watch=seen.append, **FAST)
+    assert {(event.game, event.match, event.players) for event in seen} == {
+        ("kuhn.limit.2p", "match.a", ("A", "B")),
+        ("kuhn.limit.2p", "match.b", ("B", "A")),
+    }
+    kinds = Counter(type(event.event) for event in seen)
+    assert kinds[HandStarted] == kinds[HandFinished] == result.hands_played == 80
+    assert kinds[ActionPlayed] == sum(player.actions for player in result.players)
+    assert kinds[MatchStarted] == kinds[MatchEnded] == 2
+    records = [event.event.record for event in seen if isinstance(event.event, HandFinished)]
+    chips = sum(record.values[record.seats.index(Seat(record.names.index("A")))] for record in records)
+    assert chips == result.players[0].chips
+    assert pickle.loads(pickle.dumps(seen)) == seen
+
+
+def test_matches_over_tcp_are_watched_alike_and_inside_a_loop_from_its_thread(tmp_path: Path) -> None:
+    here: list[MatchEvent] = []
+    there: list[tuple[MatchEvent, threading.Thread]] = []
+    settings: Settings = {"hands": 3, "seed": 1, "workers": 1}
+    play("kuhn", ["calling", "random"], watch=here.append, **settings)
+
+    async def main() -> None:
+        watch = lambda event: there.append((event, threading.current_thread()))  # noqa: E731
+        await play_async("kuhn", ["calling", "random"], watch=watch, **settings)
+
+    asyncio.run(main())
+    assert [type(event.event) for event in here] == [type(event.event) for event, _ in there]
+    assert {thread for _, thread in there} == {threading.current_thread()}
 
 
 def test_an_error_of_the_callback_is_raised_when_the_run_has_ended(tmp_path: Path) -> None:
