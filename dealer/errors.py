@@ -10,7 +10,8 @@
     │   ├── LaunchError        a bot, a socket, a folder or a file cannot be had
     │   │   └── ListenError    a player's address cannot be listened on
     │   └── PickUpError        a file is not that of the interrupted match
-    └── MatchFailure           a match, or a player's part in it, is over; never leaves `dealer.match`
+    ├── MatchFailure           a match, or a player's part in it, is over; never leaves `dealer.match`
+    └── ConversationError      a bot under examination says no more; never leaves `dealer.doctor`
 
 Every error composes its sentence from the facts it carries. None names an option of a command line: the command line
 adds what it would have people type.
@@ -26,6 +27,7 @@ from engine import Seat
 
 __all__ = [
     "ConfigError",
+    "ConversationError",
     "DealerError",
     "FolderBusyError",
     "FolderTakenError",
@@ -204,3 +206,18 @@ class MatchFailure(DealerError):
     def __init__(self, cause: Any) -> None:
         super().__init__(cause)
         self.cause = cause
+
+
+class ConversationError(DealerError):
+    """The conversation with a bot under examination cannot go on.
+
+    Attributes:
+        ending: why, as a `dealer.doctor.inbox.Ending`.
+    """
+
+    def __init__(self, ending: Any) -> None:
+        super().__init__(ending)
+        self.ending = ending
+
+    def __str__(self) -> str:
+        return f"the conversation is over: {self.ending.value}"

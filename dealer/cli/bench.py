@@ -1,4 +1,4 @@
-"""``arena bench``: our speed beside that of our peers, interleaved in one run."""
+"""``arena bench``: our speed and our peers', measured in turn in one run."""
 
 from __future__ import annotations
 
@@ -19,29 +19,30 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
-app = typer.Typer(help="Measure our speed beside our peers', interleaved in one run.", no_args_is_help=True)
+app = typer.Typer(help="Measure our speed and our peers', in turn in one run.", no_args_is_help=True)
 
-_Json = Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")]
+_Json = Annotated[bool, typer.Option("--json", help="Print the measurements as JSON.")]
 
 
 @app.command()
 def dealer(
     context: typer.Context,
-    reference_dealer: Annotated[str | None, typer.Option(help="Path of the reference's dealer.")] = None,
+    reference_dealer: Annotated[str | None, typer.Option(help="Path of the reference dealer.")] = None,
     reference_player: Annotated[
-        str | None, typer.Option(help="A client started as PLAYER GAME HOST PORT; without it, our random bot plays.")
+        str | None,
+        typer.Option(help="A client started as PLAYER GAME HOST PORT.", show_default="our random bot"),
     ] = None,
-    matches: Annotated[str, typer.Option(help="How many matches side by side, separated by commas.")] = "1,32",
-    hands: Annotated[int, typer.Option(min=1, help="Hands in all, shared among the matches.")] = 19200,
-    rounds: Annotated[int, typer.Option(min=1, help="How often everybody plays.")] = 5,
+    matches: Annotated[str, typer.Option(help="Numbers of simultaneous matches, separated by commas.")] = "1,32",
+    hands: Annotated[int, typer.Option(min=1, help="Total number of hands, shared among the matches.")] = 19200,
+    rounds: Annotated[int, typer.Option(min=1, help="Number of measurements of each dealer.")] = 5,
     as_json: _Json = False,
 ) -> None:
-    """Hands per second of two-player limit hold'em, beside the reference dealer with the same clients."""
+    """Hands per second of two-player limit hold'em, ours and the reference dealer's, with the same clients."""
     from dealer.bench.throughput import measure
 
     for path in (reference_dealer, reference_player):
         if path is not None and shutil.which(path) is None:
-            abort(f"{path!r} is no program that can be started")
+            abort(f"{path!r} is not a program that can be started")
     counts = matches.split(",")
     if not all(count.strip().isdigit() and int(count) for count in counts):
         abort(f"--matches {matches}: give whole numbers, separated by commas")
@@ -63,10 +64,10 @@ def dealer(
 @app.command()
 def evaluator(
     context: typer.Context,
-    repeats: Annotated[int, typer.Option(min=1, help="How often everybody is timed.")] = 7,
+    repeats: Annotated[int, typer.Option(min=1, help="Number of measurements of each program.")] = 7,
     as_json: _Json = False,
 ) -> None:
-    """Hands evaluated per second, beside every evaluator that is installed."""
+    """Hands evaluated per second, by us and by every other installed evaluator."""
     from dealer.bench.evaluator import measure
 
     _show(context, measure(repeats), as_json=as_json)
@@ -75,11 +76,11 @@ def evaluator(
 @app.command()
 def export(
     context: typer.Context,
-    repeats: Annotated[int, typer.Option(min=1, help="How often everybody is timed.")] = 5,
-    hands: Annotated[int, typer.Option(min=1, help="Hands of each game.")] = 20_000,
+    repeats: Annotated[int, typer.Option(min=1, help="Number of measurements of each program.")] = 5,
+    hands: Annotated[int, typer.Option(min=1, help="Number of hands of each game.")] = 20_000,
     as_json: _Json = False,
 ) -> None:
-    """Hand histories written and read per second, beside pokerkit."""
+    """Hand histories written and read per second, by us and by pokerkit."""
     from dealer.bench.export import measure
 
     try:
@@ -91,7 +92,7 @@ def export(
 @app.command()
 def startup(
     context: typer.Context,
-    rounds: Annotated[int, typer.Option(min=1, help="How often everybody is started.")] = 21,
+    rounds: Annotated[int, typer.Option(min=1, help="Number of starts of each bot.")] = 21,
     as_json: _Json = False,
 ) -> None:
     """Milliseconds from the start of a bot's process to its version line."""

@@ -23,10 +23,10 @@ def bot(
     host: Annotated[str, typer.Argument(help="The dealer's address.")],
     port: Annotated[int, typer.Argument(help="The port of a seat.")],
     game: Annotated[str | None, typer.Option(help="Name or file of the game. [default: $ARENA_GAME or limit]")] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of the bot's chance decisions.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the bot's random decisions.")] = None,
 ) -> None:
-    """Connect a Python bot to a dealer, any that speaks the protocol."""
-    # Reached for --help only: `dealer.cli.main` starts the bot itself, without this application.
+    """Connect a Python bot to any dealer that speaks the protocol."""
+    # Reached only for --help: `dealer.cli.main` starts the bot itself, without this application.
     arguments = [name, host, str(port)]
     arguments += [] if game is None else ["--game", game]
     arguments += [] if seed is None else ["--seed", str(seed)]

@@ -13,7 +13,7 @@ __all__ = ["bots"]
 
 
 def bots(context: typer.Context) -> None:
-    """List the bots that can be named: built-in ones, and those of installed packages; with options and defaults."""
+    """List the bots that have a name, built in or from installed packages, with their options and defaults."""
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("bot", no_wrap=True)
     table.add_column("what it does")

@@ -1,13 +1,11 @@
-"""``arena doctor``: takes one bot through scripted situations and says what is wrong, where, and what to do."""
+"""``arena doctor``: plays scripted situations with a bot and reports what is wrong, where, and what to do."""
 
 from __future__ import annotations
 
 import contextlib
 import signal
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,12 +14,12 @@ from rich.console import RenderableType
 
 from dealer.cli.console import EXIT_FAILED, EXIT_INTERRUPTED, Terminal, abort
 from dealer.cli.options import JsonOutput, Quiet
-from dealer.errors import LaunchError, PlayerError
 from dealer.table.players import Player, PlayerKind, parse_player
+from engine import Game
 from protocol import GameDefinitionError, find_game
 
 if TYPE_CHECKING:
-    from dealer.doctor.examination import Examination, Setup
+    from dealer.doctor.examination import Examination, ExaminationSetup
     from dealer.doctor.report import DoctorReport
     from dealer.doctor.situations import Situation
 
@@ -31,7 +29,7 @@ _EXAMINATION = "Examination"
 _TCP = "A client that somebody else starts"
 _OUTPUT = "Output"
 _WIDTH = 100
-"""Sentences are hard to read in longer lines."""
+"""Longer lines are hard to read."""
 _START_TIMEOUT_S = 30.0
 _TCP_START_TIMEOUT_S = 300.0
 _MOST_SHOWN = 2000
@@ -58,7 +56,7 @@ def doctor(
         typer.Option(
             "--only",
             metavar="SITUATION",
-            help="Try this situation only; may be given several times.",
+            help="Try only this situation; may be given more than once.",
             rich_help_panel=_EXAMINATION,
         ),
     ] = None,
@@ -70,7 +68,7 @@ def doctor(
         typer.Option(
             min=0.001,
             max=1e6,
-            help="Seconds for one answer, and for the bot to end once the dealer has closed.",
+            help="Seconds for one answer, and for the bot to end after the dealer has closed.",
             rich_help_panel=_EXAMINATION,
         ),
     ] = 10.0,
@@ -84,7 +82,7 @@ def doctor(
         float | None,
         typer.Option(
             max=1e9,
-            help="Seconds for the bot to connect and name the version; 0 waits for ever.",
+            help="Seconds for the bot to connect and name the version; 0 waits forever.",
             show_default="30; tcp: 300",
             rich_help_panel=_EXAMINATION,
         ),
@@ -99,68 +97,56 @@ def doctor(
         ),
     ] = 0,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Exit code 1 for warnings, too.", rich_help_panel=_EXAMINATION)
+        bool, typer.Option("--strict", help="Exit with code 1 for warnings, too.", rich_help_panel=_EXAMINATION)
     ] = False,
     host: Annotated[
-        str, typer.Option(help="Address to listen on; 0.0.0.0 lets other machines in.", rich_help_panel=_TCP)
+        str, typer.Option(help="Address to listen on; 0.0.0.0 admits other machines.", rich_help_panel=_TCP)
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port to listen on; 0: any free one.", rich_help_panel=_TCP)
+        int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.", rich_help_panel=_TCP)
     ] = 0,
     reconnect: Annotated[
         bool,
         typer.Option(
             "--reconnect",
-            help="Wait for the client again where a situation needs a connection of its own.",
+            help="Wait for the client to reconnect if a situation needs a connection of its own.",
             rich_help_panel=_TCP,
         ),
     ] = False,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Show every line that is said.", rich_help_panel=_OUTPUT)
+        bool, typer.Option("--verbose", "-v", help="Show every line sent and received.", rich_help_panel=_OUTPUT)
     ] = False,
     quiet: Quiet = False,
     as_json: JsonOutput = False,
 ) -> None:
-    """Take a bot through scripted situations and say what it does wrong: which byte of which line, and what to do.
+    """Play scripted situations with a bot and report its faults: which byte of which line is wrong, and what to do.
 
     Exit code 0 if nothing is wrong, 1 if something is, 2 if the bot cannot be started.
     """
     from dealer.doctor.display import list_view
-    from dealer.doctor.examination import Setup
+    from dealer.doctor.examination import ExaminationSetup
     from dealer.doctor.report import make_report
-    from dealer.doctor.situations import SITUATIONS, find_situation
+    from dealer.doctor.situations import SITUATIONS
 
     terminal = context.ensure_object(Terminal)
     if list_them:
         _show_view(terminal, list_view(SITUATIONS))
         return
     if bot is None:
-        abort("name a bot to examine: a built-in bot, a command, or 'tcp'; 'arena doctor --help' says more")
+        abort("name a bot to examine: a built-in bot, a command, or 'tcp'; see 'arena doctor --help'")
     if not host:
-        abort("--host needs an address: 127.0.0.1 for this machine, 0.0.0.0 to let other machines in")
-    try:
-        player = parse_player(bot)
-        game_name, rules = find_game(game)
-        wanted = [find_situation(name) for name in only or []]
-    except (PlayerError, GameDefinitionError, ValueError) as error:
-        abort(str(error))
+        abort("--host needs an address: 127.0.0.1 for this machine, 0.0.0.0 to admit other machines")
+    player, game_name, rules, situations = _settled(bot, game, only or [])
     is_tcp = player.kind is PlayerKind.TCP
-    asked_s = (_TCP_START_TIMEOUT_S if is_tcp else _START_TIMEOUT_S) if start_timeout is None else start_timeout
-    limit_s = asked_s if asked_s > 0 else None
-    setup = Setup(
-        rules,
-        [situation for situation in SITUATIONS if situation in wanted or not wanted],
-        seed=seed,
-        start_timeout_s=limit_s,
-        timeout_s=timeout,
-        wait_s=wait,
-        comes_again=reconnect,
+    if start_timeout is None:
+        start_timeout = _TCP_START_TIMEOUT_S if is_tcp else _START_TIMEOUT_S
+    limit_s = start_timeout if start_timeout > 0 else None
+    setup = ExaminationSetup(
+        rules, situations, seed, start_timeout_s=limit_s, timeout_s=timeout, wait_s=wait, comes_again=reconnect
     )
-
-    where = (host, port) if is_tcp else ("127.0.0.1", 0)
-    examination = _examine(
-        terminal, setup, player, game_name, where, shows=not (quiet or as_json or verbose), tells=verbose
-    )
+    address = (host, port) if is_tcp else ("127.0.0.1", 0)
+    shows_progress = not (quiet or as_json or verbose)
+    examination = _examine(terminal, setup, player, game_name, address, shows_progress, shows_lines=verbose)
     report = make_report(examination, bot=bot, game=game_name, seed=seed)
     if as_json:
         terminal.print(report.model_dump_json(indent=2))
@@ -170,59 +156,43 @@ def doctor(
     raise typer.Exit(EXIT_INTERRUPTED if examination.is_interrupted else EXIT_FAILED if is_faulty else 0)
 
 
+def _settled(bot: str, game: str, names: Sequence[str]) -> tuple[Player, str, Game, Sequence[Situation]]:
+    """The bot, the game's name, the game and the situations; ends the command if an option names none."""
+    from dealer.doctor.situations import SITUATIONS, find_situation
+
+    try:
+        wanted = [find_situation(name) for name in names] or SITUATIONS
+        return parse_player(bot), *find_game(game), [one for one in SITUATIONS if one in wanted]
+    except (GameDefinitionError, ValueError) as error:
+        abort(str(error))
+
+
 def _examine(
     terminal: Terminal,
-    setup: Setup,
+    setup: ExaminationSetup,
     player: Player,
     game_name: str,
-    where: tuple[str, int],
-    *,
-    shows: bool,
-    tells: bool,
+    address: tuple[str, int],
+    shows_progress: bool,
+    shows_lines: bool,
 ) -> Examination:
-    """Take the bot through the situations; ends the command where it cannot be started.
+    """Examine the bot; a request to end the process ends the bot as Ctrl-C does."""
+    from dealer.doctor.examination import examine_bot
 
-    Args:
-        terminal: for progress.
-        setup: what is tried.
-        player: the bot.
-        game_name: what is played.
-        where: the address and the port to listen on.
-        shows: whether the progress is shown.
-        tells: whether every line is.
-    """
-    from dealer.doctor.examination import Examination
-    from dealer.doctor.visits import BotHost
+    def say_waiting(host: str, port: int) -> None:
+        left = "no time limit" if setup.start_timeout_s is None else f"{setup.start_timeout_s:g} s left"
+        terminal.say(f"waiting for the bot at {host}:{port}, {left}")
 
-    limit_s = setup.start_timeout_s
-
-    def say_waiting(address: str, number: int) -> None:
-        left = "without limit" if limit_s is None else f"{limit_s:g} s left"
-        terminal.say(f"waiting for the bot at {address}:{number}, {left}")
-
-    with (
-        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
-        _progress(terminal, is_wanted=shows) as on_situation,
-        BotHost(
+    with _progress(terminal, is_wanted=shows_progress) as on_situation, _stopped_by_signals():
+        return examine_bot(
+            setup,
             player,
-            game_name=game_name,
-            seed=setup.seed,
-            folder=Path(folder),
-            start_timeout_s=limit_s,
-            host=where[0],
-            port=where[1],
+            game_name,
+            address,
+            on_situation=on_situation,
+            on_line=partial(_say_line, terminal) if shows_lines else None,
             on_waiting=say_waiting,
-        ) as bot_host,
-        _stopped_by_signals(),
-    ):
-        examination = Examination(
-            setup, bot_host, on_situation=on_situation, on_line=partial(_say_line, terminal) if tells else None
         )
-        try:
-            examination.run()
-        except LaunchError as error:
-            abort(str(error))
-    return examination
 
 
 def _show(terminal: Terminal, report: DoctorReport, *, quiet: bool) -> None:
@@ -249,7 +219,7 @@ def _say_line(terminal: Terminal, is_bots: bool, line: bytes) -> None:
 
 @contextlib.contextmanager
 def _progress(terminal: Terminal, *, is_wanted: bool) -> Iterator[Callable[[Situation], None]]:
-    """Show the present situation on a terminal; elsewhere nothing."""
+    """Show the current situation on a terminal; show nothing elsewhere."""
     if not (is_wanted and terminal.err.is_terminal):
         yield lambda situation: None
         return
@@ -259,7 +229,7 @@ def _progress(terminal: Terminal, *, is_wanted: bool) -> Iterator[Callable[[Situ
 
 @contextlib.contextmanager
 def _stopped_by_signals() -> Iterator[None]:
-    """Let a request to end the process end it as Ctrl-C does, so that the bot is stopped."""
+    """Let SIGTERM end the command as Ctrl-C does, so that the bot is stopped."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
@@ -267,7 +237,7 @@ def _stopped_by_signals() -> Iterator[None]:
     try:
         before = signal.signal(signal.SIGTERM, stop)
     except ValueError:
-        # Signals belong to the main thread; another has none to take.
+        # Only the main thread receives signals.
         yield
         return
     try:

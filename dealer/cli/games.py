@@ -16,7 +16,7 @@ __all__ = ["games"]
 
 
 def games(context: typer.Context) -> None:
-    """List the games that come with the arena; any .game file can be played as well."""
+    """List the games that come with the arena; any .game file can be played, too."""
     short_names = {full: short for short, full in SHORT_NAMES.items()}
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("short name", no_wrap=True)

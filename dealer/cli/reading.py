@@ -1,4 +1,4 @@
-"""What the commands that read hands share: their arguments, and how they speak of what they find."""
+"""What the commands that read hands share: their arguments, and how they report problems."""
 
 from __future__ import annotations
 
@@ -33,34 +33,32 @@ GameName: TypeAlias = Annotated[
     ),
 ]
 Strict: TypeAlias = Annotated[
-    bool, typer.Option("--strict", help="Stop at the first line that is damaged, instead of leaving it out.")
+    bool, typer.Option("--strict", help="Stop at the first damaged line instead of skipping it.")
 ]
 
 Transcript: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
-        "--transcript", metavar="FILE", help="What the dealer wrote to standard error, for the bots' comments."
-    ),
+    typer.Option("--transcript", metavar="FILE", help="File with the dealer's standard error, for the bots' comments."),
 ]
 
 _MOST_SHOWN = 10
 
 
 class Problems:
-    """Says what is wrong with what is read: the first few in full, then how many there were."""
+    """Reports problems with what is read: the first few in full, then their number."""
 
     def __init__(self, terminal: Terminal) -> None:
         self.count = 0
         self._terminal = terminal
 
     def __call__(self, problem: LogProblem) -> None:
-        """A problem was met."""
+        """Report a problem."""
         self.count += 1
         if self.count <= _MOST_SHOWN:
             self._terminal.say(str(problem))
 
     def stop(self, error: Exception) -> NoReturn:
-        """End the command for an error that ended the reading."""
+        """End the command because of an error that ended the reading."""
         self.close()
         if isinstance(error, DamagedLogError):
             abort(str(error), EXIT_FAILED)
@@ -73,14 +71,14 @@ class Problems:
         abort(str(error))
 
     def close(self) -> None:
-        """Say how many were not shown."""
+        """Report how many problems were not shown."""
         more = self.count - _MOST_SHOWN
         if more > 0:
             self._terminal.say(f"and {more:,} more problem{'s' * (more > 1)} like these")
 
 
 def game_named(name: str | None) -> Game | None:
-    """The game of an option, or none; ends the command where there is no such game."""
+    """The game that an option names, if any; ends the command if there is no such game."""
     if name is None:
         return None
     try:
@@ -98,7 +96,7 @@ def counted(
     transcript: Path | None = None,
     times: bool = False,
 ) -> HandCounts:
-    """All hands of runs and logs, counted; ends the command where they cannot be read or there are none."""
+    """All hands of runs and logs, counted; ends the command if they cannot be read or there are none."""
     from logs.tracker.many_files import count_files
 
     if transcript is not None and len(sources) > 1:

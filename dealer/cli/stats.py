@@ -1,4 +1,4 @@
-"""``arena stats``: how each bot plays, in figures."""
+"""``arena stats``: statistics of each bot's play."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from logs.tracker.tables import TableView
 __all__ = ["DEFINITIONS", "stats"]
 
 DEFINITIONS = "\n\n".join(f"{statistic.short}: {statistic.definition}" for statistic in STATISTICS)
-"""What the statistics mean, for the end of the help."""
+"""The definitions of the statistics, for the end of the help."""
 
 
 def stats(
     context: typer.Context,
     sources: Sources,
-    brief: Annotated[bool, typer.Option("--brief", help="The first table only.")] = False,
-    times: Annotated[bool, typer.Option("--times", help="Read the times of actions too, which takes longer.")] = False,
+    brief: Annotated[bool, typer.Option("--brief", help="Print only the first table.")] = False,
+    times: Annotated[bool, typer.Option("--times", help="Read the times of actions, too; takes longer.")] = False,
     game: GameName = None,
     strict: Strict = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON.")] = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print a row per bot and position as CSV.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all statistics as JSON.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print one row per bot and position as CSV.")] = False,
 ) -> None:
-    """Show how each bot plays: winnings, how often it puts money in, raises, goes to showdown, by position and street.
+    """Show how each bot plays: its win rate, how often it bets, raises and goes to showdown, by position and street.
 
-    Definitions are those of tracking tools.
+    The definitions are those of tracking tools.
     """
     if as_json and as_csv:
         abort("--json and --csv contradict each other; give one")
@@ -59,7 +59,7 @@ def stats(
     if not brief:
         for view in others:
             terminal.show(_table(view))
-    terminal.say("arena stats --help says what the figures mean.")
+    terminal.say("arena stats --help defines the statistics.")
 
 
 def _table(view: TableView) -> Table:

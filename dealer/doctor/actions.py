@@ -1,7 +1,7 @@
-"""What is wrong with the action of a reply: the bytes behind the echoed state and its colon.
+"""What is wrong with the action of a reply: the bytes after the echoed state and its colon.
 
-`judge_action` says what the reference dealer plays for these bytes, and every difference between them and an action as
-the protocol writes it: ``f``, ``c``, ``r``, and ``r300`` with a total for the hand in no-limit games.
+`judge_action` says what the reference dealer plays for these bytes, and lists every difference from an action as the
+protocol writes it: ``f``, ``c``, ``r``, and in no-limit games ``r300``, whose size is the total for the hand.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ __all__ = ["JudgedAction", "describe_legal", "judge_action"]
 
 _PLAIN_SIZE: Final = re.compile(r"0|[1-9][0-9]*")
 _SAME_SIZE: Final = re.compile(r"[ \t]*\+?[0-9]+")
-"""Texts that the reference reads as the number that a person would read in them."""
+"""Texts that the reference dealer reads as the number that a person would read."""
 
 _MOST_CHIPS: Final = 2**31 - 1
 _SHOWN: Final = 20
 
 _TOTALS: Final = (
-    "The number behind r is the total you will have put in during the whole hand, earlier rounds and blinds included: "
+    "The number after r is the total you will have put in during the whole hand, earlier rounds and blinds included: "
     "not the total of the round, and not what you add."
 )
 _LETTERS: Final = (
@@ -32,7 +32,7 @@ _LETTERS: Final = (
 
 
 class JudgedAction(NamedTuple):
-    """What a dealer plays for an answer, and what is wrong with it."""
+    """What a dealer plays for an answer, and what is wrong with the answer."""
 
     action: Action
     problems: tuple[Problem, ...]
@@ -54,7 +54,7 @@ def describe_legal(betting: BettingState) -> str:
 
 
 def judge_action(tail: bytes, start: int, betting: BettingState) -> JudgedAction:
-    """Judge the bytes behind the colon.
+    """Judge the bytes after the colon.
 
     Args:
         tail: these bytes, without the line end.
@@ -75,7 +75,7 @@ def judge_action(tail: bytes, start: int, betting: BettingState) -> JudgedAction
     if text[0] not in "fcr":
         meant = format_action(action)[0]
         wrong = (
-            f"{text[0]!r} is no letter of the protocol; the reference dealer takes it for {meant!r}, others need not"
+            f"{text[0]!r} is not a letter of the protocol; the reference dealer takes it for {meant!r}, others need not"
         )
         problems.append(Problem(Kind.ACTION_LETTER, start, wrong, expected, _LETTERS))
     if action.kind is ActionKind.RAISE and not is_limit:
@@ -89,11 +89,11 @@ def judge_action(tail: bytes, start: int, betting: BettingState) -> JudgedAction
 
 def _unknown_letter(text: str, start: int, expected: str) -> Problem:
     if not text:
-        wrong = "nothing stands behind the colon; a dealer plays a call"
+        wrong = "nothing follows the colon; a dealer plays a call"
         advice = "Put the action there: f, c, or r (in no-limit games with its size)."
         return Problem(Kind.ACTION_MISSING, start, wrong, expected, advice)
     if text[0] in " \t":
-        wrong = "a blank stands before the action; a dealer plays a call for it"
+        wrong = "a blank precedes the action; a dealer plays a call for it"
     else:
         hint = {"x": " (check is c)", "a": " (all-in is r with the size of your stack)", "p": " (pass is f or c)"}
         wrong = f"{_quote(text)} begins no action{hint.get(text[0].lower(), '')}; a dealer plays a call for it"
@@ -101,21 +101,21 @@ def _unknown_letter(text: str, start: int, expected: str) -> Problem:
 
 
 def _judge_size_text(text: str, start: int, end: int, action: Action, expected: str) -> Problem | None:
-    """What is unusual about how the size of a no-limit raise is written."""
+    """What is unusual about the text of a no-limit size."""
     size = text[1:]
     if _PLAIN_SIZE.fullmatch(size) and int(size) <= _MOST_CHIPS:
         return None
     read = f"a dealer reads {action.hand_total}"
     if _SAME_SIZE.fullmatch(size) and int(size) <= _MOST_CHIPS:
-        wrong = f"{_quote(size)} is no plain number, though {read}, as is meant"
+        wrong = f"{_quote(size)} is not a plain number, though {read}, as is meant"
         advice = "Write digits alone: no sign, no blank, no zero before them."
         return Problem(Kind.SIZE_UNUSUAL, start + 1, wrong, expected, advice)
     plain = _PLAIN_SIZE.match(size)
     if plain and int(plain[0]) > _MOST_CHIPS:
         wrong = f"{_quote(size)} is beyond {_MOST_CHIPS}, the largest number a dealer can hold; {read}"
         return Problem(Kind.SIZE_UNREADABLE, start + 1, wrong, expected, _TOTALS)
-    wrong = f"{_quote(size)} is no whole number of chips; {read}"
-    advice = "Write the size as a whole number of chips in digits, with nothing behind it: no point, no exponent."
+    wrong = f"{_quote(size)} is not a whole number of chips; {read}"
+    advice = "Write the size as a whole number of chips in digits, with nothing after it: no point, no exponent."
     first = end if plain and int(plain[0]) == action.hand_total else 1
     return Problem(Kind.SIZE_UNREADABLE, start + first, wrong, expected, advice)
 
@@ -123,16 +123,16 @@ def _judge_size_text(text: str, start: int, end: int, action: Action, expected: 
 def _judge_rest(text: str, start: int, action: Action, expected: str) -> Problem:
     rest = text[1:]
     if action.kind is ActionKind.RAISE and rest.strip().isdecimal():
-        wrong = f"{_quote(rest)} stands behind r, but in a limit game the rules fix the size; a dealer passes over it"
+        wrong = f"{_quote(rest)} follows r, but in a limit game the rules fix the size; a dealer ignores it"
         return Problem(Kind.LIMIT_SIZE, start + 1, wrong, expected, "Send r alone in limit games.")
-    wrong = f"{_quote(rest)} stands behind the action; the reference dealer passes over it, others need not"
-    return Problem(Kind.ACTION_TAIL, start + 1, wrong, expected, "End the line right behind the action.")
+    wrong = f"{_quote(rest)} follows the action; the reference dealer ignores it, others need not"
+    return Problem(Kind.ACTION_TAIL, start + 1, wrong, expected, "End the line right after the action.")
 
 
 def _judge_by_the_rules(
     action: Action, start: int, betting: BettingState, expected: str
 ) -> tuple[Action, tuple[Problem, ...]]:
-    """What is played for a readable action, and what the rules have against it."""
+    """What is played for a readable action, and which rules it breaks."""
     try:
         betting.check(action)
     except IllegalAction as error:
@@ -151,7 +151,7 @@ def _judge_by_the_rules(
         return raise_to(legal.raise_min), (problem,)
     if rule is Rule.ABOVE_MAXIMUM:
         wrong = f"the size {action.hand_total} is above the stack; a dealer plays r{legal.raise_max}"
-        advice = f"All-in is r{legal.raise_max} here: the whole stack, what is in the pot already included."
+        advice = f"All-in is r{legal.raise_max} here: the whole stack, including what is in the pot already."
         problem = Problem(Kind.SIZE_TOO_LARGE, start + 1, wrong, expected, advice)
         return raise_to(legal.raise_max), (problem,)
     wrong = f"no raise is allowed here: {rule.value}; a dealer plays a call for it"
@@ -159,17 +159,17 @@ def _judge_by_the_rules(
 
 
 _REFUSED: Final = {
-    Rule.RAISE_CAP: "Count the raises behind the last '/' (blinds are none) and stop at the number the game allows "
+    Rule.RAISE_CAP: "Count the raises after the last '/' (blinds do not count) and stop at the number the game allows "
     "for that round.",
     Rule.ACTION_LIMIT: "The protocol carries 64 actions a round: call where the actions of the round and the players "
     "together are more than that.",
-    Rule.NOBODY_TO_RAISE: "Call or fold where everybody else has folded or put in all his chips.",
+    Rule.NOBODY_TO_RAISE: "Call or fold if everybody else has folded or is all-in.",
     Rule.STACK_TOO_SMALL: "Call: that puts your whole stack in.",
 }
 
 
 def _guess_meaning(size: int, betting: BettingState) -> str:
-    """What a size that is too small would be as a hand total, had the bot meant one of the usual other things."""
+    """The hand total of a size that is too small, had the bot meant one of the usual other things."""
     legal = betting.legal_actions()
     before = betting.spent_before_round[betting.acting_position]
     meanings = [(betting.max_spent + size, "was to come on top of the bet to call")]

@@ -1,8 +1,8 @@
-"""The dealer's side of a conversation with a bot under examination: tells states, asks, judges what comes back.
+"""The dealer's side of a conversation with a bot under examination: sends states, asks, judges the replies.
 
-Everything goes through a `Wire`, so no socket and no clock of its own is here. Unlike a dealer, who would wait until
-the time is up, the doctor goes on at once where a line was plainly meant as the answer: it plays what was meant, or a
-call, and finds more in less time.
+Everything goes through a `Wire`, so the module has no socket and no clock. A dealer would wait until time is up; the
+doctor goes on at once if a line was plainly meant as the answer: it plays what was meant, or a call, and finds more in
+less time.
 """
 
 from __future__ import annotations
@@ -12,29 +12,39 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from dealer.doctor.findings import Finding, Findings, Kind, Problem, Severity
-from dealer.doctor.inbox import Broken, Ending, Inbox, Wire
-from dealer.doctor.lines import Outcome, Role, Told, expected_answer, first_difference, judge_line, judge_version
+from dealer.doctor.inbox import Ending, Inbox, Wire
+from dealer.doctor.lines import (
+    Outcome,
+    Role,
+    SentState,
+    Verdict,
+    expected_answer,
+    first_difference,
+    judge_line,
+    judge_version,
+)
 from dealer.doctor.situations import HANDSHAKE, Delivery, Situation
+from dealer.errors import ConversationError
 from engine import Action, ActionKind, BettingState, Game
 
 __all__ = ["Dialogue", "OnLine"]
 
 OnLine: TypeAlias = Callable[[bool, bytes], None]
-"""Told every line: whether the bot sent it, and its bytes."""
+"""Called with every line: whether the bot sent it, and its bytes."""
 
 _STRADDLE_BYTES: Final = 7
 _PIECE_PAUSE_S: Final = 0.0005
-"""Between the pieces of a line, so that a bot that waits for bytes wakes up and sees the piece alone."""
+"""Pause between the pieces of a line: a bot that waits for bytes wakes up and sees the piece alone."""
 
 _LINE_PAUSE_S: Final = 0.001
-"""Between two lines that are to be seen alone."""
+"""Pause between two lines that are to be seen alone."""
 
 _FIRST_PAUSE_S: Final = 0.02
 _FIRST_LINES: Final = 4
-"""So many lines are sent at a slower pace: a bot just started is slow at first."""
+"""This many lines are sent at a slower pace: a bot is slow just after its start."""
 
 _LAST_PIECE_PAUSE_S: Final = 0.05
-"""Before the LF of a line: time for a bot to answer that takes CR for the end."""
+"""Pause before the LF of a line: a bot that takes CR for the end answers in this time."""
 
 _COMMENTS: Final = (b"# a line for people\r\n", b"; MATCHSTATE:0:0:f:|\r\n", b"#\r\n")
 
@@ -44,11 +54,11 @@ class Dialogue:
 
     Attributes:
         game: the game played.
-        situation: the situation the bot is in.
-        latest: the last state told; None before the first.
-        asked: the state whose answer is awaited; None where none is.
-        answers: how often the bot folded, called, raised in each situation, by the name of the situation.
-        slowest_s: seconds that the slowest answer took.
+        situation: the current situation.
+        latest: the last state sent; None before the first.
+        asked: the state whose answer is awaited, if any.
+        answers: how often the bot folded, called and raised, by the name of the situation.
+        slowest_s: time of the slowest answer, in seconds.
     """
 
     def __init__(
@@ -67,16 +77,16 @@ class Dialogue:
         Args:
             wire: the connection.
             game: the game played.
-            findings: where to put what is found.
-            start_timeout_s: for the version line, in seconds.
-            timeout_s: for an answer, and for the bot to close at the end, in seconds.
-            wait_s: the long waits, in seconds.
-            on_line: told every line.
+            findings: receives what is found.
+            start_timeout_s: time for the version line, in seconds.
+            timeout_s: time for an answer, and for the bot to close at the end, in seconds.
+            wait_s: length of the long waits, in seconds.
+            on_line: called with every line.
         """
         self.game = game
         self.situation: Situation = HANDSHAKE
-        self.latest: Told | None = None
-        self.asked: Told | None = None
+        self.latest: SentState | None = None
+        self.asked: SentState | None = None
         self.answers: dict[str, Counter[ActionKind]] = {}
         self.slowest_s = 0.0
         self._wire = wire
@@ -86,11 +96,11 @@ class Dialogue:
         self._wait_s = wait_s
         self._on_line = on_line or (lambda is_bots, line: None)
         self._inbox = Inbox(wire)
-        self._told: dict[bytes, Told] = {}
-        self._held: list[Told] = []
+        self._sent: dict[bytes, SentState] = {}
+        self._held: list[SentState] = []
         self._line_count = 0
         self._is_refused = False
-        self._is_behind_another = False
+        self._follows_another = False
 
     # ---- what the dealer says
 
@@ -100,23 +110,24 @@ class Dialogue:
         self.situation = situation
         self._line_count = 0
 
-    def tell(self, text: bytes, role: Role, hand: int, betting: BettingState) -> Told:
-        """Tell a state; lines that travel together with others leave with the next question or `flush`."""
-        told = Told(text, hand, self.situation.name, role, betting)
-        self._told[text] = self.latest = told
+    def send(self, text: bytes, role: Role, hand: int, betting: BettingState) -> SentState:
+        """Send a state; lines that travel together are held until the next question or `flush`."""
+        state = SentState(text, hand, self.situation.name, role, betting)
+        self._sent[text] = self.latest = state
         if self.situation.delivery in (Delivery.JOINED, Delivery.STRADDLED):
-            self._held.append(told)
+            self._held.append(state)
         else:
-            self._deliver(told)
-        return told
+            self._deliver(state)
+        return state
 
     def flush(self) -> None:
-        """Send what is held back."""
+        """Send the lines that are held."""
         if not self._held:
             return
-        for told in self._held:
-            self._on_line(False, told.text + b"\r\n")
-        data = b"".join([told.text + b"\r\n" for told in self._held])
+        lines = [state.text + b"\r\n" for state in self._held]
+        for line in lines:
+            self._on_line(False, line)
+        data = b"".join(lines)
         self._held.clear()
         if self.situation.delivery is Delivery.JOINED:
             self._wire.send(data)
@@ -126,46 +137,46 @@ class Dialogue:
                 self._wire.pause(_PIECE_PAUSE_S)
             self._wire.send(data[at : at + _STRADDLE_BYTES])
 
-    def _deliver(self, told: Told) -> None:
-        line = told.text + b"\r\n"
+    def _deliver(self, state: SentState) -> None:
+        line = state.text + b"\r\n"
         number, self._line_count = self._line_count, self._line_count + 1
-        if self._is_behind_another:
-            # A bot that takes one read for one line shall fail in the situations made for it, and nowhere else.
-            self._wire.pause(_LINE_PAUSE_S if len(self._told) > _FIRST_LINES else _FIRST_PAUSE_S)
-        self._is_behind_another = told.role is not Role.ASKS
+        if self._follows_another:
+            # A bot that takes one read for one line is to fail only in the situations made for that fault.
+            self._wire.pause(_LINE_PAUSE_S if len(self._sent) > _FIRST_LINES else _FIRST_PAUSE_S)
+        self._follows_another = state.role is not Role.ASKS
         delivery = self.situation.delivery
         if delivery is Delivery.COMMENTED:
             comment = _COMMENTS[number % len(_COMMENTS)]
             self._on_line(False, comment)
             self._wire.send(comment)
         self._on_line(False, line)
-        if delivery is Delivery.BYTEWISE and told.role is Role.ASKS:
-            self._send_pieces(told, [line[at : at + 1] for at in range(len(line))], _PIECE_PAUSE_S)
+        if delivery is Delivery.BYTEWISE and state.role is Role.ASKS:
+            self._send_pieces(state, [line[at : at + 1] for at in range(len(line))], _PIECE_PAUSE_S)
         elif delivery is Delivery.BYTEWISE:
             cut = 1 + number % (len(line) - 1)
-            self._send_pieces(told, [line[:cut], line[cut:]], _PIECE_PAUSE_S)
+            self._send_pieces(state, [line[:cut], line[cut:]], _PIECE_PAUSE_S)
         elif delivery is Delivery.WAITING and number == 0:
             self._wire.pause(self._wait_s)
             self._wire.send(line)
         elif delivery is Delivery.WAITING and number == 1:
             cut = len(line) // 2
-            self._send_pieces(told, [line[:cut], line[cut:]], self._wait_s)
+            self._send_pieces(state, [line[:cut], line[cut:]], self._wait_s)
         else:
             self._wire.send(line)
 
-    def _send_pieces(self, told: Told, pieces: list[bytes], pause_s: float) -> None:
-        """Send a line in pieces; an answer that comes before the last of them is a finding."""
+    def _send_pieces(self, state: SentState, pieces: list[bytes], pause_s: float) -> None:
+        """Send a line in pieces; an answer before the last piece is a finding."""
         for piece in pieces[:-1]:
             self._wire.send(piece)
             self._wire.pause(pause_s)
         if pieces[-1] == b"\n":
             self._wire.pause(_LAST_PIECE_PAUSE_S)
-            line = self._inbox.line_from(told.text + b":")
+            line = self._inbox.line_from(state.text + b":")
             if line:
                 wrong = "the answer came before the LF of the state: the bot takes CR for the end of a line"
                 advice = "A line ends at LF; the CR before it is part of the end, not the end."
-                expected = "no answer before the whole line has come"
-                self._add(Problem(Kind.EARLY, len(told.text) + 1, wrong, expected, advice), line, told)
+                expected = "no answer before the whole line has arrived"
+                self._add(Problem(Kind.EARLY, len(state.text) + 1, wrong, expected, advice), line, state)
         self._wire.send(pieces[-1])
 
     # ---- what the bot says
@@ -174,80 +185,80 @@ class Dialogue:
         """Wait for the version line and judge it.
 
         Raises:
-            Broken: none came.
+            ConversationError: none arrived.
         """
         line = self._inbox.next_line(self._wire.now_s() + self._start_timeout_s)
         if line is None:
             rest = self._inbox.take_rest()
             for problem in judge_version(rest, self.game) if rest else [self._no_version()]:
                 self._add(problem, rest, None)
-            raise Broken(Ending.SILENT)
+            raise ConversationError(Ending.SILENT)
         self._on_line(True, line)
         for problem in judge_version(line, self.game):
             self._add(problem, line, None)
             self._is_refused |= problem.kind is Kind.NO_VERSION
 
-    def ask(self, told: Told) -> Action:
-        """Wait for the answer to a state just told, and judge every line that comes until then.
+    def ask(self, state: SentState) -> Action:
+        """Wait for the answer to a state just sent, and judge every line that arrives until then.
 
         Returns:
-            what a dealer plays for it; for a line that was meant as an answer what was meant.
+            what a dealer plays for it; if a dealer would pass over the line, what the bot meant.
 
         Raises:
-            Broken: no answer can come any more, or none came in time.
+            ConversationError: no answer arrived in time, or none can arrive any more.
         """
         self.flush()
-        self.asked = told
+        self.asked = state
         self._inbox.allow_more()
         start_s = self._wire.now_s()
-        repeats: list[tuple[bytes, Told]] = []
+        repeats: list[tuple[bytes, SentState]] = []
         while True:
             line = self._inbox.next_line(start_s + self._timeout_s)
             if line is None:
-                self._find_silence(told, repeats)
-                raise Broken(Ending.SILENT)
-            self._on_line(True, line)
-            if self._is_refused and line.startswith(b"VERSION:"):
-                # It comes late, which has been said.
-                continue
-            verdict = judge_line(line, told, self.latest, self._told, self.game)
-            for problem in verdict.problems:
-                self._add(problem, line, verdict.about)
+                self._find_silence(state, repeats)
+                raise ConversationError(Ending.SILENT)
+            verdict = self._hear(line, state)
             if verdict.outcome is Outcome.REPEAT and verdict.about is not None:
                 repeats.append((line, verdict.about))
             elif self._is_meant_as_answer(verdict.outcome):
                 for repeat, known in repeats:
                     self._find_repeat(repeat, known)
-                told.is_answered = verdict.outcome is Outcome.ANSWER
-                told.is_given_up = not told.is_answered
+                state.is_answered = verdict.outcome is Outcome.ANSWER
+                state.is_given_up = not state.is_answered
                 self.asked = None
                 self.slowest_s = max(self.slowest_s, self._wire.now_s() - start_s)
                 self.answers.setdefault(self.situation.name, Counter())[verdict.action.kind] += 1
                 return verdict.action
 
     def read_to_the_end(self) -> bool:
-        """Judge what still comes until the bot closes; False when it does not in time, or floods."""
+        """Judge what still arrives until the bot closes; returns False if it does not close in time, or floods."""
         self.asked = None
         self._inbox.allow_more()
         deadline_s = self._wire.now_s() + self._timeout_s
         while True:
             try:
                 line = self._inbox.next_line(deadline_s)
-            except Broken as broken:
-                return broken.ending is Ending.CLOSED
+            except ConversationError as over:
+                return over.ending is Ending.CLOSED
             if line is None:
                 return False
-            self._on_line(True, line)
-            if self._is_refused and line.startswith(b"VERSION:"):
-                continue
-            verdict = judge_line(line, None, self.latest, self._told, self.game)
-            for problem in verdict.problems:
-                self._add(problem, line, verdict.about)
+            verdict = self._hear(line, None)
             if verdict.outcome is Outcome.REPEAT and verdict.about is not None:
                 self._find_repeat(line, verdict.about)
 
+    def _hear(self, line: bytes, asked: SentState | None) -> Verdict:
+        """Judge a line and record what is wrong with it."""
+        self._on_line(True, line)
+        if self._is_refused and line.startswith(b"VERSION:"):
+            # That the version line is late has been reported.
+            return Verdict(Outcome.OTHER, (), None)
+        verdict = judge_line(line, asked, self.latest, self._sent, self.game)
+        for problem in verdict.problems:
+            self._add(problem, line, verdict.about)
+        return verdict
+
     def _is_meant_as_answer(self, outcome: Outcome) -> bool:
-        """Whether to go on after a line: a bot that was sent part of a state may have answered the part only."""
+        """Whether to go on after a line; a bot that was sent part of a state may have answered just that part."""
         if outcome is Outcome.FRAGMENT:
             return not self.situation.delivery.is_cut
         return outcome in (Outcome.ANSWER, Outcome.ATTEMPT)
@@ -262,13 +273,13 @@ class Dialogue:
         is_over: bool = False,
         severity: Severity | None = None,
     ) -> None:
-        """Add a finding that belongs to no line; where the match is over, it belongs to no state either.
+        """Add a finding that belongs to no line; once the match is over, it belongs to no state either.
 
         Args:
             problem: what is wrong.
             output: the last lines the bot wrote.
-            is_over: the match is over.
-            severity: how bad it is, where that is not as usual.
+            is_over: whether the match is over.
+            severity: how bad it is, if not as usual.
         """
         self._add(problem, b"", None if is_over else self.asked or self.latest, output, severity)
 
@@ -276,7 +287,7 @@ class Dialogue:
         self,
         problem: Problem,
         line: bytes,
-        about: Told | None,
+        about: SentState | None,
         output: tuple[str, ...] = (),
         severity: Severity | None = None,
     ) -> None:
@@ -284,7 +295,7 @@ class Dialogue:
         if self.situation.is_mild:
             severity = min(severity, Severity.WARNING)
         advice = f"{problem.advice} {self.situation.advice}" if self.situation.advice else problem.advice
-        # A line may be read in a later situation than the one it belongs to; what ends the conversation belongs here.
+        # A line may be read in a later situation than its own; what ends the conversation belongs to the current one.
         belongs_here = about is None or not line
         self._findings.add(
             Finding(
@@ -302,35 +313,35 @@ class Dialogue:
             )
         )
 
-    def _find_repeat(self, line: bytes, known: Told) -> None:
-        wrong = "this state has been answered already; a dealer passes over the second answer"
+    def _find_repeat(self, line: bytes, known: SentState) -> None:
+        wrong = "this state has been answered already; a dealer ignores the second answer"
         advice = "Answer every question once; make sure that nothing sends the reply again."
         byte = len(known.text) + 1
         self._add(Problem(Kind.TWICE, byte, wrong, "nothing: the answer had been taken", advice), line, known)
 
-    def _find_silence(self, told: Told, repeats: list[tuple[bytes, Told]]) -> None:
-        """The time is up: say why, as far as it shows."""
+    def _find_silence(self, state: SentState, repeats: list[tuple[bytes, SentState]]) -> None:
+        """Time is up: report why, as far as can be seen."""
         rest = self._inbox.take_rest()
         limit = f"{self._timeout_s:g} s"
         if rest:
             self._on_line(True, rest)
-            for problem in judge_line(rest, told, self.latest, self._told, self.game).problems:
-                self._add(problem, rest, told)
+            for problem in judge_line(rest, state, self.latest, self._sent, self.game).problems:
+                self._add(problem, rest, state)
             return
         if repeats:
             line, _ = repeats[-1]
-            byte = first_difference(line, told.text) + 1
+            byte = first_difference(line, state.text) + 1
             wrong = f"this answers an earlier state, and no answer to the present one came within {limit}"
             advice = "Echo the state that asks: the last line received, not one kept from before."
-            self._add(Problem(Kind.OLD_STATE, byte, wrong, expected_answer(told), advice), line, told)
+            self._add(Problem(Kind.OLD_STATE, byte, wrong, expected_answer(state), advice), line, state)
             return
         wrong = f"no answer came within {limit}"
-        betting = told.betting
+        betting = state.betting
         advice = (
             f"It was the bot's turn: position {betting.acting_position} in round {betting.round + 1}. Find out whether "
             "it has read this line, took it for one that asks somebody else, or waited for something."
         )
-        self._add(Problem(Kind.SILENT, 0, wrong, expected_answer(told), advice), b"", told)
+        self._add(Problem(Kind.SILENT, 0, wrong, expected_answer(state), advice), b"", state)
 
     def _no_version(self) -> Problem:
         wrong = f"the bot connected, but sent no line within {self._start_timeout_s:g} s"

@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from dealer.doctor.examination import State
+from dealer.doctor.examination import SituationState
 from dealer.doctor.report import DoctorReport, FindingReport, SituationReport
 from dealer.doctor.situations import Situation
 
@@ -38,18 +38,18 @@ def situations_view(report: DoctorReport) -> Table:
 
 
 def _result(row: SituationReport, findings: Sequence[FindingReport]) -> Text:
-    if row.result == State.OK.value:
+    if row.result is SituationState.OK:
         return Text("ok", style="green")
-    if row.result == State.FAULTS.value:
+    if row.result is SituationState.FAULTS:
         found = [(one.kind, _STYLES[one.severity]) for one in findings if row.name in one.situations]
         return Text(", ").join([Text(kind, style=style) for kind, style in found])
-    # Why something was not tried is mostly one reason for many: the closing sentence has it.
-    is_shown = row.result == State.NOT_IN_GAME.value
-    return Text(f"{row.result}: {row.reason}" if is_shown else row.result, style="dim")
+    # Many situations share one reason for not being tried: the closing sentence gives it.
+    is_shown = row.result is SituationState.NOT_IN_GAME
+    return Text(f"{row.result.value}: {row.reason}" if is_shown else row.result.value, style="dim")
 
 
 def finding_view(finding: FindingReport, width: int) -> RenderableType:
-    """One finding, made for a width in characters."""
+    """One finding, laid out for a width in characters."""
     where = finding.situations
     names = ", ".join(where[:_MOST_NAMES])
     if len(where) > _MOST_NAMES:
@@ -76,7 +76,7 @@ def finding_view(finding: FindingReport, width: int) -> RenderableType:
 
 
 def _unwrapped(text: str) -> Text:
-    """Text to be copied: a line of the protocol stays one line."""
+    """Text to copy: a line of the protocol stays one line."""
     return Text(text, no_wrap=True, overflow="ellipsis")
 
 
@@ -85,7 +85,7 @@ def _sentence(text: str) -> str:
 
 
 def list_view(situations: Sequence[Situation]) -> Table:
-    """All situations and what happens in them."""
+    """All situations, and what happens in each."""
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("situation", no_wrap=True)
     table.add_column("what happens")
@@ -96,7 +96,7 @@ def list_view(situations: Sequence[Situation]) -> Table:
 
 
 class MarkedLine(NamedTuple):
-    """A line and the state it answers, cut alike, and the mark that goes below one byte of the line."""
+    """A line and the state it answers, cut alike, and the mark to print below one byte of the line."""
 
     state: str
     line: str
@@ -104,19 +104,19 @@ class MarkedLine(NamedTuple):
 
 
 def mark_byte(line: bytes, byte: int, width: int, state: bytes = b"") -> MarkedLine:
-    """Write out a line and mark a byte of it; what does not fit is cut on both sides, the marked byte never.
+    """Write out a line and mark one of its bytes; text that does not fit is cut on both sides of the mark.
 
     Args:
-        line: as received; bytes that cannot be printed are written as in C.
-        byte: the byte to mark, counted from 1; one beyond the last where something is missing; 0: no mark.
-        width: characters there is room for.
-        state: what the dealer had said; cut at the same byte, so that the two can be compared.
+        line: the line as received; bytes that cannot be printed are written as in C.
+        byte: the byte to mark, counted from 1; one past the last if something is missing; 0 for no mark.
+        width: available width in characters.
+        state: what the dealer had sent; cut at the same byte, so that the two can be compared.
     """
     at = max(0, byte - 1)
     before = [len(_show(value)) for value in line[:at]]
     after = sum(len(_show(value)) for value in line[at : at + width])
     start = 0
-    # As much as possible behind the mark, but a third of the room at most, unless all fits.
+    # As much as possible after the mark, but at most a third of the width, unless everything fits.
     left = sum(before)
     while start < at and left + min(after, width // 3) > width - (len(_DOTS) if start else 0):
         left -= before[start]
@@ -135,7 +135,7 @@ def _cut(data: bytes, start: int, width: int) -> str:
 
 
 def printable(data: bytes) -> str:
-    """Bytes as text, those that cannot be printed written as in C."""
+    """Bytes as text; those that cannot be printed are written as in C."""
     return "".join([_show(value) for value in data])
 
 

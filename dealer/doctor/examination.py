@@ -1,8 +1,8 @@
-"""The whole examination: connection after connection, situation after situation, until all is known or nothing goes.
+"""The whole examination: all situations, over as many connections as they need.
 
-Situations that can follow one another share a connection. Where the bot drops out of one, it is started again and goes
-on with the next, so that one fault does not hide others. A client that somebody else starts is examined over one
-connection, unless asked to come again. What takes long is bounded: a few questions left unanswered are enough.
+Situations that can follow one another share a connection. If the bot drops out, it is started again and continues with
+the next situation, so that one fault does not hide others. A client that somebody else starts is examined over one
+connection unless it is expected to reconnect. The examination stops early after a few unanswered questions.
 """
 
 from __future__ import annotations
@@ -10,43 +10,55 @@ from __future__ import annotations
 import enum
 import math
 import signal
+import tempfile
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 from dealer.doctor.dialogue import Dialogue, OnLine
 from dealer.doctor.findings import Finding, Findings, Kind, Problem, Severity
-from dealer.doctor.inbox import MOST_BYTES, MOST_LINES, Broken, Ending
-from dealer.doctor.sitting import Sitting
+from dealer.doctor.inbox import MOST_BYTES, MOST_LINES, Ending
+from dealer.doctor.scripted_match import ScriptedMatch
 from dealer.doctor.situations import END_OF_MATCH, HANDSHAKE, Situation, Stop
-from dealer.doctor.visits import Absent, Exit, Host, Visit
+from dealer.doctor.visits import Absence, BotHost, Exit, Host, Visit
+from dealer.errors import ConversationError
+from dealer.table.players import Player
 from engine import ActionKind, Game
 
-__all__ = ["MOST_SILENCES", "MOST_WITHOUT_ANSWER", "Examination", "Row", "Setup", "State"]
+__all__ = [
+    "MOST_SILENCES",
+    "MOST_WITHOUT_ANSWER",
+    "Examination",
+    "ExaminationSetup",
+    "SituationOutcome",
+    "SituationState",
+    "examine_bot",
+]
 
 MOST_SILENCES: Final = 3
-"""After so many questions without an answer nothing more is tried."""
+"""The examination stops after this many unanswered questions."""
 
 MOST_WITHOUT_ANSWER: Final = 3
-"""After so many connections without a single answer nothing more is tried."""
+"""The examination stops after this many connections without a single answer."""
 
 _DEATH_NOTICE_S: Final = 2.0
-"""A bot that has closed the connection is waited for so long, so that its exit code can be told."""
+"""How long to wait for the exit code of a bot that has closed the connection."""
 
 
 @dataclass(frozen=True, slots=True)
-class Setup:
+class ExaminationSetup:
     """What is examined, and how.
 
     Attributes:
         game: the game played.
-        situations: to go through, in order.
-        seed: of the cards and of the opponents.
-        start_timeout_s: for the version line, in seconds; None: without limit.
-        timeout_s: for one answer, and for the bot to end after the dealer has closed; in seconds.
-        wait_s: the long waits, in seconds.
-        comes_again: a client that somebody else starts is waited for as often as needed.
+        situations: the situations to try, in order.
+        seed: seed of the cards and of the opponents.
+        start_timeout_s: time for the version line, in seconds; None waits forever.
+        timeout_s: time for one answer, and for the bot to end after the dealer has closed; in seconds.
+        wait_s: length of the long waits, in seconds.
+        comes_again: whether a client that somebody else starts reconnects as often as needed.
     """
 
     game: Game
@@ -58,7 +70,7 @@ class Setup:
     comes_again: bool = False
 
 
-class State(enum.Enum):
+class SituationState(enum.Enum):
     """How a situation went."""
 
     OK = "ok"
@@ -69,19 +81,19 @@ class State(enum.Enum):
 
 
 @dataclass(slots=True)
-class Row:
+class SituationOutcome:
     """One situation of the examination.
 
     Attributes:
-        situation: which.
+        situation: the situation.
         state: how it went.
-        reason: why it was not tried, where it was not.
-        hands: hands begun in it.
-        answers: what the bot answered.
+        reason: why it was not tried, if it was not.
+        hands: number of hands begun in it.
+        answers: how often the bot folded, called and raised.
     """
 
     situation: Situation
-    state: State = State.NOT_TRIED
+    state: SituationState = SituationState.NOT_TRIED
     reason: str = ""
     hands: int = 0
     answers: Counter[ActionKind] = field(default_factory=Counter)
@@ -92,21 +104,21 @@ class Examination:
 
     Attributes:
         findings: what was found.
-        rows: the situations asked for, in order.
-        slowest_s: seconds that the slowest answer took.
-        is_interrupted: Ctrl-C ended it.
+        outcomes: the requested situations, in order.
+        slowest_s: time of the slowest answer, in seconds.
+        is_interrupted: whether Ctrl-C ended it.
     """
 
     def __init__(
         self,
-        setup: Setup,
+        setup: ExaminationSetup,
         host: Host,
         *,
         on_situation: Callable[[Situation], None] = lambda situation: None,
         on_line: OnLine | None = None,
     ) -> None:
         self.findings = Findings()
-        self.rows = [Row(situation) for situation in setup.situations]
+        self.outcomes = [SituationOutcome(situation) for situation in setup.situations]
         self.slowest_s = 0.0
         self.is_interrupted = False
         self._setup = setup
@@ -115,58 +127,57 @@ class Examination:
         self._on_line = on_line
         self._silences = 0
         self._connections = 0
-        self._current: Row | None = None
+        self._current: SituationOutcome | None = None
         self._stopped = ""
-        """Why nothing more is tried; empty while something is."""
+        """Why the examination stopped early; empty if it has not."""
 
     def run(self) -> None:
-        """Examine the bot; a second time is not possible.
+        """Examine the bot; call it once.
 
         Raises:
             LaunchError: the bot cannot be started.
             ListenError: the address cannot be listened on.
         """
         try:
-            for sitting in self._sittings():
-                self._sit(sitting)
+            for match in self._matches():
+                self._sit(match)
         except KeyboardInterrupt:
             self.is_interrupted = True
             self._stopped = "interrupted"
             if self._current is not None:
-                self._current.state = State.INTERRUPTED
-        for row in self.rows:
-            if self.findings.in_situation(row.situation.name):
-                row.state = State.FAULTS
-            elif row.state is State.NOT_TRIED and not row.reason:
-                row.reason = self._stopped or "the bot did not get so far"
+                self._current.state = SituationState.INTERRUPTED
+        for outcome in self.outcomes:
+            if self.findings.in_situation(outcome.situation.name):
+                outcome.state = SituationState.FAULTS
+            elif outcome.state is SituationState.NOT_TRIED and not outcome.reason:
+                outcome.reason = self._stopped or "the bot did not get so far"
 
-    def _sittings(self) -> list[list[Situation]]:
-        """Which situations share a connection."""
+    def _matches(self) -> list[list[Situation]]:
+        """The situations, grouped by connection."""
         shared: list[Situation] = []
         alone: list[list[Situation]] = []
-        for row in self.rows:
-            missing = row.situation.missing_in(self._setup.game)
+        for outcome in self.outcomes:
+            missing = outcome.situation.missing_in(self._setup.game)
             if missing:
-                row.state, row.reason = State.NOT_IN_GAME, missing
-            elif row.situation.needs_connection:
-                alone.append([row.situation])
-            elif row.situation not in (HANDSHAKE, END_OF_MATCH):
-                shared.append(row.situation)
-        # The handshake is a part of every match, the end of every shared one.
-        wants_end = any(row.situation is END_OF_MATCH for row in self.rows)
+                outcome.state, outcome.reason = SituationState.NOT_IN_GAME, missing
+            elif outcome.situation.needs_connection:
+                alone.append([outcome.situation])
+            elif outcome.situation not in (HANDSHAKE, END_OF_MATCH):
+                shared.append(outcome.situation)
+        # Every connection begins with the handshake; every shared one reaches the end of the match.
+        wants_end = any(outcome.situation is END_OF_MATCH for outcome in self.outcomes)
         return [shared, *alone] if shared or wants_end or not alone else alone
 
     def _sit(self, situations: Sequence[Situation]) -> None:
-        """Go through situations that share a connection, with more connections where the bot drops out."""
+        """Try situations that share a connection; connect again where the bot drops out."""
         left = deque(situations)
         while True:
             if self._stopped or not self._may_connect(left):
                 return
             self._connections += 1
-            try:
-                visit = self._host.receive_bot()
-            except Absent as absent:
-                self._find_absence(absent)
+            visit = self._host.receive_bot()
+            if isinstance(visit, Absence):
+                self._find_absence(visit)
                 self._stopped = "the bot did not connect"
                 return
             try:
@@ -175,7 +186,7 @@ class Examination:
                 visit.close()
             if reached is None:
                 return
-            if self._connections >= MOST_WITHOUT_ANSWER and not any(row.answers for row in self.rows):
+            if self._connections >= MOST_WITHOUT_ANSWER and not any(outcome.answers for outcome in self.outcomes):
                 self._stopped = self._stopped or f"not one answer in {MOST_WITHOUT_ANSWER} connections is enough"
             while left and left.popleft() is not reached:
                 pass
@@ -185,13 +196,13 @@ class Examination:
     def _may_connect(self, left: Sequence[Situation] | deque[Situation]) -> bool:
         if self._connections == 0 or self._host.can_start or self._setup.comes_again:
             return True
-        for row in self.rows:
-            if row.situation in left:
-                row.reason = "another connection is needed, with --reconnect"
+        for outcome in self.outcomes:
+            if outcome.situation in left:
+                outcome.reason = "another connection is needed, with --reconnect"
         return False
 
     def _play(self, visit: Visit, situations: Sequence[Situation]) -> Situation | None:
-        """Use one connection; the situation in which the bot dropped out, None where it did not."""
+        """Use one connection; returns the situation in which the bot dropped out, or None."""
         setup = self._setup
         dialogue = Dialogue(
             visit.wire,
@@ -207,32 +218,32 @@ class Examination:
             self._begin(HANDSHAKE)
             try:
                 dialogue.greet()
-            except Broken:
+            except ConversationError:
                 self._stopped = "the bot named no version"
                 raise
-            Sitting(dialogue, situations, setup.seed, self._begin, hands).play()
+            ScriptedMatch(dialogue, situations, setup.seed, self._begin, hands).play()
             self._close(visit, dialogue, situations)
             return None
-        except Broken as broken:
-            self._find_break(broken.ending, visit, dialogue)
+        except ConversationError as over:
+            self._find_break(over.ending, visit, dialogue)
             return dialogue.situation
         finally:
             self.slowest_s = max(self.slowest_s, dialogue.slowest_s)
-            for row in self.rows:
-                row.hands += hands.get(row.situation.name, 0)
-                row.answers += dialogue.answers.get(row.situation.name, Counter())
+            for outcome in self.outcomes:
+                outcome.hands += hands.get(outcome.situation.name, 0)
+                outcome.answers += dialogue.answers.get(outcome.situation.name, Counter())
 
     def _begin(self, situation: Situation) -> None:
-        """Enter a situation; it counts as gone through, and what is found in it shows in the end."""
+        """Enter a situation; it counts as passed unless something is found in it."""
         self._on_situation(situation)
-        self._current = next((row for row in self.rows if row.situation is situation), None)
+        self._current = next((outcome for outcome in self.outcomes if outcome.situation is situation), None)
         if self._current is not None:
-            self._current.state = State.OK
+            self._current.state = SituationState.OK
 
     # ---- the end of a match
 
     def _close(self, visit: Visit, dialogue: Dialogue, situations: Sequence[Situation]) -> None:
-        """Close as a dealer does, and see that the bot ends by itself."""
+        """Close as a dealer does, and check that the bot ends by itself."""
         last = situations[-1] if situations else END_OF_MATCH
         if not last.needs_connection:
             last = END_OF_MATCH
@@ -241,14 +252,14 @@ class Examination:
         breaks_off = last is not END_OF_MATCH and not (last.plans(self._setup.game) and last.stop is Stop.AFTER_ALL)
         visit.hang_up()
         if self.findings.has(Kind.LINGERS) and last is not END_OF_MATCH and not breaks_off:
-            # It has been found out already and would cost its time again.
+            # Already reported; checking again would cost the whole timeout again.
             return
         has_closed = dialogue.read_to_the_end()
         how = visit.wait_for_exit(self._setup.timeout_s if self._host.watches_exit else 0.0)
         if how.code is None and (self._host.watches_exit or not has_closed):
             self._find_lingering(dialogue, how, has_closed=has_closed)
         elif how.code is not None and how.code < 0:
-            self._find_crash(dialogue, how, "after the dealer had closed", is_over=True)
+            self._find_crash(dialogue, how.code, how.last_lines, "after the dealer had closed", is_over=True)
         elif how.code:
             self._find_exit_code(dialogue, how, breaks_off=breaks_off)
 
@@ -263,7 +274,7 @@ class Examination:
         when = "when the dealer closed before the end of the match" if breaks_off else "though nothing was wrong"
         advice = "End with exit code 0 when the dealer closes: tools take anything else for a failure."
         problem = Problem(Kind.EXIT_CODE, 0, f"the bot ended with exit code {how.code} {when}", "exit code 0", advice)
-        # A match that breaks off may well be a failure to the bot.
+        # The bot may take a match that breaks off for a failure.
         severity = Severity.NOTE if breaks_off else None
         dialogue.add(problem, how.last_lines, is_over=True, severity=severity)
 
@@ -282,24 +293,25 @@ class Examination:
             how = visit.wait_for_exit(_DEATH_NOTICE_S)
             when = "instead of answering" if dialogue.asked is not None else "before the first state"
             if how.code:
-                self._find_crash(dialogue, how, when)
+                self._find_crash(dialogue, how.code, how.last_lines, when)
                 return
             ended = " and ended with exit code 0" if how.code == 0 else ""
             wrong = f"the bot closed the connection{ended} {when}"
             advice = "A bot stays until the dealer closes: find out what made it leave at this state."
             dialogue.add(Problem(Kind.LEFT, 0, wrong, "the bot answers, and waits for more", advice), how.last_lines)
 
-    def _find_crash(self, dialogue: Dialogue, how: Exit, when: str, *, is_over: bool = False) -> None:
-        assert how.code is not None
-        wrong = f"the bot {_describe_exit(how.code)} {when}"
+    def _find_crash(
+        self, dialogue: Dialogue, code: int, last_lines: tuple[str, ...], when: str, *, is_over: bool = False
+    ) -> None:
+        wrong = f"the bot {_describe_exit(code)} {when}"
         advice = "See what it wrote last, and what is special about the state it was looking at."
         problem = Problem(Kind.CRASHED, 0, wrong, "the bot runs until the dealer closes", advice)
-        dialogue.add(problem, how.last_lines, is_over=is_over)
+        dialogue.add(problem, last_lines, is_over=is_over)
 
-    def _find_absence(self, absent: Absent) -> None:
-        how = absent.exit
+    def _find_absence(self, absence: Absence) -> None:
+        how = absence.exit
         if how.code is None:
-            wrong = f"the bot did not connect within {absent.waited_s:.0f} s"
+            wrong = f"the bot did not connect within {absence.waited_s:.0f} s"
         else:
             wrong = f"the bot {_describe_exit(how.code)} without connecting"
         self.findings.add(
@@ -313,10 +325,52 @@ class Examination:
                 state=b"",
                 wrong=wrong,
                 expected="a TCP connection to the host and port that are its last two arguments",
-                advice="Try the command by itself, with a host and a port behind it; --start-timeout sets the time.",
+                advice="Try the command by itself, followed by a host and a port; --start-timeout sets the time.",
                 output=how.last_lines,
             )
         )
+
+
+def examine_bot(
+    setup: ExaminationSetup,
+    player: Player,
+    game_name: str,
+    address: tuple[str, int],
+    *,
+    on_situation: Callable[[Situation], None] = lambda situation: None,
+    on_line: OnLine | None = None,
+    on_waiting: Callable[[str, int], None] = lambda host, port: None,
+) -> Examination:
+    """Examine a bot over TCP.
+
+    Args:
+        setup: what is examined.
+        player: the bot: started once per connection, unless it is a client that somebody else starts.
+        game_name: the name of the game that the bot is given.
+        address: host and port to listen on; port 0 takes a free one.
+        on_situation: called with each situation as it begins.
+        on_line: called with every line.
+        on_waiting: called with host and port when the doctor waits for a client.
+
+    Raises:
+        LaunchError: the bot cannot be started, or the address cannot be listened on.
+    """
+    with (
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
+        BotHost(
+            player,
+            game_name=game_name,
+            seed=setup.seed,
+            folder=Path(folder),
+            start_timeout_s=setup.start_timeout_s,
+            host=address[0],
+            port=address[1],
+            on_waiting=on_waiting,
+        ) as host,
+    ):
+        examination = Examination(setup, host, on_situation=on_situation, on_line=on_line)
+        examination.run()
+    return examination
 
 
 def _describe_exit(code: int) -> str:

@@ -1,8 +1,8 @@
-"""What the doctor can find, and how many findings of one kind become one.
+"""What the doctor can find; findings of one kind are grouped.
 
-The severities follow one rule, the reference dealer's reading of replies: what it refuses, passes over, waits for or
-plays as something else is an error; what it understands although the protocol does not say so is a warning, because
-another dealer may not.
+One rule decides the severity, the reference dealer's reading of replies: what it refuses, ignores, waits for or plays
+as something else is an error; what it understands although the protocol does not allow it is a warning, because other
+dealers may not.
 """
 
 from __future__ import annotations
@@ -10,26 +10,36 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeAlias
 
-__all__ = ["Finding", "FindingGroup", "Findings", "Kind", "Problem", "Severity"]
+__all__ = ["Finding", "FindingGroup", "Findings", "Kind", "Problem", "Severity", "SeverityWord"]
+
+
+SeverityWord: TypeAlias = Literal["note", "warning", "error"]
 
 
 class Severity(enum.IntEnum):
-    """How bad it is; the larger, the worse."""
+    """How bad a finding is; larger is worse."""
 
     NOTE = 1
     WARNING = 2
     ERROR = 3
 
     @property
-    def word(self) -> str:
+    def word(self) -> SeverityWord:
         """The word for it in reports."""
-        return self.name.lower()
+        return _WORDS[self]
+
+
+_WORDS: Final[dict[Severity, SeverityWord]] = {
+    Severity.NOTE: "note",
+    Severity.WARNING: "warning",
+    Severity.ERROR: "error",
+}
 
 
 class Kind(enum.Enum):
-    """What can be wrong; the value is its name in reports."""
+    """A fault; its value is its name in reports."""
 
     # Coming and going
     NO_CONNECTION = "no-connection"
@@ -78,7 +88,7 @@ class Kind(enum.Enum):
 
     @property
     def severity(self) -> Severity:
-        """How bad it is, unless the situation makes it milder."""
+        """The usual severity; a mild situation lowers it."""
         return Severity.WARNING if self in _WARNINGS else Severity.ERROR
 
 
@@ -97,13 +107,13 @@ _WARNINGS: Final = frozenset(
 
 
 class Problem(NamedTuple):
-    """What is wrong with one line, wherever it was said.
+    """What is wrong with one line, in any situation.
 
     Attributes:
-        kind: which fault it is.
-        byte: the first wrong byte of the line, counted from 1; one beyond the last where something is missing; 0 where
-            there is no line.
-        wrong: what is wrong, one sentence.
+        kind: the fault.
+        byte: the first wrong byte of the line, counted from 1; one past the last if something is missing; 0 without a
+            line.
+        wrong: what is wrong, in one sentence.
         expected: what should stand there or should have been done.
         advice: what to do about it.
     """
@@ -120,18 +130,17 @@ class Finding:
     """One thing a bot did wrong.
 
     Attributes:
-        kind: which fault it is.
+        kind: the fault.
         severity: how bad it is.
         situation: name of the situation.
         hand: number of the hand; None before the first.
-        line: the line as received, its end included; empty where there is none.
-        byte: the first wrong byte of the line, counted from 1; one beyond the last where something is missing; 0 where
-            there is no line.
-        state: what the dealer had said, without its line end; empty where it had said nothing.
-        wrong: what is wrong, one sentence.
+        line: the line as received, including its end; empty without one.
+        byte: the first wrong byte of the line, as in `Problem`.
+        state: what the dealer had sent, without the line end; empty if nothing.
+        wrong: what is wrong, in one sentence.
         expected: what should stand there or should have been done.
         advice: what to do about it.
-        output: the last lines the bot wrote to its output, where it ended too early.
+        output: the last lines of the bot's output, if it ended too early.
     """
 
     kind: Kind
@@ -149,7 +158,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class FindingGroup:
-    """All findings of one kind: the first of the worst of them in full, how many there are, and where they were."""
+    """All findings of one kind: the first of the worst in full, their number, and the situations they were found in."""
 
     first: Finding
     count: int
@@ -157,20 +166,20 @@ class FindingGroup:
 
 
 class Findings:
-    """Everything found so far, grouped as it comes: one habit takes no more room than one slip."""
+    """Everything found so far, grouped by kind: a habit takes no more room than a single slip."""
 
     def __init__(self) -> None:
         self._groups: dict[Kind, FindingGroup] = {}
 
     def __iter__(self) -> Iterator[FindingGroup]:
-        """The worst first; among equals in the order in which they were first seen."""
+        """The groups, worst first; equals in the order in which they were first seen."""
         return iter(sorted(self._groups.values(), key=lambda group: -group.first.severity))
 
     def __len__(self) -> int:
         return len(self._groups)
 
     def add(self, finding: Finding) -> None:
-        """Count a finding in."""
+        """Add a finding."""
         group = self._groups.get(finding.kind)
         if group is None:
             self._groups[finding.kind] = FindingGroup(finding, 1, (finding.situation,))
@@ -186,9 +195,9 @@ class Findings:
         return kind in self._groups
 
     def count(self, severity: Severity) -> int:
-        """How many kinds of this severity were found."""
+        """Number of kinds of this severity that were found."""
         return sum(severity is group.first.severity for group in self._groups.values())
 
     def in_situation(self, name: str) -> list[FindingGroup]:
-        """What was found in one situation, the worst first."""
+        """What was found in one situation, worst first."""
         return [group for group in self if name in group.situations]

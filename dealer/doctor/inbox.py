@@ -1,8 +1,8 @@
 """What a bot has sent, line by line, with every length bounded.
 
-A bot under examination may send anything: nothing, binary noise, ten megabytes without a line end, comments for ever.
-The inbox keeps at most one read's worth of bytes beyond the line being looked at, shows the beginning of a line that is
-too long once and drops the rest of it, and calls it a flood when too much comes for one question.
+A bot under examination may send anything: nothing, binary noise, ten megabytes without a line end, endless comments.
+Beyond the current line, the inbox keeps at most what one read returns. It returns the beginning of an overlong line
+once and drops the rest, and it reports a flood when too much arrives for one question.
 """
 
 from __future__ import annotations
@@ -10,25 +10,26 @@ from __future__ import annotations
 import enum
 from typing import Final, Protocol
 
+from dealer.errors import ConversationError
 from protocol.framing import MAX_LINE_BYTES, LineReader
 
-__all__ = ["MOST_BYTES", "MOST_LINES", "Broken", "Ending", "Inbox", "Wire"]
+__all__ = ["MOST_BYTES", "MOST_LINES", "Ending", "Inbox", "Wire"]
 
 MOST_LINES: Final = 1000
-"""So many lines may come for one question."""
+"""At most this many lines may arrive for one question."""
 
 MOST_BYTES: Final = 1 << 20
-"""So many bytes may come for one question."""
+"""At most this many bytes may arrive for one question."""
 
 
 class Wire(Protocol):
-    """A connection to a bot, with its clock: sockets and their like stay behind it."""
+    """A connection to a bot, with its clock; hides sockets and their like."""
 
     def send(self, data: bytes) -> None:
-        """Send bytes as a segment of their own; a broken connection shows when it is read."""
+        """Send bytes as a segment of their own; a broken connection shows at the next read."""
 
     def receive(self, deadline_s: float) -> bytes | None:
-        """Bytes that came, at most 64 KiB; empty when the bot has closed, None when nothing comes before the time."""
+        """Received bytes, at most 64 KiB; empty when the bot has closed, None when the deadline passes."""
 
     def pause(self, seconds: float) -> None:
         """Let time pass."""
@@ -45,14 +46,6 @@ class Ending(enum.Enum):
     FLOOD = "flood"
 
 
-class Broken(Exception):
-    """The conversation cannot go on."""
-
-    def __init__(self, ending: Ending) -> None:
-        self.ending = ending
-        super().__init__(ending.value)
-
-
 class Inbox:
     """The lines of one bot."""
 
@@ -66,14 +59,14 @@ class Inbox:
         self._is_closed = False
 
     def allow_more(self) -> None:
-        """A new question: the counts of lines and bytes begin anew."""
+        """Start a new question: reset the counts of lines and bytes."""
         self._lines = self._bytes = 0
 
     def next_line(self, deadline_s: float) -> bytes | None:
-        """The next line with its end; what is left when the bot closes counts as a line. None when the time is up.
+        """The next line with its end; what is left when the bot closes counts as a line. None when time is up.
 
         Raises:
-            Broken: the bot has closed and all its lines are out, or it floods.
+            ConversationError: the bot has closed and all its lines were returned, or it floods.
         """
         while True:
             line = self._reader.pop()
@@ -83,26 +76,26 @@ class Inbox:
                     self._count(lines=1)
                     return line
             elif self._is_closed:
-                raise Broken(Ending.CLOSED)
+                raise ConversationError(Ending.CLOSED)
             elif not self._receive(deadline_s):
                 return None
 
     def take_rest(self) -> bytes:
-        """What has come of a line whose end has not; nothing may be read afterwards."""
+        """What has arrived of an unfinished line; read nothing afterwards."""
         if self._drops_rest:
             return b""
         self._reader.feed_eof()
         return self._reader.pop() or b""
 
     def line_from(self, text: bytes) -> bytes:
-        """What has come of the line that begins with this text, read or not; empty if none has. Waits for nothing."""
+        """What has arrived of the line that begins with a text, read or unread; empty if nothing. Does not wait."""
         if self._reader.buffered_bytes < MAX_LINE_BYTES and not self._is_closed:
             self._receive(self._wire.now_s())
         start = self._last.find(text)
         return b"" if start < 0 else b"".join(self._last[start:].partition(b"\n")[:2])
 
     def _receive(self, deadline_s: float) -> bool:
-        """Take what comes; False when nothing does in time."""
+        """Take what arrives; False when nothing does in time."""
         data = self._wire.receive(deadline_s)
         if data is None:
             return False
@@ -123,4 +116,4 @@ class Inbox:
         self._lines += lines
         self._bytes += bytes_
         if self._lines > MOST_LINES or self._bytes > MOST_BYTES:
-            raise Broken(Ending.FLOOD)
+            raise ConversationError(Ending.FLOOD)

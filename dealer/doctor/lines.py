@@ -25,7 +25,7 @@ from protocol.session import VERSION, VERSION_LINE, BadState, Handshake, StaleRe
 __all__ = [
     "Outcome",
     "Role",
-    "Told",
+    "SentState",
     "Verdict",
     "expected_answer",
     "first_difference",
@@ -35,13 +35,13 @@ __all__ = [
 ]
 
 _HEADER: Final = b"MATCH"
-"""What begins like this was meant for a state."""
+"""A line that begins like this was meant as a state."""
 _FIELDS: Final = 5
 """Fields of a state, separated by colons; an action is the sixth of a reply."""
 
 _BARE_ACTION: Final = re.compile(rb"(?i):?[ \t]*(fold|call|check|raise|bet|all-?in|[fckrbx])[ \t:]*[0-9]*")
 _LEAST_PART: Final = 8
-"""So many bytes of a state, if no action follows them, are needed to know it again."""
+"""Bytes needed to recognize part of a state if no action follows."""
 
 _PART_NAMES: Final = ("the header", "the position", "the hand number", "the betting", "the cards")
 _PART_ADVICE: Final = (
@@ -53,12 +53,12 @@ _PART_ADVICE: Final = (
 )
 
 _NO_REPLIES: Final = frozenset({Kind.NUL_BYTE, Kind.EMPTY_LINE, Kind.JUNK})
-"""How such a line ends is not looked at, too."""
+"""Such a line's end is not judged as well."""
 
 _ECHO: Final = "Keep the line you received, cut CR and LF off its end, and send it back byte for byte before ':'."
 _FRAMING: Final = (
     "TCP delivers bytes, not lines: collect what you receive until LF, take that as one line, and keep what stands "
-    "behind it for the next."
+    "after it for the next."
 )
 
 
@@ -71,8 +71,8 @@ class Role(enum.Enum):
 
 
 @dataclass(slots=True)
-class Told:
-    """A state the dealer has told.
+class SentState:
+    """A state that the dealer has sent.
 
     Attributes:
         text: the line without its end.
@@ -80,8 +80,8 @@ class Told:
         situation: name of the situation.
         role: what it asks for.
         betting: its betting.
-        is_answered: a reply to it has been taken.
-        is_given_up: the dealer went on without a proper reply, so a late one is nothing to complain about.
+        is_answered: whether a reply to it has been accepted.
+        is_given_up: whether the dealer went on without a proper reply; a late one is no fault then.
     """
 
     text: bytes
@@ -97,7 +97,7 @@ class Outcome(enum.Enum):
     """What a line is to the question that is open."""
 
     ANSWER = "a dealer takes it for the answer"
-    ATTEMPT = "it was meant as the answer, but a dealer passes over it and goes on waiting"
+    ATTEMPT = "it was meant as the answer, but a dealer ignores it and keeps waiting"
     FRAGMENT = "it answers a part of the state"
     REPEAT = "it answers a state that has been answered"
     OTHER = "it is no answer"
@@ -109,13 +109,13 @@ class Verdict(NamedTuple):
     Attributes:
         outcome: what it is to the open question.
         problems: what is wrong with it.
-        about: the state it belongs to; None where the dealer has told none.
-        action: what is played for it, where the match goes on with it.
+        about: the state it belongs to; None if the dealer has sent none.
+        action: what is played for it, if the match goes on with it.
     """
 
     outcome: Outcome
     problems: tuple[Problem, ...]
-    about: Told | None
+    about: SentState | None
     action: Action = CALL
 
 
@@ -127,7 +127,7 @@ def split_end(line: bytes) -> tuple[bytes, bytes]:
 
 
 def first_difference(one: bytes, other: bytes) -> int:
-    """Index of the first byte in which two texts differ; the length of the shorter where it begins the longer."""
+    """Index of the first byte in which two texts differ; the shorter length if one begins with the other."""
     pairs = zip(one, other, strict=False)
     return next((index for index, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
@@ -162,14 +162,16 @@ def judge_version(line: bytes, game: Game) -> tuple[Problem, ...]:
     return tuple(problems)
 
 
-def judge_line(line: bytes, asked: Told | None, latest: Told | None, told: Mapping[bytes, Told], game: Game) -> Verdict:
-    """Judge a line that came after the handshake.
+def judge_line(
+    line: bytes, asked: SentState | None, latest: SentState | None, sent: Mapping[bytes, SentState], game: Game
+) -> Verdict:
+    """Judge a line that arrived after the handshake.
 
     Args:
-        line: as received, its end included.
-        asked: the state whose answer is awaited; None where none is.
-        latest: the last state that was told.
-        told: all states of the match by their texts.
+        line: the line as received, including its end.
+        asked: the state whose answer is awaited, if any.
+        latest: the last state that was sent.
+        sent: all states of the match by their texts.
         game: the game played.
     """
     about = asked or latest
@@ -179,7 +181,7 @@ def judge_line(line: bytes, asked: Told | None, latest: Told | None, told: Mappi
     body, _ = split_end(line)
     if body[:1] in (b"#", b";"):
         return Verdict(Outcome.OTHER, (), about)
-    verdict = _judge_body(body, asked, latest, told, game)
+    verdict = _judge_body(body, asked, latest, sent, game)
     if verdict.outcome is Outcome.OTHER and {problem.kind for problem in verdict.problems} <= _NO_REPLIES:
         return verdict
     return verdict._replace(problems=(*verdict.problems, *_judge_end(line)))
@@ -209,7 +211,7 @@ def _judge_end(line: bytes) -> tuple[Problem, ...]:
 
 
 def _judge_body(
-    body: bytes, asked: Told | None, latest: Told | None, told: Mapping[bytes, Told], game: Game
+    body: bytes, asked: SentState | None, latest: SentState | None, sent: Mapping[bytes, SentState], game: Game
 ) -> Verdict:
     about = asked or latest
     expected = expected_answer(asked)
@@ -221,12 +223,12 @@ def _judge_body(
         outcome = Outcome.ATTEMPT if is_reply else Outcome.OTHER
         return Verdict(outcome, (Problem(Kind.NUL_BYTE, nul + 1, wrong, expected, advice),), about)
     if not body:
-        wrong = "the line is empty; a dealer passes over it and goes on waiting"
-        advice = "Send one line end behind a reply, not two; nothing else needs an answer."
+        wrong = "the line is empty; a dealer ignores it and keeps waiting"
+        advice = "Send one line end after a reply, not two; nothing else needs an answer."
         return Verdict(Outcome.OTHER, (Problem(Kind.EMPTY_LINE, 1, wrong, expected, advice),), about)
     fields = body.split(b":")
     head = b":".join(fields[:_FIELDS])
-    known = told.get(head)
+    known = sent.get(head)
     if known is not None and known is not asked:
         return _judge_stale(body, known, asked)
     if asked is None:
@@ -235,16 +237,16 @@ def _judge_body(
         action, problems = judge_action(body[len(head) + 1 :], len(head) + 2, asked.betting)
         return Verdict(Outcome.ANSWER, problems, asked, action)
     if body.startswith(asked.text):
-        return Verdict(Outcome.ANSWER, (_judge_behind_echo(body, len(asked.text), expected),), asked)
+        return Verdict(Outcome.ANSWER, (_judge_after_echo(body, len(asked.text), expected),), asked)
     return _judge_other_echo(body, asked, expected, game)
 
 
-def expected_answer(asked: Told | None) -> str:
+def expected_answer(asked: SentState | None) -> str:
     """What a bot should send, in words."""
     return "nothing: no answer is due" if asked is None else f"the state, ':', and {describe_legal(asked.betting)}"
 
 
-def _judge_stale(body: bytes, known: Told, asked: Told | None) -> Verdict:
+def _judge_stale(body: bytes, known: SentState, asked: SentState | None) -> Verdict:
     """The echo of a state that is not the present one."""
     if known.is_given_up:
         return Verdict(Outcome.OTHER, (), known)
@@ -252,7 +254,7 @@ def _judge_stale(body: bytes, known: Told, asked: Told | None) -> Verdict:
         return Verdict(Outcome.REPEAT, (), known)
     byte = len(known.text) + 1
     if known.role is Role.ENDS:
-        wrong = "this state ends its hand and asks nobody; a dealer passes over the answer"
+        wrong = "this state ends its hand and asks nobody; a dealer ignores the answer"
         advice = (
             "Do not answer when the hand is over: all but one have folded, or the last round is done and hands are "
             "shown. After an all-in every remaining '/' comes at once, as in r20000c///."
@@ -260,31 +262,29 @@ def _judge_stale(body: bytes, known: Told, asked: Told | None) -> Verdict:
         problem = Problem(Kind.UNASKED_FINAL, byte, wrong, "nothing: the hand is over", advice)
     else:
         acting = known.betting.acting_position
-        wrong = f"in this state position {acting} is to act, not the bot; a dealer passes over the answer"
+        wrong = f"in this state position {acting} is to act, not the bot; a dealer ignores the answer"
         advice = "Answer only when it is your turn: play the betting from its start and see whose turn follows."
         problem = Problem(Kind.UNASKED, byte, wrong, f"nothing: position {acting} is to act", advice)
     return Verdict(Outcome.OTHER, (problem,), known)
 
 
-def _judge_behind_echo(body: bytes, end: int, expected: str) -> Problem:
+def _judge_after_echo(body: bytes, end: int, expected: str) -> Problem:
     """The present state was echoed, but no ':' follows at its end."""
     byte = end + 1
     rest = body[end:]
     if rest.startswith(b"\r"):
-        wrong = (
-            "the CR of the dealer's line was left in the echo; a dealer finds no action behind the state, plays a call"
-        )
+        wrong = "the echo holds the CR of the dealer's line; a dealer finds no action after the state and plays a call"
         return Problem(Kind.ECHO_CR, byte, wrong, expected, "Cut CR and LF off the state before you add ':'.")
     if not rest:
         wrong = "the state came back without an action; a dealer plays a call"
         advice = "Add ':' and the action. If they went out as a line of their own, cut LF off the state first."
     else:
-        wrong = "':' must stand behind the state; a dealer finds no action there and plays a call"
+        wrong = "':' must follow the state; a dealer finds no action there and plays a call"
         advice = "Put ':' and nothing else between the state and the action."
     return Problem(Kind.ACTION_MISSING, byte, wrong, expected, advice)
 
 
-def _judge_other_echo(body: bytes, asked: Told, expected: str, game: Game) -> Verdict:
+def _judge_other_echo(body: bytes, asked: SentState, expected: str, game: Game) -> Verdict:
     """Neither the present state nor any other, byte for byte."""
     session = DealerSession(game)
     session.receive_data(VERSION_LINE)
@@ -302,7 +302,7 @@ def _judge_other_echo(body: bytes, asked: Told, expected: str, game: Game) -> Ve
     if body.strip(b" \t")[: len(_HEADER)].upper() == _HEADER:
         part = _part_of(asked.text, byte - 1)
         wrong = f"the echo is not the state: {_PART_NAMES[part]} differs, {_differing(body, asked.text, byte)}; "
-        wrong += "a dealer passes over the line and goes on waiting"
+        wrong += "a dealer ignores the line and keeps waiting"
         problem = Problem(Kind.ECHO_CHANGED, byte, wrong, expected, _ECHO + _PART_ADVICE[part])
         return Verdict(Outcome.ATTEMPT, (problem,), asked, attempt)
     stray = _judge_stray(body, asked, expected)
@@ -311,7 +311,7 @@ def _judge_other_echo(body: bytes, asked: Told, expected: str, game: Game) -> Ve
     return Verdict(Outcome.ATTEMPT if is_attempt else Outcome.OTHER, (stray,), asked, attempt)
 
 
-def _judge_rewritten_echo(body: bytes, asked: Told, expected: str, game: Game) -> Verdict:
+def _judge_rewritten_echo(body: bytes, asked: SentState, expected: str, game: Game) -> Verdict:
     """The present state, but not byte for byte."""
     scanned = scan_match_state(body.decode("latin-1"), game)
     assert scanned is not None
@@ -322,25 +322,25 @@ def _judge_rewritten_echo(body: bytes, asked: Told, expected: str, game: Game) -
     wrong += "reference dealer takes it for the same state, others compare bytes"
     problem = Problem(Kind.ECHO_REWRITTEN, byte, wrong, expected, _ECHO + _PART_ADVICE[part])
     if body[end : end + 1] != b":":
-        return Verdict(Outcome.ANSWER, (problem, _judge_behind_echo(body, end, expected)), asked)
+        return Verdict(Outcome.ANSWER, (problem, _judge_after_echo(body, end, expected)), asked)
     action, problems = judge_action(body[end + 1 :], end + 2, asked.betting)
     return Verdict(Outcome.ANSWER, (problem, *problems), asked, action)
 
 
-def _judge_stray(body: bytes, about: Told | None, expected: str) -> Problem:
+def _judge_stray(body: bytes, about: SentState | None, expected: str) -> Problem:
     """A line that is no reply to anything."""
     cut = None if about is None else _judge_cut(body, about, expected)
     if cut is not None:
         return cut
     if _BARE_ACTION.fullmatch(body.strip()):
-        wrong = "this is an action without its state; a dealer passes over the line"
+        wrong = "this is an action without its state; a dealer ignores the line"
         return Problem(Kind.ECHO_MISSING, 1, wrong, expected, _ECHO)
-    wrong = "the line is neither a reply nor a comment; a dealer passes over it"
+    wrong = "the line is neither a reply nor a comment; a dealer ignores it"
     advice = "Send nothing but replies; print what is meant for you to stderr, or begin the line with '#'."
     return Problem(Kind.JUNK, 1, wrong, expected, advice)
 
 
-def _judge_cut(body: bytes, about: Told, expected: str) -> Problem | None:
+def _judge_cut(body: bytes, about: SentState, expected: str) -> Problem | None:
     """The echo of a part of a state, as a bot sends that takes what one read returns for a line."""
     head, _, action = body.rpartition(b":")
     if len(body) >= _LEAST_PART and (about.text.startswith(body) or not _BARE_ACTION.fullmatch(action)):
@@ -352,9 +352,9 @@ def _judge_cut(body: bytes, about: Told, expected: str) -> Problem | None:
         return None
     whole = f"the state has {len(about.text)} bytes, and only"
     if start == 0:
-        wrong = f"{whole} the first {len(head)} came back; a dealer passes over the line"
+        wrong = f"{whole} the first {len(head)} came back; a dealer ignores the line"
         return Problem(Kind.ECHO_CUT, len(head) + 1, wrong, expected, _FRAMING)
-    wrong = f"{whole} those from {start + 1} to {start + len(head)} came back; a dealer passes over the line"
+    wrong = f"{whole} those from {start + 1} to {start + len(head)} came back; a dealer ignores the line"
     return Problem(Kind.ECHO_CUT, 1, wrong, expected, _FRAMING)
 
 

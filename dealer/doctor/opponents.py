@@ -1,6 +1,6 @@
 """How the scripted opponents play: each policy steers the hand towards one situation, whatever the bot does.
 
-A policy is a function from a `Turn` to a legal action. None looks at a card.
+A policy is a function from a `Turn` to a legal action. No policy looks at cards.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Policy: TypeAlias = Callable[[Turn], Action]
 
 
 def smallest_raise(betting: BettingState) -> Action:
-    """The smallest raise, or a call where no raise is legal."""
+    """The smallest raise, or a call if no raise is legal."""
     legal = betting.legal_actions()
     if not legal.can_raise:
         return CALL
@@ -46,7 +46,7 @@ def smallest_raise(betting: BettingState) -> Action:
 
 
 def largest_raise(betting: BettingState) -> Action:
-    """The largest raise, all the chips in a no-limit game, or a call where no raise is legal."""
+    """The largest raise, which is all-in in a no-limit game, or a call if no raise is legal."""
     legal = betting.legal_actions()
     if not legal.can_raise:
         return CALL
@@ -54,28 +54,28 @@ def largest_raise(betting: BettingState) -> Action:
 
 
 def call(turn: Turn) -> Action:
-    """Check and call: the hand goes through all rounds to its showdown."""
+    """Check and call: the hand goes through all rounds to the showdown."""
     return CALL
 
 
 def fold(turn: Turn) -> Action:
-    """Fold as soon as that is legal: hands that end early, some before the bot has acted."""
+    """Fold as soon as that is legal: the hand ends early, perhaps before the bot has acted."""
     return FOLD if turn.betting.legal_actions().can_fold else CALL
 
 
 def bet_once(turn: Turn) -> Action:
-    """Make the first bet of every round, the smallest one, and call what others bet."""
+    """Make the first bet of every round, a minimum bet, and call the bets of others."""
     is_first = all(action.kind is not ActionKind.RAISE for _, action in turn.betting.rounds[-1])
     return smallest_raise(turn.betting) if is_first else CALL
 
 
 def raise_always(turn: Turn) -> Action:
-    """Raise by the least whenever a raise is legal: up to the cap, or in chains as long as the protocol carries."""
+    """Make a minimum raise whenever it is legal: up to the cap, or to the longest chain the protocol carries."""
     return smallest_raise(turn.betting)
 
 
 def shove_in_round(round_: int) -> Policy:
-    """Check and call up to this round, 0-based, then raise by the most."""
+    """Check and call before this round, 0-based, then make the largest raise."""
 
     def shove(turn: Turn) -> Action:
         return largest_raise(turn.betting) if turn.betting.round >= round_ else CALL
@@ -84,7 +84,7 @@ def shove_in_round(round_: int) -> Policy:
 
 
 def short_stack_all_in(turn: Turn) -> Action:
-    """The opponent with the fewest chips goes all-in; the others call him and bet on in later rounds."""
+    """The opponent with the fewest chips goes all-in; the others call and bet on in later rounds."""
     betting = turn.betting
     stacks = betting.game.stacks
     shortest = min(
@@ -97,7 +97,7 @@ def short_stack_all_in(turn: Turn) -> Action:
 
 
 def draw(turn: Turn) -> Action:
-    """Draw an action, folds seldom, and its size among all legal ones; the bounds come up often."""
+    """Draw an action, folds seldom, and its size among all legal ones; the bounds are drawn often."""
     legal = turn.betting.legal_actions()
     number = turn.random.random()
     if legal.can_fold and number < 0.08:
@@ -107,6 +107,6 @@ def draw(turn: Turn) -> Action:
     if turn.betting.game.is_limit:
         return RAISE
     least, most = legal.raise_min, legal.raise_max
-    # Mostly small: a size drawn evenly would end most hands in their first round.
+    # Mostly small: sizes drawn uniformly would end most hands in their first round.
     largest = most if number > 0.97 else min(most, least + 3 * turn.betting.pot)
     return raise_to(turn.random.choice((least, turn.random.randint(least, largest), largest)))

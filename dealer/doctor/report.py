@@ -1,6 +1,6 @@
-"""What became of an examination, as data: what ``--json`` prints.
+"""The result of an examination as data: what ``--json`` prints.
 
-`SCHEMA_VERSION` counts up when a field changes its meaning or disappears; new fields do not change it.
+`SCHEMA_VERSION` increases when a field changes its meaning or disappears; new fields do not change it.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from typing import Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from dealer.doctor.examination import Examination, Row, State
-from dealer.doctor.findings import FindingGroup, Severity
+from dealer.doctor.examination import Examination, SituationOutcome, SituationState
+from dealer.doctor.findings import FindingGroup, Severity, SeverityWord
 from engine import ActionKind
 
 __all__ = ["SCHEMA_VERSION", "DoctorReport", "FindingReport", "SituationReport", "make_report"]
@@ -25,23 +25,23 @@ _MOST_LINE_CHARACTERS: Final = 8192
 
 
 class FindingReport(BaseModel):
-    """All findings of one kind: the first of them, and how many there are."""
+    """All findings of one kind: the first of them, and their number."""
 
     model_config = ConfigDict(frozen=True)
 
     kind: str = Field(description="the name of the fault, as docs/doctor.md lists it")
-    severity: Literal["error", "warning", "note"]
+    severity: SeverityWord
     count: int
     situations: list[str] = Field(description="where it was found")
-    situation: str = Field(description="where it was found first; so are all fields below")
+    situation: str = Field(description="where it was found first; the fields below are of that finding")
     hand: int | None = Field(description="number of the hand, 0-based; null before the first")
-    state: str = Field(description="what the dealer had said; empty where it had said nothing")
-    line: str = Field(description="the bot's line as received, each byte one character; empty where there is none")
-    byte: int = Field(description="the first wrong byte of the line, from 1; 0 where there is no line")
+    state: str = Field(description="what the dealer had sent; empty if nothing")
+    line: str = Field(description="the bot's line as received, one character per byte; empty without one")
+    byte: int = Field(description="the first wrong byte of the line, from 1; 0 without a line")
     wrong: str = Field(description="what is wrong")
     expected: str = Field(description="what should stand there or should have been done")
     advice: str = Field(description="what to do about it")
-    output: list[str] = Field(description="the last lines the bot wrote, where it ended too early")
+    output: list[str] = Field(description="the last lines the bot wrote, if it ended too early")
 
 
 class SituationReport(BaseModel):
@@ -50,7 +50,7 @@ class SituationReport(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     name: str
-    result: str = Field(description="ok, faults, interrupted, not tried, or not in this game")
+    result: SituationState = Field(description="ok, faults, interrupted, not tried, or not in this game")
     reason: str = Field(description="why it was not tried or is not in this game")
     hands: int
     folds: int
@@ -59,7 +59,7 @@ class SituationReport(BaseModel):
 
 
 class DoctorReport(BaseModel):
-    """What became of an examination."""
+    """The result of an examination."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -68,9 +68,9 @@ class DoctorReport(BaseModel):
     game: str
     seed: int
     result: Result = Field(description="sound: nothing worse than a warning; faulty: an error was found")
-    errors: int = Field(description="how many kinds of errors were found")
-    warnings: int = Field(description="how many kinds of warnings were found")
-    notes: int = Field(description="how many kinds of notes were found")
+    errors: int = Field(description="number of kinds of errors found")
+    warnings: int = Field(description="number of kinds of warnings found")
+    notes: int = Field(description="number of kinds of notes found")
     situations: list[SituationReport]
     findings: list[FindingReport]
     hands: int
@@ -80,12 +80,12 @@ class DoctorReport(BaseModel):
 
 
 def make_report(examination: Examination, *, bot: str, game: str, seed: int) -> DoctorReport:
-    """The report on an examination that is over, however it ended."""
+    """The report on a finished or interrupted examination."""
     findings = examination.findings
     counts = {severity: findings.count(severity) for severity in Severity}
     result: Result = "faulty" if counts[Severity.ERROR] else "interrupted" if examination.is_interrupted else "sound"
-    answers: Counter[ActionKind] = sum((row.answers for row in examination.rows), Counter())
-    hands = sum(row.hands for row in examination.rows)
+    answers: Counter[ActionKind] = sum((outcome.answers for outcome in examination.outcomes), Counter())
+    hands = sum(outcome.hands for outcome in examination.outcomes)
     return DoctorReport(
         bot=bot,
         game=game,
@@ -94,7 +94,7 @@ def make_report(examination: Examination, *, bot: str, game: str, seed: int) -> 
         errors=counts[Severity.ERROR],
         warnings=counts[Severity.WARNING],
         notes=counts[Severity.NOTE],
-        situations=[_situation_report(row) for row in examination.rows],
+        situations=[_situation_report(outcome) for outcome in examination.outcomes],
         findings=[_finding_report(group) for group in findings],
         hands=hands,
         answers=answers.total(),
@@ -103,26 +103,23 @@ def make_report(examination: Examination, *, bot: str, game: str, seed: int) -> 
     )
 
 
-def _situation_report(row: Row) -> SituationReport:
+def _situation_report(outcome: SituationOutcome) -> SituationReport:
     return SituationReport(
-        name=row.situation.name,
-        result=row.state.value,
-        reason=row.reason,
-        hands=row.hands,
-        folds=row.answers[ActionKind.FOLD],
-        calls=row.answers[ActionKind.CALL],
-        raises=row.answers[ActionKind.RAISE],
+        name=outcome.situation.name,
+        result=outcome.state,
+        reason=outcome.reason,
+        hands=outcome.hands,
+        folds=outcome.answers[ActionKind.FOLD],
+        calls=outcome.answers[ActionKind.CALL],
+        raises=outcome.answers[ActionKind.RAISE],
     )
 
 
 def _finding_report(group: FindingGroup) -> FindingReport:
     first = group.first
-    severity: Literal["error", "warning", "note"] = (
-        "error" if first.severity is Severity.ERROR else "warning" if first.severity is Severity.WARNING else "note"
-    )
     return FindingReport(
         kind=first.kind.value,
-        severity=severity,
+        severity=first.severity.word,
         count=group.count,
         situations=list(group.situations),
         situation=first.situation,
@@ -153,7 +150,7 @@ def _sentence(
     never = [word for kind, word in _WORDS.items() if not answers[kind]]
     if answers and never:
         sentence += f" It never {' and never '.join(never)}, so that could not be checked."
-    reasons = Counter(row.reason for row in examination.rows if row.state is State.NOT_TRIED)
+    reasons = Counter(outcome.reason for outcome in examination.outcomes if outcome.state is SituationState.NOT_TRIED)
     for reason, number in reasons.items():
         sentence += f" {_count(number, 'situation')} not tried: {reason}."
     return sentence

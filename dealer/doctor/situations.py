@@ -1,8 +1,8 @@
-"""The situations a bot is taken through, as data.
+"""The situations that a bot is tested in, as data.
 
-A situation is some hands: a policy of the opponents for each, and a way in which the dealer's lines travel. Most can
-follow one another in one match over one connection, as a real match might bring them. Those that only the start or the
-end of a match brings (a resumed match, a dealer that vanishes) need a connection of their own.
+A situation is a few hands: an opponents' policy for each, and a way in which the dealer's lines travel. Most can follow
+one another in one match over one connection, as they might in a real match. Those that occur only at the start or the
+end of a match (a resumed match, a dealer that disappears) need a connection of their own.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ __all__ = [
 ]
 
 _FEW: Final = 3
-"""So many hands are enough where every position need not be seen."""
+"""Number of hands if not every position has to be tried."""
 
 _RESUMED_AT: Final = 999_998
-"""The number of a resumed match's first hand: two hands later it has a digit more."""
+"""Number of a resumed match's first hand: two hands later it has one more digit."""
 
 
 class Delivery(enum.Enum):
@@ -61,7 +61,7 @@ class Stop(enum.Enum):
 
 
 class HandPlan(NamedTuple):
-    """One hand: how the opponents play, and whether the bot gets cards that few would fold."""
+    """One hand: how the opponents play, and whether the bot gets strong cards."""
 
     policy: Policy
     is_strong: bool = False
@@ -77,15 +77,15 @@ class Situation:
     Attributes:
         name: as on the command line.
         what: what happens, for people.
-        plans: the hands played, for a game.
+        plans: the hands to play, given a game.
         delivery: how the dealer's lines travel.
-        advice: added to what is found, where the way the lines travel may be the reason.
-        needs_connection: it cannot follow another situation in the same match.
+        advice: added to every finding, if the way the lines travel may be the reason.
+        needs_connection: whether it cannot follow another situation in the same match.
         first_hand: number of the first hand of its connection.
-        opening: the betting that the first state of the connection tells, for a game; None: nobody has acted.
+        opening: the betting of the first state of the connection, given a game; None if nobody has acted.
         stop: where the dealer closes.
-        missing_in: why it does not arise in a game; an empty text where it does.
-        is_mild: whatever is found counts as a warning at most.
+        missing_in: why it does not occur in a game; empty if it does.
+        is_mild: whether findings count as warnings at most.
     """
 
     name: str
@@ -114,7 +114,7 @@ def _no_hands(game: Game) -> Sequence[HandPlan]:
 
 
 def _all_in_in_every_round(game: Game) -> Sequence[HandPlan]:
-    """All-in in the first, the second and the last round, in two positions each; the bot gets good cards."""
+    """All-in in the first, the second and the last round, in two positions each; the bot gets strong cards."""
     rounds = sorted({0, min(1, game.num_rounds - 1), game.num_rounds - 1})
     return [HandPlan(opponents.shove_in_round(round_), is_strong=True) for round_ in rounds for _ in range(2)]
 
@@ -146,7 +146,7 @@ def _nobody_acts(game: Game) -> str:
 
 
 def middle_of_a_hand(game: Game) -> BettingState:
-    """A state in the middle of a hand: the second round where there is one, with a bet to answer."""
+    """A state in the middle of a hand: the second round if there is one, with a bet to answer."""
     betting = betting_start(game)
     last_round = min(1, game.num_rounds - 1)
     while not betting.finished and betting.round < last_round:
@@ -158,7 +158,7 @@ def middle_of_a_hand(game: Game) -> BettingState:
 
 
 def middle_of_a_long_hand(game: Game) -> BettingState:
-    """As long a betting as the game allows that leaves somebody to act: the smallest raises, to the last round."""
+    """The longest betting of the game that leaves somebody to act: minimum raises up to the last round."""
     betting = longest = betting_start(game)
     while not betting.finished:
         longest = betting
@@ -168,7 +168,11 @@ def middle_of_a_long_hand(game: Game) -> BettingState:
     return longest
 
 
-_FRAMES: Final = "In this situation {}: collect bytes until LF, and take lines from what you have collected."
+def _framed(name: str, what: str, delivery: Delivery, how: str, plans: Plans) -> Situation:
+    """A situation in which segments are not lines."""
+    advice = f"In this situation {how}: collect bytes until LF, and take lines from what you have collected."
+    return Situation(name, what, plans, delivery, advice)
+
 
 HANDSHAKE: Final = Situation("handshake", "the bot connects and names the version of the protocol", _no_hands)
 END_OF_MATCH: Final = Situation(
@@ -184,13 +188,13 @@ SITUATIONS: Final[Sequence[Situation]] = (
     ),
     Situation(
         "folds",
-        "opponents fold at once: hands that end early, some before the bot has acted",
+        "opponents fold at once: hands end early, some before the bot has acted",
         _every_position(opponents.fold),
     ),
-    Situation("bets", "opponents bet the least once a round, and call", _few(opponents.bet_once)),
+    Situation("bets", "opponents make one minimum bet per round, and call", _few(opponents.bet_once)),
     Situation(
         "raises",
-        "opponents raise by the least whenever they may: up to the cap, or in long chains",
+        "opponents make minimum raises whenever they may: up to the cap, or in long chains",
         _few(opponents.raise_always),
     ),
     Situation(
@@ -201,39 +205,39 @@ SITUATIONS: Final[Sequence[Situation]] = (
     ),
     Situation(
         "side-pots",
-        "the shortest stack is all-in and is passed over while the others bet on",
+        "the shortest stack is all-in and is skipped while the others bet on",
         lambda game: [HandPlan(opponents.short_stack_all_in, is_strong=True)] * game.num_players,
         missing_in=_why_no_side_pot,
     ),
     Situation("mixed", "opponents draw among all legal actions and sizes", _drawn),
-    Situation(
+    _framed(
         "joined",
         "several states in one segment, also the last of a hand and the first of the next",
+        Delivery.JOINED,
+        "several lines come in one segment",
         _few(opponents.bet_once),
-        delivery=Delivery.JOINED,
-        advice=_FRAMES.format("several lines come in one segment"),
     ),
-    Situation(
+    _framed(
         "straddled",
         "segments of seven bytes that end anywhere, also across lines",
+        Delivery.STRADDLED,
+        "segments end in the middle of lines",
         _few(opponents.bet_once),
-        delivery=Delivery.STRADDLED,
-        advice=_FRAMES.format("segments end in the middle of lines"),
     ),
-    Situation(
+    _framed(
         "bytewise",
         "questions byte by byte with the LF last of all, other lines in two parts",
+        Delivery.BYTEWISE,
+        "lines come byte by byte",
         _few(opponents.call, 2),
-        delivery=Delivery.BYTEWISE,
-        advice=_FRAMES.format("lines come byte by byte"),
     ),
     Situation(
         "long-wait",
         "the dealer is silent for a while, between two lines and within one",
         _few(opponents.call, 2),
         delivery=Delivery.WAITING,
-        advice="In this situation the dealer is silent for a while: wait without a limit of your own; a person may sit "
-        "at the table.",
+        advice="In this situation the dealer is silent for a while: wait without a limit of your own; an opponent "
+        "may be human.",
     ),
     END_OF_MATCH,
     Situation(
@@ -256,7 +260,7 @@ SITUATIONS: Final[Sequence[Situation]] = (
     ),
     Situation(
         "long-line",
-        "the first state tells as many actions as the game allows",
+        "the first state holds as many actions as the game allows",
         _few(opponents.call, 2),
         needs_connection=True,
         first_hand=7,
@@ -266,11 +270,11 @@ SITUATIONS: Final[Sequence[Situation]] = (
     ),
     Situation(
         "comments",
-        "the dealer sends comment lines, which a bot passes over (few dealers do: warnings only)",
+        "the dealer sends comment lines, which a bot ignores (few dealers send them: warnings only)",
         _few(opponents.bet_once, 2),
         delivery=Delivery.COMMENTED,
         needs_connection=True,
-        advice="In this situation the dealer sends comments: pass over lines that begin with '#' or ';'.",
+        advice="In this situation the dealer sends comments: ignore lines that begin with '#' or ';'.",
         is_mild=True,
     ),
     Situation(
@@ -287,7 +291,7 @@ SITUATIONS: Final[Sequence[Situation]] = (
         stop=Stop.AFTER_AN_ANSWER,
     ),
 )
-"""All of them, in the order in which they are gone through."""
+"""All situations, in the order in which they are tried."""
 
 
 def find_situation(name: str) -> Situation:

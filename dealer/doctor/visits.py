@@ -1,8 +1,7 @@
-"""Connections to a bot: starts it where it is ours to start, waits for it, and finds out how it ended.
+"""Connections to a bot: starts the bot if it is ours to start, waits for it, and finds out how it ended.
 
-Sockets, processes and clocks of the doctor are here and nowhere else. Each bot that we start
-gets a listener of its own, so that one that connects twice cannot be taken for the next; a client that somebody else
-starts finds the same port every time.
+All sockets, processes and clocks of the doctor are here. Each bot that we start gets a listener of its own, so that a
+bot that connects twice is not taken for the next one; a client that somebody else starts finds the same port each time.
 """
 
 from __future__ import annotations
@@ -20,40 +19,38 @@ from dealer.table.launcher import BotProcess
 from dealer.table.players import Player, PlayerKind
 from engine import Seat
 
-__all__ = ["Absent", "BotHost", "Exit", "Host", "Visit"]
+__all__ = ["Absence", "BotHost", "Exit", "Host", "Visit"]
 
 _POLL_S: Final = 0.1
-"""So long at most does nothing look at the keyboard or at the bot's process."""
+"""The longest time without a look at the keyboard and the bot's process."""
 
 _RECEIVE_BYTES: Final = 1 << 16
 _SEND_TIMEOUT_S: Final = 5.0
-"""A bot that reads nothing, once the system holds no more for it, is written off after so long."""
+"""A bot that reads nothing is given up after this time, once the system buffers no more for it."""
 
 
 class Exit(NamedTuple):
     """How a bot ended.
 
     Attributes:
-        code: its exit code, negative for a signal; None where it runs on or is not ours to watch.
-        last_lines: what it wrote last.
+        code: its exit code, negative for a signal; None if it is still running or is not our process.
+        last_lines: the last lines it wrote.
     """
 
     code: int | None
     last_lines: tuple[str, ...] = ()
 
 
-class Absent(Exception):
-    """The bot did not come.
+class Absence(NamedTuple):
+    """The bot did not connect.
 
     Attributes:
-        exit: how it ended, where it did.
-        waited_s: how long it was waited for, in seconds.
+        exit: how it ended, if it did.
+        waited_s: how long the doctor waited, in seconds.
     """
 
-    def __init__(self, how: Exit, waited_s: float) -> None:
-        self.exit = how
-        self.waited_s = waited_s
-        super().__init__("the bot did not connect")
+    exit: Exit
+    waited_s: float
 
 
 class Visit(Protocol):
@@ -67,28 +64,27 @@ class Visit(Protocol):
         """Close the dealer's side; what the bot still sends can be read."""
 
     def wait_for_exit(self, timeout_s: float) -> Exit:
-        """How the bot ended, waiting so long for it."""
+        """How the bot ended; waits up to `timeout_s` seconds for it."""
 
     def close(self) -> None:
-        """Close the connection and end the bot, whatever it does."""
+        """Close the connection and end the bot, whatever it is doing."""
 
 
 class Host(Protocol):
-    """Whoever brings bots to the doctor."""
+    """The source of the bot's connections."""
 
     @property
     def watches_exit(self) -> bool:
-        """Whether the end of the bot's process can be seen."""
+        """Whether the end of the bot's process can be observed."""
 
     @property
     def can_start(self) -> bool:
-        """Whether a bot comes again without anybody's doing."""
+        """Whether the bot connects again without somebody else's help."""
 
-    def receive_bot(self) -> Visit:
-        """Start the bot where it is ours to start, and wait for it.
+    def receive_bot(self) -> Visit | Absence:
+        """Start the bot if it is ours to start, and wait for it.
 
         Raises:
-            Absent: it did not come.
             LaunchError: it cannot be started.
             ListenError: the address cannot be listened on.
         """
@@ -103,7 +99,7 @@ class SocketWire:
         self._takes_no_more = False
 
     def send(self, data: bytes) -> None:
-        """Send bytes; a bot that has gone, or that reads nothing, is noticed when its answer is awaited."""
+        """Send bytes; a bot that has gone, or reads nothing, is noticed while its answer is awaited."""
         if self._takes_no_more:
             return
         self._connection.settimeout(_SEND_TIMEOUT_S)
@@ -113,7 +109,7 @@ class SocketWire:
             self._takes_no_more = True
 
     def receive(self, deadline_s: float) -> bytes | None:
-        """Bytes that came, empty at the end, None when nothing comes before the time."""
+        """Received bytes, empty at the end, None when the deadline passes."""
         while True:
             left_s = deadline_s - self.now_s()
             self._connection.settimeout(max(0.0, min(_POLL_S, left_s)))
@@ -146,7 +142,7 @@ class SocketWire:
 
 
 class _SocketVisit:
-    """A visit over TCP of a bot that is our process, or somebody else's."""
+    """A connection over TCP to a bot that is our process, or somebody else's."""
 
     def __init__(self, connection: socket.socket, process: BotProcess | None) -> None:
         self.wire = SocketWire(connection)
@@ -165,7 +161,7 @@ class _SocketVisit:
 
 
 class BotHost:
-    """Receives the bot that a `Player` describes. Leave with `close`, or use it in a ``with`` block."""
+    """Receives the bot that a `Player` describes. Call `close` at the end, or use it in a ``with`` block."""
 
     def __init__(
         self,
@@ -179,17 +175,17 @@ class BotHost:
         port: int = 0,
         on_waiting: Callable[[str, int], None] = lambda host, port: None,
     ) -> None:
-        """Make ready; nothing is opened or started yet.
+        """Prepare; opens and starts nothing yet.
 
         Args:
             player: the bot.
-            game_name: the game, as the bot is told it.
-            seed: of a built-in bot's chance decisions.
-            folder: where the bot's output goes.
-            start_timeout_s: how long to wait for the connection, in seconds; None: without limit.
-            host: the address to listen on.
-            port: to listen on; 0: any free one.
-            on_waiting: told where a client that somebody else starts is waited for.
+            game_name: the name of the game that the bot is given.
+            seed: seed of a built-in bot's chance decisions.
+            folder: folder for the bot's output.
+            start_timeout_s: how long to wait for the connection, in seconds; None waits forever.
+            host: address to listen on.
+            port: port to listen on; 0 takes a free one.
+            on_waiting: called with address and port when the doctor waits for a client that somebody else starts.
         """
         self._player = player
         self._game_name = game_name
@@ -221,8 +217,8 @@ class BotHost:
         """Whether the process is ours."""
         return self._player.kind is not PlayerKind.TCP
 
-    def receive_bot(self) -> Visit:
-        """Start the bot where it is ours to start, and wait for it."""
+    def receive_bot(self) -> Visit | Absence:
+        """Start the bot if it is ours to start, and wait for it."""
         listener = self._listen()
         host, port = listener.getsockname()[:2]
         process: BotProcess | None = None
@@ -248,6 +244,10 @@ class BotHost:
             if self.can_start:
                 listener.close()
                 self._listener = None
+        if isinstance(connection, Absence):
+            if process is not None:
+                process.stop()
+            return connection
         visit = _SocketVisit(connection, process)
         self._visits.append(visit)
         return visit
@@ -269,18 +269,18 @@ class BotHost:
                 raise ListenError(self._host, self._port, Seat(0), error.strerror or error) from None
         return self._listener
 
-    def _accept(self, listener: socket.socket, process: BotProcess | None) -> socket.socket:
+    def _accept(self, listener: socket.socket, process: BotProcess | None) -> socket.socket | Absence:
         start_s = time.monotonic()
         listener.settimeout(_POLL_S)
         while True:
-            # Asked before looking: a bot that ends right after it has connected is still found here.
+            # Asked before accepting: a bot that ends right after connecting is still accepted here.
             has_ended = process is not None and process.exit_code is not None
             try:
                 return listener.accept()[0]
             except TimeoutError:
                 waited_s = time.monotonic() - start_s
                 if has_ended or (self._start_timeout_s is not None and waited_s > self._start_timeout_s):
-                    raise Absent(_exit_of(process, 0.0), waited_s) from None
+                    return Absence(_exit_of(process, 0.0), waited_s)
 
 
 def _exit_of(process: BotProcess | None, timeout_s: float) -> Exit:

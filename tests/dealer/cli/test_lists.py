@@ -46,7 +46,7 @@ def test_start_up_times_as_json(arena: Arena) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("dealer", "--reference-dealer", "no/such/dealer"), "'no/such/dealer' is no program that can be started"),
+        (("dealer", "--reference-dealer", "no/such/dealer"), "'no/such/dealer' is not a program that can be started"),
         (("dealer", "--matches", "1,x"), "--matches 1,x: give whole numbers, separated by commas"),
         (("dealer", "--matches", "0"), "--matches 0: give whole numbers, separated by commas"),
     ],

@@ -143,4 +143,4 @@ def test_a_result_that_is_not_understood_is_left_out(arena_here: Arena, run: Pat
     (run / "result.json").write_text('{"schema_version": 99}')
     ran = arena_here("report", "run")
     assert ran.code == 0
-    assert "is no result of this version: the page is made of the logs alone" in ran.err
+    assert "is not a result of this version: the page uses only the logs" in ran.err

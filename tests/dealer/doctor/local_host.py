@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from dealer.doctor.examination import Examination, Setup
+from dealer.doctor.examination import Examination, ExaminationSetup
 from dealer.doctor.inbox import Wire
 from dealer.doctor.situations import SITUATIONS, Situation
-from dealer.doctor.visits import Absent, Exit
+from dealer.doctor.visits import Absence, Exit
 from engine import Game
 from tests.dealer.doctor.peers import SECRET, Leave
 
@@ -103,18 +103,18 @@ class LocalHost:
 
 
 class EmptyHost(LocalHost):
-    """Nobody comes."""
+    """Nobody connects."""
 
     def __init__(self, how: Exit) -> None:
         self.how = how
         self.can_start = True
 
-    def receive_bot(self) -> LocalVisit:
-        raise Absent(self.how, 2.0)
+    def receive_bot(self) -> Absence:  # type: ignore[override]
+        return Absence(self.how, 2.0)
 
 
 def examine(make: Callable[[Game], Speaker], game: Game, situations: Sequence[Situation] = SITUATIONS) -> Examination:
     """Examine bots of this make to the end."""
-    examination = Examination(Setup(game, situations), LocalHost(make, game))
+    examination = Examination(ExaminationSetup(game, situations), LocalHost(make, game))
     examination.run()
     return examination

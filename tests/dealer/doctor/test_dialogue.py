@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dealer.doctor.examination import Examination, Setup
+from dealer.doctor.examination import Examination, ExaminationSetup
 from dealer.doctor.findings import Kind
 from dealer.doctor.situations import find_situation
 from tests.dealer.doctor.local_host import LocalHost, LocalVisit
@@ -28,7 +28,7 @@ class Listener(Peer):
 
 def visit(name: str, *, wait_s: float = 2.0) -> tuple[LocalVisit, Examination]:
     host = LocalHost(Listener, RULES)
-    examination = Examination(Setup(RULES, [find_situation(name)], wait_s=wait_s), host)
+    examination = Examination(ExaminationSetup(RULES, [find_situation(name)], wait_s=wait_s), host)
     examination.run()
     assert list(examination.findings) == []
     return host.visits[0], examination
@@ -74,14 +74,14 @@ def test_long_waits_are_two() -> None:
 
 def test_every_answer_is_counted() -> None:
     _, examination = visit("bets")
-    (row,) = examination.rows
+    (row,) = examination.outcomes
     assert (row.hands, row.answers.total()) == (2, 12)
 
 
 def test_a_bot_that_cannot_count_lines_fails_only_where_lines_travel_together() -> None:
     names = ("check-down", "bets", "raises", "mixed", "joined")
     host = LocalHost(OneReadOneLine, RULES)
-    examination = Examination(Setup(RULES, [find_situation(name) for name in names]), host)
+    examination = Examination(ExaminationSetup(RULES, [find_situation(name) for name in names]), host)
     examination.run()
     (group,) = examination.findings
     assert (group.first.kind, group.situations) == (Kind.SILENT, ("joined",))
@@ -91,7 +91,7 @@ def test_a_bot_that_cannot_count_lines_fails_only_where_lines_travel_together() 
 def test_every_line_is_told() -> None:
     said: list[tuple[bool, bytes]] = []
     host = LocalHost(Listener, RULES)
-    setup = Setup(RULES, [find_situation("folds")])
+    setup = ExaminationSetup(RULES, [find_situation("folds")])
     Examination(setup, host, on_line=lambda is_bots, line: said.append((is_bots, line))).run()
     assert said[0] == (True, b"VERSION:2.0.0\r\n")
     assert [line for is_bots, line in said if not is_bots] == host.visits[0].sent

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dealer.doctor.dialogue import Dialogue
-from dealer.doctor.examination import MOST_SILENCES, MOST_WITHOUT_ANSWER, Examination, Setup, State
+from dealer.doctor.examination import MOST_SILENCES, MOST_WITHOUT_ANSWER, Examination, ExaminationSetup, SituationState
 from dealer.doctor.findings import Kind, Severity
 from dealer.doctor.report import make_report
 from dealer.doctor.situations import SITUATIONS, find_situation
@@ -29,13 +29,13 @@ ALONE = [situation.name for situation in SITUATIONS if situation.needs_connectio
 
 def run(host: LocalHost, *names: str, comes_again: bool = False) -> Examination:
     situations = [find_situation(name) for name in names] or SITUATIONS
-    examination = Examination(Setup(LIMIT, situations, comes_again=comes_again), host)
+    examination = Examination(ExaminationSetup(LIMIT, situations, comes_again=comes_again), host)
     examination.run()
     return examination
 
 
-def states(examination: Examination) -> dict[str, State]:
-    return {row.situation.name: row.state for row in examination.rows}
+def states(examination: Examination) -> dict[str, SituationState]:
+    return {outcome.situation.name: outcome.state for outcome in examination.outcomes}
 
 
 def test_a_good_bot_is_started_once_for_most_and_once_for_each_that_needs_it() -> None:
@@ -48,10 +48,10 @@ def test_a_good_bot_is_started_once_for_most_and_once_for_each_that_needs_it() -
 def test_after_a_crash_it_goes_on_with_the_next_situation() -> None:
     host = LocalHost(CrashesOnTheRiver, LIMIT)
     found = states(run(host, "check-down", "folds", "bets", "end-of-match"))
-    assert found["check-down"] is State.FAULTS
-    assert found["folds"] is State.OK
-    assert found["bets"] is State.FAULTS
-    assert found["end-of-match"] is State.NOT_TRIED
+    assert found["check-down"] is SituationState.FAULTS
+    assert found["folds"] is SituationState.OK
+    assert found["bets"] is SituationState.FAULTS
+    assert found["end-of-match"] is SituationState.NOT_TRIED
     assert len(host.visits) == 2
 
 
@@ -59,29 +59,31 @@ def test_one_connection_is_all_a_client_is_asked_for() -> None:
     host = LocalHost(Peer, LIMIT, can_start=False)
     examination = run(host)
     assert len(host.visits) == 1
-    assert {name for name, state in states(examination).items() if state is State.NOT_TRIED} == set(ALONE)
-    assert all("--reconnect" in row.reason for row in examination.rows if row.state is State.NOT_TRIED)
+    assert {name for name, state in states(examination).items() if state is SituationState.NOT_TRIED} == set(ALONE)
+    assert all(
+        "--reconnect" in outcome.reason for outcome in examination.outcomes if outcome.state is SituationState.NOT_TRIED
+    )
 
 
 def test_a_client_may_come_again() -> None:
     host = LocalHost(Peer, LIMIT, can_start=False)
     examination = run(host, comes_again=True)
     assert len(host.visits) == 1 + len(ALONE)
-    assert State.NOT_TRIED not in states(examination).values()
+    assert SituationState.NOT_TRIED not in states(examination).values()
 
 
 def test_a_client_that_drops_out_is_not_waited_for() -> None:
     host = LocalHost(CrashesOnTheRiver, LIMIT, can_start=False)
     examination = run(host, "check-down", "folds")
     assert len(host.visits) == 1
-    assert states(examination) == {"check-down": State.FAULTS, "folds": State.NOT_TRIED}
+    assert states(examination) == {"check-down": SituationState.FAULTS, "folds": SituationState.NOT_TRIED}
 
 
 def test_a_client_gets_its_connection_for_what_was_asked() -> None:
     host = LocalHost(Peer, LIMIT, can_start=False)
-    assert states(run(host, "resumed-match")) == {"resumed-match": State.OK}
+    assert states(run(host, "resumed-match")) == {"resumed-match": SituationState.OK}
     host = LocalHost(Peer, LIMIT, can_start=False)
-    assert states(run(host, "end-of-match", "empty-match"))["end-of-match"] is State.OK
+    assert states(run(host, "end-of-match", "empty-match"))["end-of-match"] is SituationState.OK
 
 
 def test_silence_is_waited_for_a_few_times_only() -> None:
@@ -90,23 +92,23 @@ def test_silence_is_waited_for_a_few_times_only() -> None:
     (group,) = examination.findings
     assert group.count == MOST_SILENCES
     assert len(host.visits) == MOST_SILENCES
-    last = examination.rows[-1]
-    assert (last.state, last.reason) == (State.NOT_TRIED, "3 questions were left unanswered, which is enough")
+    last = examination.outcomes[-1]
+    assert (last.state, last.reason) == (SituationState.NOT_TRIED, "3 questions were left unanswered, which is enough")
 
 
 def test_a_bot_that_never_answers_is_given_up() -> None:
     host = LocalHost(FAULTS["lines without end"].make, LIMIT)
     examination = run(host)
     assert len(host.visits) == MOST_WITHOUT_ANSWER
-    assert examination.rows[-1].reason == "not one answer in 3 connections is enough"
+    assert examination.outcomes[-1].reason == "not one answer in 3 connections is enough"
 
 
 def test_nothing_is_tried_without_a_version() -> None:
     host = LocalHost(FAULTS["no version line"].make, LIMIT)
     examination = run(host)
     assert len(host.visits) == 1
-    assert states(examination)["handshake"] is State.FAULTS
-    assert examination.rows[1].reason == "the bot named no version"
+    assert states(examination)["handshake"] is SituationState.FAULTS
+    assert examination.outcomes[1].reason == "the bot named no version"
 
 
 @pytest.mark.parametrize(
@@ -119,7 +121,7 @@ def test_nothing_is_tried_without_a_version() -> None:
     ],
 )
 def test_a_bot_that_does_not_come(how: Exit, words: str) -> None:
-    examination = Examination(Setup(LIMIT, SITUATIONS), EmptyHost(how))
+    examination = Examination(ExaminationSetup(LIMIT, SITUATIONS), EmptyHost(how))
     examination.run()
     (group,) = examination.findings
     assert group.first.kind is Kind.NO_CONNECTION
@@ -170,8 +172,8 @@ def test_an_interrupt_keeps_what_was_found(monkeypatch: pytest.MonkeyPatch) -> N
     assert examination.is_interrupted
     assert host.visits[0].closed
     assert [group.first.kind for group in examination.findings] == [Kind.LINE_END]
-    assert states(examination)["check-down"] is State.INTERRUPTED
-    assert states(examination)["folds"] is State.NOT_TRIED
+    assert states(examination)["check-down"] is SituationState.INTERRUPTED
+    assert states(examination)["folds"] is SituationState.NOT_TRIED
     report = make_report(examination, bot="x", game="limit", seed=0)
     assert report.result == "interrupted"
     assert "It was interrupted." in report.sentence
@@ -179,7 +181,7 @@ def test_an_interrupt_keeps_what_was_found(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_progress_is_told() -> None:
     names: list[str] = []
-    setup = Setup(LIMIT, [find_situation("bets"), find_situation("end-of-match"), find_situation("cut-off")])
+    setup = ExaminationSetup(LIMIT, [find_situation("bets"), find_situation("end-of-match"), find_situation("cut-off")])
     host = LocalHost(Peer, LIMIT)
     Examination(setup, host, on_situation=lambda situation: names.append(situation.name)).run()
     assert names == ["handshake", "bets", "end-of-match", "handshake", "cut-off"]
@@ -188,7 +190,7 @@ def test_progress_is_told() -> None:
 def test_cards_and_opponents_follow_from_the_seed() -> None:
     def sent(seed: int) -> bytes:
         host = LocalHost(Peer, LIMIT)
-        Examination(Setup(LIMIT, SITUATIONS, seed=seed), host).run()
+        Examination(ExaminationSetup(LIMIT, SITUATIONS, seed=seed), host).run()
         return b"".join(segment for visit in host.visits for segment in visit.sent)
 
     assert sent(1) == sent(1)

@@ -6,7 +6,7 @@ import pytest
 
 from bots.conversation import Conversation
 from bots.registry import make_bot
-from dealer.doctor.examination import State
+from dealer.doctor.examination import SituationState
 from dealer.doctor.findings import Kind, Severity
 from engine import Game
 from protocol import parse_game_definition
@@ -88,7 +88,7 @@ def game_of(name: str) -> Game:
 def test_nothing_is_found_in_the_built_in_bots(spec: str, name: str) -> None:
     examination = examine(lambda rules: BuiltIn(spec, rules), game_of(name))
     assert list(examination.findings) == []
-    assert {row.state for row in examination.rows} <= {State.OK, State.NOT_IN_GAME}
+    assert {outcome.state for outcome in examination.outcomes} <= {SituationState.OK, SituationState.NOT_IN_GAME}
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -103,8 +103,8 @@ def test_nothing_is_found_in_unusual_good_bots(make: type[Peer], name: str) -> N
 
 @pytest.mark.parametrize("name", GAMES)
 def test_a_game_has_all_situations_that_its_rules_allow(name: str) -> None:
-    rows = {row.situation.name: row for row in examine(Peer, game(name)).rows}
-    missing = {name for name, row in rows.items() if row.state is State.NOT_IN_GAME}
+    rows = {outcome.situation.name: outcome for outcome in examine(Peer, game(name)).outcomes}
+    missing = {name for name, row in rows.items() if row.state is SituationState.NOT_IN_GAME}
     if name == "sidepots.nolimit.3p.game":
         assert missing == set()
     elif game(name).is_limit:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dealer.doctor.inbox import MOST_BYTES, MOST_LINES, Broken, Ending, Inbox
+from dealer.doctor.inbox import MOST_BYTES, MOST_LINES, Ending, Inbox
+from dealer.errors import ConversationError
 
 
 class Feed:
@@ -35,8 +36,8 @@ def read(*pieces: bytes | None) -> list[bytes | Ending | None]:
             lines.append(inbox.next_line(1.0))
             if lines[-1] is None:
                 return lines
-    except Broken as broken:
-        return [*lines, broken.ending]
+    except ConversationError as over:
+        return [*lines, over.ending]
 
 
 def test_lines_however_they_come() -> None:
@@ -102,4 +103,4 @@ def test_looking_does_not_collect_without_end() -> None:
 
 @pytest.mark.parametrize("ending", Ending)
 def test_a_break_says_what_it_is(ending: Ending) -> None:
-    assert str(Broken(ending)) == ending.value
+    assert str(ConversationError(ending)) == f"the conversation is over: {ending.value}"

@@ -10,7 +10,7 @@ from dealer.doctor.findings import Kind
 from dealer.doctor.lines import (
     Outcome,
     Role,
-    Told,
+    SentState,
     Verdict,
     first_difference,
     judge_line,
@@ -26,8 +26,8 @@ from tests.dealer.helpers import game
 GAME = game("nolimit")
 
 
-def told(text: bytes, role: Role, rules: Game = GAME) -> Told:
-    return Told(text, 0, "there", role, betting_after(rules, text.split(b":")[3].decode()))
+def told(text: bytes, role: Role, rules: Game = GAME) -> SentState:
+    return SentState(text, 0, "there", role, betting_after(rules, text.split(b":")[3].decode()))
 
 
 FIRST = told(b"MATCHSTATE:1:7::|9hQd", Role.ASKS)
@@ -39,7 +39,7 @@ SIZE = len(ASKED.text)
 TOLD = {one.text: one for one in (OVER, FIRST, OTHERS, ASKED)}
 
 
-def judge(line: bytes, asked: Told | None = ASKED) -> Verdict:
+def judge(line: bytes, asked: SentState | None = ASKED) -> Verdict:
     return judge_line(line, asked, ASKED, TOLD, GAME)
 
 
@@ -213,7 +213,7 @@ def test_the_judgement_is_the_dealers(body: bytes, end: bytes) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(st.binary(max_size=80), st.sampled_from([None, FIRST, ASKED]))
-def test_nothing_a_bot_sends_is_too_much(line: bytes, asked: Told | None) -> None:
+def test_nothing_a_bot_sends_is_too_much(line: bytes, asked: SentState | None) -> None:
     judge(line, asked)
     judge_version(line, GAME)
 

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from dealer.doctor import opponents
-from dealer.doctor.examination import Examination, Setup, State
+from dealer.doctor.examination import Examination, ExaminationSetup, SituationState
 from dealer.doctor.opponents import Turn
 from dealer.doctor.situations import (
     SITUATIONS,
@@ -35,7 +35,7 @@ def told(name: str, game_name: str) -> list[str]:
     """The lines of one situation, to a bot that calls."""
     rules = game(game_name)
     host = LocalHost(Caller, rules)
-    examination = Examination(Setup(rules, [find_situation(name)]), host)
+    examination = Examination(ExaminationSetup(rules, [find_situation(name)]), host)
     examination.run()
     assert list(examination.findings) == []
     return b"".join(host.visits[-1].sent).decode().splitlines()
@@ -121,7 +121,7 @@ def test_the_middle_of_a_hand() -> None:
 def test_comments_are_sent_where_they_are_promised() -> None:
     rules = game("kuhn")
     host = LocalHost(Caller, rules)
-    Examination(Setup(rules, [find_situation("comments")]), host).run()
+    Examination(ExaminationSetup(rules, [find_situation("comments")]), host).run()
     lines = b"".join(host.visits[0].sent).splitlines()
     assert sum(line[:1] in (b"#", b";") for line in lines) == len(lines) / 2
 
@@ -172,13 +172,15 @@ def drawn_game(seed: int) -> Game:
 def test_any_game_can_be_examined(seed: int) -> None:
     examination = examine(Peer, drawn_game(seed))
     assert list(examination.findings) == []
-    assert {row.state for row in examination.rows} <= {State.OK, State.NOT_IN_GAME}
+    assert {outcome.state for outcome in examination.outcomes} <= {SituationState.OK, SituationState.NOT_IN_GAME}
 
 
 def test_a_game_in_which_nobody_ever_acts() -> None:
     examination = examine(Peer, parse_game_definition(ALL_IN_BLINDS))
     assert list(examination.findings) == []
-    assert {row.situation.name for row in examination.rows if row.state is State.NOT_IN_GAME} == {
+    assert {
+        outcome.situation.name for outcome in examination.outcomes if outcome.state is SituationState.NOT_IN_GAME
+    } == {
         "side-pots",
         "resumed-hand",
         "long-line",

@@ -1,4 +1,4 @@
-"""The hands of one connection: the opponents play as the situations want it, the bot as it likes, all by the rules."""
+"""The hands of one connection: opponents play as the situations require, the bot as it likes, all by the rules."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from dealer.doctor.situations import HandPlan, Situation, Stop
 from engine import BettingState, Deal, betting_start, deals, rank_hand
 from protocol.hand_lines import HandLines
 
-__all__ = ["Sitting"]
+__all__ = ["ScriptedMatch"]
 
 _STRONG_AMONG: Final = 20
-"""Good hole cards are the best of so many deals."""
+"""Good hole cards are the best of this many deals."""
 
 
 @dataclass(slots=True)
-class Sitting:
+class ScriptedMatch:
     """One match with the bot, or the rest of one.
 
     Attributes:
         dialogue: the conversation, past its handshake.
-        situations: what is played, one after the other.
-        seed: of the cards and of the opponents' chance decisions.
-        on_situation: told each situation as it begins.
-        hands: hands begun, by the name of the situation.
+        situations: the situations to play, in order.
+        seed: seed of the cards and of the opponents' random decisions.
+        on_situation: called with each situation as it begins.
+        hands: number of hands begun, by the name of the situation.
     """
 
     dialogue: Dialogue
@@ -39,10 +39,10 @@ class Sitting:
     hands: dict[str, int]
 
     def play(self) -> None:
-        """Play everything.
+        """Play all hands.
 
         Raises:
-            Broken: the conversation cannot go on; `dialogue.situation` is where.
+            ConversationError: the conversation cannot go on; `dialogue.situation` says where.
         """
         game = self.dialogue.game
         cards = deals(game, self.seed)
@@ -50,7 +50,7 @@ class Sitting:
         first = self.situations[0] if self.situations else None
         number = first.first_hand if first is not None else 0
         opening = first.opening(game) if first is not None and first.opening is not None else None
-        # As in a real match: the bot keeps its seat, and its position moves by one from hand to hand.
+        # As in a real match, the bot keeps its seat and its position moves by one from hand to hand.
         position = 0 if opening is None else opening.acting_position
         for situation in self.situations:
             self.dialogue.begin(situation)
@@ -72,16 +72,16 @@ class Sitting:
         position: int,
         opening: BettingState | None,
     ) -> bool:
-        """Play one hand; False when the dealer closes in the middle of it."""
+        """Play one hand; returns False if the dealer closes in the middle of it."""
         dialogue = self.dialogue
         betting = betting_start(dialogue.game) if opening is None else opening
         lines = HandLines(deal, number, betting)
         chance = random.Random(f"{self.seed}/{situation.name}/{number}")
         while not betting.finished:
             asks = betting.acting_position == position
-            told = dialogue.tell(lines.line(position).rstrip(), Role.ASKS if asks else Role.TELLS, number, betting)
+            state = dialogue.send(lines.line(position).rstrip(), Role.ASKS if asks else Role.TELLS, number, betting)
             if asks:
-                action = dialogue.ask(told)
+                action = dialogue.ask(state)
                 after = betting.after(action)
                 if situation.stop is Stop.AFTER_AN_ANSWER and not after.finished:
                     return False
@@ -92,12 +92,12 @@ class Sitting:
             betting = after
         if betting.is_showdown:
             lines.show(betting.folded)
-        dialogue.tell(lines.line(position).rstrip(), Role.ENDS, number, betting)
+        dialogue.send(lines.line(position).rstrip(), Role.ENDS, number, betting)
         return True
 
 
 def _deal_for(plan: HandPlan, cards: Iterator[Deal], position: int) -> Deal:
-    """The next cards; where the bot shall have good ones, the best hole cards of several deals are his."""
+    """The next cards; for a plan with strong cards the bot gets the best hole cards of several deals."""
     deal = next(cards)
     if not plan.is_strong:
         return deal

@@ -1,0 +1,96 @@
+"""The contents of the report's page about runs: statistics, and the sentences, facts and faults of the results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dealer.results.schema import ContestResult, PlayerResult, TournamentResult
+from logs.report import ReportData, report_data
+from logs.tracker.hand_counts import HandCounts
+from logs.tracker.statistics import statistics_of
+from logs.tracker.tables import TableView
+
+__all__ = ["report_of_results"]
+
+_NOTHING = "–"
+
+
+def report_of_results(
+    counts: HandCounts, results: Sequence[ContestResult | TournamentResult], title: str | None = None
+) -> ReportData:
+    """The contents of a page.
+
+    Args:
+        counts: all hands, counted.
+        results: the results of the runs that the hands are from; a log without a run has none.
+        title: title of the page; by default the names of the bots.
+    """
+    contests = [
+        contest
+        for result in results
+        for contest in ([result] if isinstance(result, ContestResult) else result.contests)
+    ]
+    statistics = statistics_of(counts)
+    return report_data(
+        title or _title([bot.name for bot in statistics.bots]),
+        statistics,
+        counts.big_pots(),
+        sentences=[result.sentence for result in results],
+        facts=_facts(counts, contests),
+        more_tables=_faults(contests),
+    )
+
+
+def _title(names: list[str]) -> str:
+    shown = names if len(names) <= 4 else [*names[:3], f"{len(names) - 3} more"]
+    return " · ".join(shown)
+
+
+def _facts(counts: HandCounts, contests: list[ContestResult]) -> list[tuple[str, str]]:
+    facts = [("hands", f"{counts.hands:,}")]
+    games = list(dict.fromkeys(contest.game for contest in contests))
+    if games:
+        facts.append(("game" if len(games) == 1 else "games", ", ".join(games)))
+    if len(contests) == 1:
+        facts += [("deals", f"{contests[0].duplicates:,}"), ("seatings", str(contests[0].seatings))]
+    seeds = list(dict.fromkeys(contest.seed for contest in contests))
+    if seeds:
+        facts.append(("seed" if len(seeds) == 1 else "seeds", ", ".join(map(str, seeds))))
+    return facts
+
+
+def _faults(contests: list[ContestResult]) -> list[TableView]:
+    """Faults and thinking times, a row per bot and contest."""
+    if not contests:
+        return []
+    has_many = len(contests) > 1
+    rows = []
+    for contest in contests:
+        for player in contest.players:
+            against = [other.name for other in contest.players if other is not player]
+            rows.append((player.name, *([" · ".join(against)] if has_many else []), *_player_cells(player)))
+    columns = [
+        ("bot", ""),
+        *([("against", "")] if has_many else []),
+        ("faults", "what it did wrong, all kinds"),
+        ("restarts", "how often its process was started again"),
+        ("actions", "answers given"),
+        ("median", "median time of an answer"),
+        ("99 %", "the time that 99 % of the answers did not exceed"),
+        ("in all", "time its answers took"),
+        ("first fault", ""),
+    ]
+    return [TableView("Faults and thinking times", tuple(columns), tuple(rows))]
+
+
+def _player_cells(player: PlayerResult) -> tuple[str, ...]:
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in player.faults.items())
+    return (
+        kinds or "0",
+        f"{player.restarts:,}",
+        f"{player.actions:,}",
+        _NOTHING if player.median_us is None else f"{player.median_us / 1000:,.3g} ms",
+        _NOTHING if player.p99_us is None else f"{player.p99_us / 1000:,.3g} ms",
+        f"{player.thinking_s:,.1f} s",
+        player.first_fault or _NOTHING,
+    )
