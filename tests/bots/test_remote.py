@@ -12,9 +12,10 @@ import psutil
 import pytest
 
 from bots import Bot, BotsError, Game, View
-from bots.errors import BotExited, BotTimeout, RemoteBotError
+from bots.errors import BotExited, BotFailure, BotTimeout, RemoteBotError
 from bots.registry import make_bot
 from bots.remote import RemoteBot
+from bots.selfplay import self_play
 from engine import CALL, Hand, Position, betting_start, deal_hand, deals
 from protocol import find_game
 from tests.bots.conftest import PATIENCE_S
@@ -82,6 +83,25 @@ def test_a_program_plays_as_the_same_bot_in_this_process(start: Start, game: str
     others = [make_bot("random", seed) for seed in range(1, rules.num_players)]
     remote = start(name="random?seed=7", game=game)
     assert play(rules, [remote, *others], range(40)) == play(rules, [make_bot("random", 7), *others], range(40))
+
+
+def test_a_program_in_self_play(start: Start) -> None:
+    """In every rotation, with hand numbers that come twice; the end of the match ends the program."""
+    remote = start(name="raising", game="leduc")
+    seen, expected = (
+        [(record.betting.rounds, record.values) for record in self_play("leduc", players, hands=20, seed=3)]
+        for players in ([remote, make_bot("calling")], [make_bot("raising"), make_bot("calling")])
+    )
+    assert seen == expected
+    with pytest.raises(RemoteBotError, match="it has been closed"):
+        remote.act(view_at("leduc", 0))
+
+
+def test_a_program_that_dies_in_self_play(start: Start) -> None:
+    bot = start(HELLO + "ask()\nsys.exit(3)\n", game="leduc", leave_timeout_s=PATIENCE_S)
+    with pytest.raises(BotFailure, match=r"BotExited: .* ended with exit code 3") as caught:
+        list(self_play("leduc", [bot, make_bot("calling")], hands=5))
+    assert isinstance(caught.value.__cause__, BotExited)
 
 
 def test_every_state_is_told_once_and_in_order(start: Start, tmp_path: Path) -> None:
