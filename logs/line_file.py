@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-from types import TracebackType
 
 __all__ = ["LineFile"]
 
@@ -63,7 +62,5 @@ class LineFile:
     def __enter__(self) -> LineFile:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

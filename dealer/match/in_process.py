@@ -26,21 +26,9 @@ from collections.abc import Sequence
 
 from bots.group import Bot, BotFailure, BotGroup
 from dealer.errors import MatchFailure
+from dealer.match import events
 from dealer.match.causes import BotFailed, Cause, NobodyLeft, NotWritten, OutOfTime, PlayerCause
 from dealer.match.clocks import SeatClock
-from dealer.match.events import (
-    ActionPlayed,
-    Audience,
-    FaultSeen,
-    HandClosed,
-    HandFinished,
-    HandStarted,
-    LineReceived,
-    LineSent,
-    MatchEnded,
-    MatchStarted,
-    Watcher,
-)
 from dealer.match.faults import Fault, FaultPolicy, Remedy
 from dealer.match.setup import MAX_COMMENTS_PER_HAND, MatchSetup, Phase
 from engine import CALL, FOLD, BettingState, Deal, Seat, betting_start, deals
@@ -63,7 +51,7 @@ class InProcessMatch:
         self,
         setup: MatchSetup,
         bots: Sequence[Bot],
-        watchers: Sequence[Watcher] = (),
+        watchers: Sequence[events.Watcher] = (),
         *,
         hands_done: int = 0,
         totals: Sequence[float] | None = None,
@@ -85,8 +73,8 @@ class InProcessMatch:
             TypeError: one of the bots is none.
             ValueError: there are more or fewer bots than the game has players, or a watcher wants lines.
         """
-        audience = self._audience = Audience(watchers)
-        if audience.wants(LineSent) or audience.wants(LineReceived):
+        audience = self._audience = events.Audience(watchers)
+        if audience.wants(events.LineSent) or audience.wants(events.LineReceived):
             raise ValueError("a match in this process has no lines to show: play it over TCP to see them")
         game = setup.game
         players = game.num_players
@@ -162,7 +150,7 @@ class InProcessMatch:
     def _play_hand(self) -> None:
         """Deal a hand, play it to its end and tell about it."""
         setup, tell, table, clocks = self.setup, self._audience.tell, self._table, self._clocks
-        absent, monotonic_ns, wants_actions = self._absent, time.monotonic_ns, self._audience.wants(ActionPlayed)
+        absent, monotonic_ns, wants_actions = self._absent, time.monotonic_ns, self._audience.wants(events.ActionPlayed)
         self._hand_number = number = self._hand_number + 1
         deal = next(self._deals)
         seats = self._seats_by_offset[0 if setup.fixed_seats else number % len(clocks)]
@@ -170,8 +158,8 @@ class InProcessMatch:
         for clock in clocks:
             clock.hand_us = 0
         self._to_unix_ns = to_unix_ns = time.time_ns() - monotonic_ns()
-        if self._audience.wants(HandStarted):
-            tell(HandStarted(number, seats, deal))
+        if self._audience.wants(events.HandStarted):
+            tell(events.HandStarted(number, seats, deal))
         betting = self._root
         times: list[Times] = []
         failures = table.begin_hand(number, deal, seats, betting)
@@ -199,14 +187,14 @@ class InProcessMatch:
                     continue
             sent_us, received_us = (asked_ns + to_unix_ns) // 1000, (now_ns + to_unix_ns) // 1000
             if wants_actions:
-                tell(ActionPlayed(number, seat, betting, action, sent_us, received_us))
+                tell(events.ActionPlayed(number, seat, betting, action, sent_us, received_us))
             times.append(Times(sent_us, received_us))
             betting = betting.after(action)
-        tell(HandFinished(self._count_hand(deal, betting, seats, times)))
+        tell(events.HandFinished(self._count_hand(deal, betting, seats, times)))
         if failures := table.end_hand(betting):
             self._failed_late = failures
             self._keep_tracebacks(failures)
-        tell(HandClosed(number, tuple([clock.match_us for clock in clocks])))
+        tell(events.HandClosed(number, tuple([clock.match_us for clock in clocks])))
 
     def _note(self, seat: Seat, action_index: int, lines: Sequence[bytes]) -> None:
         """Keep what a bot remarked, as text the way a dealer reads a line: a character per byte."""
@@ -241,7 +229,7 @@ class InProcessMatch:
         if self.phase is Phase.CONNECTING:
             self._asked_ns = time.monotonic_ns()
             self._to_unix_ns = time.time_ns() - self._asked_ns
-            self._audience.tell(MatchStarted(self.setup, self._asked_us()))
+            self._audience.tell(events.MatchStarted(self.setup, self._asked_us()))
         self.phase = Phase.PLAYING
 
     def _finish(self) -> None:
@@ -249,8 +237,8 @@ class InProcessMatch:
         self.phase = Phase.FINISHED
         self.close()
 
-    def _end(self, cause: Cause | None, waited_us: int) -> MatchEnded:
-        return MatchEnded(cause, self.hands_played, tuple(self.totals), self._asked_us(), waited_us)
+    def _end(self, cause: Cause | None, waited_us: int) -> events.MatchEnded:
+        return events.MatchEnded(cause, self.hands_played, tuple(self.totals), self._asked_us(), waited_us)
 
     def _asked_us(self) -> int:
         return (self._asked_ns + self._to_unix_ns) // 1000
@@ -261,7 +249,7 @@ class InProcessMatch:
         self.failure = cause
         waited_us = (time.monotonic_ns() - self._asked_ns) // 1000
         self._audience.tell_failure(
-            MatchEnded(cause, self.hands_played, tuple(self.totals), self._asked_us(), waited_us)
+            events.MatchEnded(cause, self.hands_played, tuple(self.totals), self._asked_us(), waited_us)
         )
         self.close()
 
@@ -284,7 +272,7 @@ class InProcessMatch:
             raise MatchFailure(cause)
         self._leave(cause.seat)
         fault = Fault(cause.seat, cause.kind, self._hand_number, b"", Remedy.FORFEITED)
-        self._audience.tell(FaultSeen(fault))
+        self._audience.tell(events.FaultSeen(fault))
         if len(self._absent) == self.setup.game.num_players:
             raise MatchFailure(NobodyLeft())
 

@@ -5,32 +5,13 @@ from __future__ import annotations
 import signal
 from collections.abc import Sequence
 
-from dealer.match.causes import (
-    BotFailed,
-    Cause,
-    ConnectionClosed,
-    EndedBeforeConnecting,
-    InternalError,
-    LeftBeforeVersion,
-    MatchCause,
-    NobodyLeft,
-    NotConnected,
-    NotReading,
-    NotSent,
-    NotWritten,
-    OutOfTime,
-    PlayerCause,
-    Silent,
-    TooManyIdleLines,
-    UnreadableVersion,
-    VersionLate,
-)
+from dealer.match import causes
 from dealer.match.clocks import Limit
 
 __all__ = ["process_sentences", "sentence_of"]
 
 
-def sentence_of(cause: Cause, names: Sequence[str], hand_number: int) -> str:
+def sentence_of(cause: causes.Cause, names: Sequence[str], hand_number: int) -> str:
     """What happened, as one sentence.
 
     Args:
@@ -38,9 +19,9 @@ def sentence_of(cause: Cause, names: Sequence[str], hand_number: int) -> str:
         names: the players, by seat.
         hand_number: the hand being played when it happened.
     """
-    if isinstance(cause, MatchCause):
+    if isinstance(cause, causes.MatchCause):
         return f"{_of_match(cause)}."
-    if isinstance(cause, BotFailed):
+    if isinstance(cause, causes.BotFailed):
         return f"{names[cause.seat]}: {cause.problem.removesuffix('.')}."
     return f"{names[cause.seat]} {_of_player(cause, hand_number)}."
 
@@ -69,46 +50,46 @@ def _exit_in_words(code: int) -> str:
         return f"signal {-code}"
 
 
-def _of_match(cause: MatchCause) -> str:
+def _of_match(cause: causes.MatchCause) -> str:
     match cause:
-        case NobodyLeft():
+        case causes.NobodyLeft():
             return "no player is left to act"
-        case NotWritten(path, reason):
+        case causes.NotWritten(path, reason):
             return f"could not write {path or 'a log'}: {reason}"
-        case InternalError(error_type, text):
+        case causes.InternalError(error_type, text):
             return f"internal error: {error_type}: {text}"
         case _:
             return "the actions of an earlier run cannot be played again"
 
 
-def _of_player(cause: PlayerCause, hand: int) -> str:
+def _of_player(cause: causes.PlayerCause, hand: int) -> str:
     match cause:
-        case NotConnected():
+        case causes.NotConnected():
             return f"has not connected within {cause.limit_us / 1e6:g} s"
-        case VersionLate():
+        case causes.VersionLate():
             return f"has not named its version within {cause.limit_us / 1e6:g} s"
-        case EndedBeforeConnecting():
+        case causes.EndedBeforeConnecting():
             return "ended before it connected"
-        case LeftBeforeVersion():
+        case causes.LeftBeforeVersion():
             return "closed the connection before it named its version"
-        case UnreadableVersion():
+        case causes.UnreadableVersion():
             line = cause.line.split(b"\0")[0].decode("utf-8", "surrogateescape").rstrip("\r\n")
             return f"does not speak the protocol: its first line was {line!r}, not 'VERSION:2.0.0'"
-        case OutOfTime(limit=Limit.RESPONSE):
+        case causes.OutOfTime(limit=Limit.RESPONSE):
             return f"used more time than it had for an answer in hand {hand}"
-        case OutOfTime(limit=Limit.HAND):
+        case causes.OutOfTime(limit=Limit.HAND):
             return f"used more time than it had for hand {hand}"
-        case OutOfTime():
+        case causes.OutOfTime():
             return f"used more time than it had for the match in hand {hand}"
-        case Silent():
+        case causes.Silent():
             return f"did not answer within {cause.limit_us / 1e6:g} s in hand {hand}"
-        case TooManyIdleLines():
+        case causes.TooManyIdleLines():
             return f"sent more than {cause.most} lines that are no answers in hand {hand}"
-        case NotReading():
+        case causes.NotReading():
             return f"did not read what it was sent in hand {hand}"
-        case NotSent():
+        case causes.NotSent():
             return f"no longer took what it was sent in hand {hand}"
-        case ConnectionClosed():
+        case causes.ConnectionClosed():
             return f"closed the connection in hand {hand}"
         case _:
             raise TypeError(f"no sentence for {cause!r}")

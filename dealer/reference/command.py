@@ -14,19 +14,8 @@ from collections.abc import Callable, Sequence
 from typing import TextIO
 
 from dealer.errors import ListenError, UsageError
+from dealer.match import events
 from dealer.match.clocks import TimeLimits
-from dealer.match.events import (
-    Event,
-    FaultSeen,
-    HandClosed,
-    LineReceived,
-    LineSent,
-    MatchEnded,
-    MatchStarted,
-    Settled,
-    VersionDiffers,
-    Watcher,
-)
 from dealer.match.match import Match, MatchSetup, Phase
 from dealer.record.writers import LogWriter, TransactionWriter
 from dealer.reference.options import EXTENSIONS, USAGE, Options, parse_hands, parse_options, parse_seed
@@ -115,7 +104,7 @@ def _run(arguments: Sequence[str]) -> int:
         t_hand_ms=limits.hand_us // 1000,
         t_per_hand_ms=limits.match_us(setup.hands) // setup.hands // 1000,
     )
-    watchers: list[Watcher] = []
+    watchers: list[events.Watcher] = []
     earlier: list[Transaction] = []
     if options.log:
         log = _open(f"{match_name}.log", "ERROR: could not open log file ", options.append)
@@ -189,7 +178,7 @@ async def _play(match: Match, options: Options, write_header: Callable[[], None]
         output.print(format_score_line(match.totals, match.setup.names))
 
 
-class Transcript(Watcher):
+class Transcript(events.Watcher):
     """What the reference prints to standard error while it plays."""
 
     def __init__(self, output: _Output, *, quiet: bool, setup: MatchSetup) -> None:
@@ -197,27 +186,27 @@ class Transcript(Watcher):
         self._quiet = quiet
         self._names = setup.names
         self._collected: list[bytes] = []
-        self.wants = frozenset({VersionDiffers, FaultSeen, MatchEnded})
+        self.wants = frozenset({events.VersionDiffers, events.FaultSeen, events.MatchEnded})
         if not quiet:
-            self.wants |= {MatchStarted, LineSent, LineReceived, HandClosed, Settled}
+            self.wants |= {events.MatchStarted, events.LineSent, events.LineReceived, events.HandClosed, events.Settled}
 
-    def notice(self, event: Event) -> None:
+    def notice(self, event: events.Event) -> None:
         """Print what the reference prints; lines that belong together are written at once."""
         match event:
-            case LineSent() | LineReceived():
+            case events.LineSent() | events.LineReceived():
                 self._collected.append(line_text(event))
-            case FaultSeen() | VersionDiffers():
+            case events.FaultSeen() | events.VersionDiffers():
                 # The reference's warnings are printed even when it is quiet.
                 self._print(warning_text(event))
                 if self._quiet:
                     self._show()
-            case MatchStarted():
+            case events.MatchStarted():
                 self._print(f"STARTED at {format_time(event.at_us)}\n")
-            case HandClosed():
+            case events.HandClosed():
                 if event.hand_number % _SECONDS_EVERY_HANDS == 0:
                     for seat, used in enumerate(event.used_us):
                         self._print(f"Seconds cumulatively spent in match for seat {seat}: {used // 1000000}\n")
-            case MatchEnded():
+            case events.MatchEnded():
                 if event.cause is not None:
                     self._print(failure_text(event.cause))
                 else:
@@ -225,7 +214,7 @@ class Transcript(Watcher):
                         self._print(f"FINISHED at {format_time(event.asked_us)}\n")
                     self._print(format_score_line(event.totals, self._names))
                 self._show()
-            case Settled():
+            case events.Settled():
                 self._show()
 
     def _print(self, text: str) -> None:

@@ -2,26 +2,7 @@
 
 from __future__ import annotations
 
-from dealer.match.causes import (
-    BadTransaction,
-    BotFailed,
-    Cause,
-    ConnectionClosed,
-    EndedBeforeConnecting,
-    InternalError,
-    LeftBeforeVersion,
-    NobodyLeft,
-    NotConnected,
-    NotReading,
-    NotSent,
-    NotWritten,
-    OutOfTime,
-    Silent,
-    TooManyIdleLines,
-    TransactionProblem,
-    UnreadableVersion,
-    VersionLate,
-)
+from dealer.match import causes
 from dealer.match.events import FaultSeen, LineReceived, LineSent, VersionDiffers
 from dealer.match.faults import ReplyProblem
 from logs.transaction_log import format_time
@@ -41,9 +22,9 @@ _WARNINGS = {
 
 
 _TRANSACTION_PROBLEMS = {
-    TransactionProblem.UNREADABLE: "could not parse transaction stamp",
-    TransactionProblem.WRONG_HAND: "handId mismatch in transaction log:",
-    TransactionProblem.INVALID_ACTION: "invalid action in transaction log:",
+    causes.TransactionProblem.UNREADABLE: "could not parse transaction stamp",
+    causes.TransactionProblem.WRONG_HAND: "handId mismatch in transaction log:",
+    causes.TransactionProblem.INVALID_ACTION: "invalid action in transaction log:",
 }
 
 
@@ -70,47 +51,47 @@ def warning_text(event: FaultSeen | VersionDiffers) -> str:
     return f"WARNING: raise of {sent.hand_total} {change} to {played.hand_total}\n"
 
 
-def failure_text(cause: Cause) -> str:
+def failure_text(cause: causes.Cause) -> str:
     """The text on standard error, with its line end."""
     match cause:
         # These two print a line as it came, with its end or without one, up to a NUL.
-        case UnreadableVersion():
+        case causes.UnreadableVersion():
             line = cause.line.split(b"\0")[0].decode("utf-8", "surrogateescape")
             return f"ERROR: invalid version string {line}"
-        case BadTransaction(problem, line):
+        case causes.BadTransaction(problem, line):
             return f"ERROR: {_TRANSACTION_PROBLEMS[problem]} {line.split(chr(0), 1)[0]}"
         case _:
             return f"ERROR: {_sentence(cause)}\n"
 
 
-def _sentence(cause: Cause) -> str:
+def _sentence(cause: causes.Cause) -> str:
     match cause:
-        case NotConnected(seat):
+        case causes.NotConnected(seat):
             return f"timed out waiting for seat {seat + 1} to connect"
-        case VersionLate(seat):
+        case causes.VersionLate(seat):
             return f"timed out waiting for seat {seat + 1} to name its version"
-        case EndedBeforeConnecting(seat):
+        case causes.EndedBeforeConnecting(seat):
             return f"seat {seat + 1} ended before it connected"
-        case LeftBeforeVersion(seat):
+        case causes.LeftBeforeVersion(seat):
             return f"could not read version string from seat {seat + 1}"
-        case OutOfTime(seat, is_replayed=is_replayed):
+        case causes.OutOfTime(seat, is_replayed=is_replayed):
             return f"seat {seat + 1} ran out of time" + (" in transaction file" if is_replayed else "")
-        case Silent(seat, waited_us, limit_us) | ConnectionClosed(seat, waited_us, limit_us):
+        case causes.Silent(seat, waited_us, limit_us) | causes.ConnectionClosed(seat, waited_us, limit_us):
             return (
                 f"could not get action from seat {seat + 1}\n"
                 f"{waited_us / 1e6:.1f} seconds spent waiting; timeout {limit_us / 1e6:.1f}"
             )
-        case TooManyIdleLines(seat, hand_number, most):
+        case causes.TooManyIdleLines(seat, hand_number, most):
             return f"seat {seat + 1} sent more than {most} lines that are no answers in hand {hand_number}"
-        case NotReading(seat) | NotSent(seat):
+        case causes.NotReading(seat) | causes.NotSent(seat):
             return f"could not send state to seat {seat + 1}"
-        case BotFailed(seat, problem):
+        case causes.BotFailed(seat, problem):
             return f"seat {seat + 1}: {problem}"
-        case NotWritten(path, reason):
+        case causes.NotWritten(path, reason):
             return f"could not write {path or 'a log'}: {reason}"
-        case InternalError(error_type, text):
+        case causes.InternalError(error_type, text):
             return f"internal error: {error_type}: {text}"
-        case NobodyLeft():
+        case causes.NobodyLeft():
             return "no player is left to act"
         case _:
             raise TypeError(f"no sentence for {cause!r}")

@@ -17,21 +17,11 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.scripted import (
-    DATA,
-    Outcome,
-    Script,
-    assert_same,
-    mask_ports,
-    mask_stderr,
-    mask_times,
-    play,
-    script_of_transcript,
-)
+from tests.conformance import scripted
 
-SCENARIOS: dict[str, dict[str, Any]] = json.loads(lzma.decompress((DATA / "scenarios.json.xz").read_bytes()))
+SCENARIOS: dict[str, dict[str, Any]] = json.loads(lzma.decompress((scripted.DATA / "scenarios.json.xz").read_bytes()))
 
-KUHN = (DATA / "games" / "kuhn.limit.2p.game").read_bytes()
+KUHN = (scripted.DATA / "games" / "kuhn.limit.2p.game").read_bytes()
 
 
 @dataclass(slots=True)
@@ -46,7 +36,7 @@ class Setup:
     order: list[int] | None = None
     in_advance: bool = False
     connect: bool = True
-    edit: Callable[[Script], None] | None = None
+    edit: Callable[[scripted.Script], None] | None = None
 
 
 def _resumed_after_three_hands() -> Setup:
@@ -98,16 +88,16 @@ def command_line(expected: dict[str, Any], setup: Setup) -> list[str]:
     return args if expected["tlog"] is None else [*args, "-T"]
 
 
-def run(name: str, directory: Path) -> Outcome:
+def run(name: str, directory: Path) -> scripted.Outcome:
     expected, setup = SCENARIOS[name], SETUPS.get(name, Setup())
     args = command_line(expected, setup)
-    files = {path.name: path.read_bytes() for path in (DATA / "games").iterdir()}
+    files = {path.name: path.read_bytes() for path in (scripted.DATA / "games").iterdir()}
     script = None
     if setup.connect:
-        script = script_of_transcript(expected["stderr"].encode("latin-1"), len(expected["rx"]))
+        script = scripted.script_of_transcript(expected["stderr"].encode("latin-1"), len(expected["rx"]))
         if setup.edit:
             setup.edit(script)
-    return play(
+    return scripted.play(
         directory,
         args,
         script,
@@ -126,10 +116,10 @@ def test_the_scenario_is_reproduced(name: str, tmp_path: Path) -> None:
     def recorded(what: str) -> bytes | None:
         return None if expected[what] is None else expected[what].encode("latin-1")
 
-    assert_same("stderr", recorded("stderr"), mask_stderr(outcome.stderr))
-    assert_same("stdout", recorded("stdout"), mask_ports(outcome.stdout))
-    assert_same("log", recorded("log"), outcome.log)
-    assert_same("tlog", recorded("tlog"), None if outcome.tlog is None else mask_times(outcome.tlog))
+    scripted.assert_same("stderr", recorded("stderr"), scripted.mask_stderr(outcome.stderr))
+    scripted.assert_same("stdout", recorded("stdout"), scripted.mask_ports(outcome.stdout))
+    scripted.assert_same("log", recorded("log"), outcome.log)
+    scripted.assert_same("tlog", recorded("tlog"), None if outcome.tlog is None else scripted.mask_times(outcome.tlog))
     assert outcome.rc == expected["rc"]
     assert {str(seat): data for seat, data in outcome.rx.items()} == {
         seat: data.encode("latin-1") for seat, data in expected["rx"].items()

@@ -22,6 +22,8 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
+import pytest
+
 from dealer.match.causes import Cause
 from dealer.match.clocks import TimeLimits
 from dealer.match.events import (
@@ -563,6 +565,13 @@ def program_env(**changes: str) -> dict[str, str]:
     for name in ("ARENA_GAME", "PYTHONSAFEPATH", "FORCE_COLOR", "NO_COLOR", "PY_COLORS", "GITHUB_ACTIONS"):
         env.pop(name, None)
     return env | changes
+
+
+def enter_program_env(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run as a program would, with `program_env` and in a folder of its own."""
+    for name, value in program_env().items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(folder)
 
 
 DEALER = [sys.executable, "-P", "-c", "from dealer.reference.command import main; raise SystemExit(main())"]

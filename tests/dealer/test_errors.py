@@ -9,36 +9,25 @@ from pathlib import Path
 import pytest
 
 from dealer import errors
-from dealer.errors import (
-    ConfigError,
-    DealerError,
-    FolderBusyError,
-    FolderTakenError,
-    LaunchError,
-    ListenError,
-    PickUpError,
-    PlayerError,
-    UsageError,
-)
 from engine import Seat
 
 SENTENCES = [
-    (ConfigError("hands: too many"), "hands: too many"),
-    (PlayerError("nobody"), "nobody"),
-    (UsageError("usage\n", to_stdout=True), "usage\n"),
-    (FolderTakenError(Path("runs"), True), "runs is not empty"),
-    (FolderBusyError(Path("runs")), "the run in runs is still going on in another process"),
-    (LaunchError("start 'bot'", "no such file"), "cannot start 'bot': no such file"),
+    (errors.ConfigError("hands: too many"), "hands: too many"),
+    (errors.PlayerError("nobody"), "nobody"),
+    (errors.UsageError("usage\n", to_stdout=True), "usage\n"),
+    (errors.FolderTakenError(Path("runs"), True), "runs is not empty"),
+    (errors.FolderBusyError(Path("runs")), "the run in runs is still going on in another process"),
+    (errors.LaunchError("start 'bot'", "no such file"), "cannot start 'bot': no such file"),
     (
-        ListenError("::1", 0, Seat(1), "in use"),
+        errors.ListenError("::1", 0, Seat(1), "in use"),
         "cannot listen on ::1 port any: in use; choose another address or port",
     ),
-    (PickUpError(Path("m.log"), 3, "what is this"), "m.log, line 3: what is this"),
+    (errors.PickUpError(Path("m.log"), 3, "what is this"), "m.log, line 3: what is this"),
 ]
 
 
 @pytest.mark.parametrize(("error", "sentence"), SENTENCES)
-def test_errors_say_what_happened_and_keep_their_facts(error: DealerError, sentence: str) -> None:
+def test_errors_say_what_happened_and_keep_their_facts(error: errors.DealerError, sentence: str) -> None:
     assert str(error) == sentence
     copy = pickle.loads(pickle.dumps(error))
     assert type(copy) is type(error)

@@ -18,27 +18,6 @@ from typing import Any, get_type_hints
 import pytest
 
 import dealer
-from dealer import (
-    ActionPlayed,
-    ConfigError,
-    ContestResult,
-    FolderTakenError,
-    HandFinished,
-    HandStarted,
-    ListenError,
-    MatchEnded,
-    MatchEvent,
-    MatchStarted,
-    Outcome,
-    PlayerError,
-    Progress,
-    play,
-    play_async,
-    resume,
-    resume_async,
-    tournament,
-    tournament_async,
-)
 from dealer.contest.config import RunConfig
 from dealer.library import Settings
 from engine import Seat
@@ -54,7 +33,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
 
 
-def _without_times(result: ContestResult) -> dict[str, Any]:
+def _without_times(result: dealer.ContestResult) -> dict[str, Any]:
     data = result.model_dump(exclude={"seconds", "hands_per_second", "folder", "resume", "dealer"})
     for player in data["players"]:
         for name in ("thinking_s", "median_us", "p99_us"):
@@ -63,8 +42,8 @@ def _without_times(result: ContestResult) -> dict[str, Any]:
 
 
 def test_a_play_is_one_call_and_leaves_nothing_behind(tmp_path: Path) -> None:
-    result = play("kuhn", ["calling", "Bob=random"], **FAST)
-    assert (result.outcome, result.duplicates, result.hands_played) == (Outcome.FINISHED, 40, 80)
+    result = dealer.play("kuhn", ["calling", "Bob=random"], **FAST)
+    assert (result.outcome, result.duplicates, result.hands_played) == (dealer.Outcome.FINISHED, 40, 80)
     assert [player.name for player in result.players] == ["calling", "Bob"]
     assert (result.folder, result.resume) == (None, None)
     assert list(tmp_path.iterdir()) == []
@@ -72,31 +51,31 @@ def test_a_play_is_one_call_and_leaves_nothing_behind(tmp_path: Path) -> None:
 
 
 def test_with_a_folder_it_leaves_what_the_command_leaves(tmp_path: Path) -> None:
-    result = play("kuhn", ["calling", "random"], out="here", **FAST)
+    result = dealer.play("kuhn", ["calling", "random"], out="here", **FAST)
     assert json.loads((tmp_path / "here" / "result.json").read_text()) == json.loads(result.model_dump_json())
     assert {"run.toml", "match.a.log", "match.b.log"} <= {path.name for path in (tmp_path / "here").iterdir()}
     assert result.folder == "here"
-    with pytest.raises(FolderTakenError):
-        play("kuhn", ["calling", "random"], out="here", **FAST)
+    with pytest.raises(dealer.FolderTakenError):
+        dealer.play("kuhn", ["calling", "random"], out="here", **FAST)
 
 
 def test_bots_that_are_programs_play_over_tcp(tmp_path: Path) -> None:
     bot = write_program(tmp_path, "bob.py", CONNECT + "hello()\nfor line in f: call(line)\n")
-    result = play("kuhn", [f"Bob={bot}", "calling"], hands=5, seed=1)
-    assert (result.outcome, result.hands_played) == (Outcome.FINISHED, 10)
+    result = dealer.play("kuhn", [f"Bob={bot}", "calling"], hands=5, seed=1)
+    assert (result.outcome, result.hands_played) == (dealer.Outcome.FINISHED, 10)
 
 
 def test_commands_start_in_the_directory_asked_for(tmp_path: Path) -> None:
     (tmp_path / "bots").mkdir()
     write_program(tmp_path / "bots", "bob.py", CONNECT + "hello()\nfor line in f: call(line)\n")
-    result = play("kuhn", [f"{sys.executable} bob.py", "calling"], hands=2, directory="bots")
-    assert result.outcome is Outcome.FINISHED
+    result = dealer.play("kuhn", [f"{sys.executable} bob.py", "calling"], hands=2, directory="bots")
+    assert result.outcome is dealer.Outcome.FINISHED
     assert Path.cwd() == tmp_path
 
 
 def test_progress_is_a_value_and_ends_with_all_hands() -> None:
-    seen: list[Progress] = []
-    play("kuhn", ["calling", "random"], on_progress=seen.append, **FAST)
+    seen: list[dealer.Progress] = []
+    dealer.play("kuhn", ["calling", "random"], on_progress=seen.append, **FAST)
     last = seen[-1]
     assert (last.contests, last.contests_ended, last.hands, last.hands_planned) == (1, 1, 80, 80)
     assert last.players == ("calling", "random")
@@ -105,31 +84,31 @@ def test_progress_is_a_value_and_ends_with_all_hands() -> None:
 
 
 def test_every_match_can_be_watched() -> None:
-    seen: list[MatchEvent] = []
-    result = play("kuhn", ["A=calling", "B=random"], watch=seen.append, **FAST)
+    seen: list[dealer.MatchEvent] = []
+    result = dealer.play("kuhn", ["A=calling", "B=random"], watch=seen.append, **FAST)
     assert {(event.game, event.match, event.players) for event in seen} == {
         ("kuhn.limit.2p", "match.a", ("A", "B")),
         ("kuhn.limit.2p", "match.b", ("B", "A")),
     }
     kinds = Counter(type(event.event) for event in seen)
-    assert kinds[HandStarted] == kinds[HandFinished] == result.hands_played == 80
-    assert kinds[ActionPlayed] == sum(player.actions for player in result.players)
-    assert kinds[MatchStarted] == kinds[MatchEnded] == 2
-    records = [event.event.record for event in seen if isinstance(event.event, HandFinished)]
+    assert kinds[dealer.HandStarted] == kinds[dealer.HandFinished] == result.hands_played == 80
+    assert kinds[dealer.ActionPlayed] == sum(player.actions for player in result.players)
+    assert kinds[dealer.MatchStarted] == kinds[dealer.MatchEnded] == 2
+    records = [event.event.record for event in seen if isinstance(event.event, dealer.HandFinished)]
     chips = sum(record.values[record.seats.index(Seat(record.names.index("A")))] for record in records)
     assert chips == result.players[0].chips
     assert pickle.loads(pickle.dumps(seen)) == seen
 
 
 def test_matches_over_tcp_are_watched_alike_and_inside_a_loop_from_its_thread(tmp_path: Path) -> None:
-    here: list[MatchEvent] = []
-    there: list[tuple[MatchEvent, threading.Thread]] = []
+    here: list[dealer.MatchEvent] = []
+    there: list[tuple[dealer.MatchEvent, threading.Thread]] = []
     settings: Settings = {"hands": 3, "seed": 1, "workers": 1}
-    play("kuhn", ["calling", "random"], watch=here.append, **settings)
+    dealer.play("kuhn", ["calling", "random"], watch=here.append, **settings)
 
     async def main() -> None:
         watch = lambda event: there.append((event, threading.current_thread()))  # noqa: E731
-        await play_async("kuhn", ["calling", "random"], watch=watch, **settings)
+        await dealer.play_async("kuhn", ["calling", "random"], watch=watch, **settings)
 
     asyncio.run(main())
     assert [type(event.event) for event in here] == [type(event.event) for event, _ in there]
@@ -137,52 +116,52 @@ def test_matches_over_tcp_are_watched_alike_and_inside_a_loop_from_its_thread(tm
 
 
 def test_an_error_of_the_callback_is_raised_when_the_run_has_ended(tmp_path: Path) -> None:
-    def fail(progress: Progress) -> None:
+    def fail(progress: dealer.Progress) -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        play("kuhn", ["calling", "random"], on_progress=fail, out="run", **FAST)
+        dealer.play("kuhn", ["calling", "random"], on_progress=fail, out="run", **FAST)
     assert (tmp_path / "run" / "match.b.log").read_text().splitlines()[-1].startswith("SCORE:")
 
 
 def test_what_cannot_be_played_raises_the_errors_of_the_tree(tmp_path: Path) -> None:
-    with pytest.raises(PlayerError, match="neither a built-in bot"):
-        play("kuhn", ["calling", "nobody-at-all"])
-    with pytest.raises(ConfigError, match="no such game") as error:
-        play("chess", ["calling", "calling"])
+    with pytest.raises(dealer.PlayerError, match="neither a built-in bot"):
+        dealer.play("kuhn", ["calling", "nobody-at-all"])
+    with pytest.raises(dealer.ConfigError, match="no such game") as error:
+        dealer.play("chess", ["calling", "calling"])
     assert error.value.problems[0].setting == "games"
-    with pytest.raises(ConfigError, match="hands: should be greater"):
-        play("kuhn", ["calling", "calling"], hands=0)
-    with pytest.raises(ListenError) as cannot_listen:
-        play("kuhn", ["calling", "calling"], host="192.0.2.1")
+    with pytest.raises(dealer.ConfigError, match="hands: should be greater"):
+        dealer.play("kuhn", ["calling", "calling"], hands=0)
+    with pytest.raises(dealer.ListenError) as cannot_listen:
+        dealer.play("kuhn", ["calling", "calling"], host="192.0.2.1")
     assert cannot_listen.value.host == "192.0.2.1"
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_tournament_is_one_call() -> None:
-    result = tournament(["kuhn"], ["calling", "raising", "random"], format="gauntlet", **FAST)
-    assert (result.outcome, len(result.contests)) == (Outcome.FINISHED, 2)
+    result = dealer.tournament(["kuhn"], ["calling", "raising", "random"], format="gauntlet", **FAST)
+    assert (result.outcome, len(result.contests)) == (dealer.Outcome.FINISHED, 2)
     cell = result.standings[0].crosstable[0]
     assert (cell.rate.player, cell.rate.opponent, cell.rate.mbb) == (cell.player, cell.opponent, cell.mbb_per_game)
     assert {contest.folder for contest in result.contests} == {None}
 
 
 def test_the_twins_do_the_same_inside_a_loop() -> None:
-    seen: list[tuple[Progress, threading.Thread]] = []
+    seen: list[tuple[dealer.Progress, threading.Thread]] = []
 
-    async def main() -> tuple[ContestResult, Any]:
+    async def main() -> tuple[dealer.ContestResult, Any]:
         with pytest.raises(RuntimeError, match="play_async"):
-            play("kuhn", ["calling", "random"], **FAST)
+            dealer.play("kuhn", ["calling", "random"], **FAST)
         with pytest.raises(RuntimeError, match="resume_async"):
-            resume("nowhere")
+            dealer.resume("nowhere")
         on_progress = lambda progress: seen.append((progress, threading.current_thread()))  # noqa: E731
         return await asyncio.gather(
-            play_async("kuhn", ["calling", "random"], on_progress=on_progress, **FAST),
-            tournament_async(["kuhn"], ["calling", "random"], **FAST),
+            dealer.play_async("kuhn", ["calling", "random"], on_progress=on_progress, **FAST),
+            dealer.tournament_async(["kuhn"], ["calling", "random"], **FAST),
         )
 
     one, other = asyncio.run(main())
-    assert _without_times(one) == _without_times(play("kuhn", ["calling", "random"], **FAST))
+    assert _without_times(one) == _without_times(dealer.play("kuhn", ["calling", "random"], **FAST))
     assert _without_times(other.contests[0]) == _without_times(one)
     assert seen[-1][0].hands == 80
     assert {thread for _, thread in seen} == {threading.current_thread()}
@@ -192,12 +171,12 @@ def test_a_cancelled_play_can_be_resumed(tmp_path: Path) -> None:
     async def main() -> None:
         is_under_way = asyncio.Event()
 
-        def on_progress(progress: Progress) -> None:
+        def on_progress(progress: dealer.Progress) -> None:
             if progress.hands:
                 is_under_way.set()
 
         playing = asyncio.create_task(
-            play_async("kuhn", ["calling", "random"], out="run", on_progress=on_progress, **ENDLESS)
+            dealer.play_async("kuhn", ["calling", "random"], out="run", on_progress=on_progress, **ENDLESS)
         )
         async with asyncio.timeout(PATIENCE_S):
             await is_under_way.wait()
@@ -205,7 +184,7 @@ def test_a_cancelled_play_can_be_resumed(tmp_path: Path) -> None:
         with pytest.raises(asyncio.CancelledError):
             await playing
         assert json.loads((tmp_path / "run" / "result.json").read_text())["outcome"] == "interrupted"
-        resuming = asyncio.create_task(resume_async("run"))
+        resuming = asyncio.create_task(dealer.resume_async("run"))
         await asyncio.sleep(0)
         resuming.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -215,12 +194,12 @@ def test_a_cancelled_play_can_be_resumed(tmp_path: Path) -> None:
 
 
 def test_a_run_is_resumed() -> None:
-    whole = play("kuhn", ["calling", "random"], out="run", **FAST)
-    again = resume("run")
-    assert isinstance(again, ContestResult)
+    whole = dealer.play("kuhn", ["calling", "random"], out="run", **FAST)
+    again = dealer.resume("run")
+    assert isinstance(again, dealer.ContestResult)
     assert _without_times(again) == _without_times(whole)
-    with pytest.raises(ConfigError, match="holds no run"):
-        resume("nowhere")
+    with pytest.raises(dealer.ConfigError, match="holds no run"):
+        dealer.resume("nowhere")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")

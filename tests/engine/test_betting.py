@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 import pickle
 import random
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -31,26 +32,9 @@ from tests.engine.strategies import SEEDS, action_texts, games, random_play, toy
 ACTION_OF_LETTER = {"f": FOLD, "c": CALL, "r": RAISE}
 
 
-def make(
-    stacks: tuple[int, ...],
-    blinds: tuple[int, ...],
-    *,
-    raise_sizes: tuple[int, ...] = (),
-    rounds: int = 4,
-    first_players: tuple[int, ...] | None = None,
-    max_raises: tuple[int, ...] | None = None,
-) -> Game:
+def make(stacks: tuple[int, ...], blinds: tuple[int, ...], *, rounds: int = 4, **rules: Any) -> Game:
     """A game with a full deck; limit if it has raise sizes."""
-    return toy_game(
-        stacks,
-        blinds,
-        raise_sizes=raise_sizes,
-        rounds=rounds,
-        first_players=first_players,
-        max_raises=max_raises,
-        hole_cards=2,
-        board_cards=(0, 3, 1, 1)[:rounds],
-    )
+    return toy_game(stacks, blinds, rounds=rounds, hole_cards=2, board_cards=(0, 3, 1, 1)[:rounds], **rules)
 
 
 def play(game: Game, actions: str | list[Action]) -> BettingState:

@@ -8,7 +8,7 @@ import json
 import lzma
 import random
 import tarfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -111,3 +111,12 @@ def recorded_game(name: str) -> Game:
 def log_of_2012(name: str) -> str:
     """A log that the reference dealer wrote in 2012."""
     return lzma.decompress((DATA / "dealer2012" / f"{name}.log.xz").read_bytes()).decode()
+
+
+def each_byte_changed(text: bytes, signs: bytes) -> Iterator[bytes]:
+    """The text with its first byte changed, then its second...: to one of the signs or any other byte, at random."""
+    chance = random.Random(5)
+    for at in range(len(text)):
+        changed = bytearray(text)
+        changed[at] = chance.choice([0, *signs, 255, changed[at] ^ 1, chance.randrange(256)])
+        yield bytes(changed)

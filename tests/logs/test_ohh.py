@@ -14,13 +14,13 @@ import pytest
 from engine import CARD_TEXTS, Game
 from logs import HandRecord, Times
 from logs.acpc_log.reader import read_log
-from logs.errors import LogsError, UnsupportedGameError
+from logs.errors import LogsError
 from logs.formats import ExportOptions
 from logs.ohh import format_ohh, format_ohh_file
 from logs.phh import format_phh, format_phhs, read_phh
 from protocol import find_game
 from tests.logs.acpc_log.test_writer import record
-from tests.logs.hands import HOLDEM, T0, TOYS, random_hands, recorded_file, recorded_game
+from tests.logs.hands import HOLDEM, T0, random_hands, recorded_file, recorded_game
 
 # ---- the fields, as hh-specs.handhistory.org has them (1.4.7)
 
@@ -482,32 +482,6 @@ def test_rake_that_makes_no_sense_is_refused(rake: int) -> None:
 
 
 # ---- what is refused
-
-
-@pytest.mark.parametrize("name", TOYS)
-def test_other_games_are_refused_in_one_sentence(name: str) -> None:
-    with pytest.raises(UnsupportedGameError) as caught:
-        format_ohh(random_hands(name, 1)[0])
-    cards = caught.value.problem.split("a deck of ")[1].split(" ")[0]
-    assert str(caught.value) == (
-        f"Open Hand History holds hold'em only, and this game has a deck of {cards} cards; an ACPC log holds it"
-    )
-
-
-@pytest.mark.parametrize(
-    ("blinds", "first"),
-    [((50, 100, 200), 0), ((100, 50, 0), 1), ((0, 100, 0), 2), ((100, 0, 50), 1), ((0, 50, 100), 0)],
-)
-def test_other_blinds_are_refused_and_phh_holds_them(blinds: tuple[int, ...], first: int) -> None:
-    game = dataclasses.replace(find_game("nolimit3")[1], blinds=blinds, first_players=(first, 0, 0, 0))
-    (hand,) = random_hands(game, 1)
-    with pytest.raises(UnsupportedGameError) as caught:
-        format_ohh(hand)
-    assert str(caught.value) == (
-        "Open Hand History wants one small and one big blind, and the blinds by position are "
-        f"{', '.join(map(str, blinds))}; PHH and an ACPC log hold the game"
-    )
-    assert format_phh(hand)
 
 
 def test_values_of_another_hand_are_refused() -> None:

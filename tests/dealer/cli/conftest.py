@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from dealer.cli.app import app
-from tests.dealer.helpers import ARENA, CONTROL_CODES, PATIENCE_S, program_env
+from tests.dealer.helpers import ARENA, CONTROL_CODES, PATIENCE_S, enter_program_env, program_env
 from tests.programs import start
 
 
@@ -69,9 +69,7 @@ def finished_runs(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Pat
 @pytest.fixture
 def arena_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Arena:
     """Like `arena`, within this process: faster, for commands that start nothing."""
-    for name, value in program_env().items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.chdir(tmp_path)
+    enter_program_env(tmp_path, monkeypatch)
 
     def run(*arguments: str) -> Ran:
         result = CliRunner().invoke(app, arguments, prog_name="arena")

@@ -20,7 +20,17 @@ from typer.testing import CliRunner
 from dealer.cli.app import app
 from dealer.doctor.situations import SITUATIONS
 from tests.dealer.doctor.peers import FAULTS, SECRET
-from tests.dealer.helpers import ARENA, CONNECT, CONTROL_CODES, PATIENCE_S, ROOT, free_ports, program_env, write_program
+from tests.dealer.helpers import (
+    ARENA,
+    CONNECT,
+    CONTROL_CODES,
+    PATIENCE_S,
+    ROOT,
+    enter_program_env,
+    free_ports,
+    program_env,
+    write_program,
+)
 from tests.programs import start
 
 DOCTOR = [*ARENA, "doctor"]
@@ -57,9 +67,7 @@ def command(*words: str | Path) -> str:
 @pytest.fixture
 def doctor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Doctor:
     """A function that runs the command within this process; the bots are programs of their own."""
-    for name, value in program_env().items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.chdir(tmp_path)
+    enter_program_env(tmp_path, monkeypatch)
 
     def run(*arguments: str) -> Ran:
         result = CliRunner().invoke(app, ["doctor", *arguments, "--wait", "0.01"], prog_name="arena")

@@ -9,29 +9,6 @@ import pytest
 
 from dealer.errors import MatchFailure
 from dealer.match import causes
-from dealer.match.causes import (
-    BadTransaction,
-    BotFailed,
-    Cause,
-    ConnectionClosed,
-    EndedBeforeConnecting,
-    InternalError,
-    LeftBeforeVersion,
-    MatchCause,
-    NobodyLeft,
-    NotConnected,
-    NotReading,
-    NotSent,
-    NotWritten,
-    OutOfTime,
-    PlayerCause,
-    Silent,
-    TooManyIdleLines,
-    TransactionProblem,
-    UnreadableVersion,
-    VersionLate,
-    sending_failed,
-)
 from dealer.match.clocks import Limit
 from dealer.match.sentences import sentence_of
 from dealer.reference.sentences import failure_text
@@ -39,64 +16,76 @@ from engine import Seat
 
 BOB = Seat(1)
 WAITED = "ERROR: could not get action from seat 2\n2.1 seconds spent waiting; timeout 2.0\n"
-SENTENCES: list[tuple[Cause, str, str]] = [
+SENTENCES: list[tuple[causes.Cause, str, str]] = [
     (
-        NotConnected(BOB, 2_500_000),
+        causes.NotConnected(BOB, 2_500_000),
         "Bob has not connected within 2.5 s.",
         "ERROR: timed out waiting for seat 2 to connect\n",
     ),
-    (EndedBeforeConnecting(BOB), "Bob ended before it connected.", "ERROR: seat 2 ended before it connected\n"),
+    (causes.EndedBeforeConnecting(BOB), "Bob ended before it connected.", "ERROR: seat 2 ended before it connected\n"),
     (
-        VersionLate(BOB, 10**6),
+        causes.VersionLate(BOB, 10**6),
         "Bob has not named its version within 1 s.",
         "ERROR: timed out waiting for seat 2 to name its version\n",
     ),
     (
-        UnreadableVersion(BOB, line=b"HI\xff\0x\r\n"),
+        causes.UnreadableVersion(BOB, line=b"HI\xff\0x\r\n"),
         "Bob does not speak the protocol: its first line was 'HI\\udcff', not 'VERSION:2.0.0'.",
         "ERROR: invalid version string HI\udcff",
     ),
     (
-        UnreadableVersion(BOB, line=b"HI\r\n"),
+        causes.UnreadableVersion(BOB, line=b"HI\r\n"),
         "Bob does not speak the protocol: its first line was 'HI', not 'VERSION:2.0.0'.",
         "ERROR: invalid version string HI\r\n",
     ),
     (
-        LeftBeforeVersion(BOB),
+        causes.LeftBeforeVersion(BOB),
         "Bob closed the connection before it named its version.",
         "ERROR: could not read version string from seat 2\n",
     ),
     (
-        OutOfTime(BOB, Limit.RESPONSE),
+        causes.OutOfTime(BOB, Limit.RESPONSE),
         "Bob used more time than it had for an answer in hand 7.",
         "ERROR: seat 2 ran out of time\n",
     ),
-    (OutOfTime(BOB, Limit.HAND), "Bob used more time than it had for hand 7.", "ERROR: seat 2 ran out of time\n"),
     (
-        OutOfTime(BOB, Limit.MATCH, is_replayed=True),
+        causes.OutOfTime(BOB, Limit.HAND),
+        "Bob used more time than it had for hand 7.",
+        "ERROR: seat 2 ran out of time\n",
+    ),
+    (
+        causes.OutOfTime(BOB, Limit.MATCH, is_replayed=True),
         "Bob used more time than it had for the match in hand 7.",
         "ERROR: seat 2 ran out of time in transaction file\n",
     ),
-    (Silent(BOB, 2_100_000, 2_000_000), "Bob did not answer within 2 s in hand 7.", WAITED),
-    (ConnectionClosed(BOB, 2_100_000, 2_000_000), "Bob closed the connection in hand 7.", WAITED),
+    (causes.Silent(BOB, 2_100_000, 2_000_000), "Bob did not answer within 2 s in hand 7.", WAITED),
+    (causes.ConnectionClosed(BOB, 2_100_000, 2_000_000), "Bob closed the connection in hand 7.", WAITED),
     (
-        TooManyIdleLines(BOB, 7, 20, line=b"#\n"),
+        causes.TooManyIdleLines(BOB, 7, 20, line=b"#\n"),
         "Bob sent more than 20 lines that are no answers in hand 7.",
         "ERROR: seat 2 sent more than 20 lines that are no answers in hand 7\n",
     ),
-    (NotReading(BOB), "Bob did not read what it was sent in hand 7.", "ERROR: could not send state to seat 2\n"),
-    (NotSent(BOB), "Bob no longer took what it was sent in hand 7.", "ERROR: could not send state to seat 2\n"),
-    (BotFailed(BOB, "it is broken"), "Bob: it is broken.", "ERROR: seat 2: it is broken\n"),
-    (NobodyLeft(), "no player is left to act.", "ERROR: no player is left to act\n"),
-    (NotWritten("m.log", "no space"), "could not write m.log: no space.", "ERROR: could not write m.log: no space\n"),
-    (NotWritten(None, "no space"), "could not write a log: no space.", "ERROR: could not write a log: no space\n"),
+    (causes.NotReading(BOB), "Bob did not read what it was sent in hand 7.", "ERROR: could not send state to seat 2\n"),
+    (causes.NotSent(BOB), "Bob no longer took what it was sent in hand 7.", "ERROR: could not send state to seat 2\n"),
+    (causes.BotFailed(BOB, "it is broken"), "Bob: it is broken.", "ERROR: seat 2: it is broken\n"),
+    (causes.NobodyLeft(), "no player is left to act.", "ERROR: no player is left to act\n"),
     (
-        InternalError("KeyError", "3"),
+        causes.NotWritten("m.log", "no space"),
+        "could not write m.log: no space.",
+        "ERROR: could not write m.log: no space\n",
+    ),
+    (
+        causes.NotWritten(None, "no space"),
+        "could not write a log: no space.",
+        "ERROR: could not write a log: no space\n",
+    ),
+    (
+        causes.InternalError("KeyError", "3"),
         "internal error: KeyError: 3.",
         "ERROR: internal error: KeyError: 3\n",
     ),
     (
-        BadTransaction(TransactionProblem.WRONG_HAND, "c 1 1.0 1.0\n"),
+        causes.BadTransaction(causes.TransactionProblem.WRONG_HAND, "c 1 1.0 1.0\n"),
         "the actions of an earlier run cannot be played again.",
         "ERROR: handId mismatch in transaction log: c 1 1.0 1.0\n",
     ),
@@ -104,24 +93,24 @@ SENTENCES: list[tuple[Cause, str, str]] = [
 
 
 @pytest.mark.parametrize(("cause", "for_people", "printed"), SENTENCES)
-def test_every_cause_has_its_sentences(cause: Cause, for_people: str, printed: str) -> None:
+def test_every_cause_has_its_sentences(cause: causes.Cause, for_people: str, printed: str) -> None:
     assert sentence_of(cause, ["Ann", "Bob"], 7) == for_people
     assert failure_text(cause) == printed
 
 
 def test_no_cause_is_forgotten_above() -> None:
-    families = (PlayerCause, MatchCause)
+    families = (causes.PlayerCause, causes.MatchCause)
     defined = {value for value in vars(causes).values() if isinstance(value, type) and issubclass(value, families)}
     assert {type(cause) for cause, *_ in SENTENCES} == defined - set(families)
 
 
 @pytest.mark.parametrize("cause", [cause for cause, *_ in SENTENCES])
-def test_causes_are_values(cause: Cause) -> None:
+def test_causes_are_values(cause: causes.Cause) -> None:
     copy = pickle.loads(pickle.dumps(cause))
     assert (copy, hash(copy)) == (cause, hash(cause))
     assert pickle.loads(pickle.dumps(MatchFailure(cause))).cause == cause
 
 
 def test_a_full_buffer_means_that_the_player_does_not_read() -> None:
-    assert sending_failed(BOB, OSError(errno.ENOBUFS, "full")) == NotReading(BOB)
-    assert sending_failed(BOB, BrokenPipeError(errno.EPIPE, "Broken pipe")) == NotSent(BOB)
+    assert causes.sending_failed(BOB, OSError(errno.ENOBUFS, "full")) == causes.NotReading(BOB)
+    assert causes.sending_failed(BOB, BrokenPipeError(errno.EPIPE, "Broken pipe")) == causes.NotSent(BOB)

@@ -17,15 +17,7 @@ from logs.acpc_log.reader import read_log
 from logs.errors import DamagedLogError, LogProblem, ProblemKind
 from logs.transaction_log import format_time
 from tests.dealer.helpers import Board, drawn_by_state, setup_of, speaker
-from tests.logs.hands import (
-    RECORDED,
-    as_seen,
-    log_lines,
-    log_of_2012,
-    random_hands,
-    recorded_file,
-    recorded_game,
-)
+from tests.logs import hands as sample
 
 
 class Files(Watcher):
@@ -54,7 +46,7 @@ class Files(Watcher):
 def played(folder: Path, hands: int = 40) -> list[HandRecord]:
     """A match of three players who talk, answer wrongly and out of turn; its files are in the folder."""
     files = Files()
-    board = Board(setup_of(random_hands("limit3", 1)[0].game, hands), watchers=[files])
+    board = Board(setup_of(sample.random_hands("limit3", 1)[0].game, hands), watchers=[files])
     asked = itertools.count()
     plain = speaker(drawn_by_state())
 
@@ -72,7 +64,7 @@ def played(folder: Path, hands: int = 40) -> list[HandRecord]:
 
     board.connect_all().talk([talker] * 3)
     (folder / "x.log").write_text(
-        "".join([*log_lines(board.seen.records[:1], "holdem.limit.3p", score=False)[:4], *board.log])
+        "".join([*sample.log_lines(board.seen.records[:1], "holdem.limit.3p", score=False)[:4], *board.log])
     )
     (folder / "x.tlog").write_text(files.tlog)
     (folder / "x.err").write_bytes(files.transcript)
@@ -121,12 +113,12 @@ def test_a_transcript_that_is_not_there(tmp_path: Path) -> None:
         list(read_log(tmp_path / "x.log", transcript=tmp_path / "y.err"))
 
 
-@pytest.mark.parametrize("name", RECORDED)
+@pytest.mark.parametrize("name", sample.RECORDED)
 def test_the_recorded_matches(name: str, tmp_path: Path) -> None:
     """Their files, wild ones too, with times put where they were masked."""
     count = itertools.count(1_000_000_000_000_000)
     for ending in ("log", "tlog", "err"):
-        text = recorded_file(name, ending)
+        text = sample.recorded_file(name, ending)
         if ending != "log":
             text = re.sub(r"(?<=at )T|(?<= )T\b", lambda _: format_time(next(count)), text)
         (tmp_path / f"x.{ending}").write_bytes(text.encode("utf-8", "surrogateescape"))
@@ -134,7 +126,7 @@ def test_the_recorded_matches(name: str, tmp_path: Path) -> None:
     hands = list(
         read_log(
             tmp_path / "x.log",
-            game=recorded_game(name),
+            game=sample.recorded_game(name),
             times=True,
             transcript=tmp_path / "x.err",
             on_problem=heard.append,
@@ -147,10 +139,12 @@ def test_the_recorded_matches(name: str, tmp_path: Path) -> None:
     times = [hand.times for hand in hands]
     (tmp_path / "x.tlog").unlink()
     hands = list(
-        read_log(tmp_path / "x.log", game=recorded_game(name), transcript=tmp_path / "x.err", on_problem=heard.append)
+        read_log(
+            tmp_path / "x.log", game=sample.recorded_game(name), transcript=tmp_path / "x.err", on_problem=heard.append
+        )
     )
     assert heard == []
-    is_quiet = "TO 1 at" not in recorded_file(name, "err")
+    is_quiet = "TO 1 at" not in sample.recorded_file(name, "err")
     assert [len(hand.times) for hand in hands] == [0 if is_quiet else len(of_hand) for of_hand in times]
 
 
@@ -159,8 +153,8 @@ def test_the_recorded_matches(name: str, tmp_path: Path) -> None:
 
 def logged(folder: Path, hands: int = 6) -> tuple[list[HandRecord], list[str]]:
     """A log with its transaction log: the hands, and the lines of the latter."""
-    records = random_hands("kuhn", hands, with_notes=True)
-    (folder / "x.log").write_text("".join(log_lines(records, "kuhn.limit.2p")))
+    records = sample.random_hands("kuhn", hands, with_notes=True)
+    (folder / "x.log").write_text("".join(sample.log_lines(records, "kuhn.limit.2p")))
     lines = [
         format_transaction(action, record.hand_number, *times)
         for record in records
@@ -185,7 +179,7 @@ def test_a_transaction_log_alone_gives_times(tmp_path: Path) -> None:
     assert problems == []
     assert [hand.times for hand in hands] == [record.times for record in records]
     assert all(
-        hand == dataclasses.replace(as_seen(record), times=record.times)
+        hand == dataclasses.replace(sample.as_seen(record), times=record.times)
         for hand, record in zip(hands, records, strict=True)
     )
 
@@ -230,7 +224,7 @@ def test_damaged_transactions_are_told(tmp_path: Path) -> None:
 
 def test_a_log_that_lacks_hands_finds_its_times_again(tmp_path: Path) -> None:
     records, lines = logged(tmp_path, 9)
-    log = log_lines(records, "kuhn.limit.2p")
+    log = sample.log_lines(records, "kuhn.limit.2p")
     (tmp_path / "x.log").write_text("".join(log[:6] + log[9:]))
     (tmp_path / "x.tlog").write_text("".join(lines))
     heard: list[LogProblem] = []
@@ -295,5 +289,5 @@ def test_a_transcript_cut_off_anywhere(tmp_path: Path, size: int) -> None:
 
 
 def test_a_log_of_2012_has_no_companions(tmp_path: Path) -> None:
-    (tmp_path / "x.log").write_text(log_of_2012("2p.limit.h1000.r0"))
+    (tmp_path / "x.log").write_text(sample.log_of_2012("2p.limit.h1000.r0"))
     assert sum(1 for _ in read_log(tmp_path / "x.log", strict=True, times=True)) == 1000

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from tests.logs.hands import (
     OF_2012,
     RECORDED,
     as_seen,
+    each_byte_changed,
     log_lines,
     log_of_2012,
     random_hands,
@@ -448,10 +448,7 @@ def test_any_byte_changed_is_never_a_traceback(tmp_path: Path) -> None:
     written = random_hands("leduc", 6)
     text = "".join(log_lines(written, "leduc.limit.2p")).encode()
     lines = {format_state_line(record) for record in written}
-    chance = random.Random(5)
-    for at in range(len(text)):
-        changed = bytearray(text)
-        changed[at] = chance.choice([0, 10, 13, 32, 45, 58, 124, 255, changed[at] ^ 1, chance.randrange(256)])
+    for at, changed in enumerate(each_byte_changed(text, b"\n\r -:|")):
         path.write_bytes(changed)
         heard: list[LogProblem] = []
         try:

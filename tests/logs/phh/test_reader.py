@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import random
 from collections import Counter
 from decimal import Decimal
 from pathlib import Path
@@ -18,7 +17,7 @@ from logs.errors import DamagedLogError, LogError, LogProblem, ProblemKind
 from logs.formats import ExportOptions
 from logs.phh import format_phh, format_phhs, read_phh
 from protocol.match_state import betting_text
-from tests.logs.hands import HOLDEM, RECORDED, as_seen, random_hands, recorded_file, recorded_game
+from tests.logs.hands import HOLDEM, RECORDED, as_seen, each_byte_changed, random_hands, recorded_file, recorded_game
 
 
 def read(text: str, **options: Any) -> tuple[list[HandRecord], list[str]]:
@@ -432,10 +431,7 @@ def test_a_file_cut_off_anywhere(tmp_path: Path) -> None:
 def test_any_byte_changed_is_never_a_traceback(tmp_path: Path) -> None:
     path = tmp_path / "x.phhs"
     text = "".join(format_phhs(random_hands("nolimit3", 2, seed=4, with_notes=True))).encode()
-    chance = random.Random(5)
-    for at in range(len(text)):
-        changed = bytearray(text)
-        changed[at] = chance.choice([0, 10, 34, 39, 45, 91, 93, 255, changed[at] ^ 1, chance.randrange(256)])
+    for changed in each_byte_changed(text, b"\n\"'-[]"):
         path.write_bytes(changed)
         heard: list[LogProblem] = []
         hands = list(read_phh(path, on_problem=heard.append))
