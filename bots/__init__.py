@@ -11,14 +11,15 @@
 With ``run(PairRaiser())`` at its end, the file is a program that plays: ``python my_bot.py HOST PORT``.
 """
 
-from importlib.machinery import SourceFileLoader
-from os.path import dirname, join
-from types import ModuleType
+from importlib.machinery import SourceFileLoader as _Loader
+from os.path import dirname as _dirname
+from os.path import join as _join
+from types import ModuleType as _Module
 from typing import TYPE_CHECKING, Any
 
-_shadowing = ModuleType("engine.shadowing")
-_shadowing.__file__ = join(dirname(__path__[0]), "engine", "shadowing.py")
-SourceFileLoader(_shadowing.__name__, _shadowing.__file__).exec_module(_shadowing)
+_shadowing = _Module("engine.shadowing")
+_shadowing.__file__ = _join(_dirname(__path__[0]), "engine", "shadowing.py")
+_Loader(_shadowing.__name__, _shadowing.__file__).exec_module(_shadowing)
 
 # Not logs and dealer: a playing bot needs neither, so a file of that name beside it does no harm.
 with _shadowing.ours("engine", "protocol"):

@@ -18,9 +18,10 @@ from __future__ import annotations
 
 import importlib
 import logging
-from importlib.machinery import SourceFileLoader
-from os.path import dirname, join
-from types import ModuleType
+from importlib.machinery import SourceFileLoader as _Loader
+from os.path import dirname as _dirname
+from os.path import join as _join
+from types import ModuleType as _Module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -94,9 +95,9 @@ _HOMES = (
 )
 """The modules that the names come from, light ones first."""
 
-_shadowing = ModuleType("engine.shadowing")
-_shadowing.__file__ = join(dirname(__path__[0]), "engine", "shadowing.py")
-SourceFileLoader(_shadowing.__name__, _shadowing.__file__).exec_module(_shadowing)
+_shadowing = _Module("engine.shadowing")
+_shadowing.__file__ = _join(_dirname(__path__[0]), "engine", "shadowing.py")
+_Loader(_shadowing.__name__, _shadowing.__file__).exec_module(_shadowing)
 _ours = _shadowing.ours("engine", "protocol", "logs", "bots", "dealer")
 _ours.check()
 

@@ -16,13 +16,14 @@ m1 ('Ann', 'Bob') (20.0, -20.0)
 Here are the record and the lines that the dealer writes; `logs.errors` draws the tree of the errors.
 """
 
-from importlib.machinery import SourceFileLoader
-from os.path import dirname, join
-from types import ModuleType
+from importlib.machinery import SourceFileLoader as _Loader
+from os.path import dirname as _dirname
+from os.path import join as _join
+from types import ModuleType as _Module
 
-_shadowing = ModuleType("engine.shadowing")
-_shadowing.__file__ = join(dirname(__path__[0]), "engine", "shadowing.py")
-SourceFileLoader(_shadowing.__name__, _shadowing.__file__).exec_module(_shadowing)
+_shadowing = _Module("engine.shadowing")
+_shadowing.__file__ = _join(_dirname(__path__[0]), "engine", "shadowing.py")
+_Loader(_shadowing.__name__, _shadowing.__file__).exec_module(_shadowing)
 
 with _shadowing.ours("engine", "protocol"):
     from logs.acpc_log import format_header, format_score_line, format_state_line

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import re
 import shutil
 import subprocess
@@ -55,18 +56,20 @@ def test_pot_odds_bot(root: Path, program_env: dict[str, str]) -> None:
 
 
 def test_the_snippet_of_the_package(tmp_path: Path, program_env: dict[str, str]) -> None:
+    """The bot of the docstring's example, with the line that makes it a program."""
     assert bots.__doc__ is not None
-    snippet = [line[4:] for line in bots.__doc__.splitlines() if line.startswith("    ") or not line]
+    examples = [example.source for example in doctest.DocTestParser().get_examples(bots.__doc__)]
+    shown = [source for source in examples if source.startswith(("from bots import", "class"))]
     path = tmp_path / "my_bot.py"
-    path.write_text("\n".join(snippet))
-    assert len("\n".join(snippet).strip().splitlines()) < 15
+    path.write_text("".join([*shown, "from bots import run\n", "run(PairRaiser())\n"]))
+    assert len(path.read_text().splitlines()) < 15
     script = limit_script()
     assert serve_script(script, [sys.executable, path], timeout_s=60, env=program_env) == (
         0,
         "",
         "bot: the dealer closed the connection in the middle of hand 1\n",
     )
-    assert script.replies == ["c", "c", "c"]
+    assert script.replies == ["c", "r", "c"]  # raises on the flop with a pair of aces
 
 
 @pytest.fixture(scope="module")
