@@ -33,6 +33,14 @@ IMPORTED = ("dealer.cli.app", "dealer.reference.command", "dealer.contest.tourna
 """What the server imports before it forks."""
 
 
+def loaded_by(imports: str, modules: Sequence[str]) -> list[str]:
+    """Which of the modules a fresh interpreter has loaded after an import statement."""
+    code = f"import sys\n{imports}\nprint(*sorted(set({list(modules)!r}) & set(sys.modules)))"
+    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    return ran.stdout.split()
+
+
 class Program(Protocol):
     """What a started program offers, of whatever kind it is."""
 

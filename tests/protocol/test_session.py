@@ -440,40 +440,32 @@ def test_comments(line: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "line",
+    "event",
     [
-        b"\n",
-        b"\r\n",
-        b" # no comment\n",
-        b"nonsense\n",
-        b"MATCHSTATE:\n",
-        b"\0\n",
-        b"\0" + ECHO + b":c\r\n",
-        b"MATCHSTATE:1:30\0::|9hQd:c\r\n",
-        b"matchstate:1:30::|9hQd:c\r\n",
-        b" " + ECHO + b":c\r\n",
-        b"MATCHSTATE:1:30:r199:|9hQd:c\r\n",
-        b"VERSION:2.0.0\r\n",
+        BadState(b"\n"),
+        BadState(b"\r\n"),
+        BadState(b" # no comment\n"),
+        BadState(b"nonsense\n"),
+        BadState(b"MATCHSTATE:\n"),
+        BadState(b"\0\n"),
+        BadState(b"\0" + ECHO + b":c\r\n"),
+        BadState(b"MATCHSTATE:1:30\0::|9hQd:c\r\n"),
+        BadState(b"matchstate:1:30::|9hQd:c\r\n"),
+        BadState(b" " + ECHO + b":c\r\n"),
+        BadState(b"MATCHSTATE:1:30:r199:|9hQd:c\r\n"),
+        BadState(b"VERSION:2.0.0\r\n"),
+        StaleReply(b"MATCHSTATE:1:29::|9hQd:c\r\n"),
+        StaleReply(b"MATCHSTATE:0:30::9hQd|:c\r\n"),
+        StaleReply(b"MATCHSTATE:1:30:c:|9hQd:c\r\n"),
+        StaleReply(b"MATCHSTATE:1:30::|9hQs:c\r\n"),
+        StaleReply(b"MATCHSTATE:1:30::|:c\r\n"),
+        StaleReply(b"MATCHSTATE:1:30:cc/:|9hQd/2c3c4c:c\r\n"),
+        StaleReply(b"MATCHSTATE:1:29::|9hQd\r\n"),
     ],
 )
-def test_bad_states(line: bytes) -> None:
-    assert judge(line) == BadState(line)
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        b"MATCHSTATE:1:29::|9hQd:c\r\n",
-        b"MATCHSTATE:0:30::9hQd|:c\r\n",
-        b"MATCHSTATE:1:30:c:|9hQd:c\r\n",
-        b"MATCHSTATE:1:30::|9hQs:c\r\n",
-        b"MATCHSTATE:1:30::|:c\r\n",
-        b"MATCHSTATE:1:30:cc/:|9hQd/2c3c4c:c\r\n",
-        b"MATCHSTATE:1:29::|9hQd\r\n",
-    ],
-)
-def test_stale_replies(line: bytes) -> None:
-    assert judge(line) == StaleReply(line)
+def test_lines_that_do_not_answer(event: BadState | StaleReply) -> None:
+    judged = judge(event.raw)
+    assert (type(judged), judged) == (type(event), event)
 
 
 def test_a_size_or_a_board_that_differs_is_stale() -> None:

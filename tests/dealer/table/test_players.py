@@ -64,18 +64,18 @@ def test_a_name_of_ones_own(text: str, name: str, kind: PlayerKind, rest: str) -
 
 
 @pytest.mark.parametrize(
-    ("text", "name", "rest"),
+    ("text", "name"),
     [
-        ("shark.py:Shark", "Shark", "shark.py:Shark"),
-        ("shark.py:Shark?depth=2", "Shark_depth_2", "shark.py:Shark?depth=2"),
-        ("Ann=shark.py:Shark", "Ann", "shark.py:Shark"),
-        ("pond.fish:Fish", "Fish", "pond.fish:Fish"),
+        ("shark.py:Shark", "Shark"),
+        ("shark.py:Shark?depth=2", "Shark_depth_2"),
+        ("Ann=shark.py:Shark", "Ann"),
+        ("pond.fish:Fish", "Fish"),
     ],
 )
-def test_a_bot_of_ones_own_is_not_run_before_it_plays(tmp_path: Path, text: str, name: str, rest: str) -> None:
+def test_a_bot_of_ones_own_is_not_run_before_it_plays(tmp_path: Path, text: str, name: str) -> None:
     (tmp_path / "shark.py").write_text("raise SystemExit('imported')\n")
     folder = str(tmp_path)
-    assert parse_player(text, folder) == Player(rest, name, PlayerKind.PYTHON, (), folder)
+    assert parse_player(text, folder) == Player(text.removeprefix("Ann="), name, PlayerKind.PYTHON, (), folder)
 
 
 def test_a_file_of_a_bot_must_be_there() -> None:

@@ -47,16 +47,18 @@ A_MILKS_THE_WEAK = [
 """A wins most from the weakest and loses to everybody else."""
 
 
-def test_the_two_rankings_differ_where_the_strong_do_not_milk_the_weak() -> None:
-    assert [place.player for place in total_bankroll(A_MILKS_THE_WEAK, 4)] == [A, B, C, D]
-    assert instant_runoff(A_MILKS_THE_WEAK, 4) == [B, C, A, D]
-
-
-def test_a_circle() -> None:
-    """A beats B, B beats C, C beats A: by how much decides who is removed, then the pair that is left decides."""
-    circle = [pair(A, B, 10), pair(B, C, 30), pair(C, A, 15)]
-    assert [place.player for place in total_bankroll(circle, 3)] == [B, A, C]
-    assert instant_runoff(circle, 3) == [A, B, C]
+@pytest.mark.parametrize(
+    ("contests", "by_bankroll", "by_runoff"),
+    [
+        pytest.param(A_MILKS_THE_WEAK, [A, B, C, D], [B, C, A, D], id="the strong do not milk the weak"),
+        # by how much one wins decides who is removed, then the pair that is left decides
+        pytest.param([pair(A, B, 10), pair(B, C, 30), pair(C, A, 15)], [B, A, C], [A, B, C], id="a circle"),
+        pytest.param([pair(B, A, 0), pair(C, A, 0), pair(C, B, 0)], [A, B, C], [A, B, C], id="equals, by number"),
+    ],
+)
+def test_the_two_rankings(contests: list[RankedContest], by_bankroll: list[int], by_runoff: list[int]) -> None:
+    assert [place.player for place in total_bankroll(contests, len(by_runoff))] == by_bankroll
+    assert instant_runoff(contests, len(by_runoff)) == by_runoff
 
 
 def test_tables_of_three() -> None:
@@ -74,12 +76,6 @@ def test_tables_of_three() -> None:
         (D, pytest.approx(-86 / 3)),
     ]
     assert instant_runoff(contests, 4) == [A, B, C, D]
-
-
-def test_equals_stand_in_the_order_of_their_numbers() -> None:
-    level = [pair(B, A, 0), pair(C, A, 0), pair(C, B, 0)]
-    assert [place.player for place in total_bankroll(level, 3)] == [A, B, C]
-    assert instant_runoff(level, 3) == [A, B, C]
 
 
 def test_contests_that_failed() -> None:
