@@ -26,25 +26,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+import protocol
 from bots.bot import Bot
 from bots.errors import BotExited, BotTimeout, RemoteBotError
 from bots.program import Program
 from bots.view import View
 from engine import Action, Game, betting_start
-from protocol import (
-    NEED_DATA,
-    BadAction,
-    Closed,
-    Comment,
-    DealerSession,
-    Handshake,
-    RemoteProtocolError,
-    Reply,
-    SessionState,
-    UnknownAction,
-    find_game,
-    format_game_definition,
-)
 from protocol.session import DealerEvent
 
 __all__ = ["RemoteBot"]
@@ -93,11 +80,11 @@ class RemoteBot(Bot):
             RemoteBotError: its first line names no version.
         """
         self.command = tuple(shlex.split(command, posix=os.name != "nt") if isinstance(command, str) else command)
-        self.game = find_game(game)[1] if isinstance(game, str) else game
+        self.game = protocol.find_game(game)[1] if isinstance(game, str) else game
         self._reply_timeout_s = reply_timeout_s
         self._leave_timeout_s = leave_timeout_s
         self._error: RemoteBotError | None = None
-        self._session = DealerSession(self.game)
+        self._session = protocol.DealerSession(self.game)
         self._connection: socket.socket | None = None
         self._number = -1
         """The hand the program is in, as it counts."""
@@ -107,7 +94,7 @@ class RemoteBot(Bot):
         """How many actions of it the program knows; -1 before its first state."""
         self._folder = tempfile.TemporaryDirectory()
         folder = Path(self._folder.name)
-        (folder / "bot.game").write_text(format_game_definition(self.game), "ascii")
+        (folder / "bot.game").write_text(protocol.format_game_definition(self.game), "ascii")
         variables = {**(os.environ if environment is None else environment), "ARENA_GAME": str(folder / "bot.game")}
         try:
             with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -160,17 +147,17 @@ class RemoteBot(Bot):
             RemoteBotError: its answer holds no action, or an earlier call failed.
         """
         self._tell(view)
-        if self._session.state is not SessionState.AWAITING_REPLY:
+        if self._session.state is not protocol.SessionState.AWAITING_REPLY:
             # The same state is asked about once more.
             self._send(view)
         deadline_s = time.monotonic() + self._reply_timeout_s
         while True:
             event = self._next_event("answer", self._reply_timeout_s, deadline_s)
-            if isinstance(event, Reply):
+            if isinstance(event, protocol.Reply):
                 return event.action
-            if isinstance(event, Comment):
+            if isinstance(event, protocol.Comment):
                 view.comment(event.raw.decode("utf-8", "replace").lstrip("#; "))
-            elif isinstance(event, BadAction | UnknownAction):
+            elif isinstance(event, protocol.BadAction | protocol.UnknownAction):
                 raise self._fail(RemoteBotError(f"its answer {event.raw!r} holds no action", self.command, ()))
 
     def hand_finished(self, view: View) -> None:
@@ -232,9 +219,9 @@ class RemoteBot(Bot):
     def _greet(self, timeout_s: float, deadline_s: float) -> None:
         try:
             event = self._next_event("name its version", timeout_s, deadline_s)
-        except RemoteProtocolError as error:
+        except protocol.RemoteProtocolError as error:
             raise self._fail(RemoteBotError(str(error), self.command, ())) from None
-        assert isinstance(event, Handshake)
+        assert isinstance(event, protocol.Handshake)
 
     def _next_event(self, what: str, timeout_s: float, deadline_s: float) -> DealerEvent:
         """What the program does next, its end apart, which raises."""
@@ -243,12 +230,12 @@ class RemoteBot(Bot):
         assert self._connection is not None
         while True:
             event = self._session.next_event()
-            if isinstance(event, Closed):
+            if isinstance(event, protocol.Closed):
                 raise self._exited()
             left_s = deadline_s - time.monotonic()
-            if left_s <= 0 and not isinstance(event, Reply | Handshake):
+            if left_s <= 0 and not isinstance(event, protocol.Reply | protocol.Handshake):
                 raise self._timed_out(what, timeout_s)
-            if event is not NEED_DATA:
+            if event is not protocol.NEED_DATA:
                 return event
             self._connection.settimeout(left_s)
             try:
