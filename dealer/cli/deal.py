@@ -26,7 +26,7 @@ def deal(
     game: Annotated[str, typer.Argument(metavar="GAME", help="A game's name or a .game file.")],
     seats: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[SEAT...]", help="A built-in bot, a command, or 'tcp' (the default for every seat)."),
+        typer.Argument(metavar="[SEAT...]", help="A bot, a command, or 'tcp' (the default for every seat)."),
     ] = None,
     host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 admits other machines.")] = _HOST,
     ports: Annotated[str, typer.Option(help="Ports by seat, separated by commas; 0 or none: any free port.")] = "",

@@ -42,8 +42,8 @@ def doctor(
         str | None,
         typer.Argument(
             metavar="BOT",
-            help="A built-in bot (see 'arena bots'), a command that is started with host and port, or 'tcp' for a "
-            "client that connects by itself.",
+            help="A bot (see 'arena bots'), FILE.py:CLASS or MODULE:CLASS, a command that is started with host and "
+            "port, or 'tcp' for a client that connects by itself.",
             show_default=False,
         ),
     ] = None,

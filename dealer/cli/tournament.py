@@ -24,7 +24,7 @@ def tournament(
         list[str],
         typer.Argument(
             metavar="FILE|BOT...",
-            help="A TOML file that names bots and games, or the bots: built-in, or commands; NAME=BOT gives a name.",
+            help="A TOML file with bots and games, or the bots as in 'arena play'. NAME=BOT gives a name.",
         ),
     ],
     games: Annotated[
@@ -32,7 +32,7 @@ def tournament(
         typer.Option("--game", "-g", help="A game to play; may be given several times.", show_default="limit"),
     ] = None,
     gauntlet: Annotated[
-        bool, typer.Option("--gauntlet", help="Let the first bot meet all others, but not these each other.")
+        bool, typer.Option("--gauntlet", help="Let the first bot meet all the others; the others do not meet.")
     ] = False,
     *,
     options: RunOptions,
