@@ -51,27 +51,27 @@ RANDOM_OPTIONS = (
 )
 
 
-@pytest.mark.parametrize(
-    ("spec", "sentence"),
-    [
-        ("shark", "'shark': there is no bot 'shark'; there are: calling, constant, folding, mfs, raising, random"),
-        ("", "there is no bot ''"),
-        ("random?pass=1", f"'random?pass=1': random has no option 'pass'; {RANDOM_OPTIONS}"),
-        ("random?raise_=1", "random has no option 'raise_'"),
-        ("random?fold=often", f"fold must be a number, not 'often'; {RANDOM_OPTIONS}"),
-        ("random?seed=1.5", "seed must be a whole number, not '1.5'"),
-        ("random?fold", "the option 'fold' needs a value: fold=VALUE"),
-        ("random?fold=1,", "random has no option ''"),
-        ("random?fold=1,fold=1", "the option 'fold' is given twice"),
-        ("calling?x=1", "calling has no option 'x'; calling takes no options"),
-        ("random?fold=-1", "'random?fold=-1': the probabilities must be 0 or more"),
-        ("random?decisions=1/2", "decisions must be five proportions such as 20/50/15/10/5"),
-        ("random?decisions=20/50/15/10/5,fold=0.1", "give either decisions or fold, call and raise"),
-        ("constant?decision=6", "decision must be 1 to 5, for fold, call, small, medium or large raise, not 6"),
-        ("constant?decision=3,action=raise", "give either decision or action and size"),
-        ("constant?action=bet", "action must be fold, call or raise, not 'bet'"),
-    ],
-)
+COMPLAINTS = [
+    ("shark", "'shark': there is no bot 'shark'; there are: calling, constant, folding, mfs, raising, random"),
+    ("", "there is no bot ''"),
+    ("random?pass=1", f"'random?pass=1': random has no option 'pass'; {RANDOM_OPTIONS}"),
+    ("random?raise_=1", "random has no option 'raise_'"),
+    ("random?fold=often", f"fold must be a number, not 'often'; {RANDOM_OPTIONS}"),
+    ("random?seed=1.5", "seed must be a whole number, not '1.5'"),
+    ("random?fold", "the option 'fold' needs a value: fold=VALUE"),
+    ("random?fold=1,", "random has no option ''"),
+    ("random?fold=1,fold=1", "the option 'fold' is given twice"),
+    ("calling?x=1", "calling has no option 'x'; calling takes no options"),
+    ("random?fold=-1", "'random?fold=-1': the probabilities must be 0 or more"),
+    ("random?decisions=1/2", "decisions must be five proportions such as 20/50/15/10/5"),
+    ("random?decisions=20/50/15/10/5,fold=0.1", "give either decisions or fold, call and raise"),
+    ("constant?decision=6", "decision must be 1 to 5, for fold, call, small, medium or large raise, not 6"),
+    ("constant?decision=3,action=raise", "give either decision or action and size"),
+    ("constant?action=bet", "action must be fold, call or raise, not 'bet'"),
+]
+
+
+@pytest.mark.parametrize(("spec", "sentence"), COMPLAINTS)
 def test_complaints(spec: str, sentence: str) -> None:
     with pytest.raises(SpecError) as caught:
         make_bot(spec)

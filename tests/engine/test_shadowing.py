@@ -115,16 +115,16 @@ def test_a_distribution_in_front_of_ours_is_named_and_not_run(tmp_path: Path, im
     assert "Uninstall it, or install acpc-arena into an environment of its own." in last_line(done)
 
 
-@pytest.mark.parametrize(
-    ("package", "code", "script"),
-    [
-        ("engine", "", "import protocol"),
-        ("protocol", "", "import bots"),
-        ("logs", "", "from dealer import play"),
-        ("logs", "", "from dealer.cli import main; main()"),
-        ("bots", "print 'written for Python 2'\n", "from dealer import play"),
-    ],
-)
+OVERWRITTEN = [
+    ("engine", "", "import protocol"),
+    ("protocol", "", "import bots"),
+    ("logs", "", "from dealer import play"),
+    ("logs", "", "from dealer.cli import main; main()"),
+    ("bots", "print 'written for Python 2'\n", "from dealer import play"),
+]
+
+
+@pytest.mark.parametrize(("package", "code", "script"), OVERWRITTEN)
 def test_a_distribution_that_has_overwritten_ours_is_named(
     tmp_path: Path, package: str, code: str, script: str
 ) -> None:

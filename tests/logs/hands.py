@@ -14,6 +14,7 @@ from pathlib import Path
 
 from engine import Deal, Game, Seat, betting_start, deals, hand_values
 from logs import HandRecord, PlayerComment, Times, format_header, format_score_line, format_state_line
+from logs.acpc_log.reader import read_log
 from protocol import find_game, parse_game_definition
 from tests.engine.strategies import random_action
 
@@ -83,6 +84,13 @@ def totals_of(records: Iterable[HandRecord]) -> list[float]:
         for seat, value in zip(record.seats, record.values, strict=True):
             totals[seat] = totals.get(seat, 0.0) + value
     return [totals[seat] for seat in sorted(totals)]
+
+
+@cache
+def recorded_hands(name: str) -> tuple[HandRecord, ...]:
+    """The hands of a recorded match, read from its log."""
+    lines = recorded_file(name, "log").splitlines(keepends=True)
+    return tuple(read_log(lines, game=recorded_game(name), strict=True))
 
 
 def as_seen(record: HandRecord) -> HandRecord:

@@ -151,16 +151,16 @@ def test_formats_by_their_words() -> None:
         parse_formats("phh,xml")
 
 
-@pytest.mark.parametrize(
-    ("stakes", "name", "value"),
-    [
-        ("0.50/1", "nolimit", "0.01"),
-        ("$50/$100", "nolimit", "1"),
-        ("10/20", "limit", "1"),
-        ("0.05/0.10", "limit", "0.005"),
-        ("5/10", "limit3", "0.5"),
-    ],
-)
+STAKES = [
+    ("0.50/1", "nolimit", "0.01"),
+    ("$50/$100", "nolimit", "1"),
+    ("10/20", "limit", "1"),
+    ("0.05/0.10", "limit", "0.005"),
+    ("5/10", "limit3", "0.5"),
+]
+
+
+@pytest.mark.parametrize(("stakes", "name", "value"), STAKES)
 def test_stakes_say_what_a_chip_is_worth(stakes: str, name: str, value: str) -> None:
     assert chip_value_of(stakes, find_game(name)[1]) == Decimal(value)
 

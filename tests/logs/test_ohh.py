@@ -13,14 +13,13 @@ import pytest
 
 from engine import CARD_TEXTS, Game
 from logs import HandRecord, Times
-from logs.acpc_log.reader import read_log
 from logs.errors import LogsError
 from logs.formats import ExportOptions
 from logs.ohh import format_ohh, format_ohh_file
 from logs.phh import format_phh, format_phhs, read_phh
 from protocol import find_game
 from tests.logs.acpc_log.test_writer import record
-from tests.logs.hands import HOLDEM, T0, random_hands, recorded_file, recorded_game
+from tests.logs.hands import HOLDEM, T0, random_hands, recorded_hands
 
 # ---- the fields, as hh-specs.handhistory.org has them (1.4.7)
 
@@ -243,15 +242,14 @@ def test_many_random_hands_of_every_shipped_game(name: str, fold: float) -> None
 
 @pytest.mark.parametrize("name", ["holdem.limit.3p.wild", "holdem.nolimit.6p.wild", "holdem.limit.10p.s0"])
 def test_recorded_matches(name: str) -> None:
-    lines = recorded_file(name, "log").splitlines(keepends=True)
-    for hand in read_log(lines, game=recorded_game(name), strict=True):
+    for hand in recorded_hands(name):
         assert_counts(hand)
 
 
 @pytest.mark.parametrize("name", ["sidepots.nolimit.3p.s0", "sidepots.nolimit.3p.s42", "sidepots.nolimit.3p.wild"])
 def test_side_pots(name: str) -> None:
     pots = 0
-    for hand in read_log(recorded_file(name, "log").splitlines(keepends=True), game=recorded_game(name), strict=True):
+    for hand in recorded_hands(name):
         assert_counts(hand)
         pots = max(pots, len(hand_of(hand)["pots"]))
     assert pots == 2
@@ -465,8 +463,7 @@ def test_rake_is_taken_from_the_pots() -> None:
 
 
 def test_rake_of_side_pots_is_shared_out() -> None:
-    lines = recorded_file("sidepots.nolimit.3p.s0", "log").splitlines(keepends=True)
-    for hand in read_log(lines, game=recorded_game("sidepots.nolimit.3p.s0"), strict=True):
+    for hand in recorded_hands("sidepots.nolimit.3p.s0"):
         text = hand_of(hand, rake=lambda pot_chips, _: pot_chips / 7)
         total = sum(Decimal(pot["amount"]) for pot in text["pots"])
         assert sum(results(text).values()) == -sum(Decimal(pot["rake"]) for pot in text["pots"])

@@ -43,14 +43,14 @@ def test_start_up_times_as_json(arena: Arena) -> None:
     assert all(row["rate_median"] > 0 and row["unit"] == "ms" for row in rows)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("dealer", "--reference-dealer", "no/such/dealer"), "'no/such/dealer' is not a program that can be started"),
-        (("dealer", "--matches", "1,x"), "--matches 1,x: give whole numbers, separated by commas"),
-        (("dealer", "--matches", "0"), "--matches 0: give whole numbers, separated by commas"),
-    ],
-)
+UNMEASURABLE = [
+    (("dealer", "--reference-dealer", "no/such/dealer"), "'no/such/dealer' is not a program that can be started"),
+    (("dealer", "--matches", "1,x"), "--matches 1,x: give whole numbers, separated by commas"),
+    (("dealer", "--matches", "0"), "--matches 0: give whole numbers, separated by commas"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "words"), UNMEASURABLE)
 def test_what_cannot_be_measured_is_one_sentence(arena_here: Arena, arguments: tuple[str, ...], words: str) -> None:
     ran = arena_here("bench", *arguments)
     assert ran.code == 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 import pytest
@@ -148,6 +148,15 @@ def _play_to_loss(board: Board) -> int:
     return given
 
 
+def _disturbed(name: str, way: str, on_fault: FaultPolicy) -> Iterator[tuple[Board, int, int, list[Loss]]]:
+    """Matches up to the loss that each failure comes to: the board, the seat, the number of answers, the losses."""
+    for number, seat in _moments(name, way):
+        board = Board(setup_for(name, on_fault)).connect_all()
+        _fail_at(board, number, seat, way)
+        number += _play_to_loss(board)
+        yield board, seat, number, _losses(board)
+
+
 def _check_conserved(board: Board) -> None:
     assert [record.hand_number for record in board.seen.records] == list(range(len(board.seen.records)))
     for record in board.seen.records:
@@ -183,11 +192,7 @@ def test_under_end_every_failure_ends_the_match(name: str, way: str) -> None:
 @pytest.mark.parametrize("name", GAMES)
 def test_a_player_who_forfeits_checks_or_folds_and_the_others_play_on(name: str, way: str) -> None:
     expected = undisturbed(name)
-    for number, seat in _moments(name, way):
-        board = Board(setup_for(name, FaultPolicy.FORFEIT)).connect_all()
-        _fail_at(board, number, seat, way)
-        number += _play_to_loss(board)
-        losses = _losses(board)
+    for board, seat, number, losses in _disturbed(name, way, FaultPolicy.FORFEIT):
         if not losses:
             assert board.match.phase is Phase.FINISHED
             assert board.log == expected.board.log
@@ -209,11 +214,7 @@ def test_a_player_who_forfeits_checks_or_folds_and_the_others_play_on(name: str,
 def test_a_player_started_again_goes_on_as_if_nothing_had_happened(name: str, way: str, is_slow: bool) -> None:
     """He is asked what he missed, byte for byte; slow: the others go on without him as long as they can."""
     expected = undisturbed(name)
-    for number, seat in _moments(name, way):
-        board = Board(setup_for(name, FaultPolicy.RESTART)).connect_all()
-        _fail_at(board, number, seat, way)
-        number += _play_to_loss(board)
-        losses = _losses(board)
+    for board, seat, number, losses in _disturbed(name, way, FaultPolicy.RESTART):
         if losses:
             ((failure, hand_number, answers, is_final),) = losses
             assert (failure.seat, failure.kind, is_final) == (seat, WAYS[way][1], False)

@@ -219,20 +219,20 @@ def test_the_any_time_interval_may_be_looked_at_all_the_time(name: str) -> None:
     assert usual > 0.25
 
 
+LONG_MATCHES = [
+    ("normal", 100, 0.05),
+    ("no-limit duplicates, tight against calling", 100, 0.05),
+    ("limit, raising against tight", 100, 0.05),
+    ("even all-ins", 100, 0.05),
+    ("no-limit, shoving against tight", 100, 0.22),
+    ("no-limit, shoving against tight", 1000, 0.05),
+    ("rare loss", 100, 0.45),
+    ("rare loss", 1000, 0.09),
+]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "first", "worst"),
-    [
-        ("normal", 100, 0.05),
-        ("no-limit duplicates, tight against calling", 100, 0.05),
-        ("limit, raising against tight", 100, 0.05),
-        ("even all-ins", 100, 0.05),
-        ("no-limit, shoving against tight", 100, 0.22),
-        ("no-limit, shoving against tight", 1000, 0.05),
-        ("rare loss", 100, 0.45),
-        ("rare loss", 1000, 0.09),
-    ],
-)
+@pytest.mark.parametrize(("name", "first", "worst"), LONG_MATCHES)
 def test_the_any_time_interval_over_long_matches(name: str, first: int, worst: float) -> None:
     any_time, usual = ever_missed(name, 2000, 10_000, first=first)
     assert any_time <= worst + 0.02

@@ -23,6 +23,7 @@ from tests.logs.hands import (
     random_hands,
     recorded_file,
     recorded_game,
+    recorded_hands,
 )
 from tests.logs.pokerkit_oracle import pokerkit
 
@@ -59,22 +60,19 @@ def test_many_random_hands_of_every_shipped_game(name: str, fold: float) -> None
 
 @pytest.mark.parametrize("name", [name for name in RECORDED if name.startswith("holdem")])
 def test_the_recorded_matches(name: str) -> None:
-    lines = recorded_file(name, "log").splitlines(keepends=True)
-    hands = list(read_log(lines, game=recorded_game(name), strict=True))
+    hands = list(recorded_hands(name))
     assert_replayed(hands[:10] if "10p" in name else hands[:20])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in RECORDED if name.startswith("holdem")])
 def test_the_recorded_matches_to_the_last_hand(name: str) -> None:
-    lines = recorded_file(name, "log").splitlines(keepends=True)
-    assert_replayed(list(read_log(lines, game=recorded_game(name), strict=True)))
+    assert_replayed(list(recorded_hands(name)))
 
 
 @pytest.mark.parametrize("name", [name for name in RECORDED if name.startswith(("kuhn", "leduc"))])
 def test_the_recorded_matches_of_other_games_are_refused(name: str) -> None:
-    lines = recorded_file(name, "log").splitlines(keepends=True)
-    for hand in read_log(lines, game=recorded_game(name), strict=True):
+    for hand in recorded_hands(name):
         with pytest.raises(UnsupportedGameError):
             format_phh(hand)
 

@@ -17,7 +17,14 @@ from logs.errors import DamagedLogError, LogError, LogProblem, ProblemKind
 from logs.formats import ExportOptions
 from logs.phh import format_phh, format_phhs, read_phh
 from protocol.match_state import betting_text
-from tests.logs.hands import HOLDEM, RECORDED, as_seen, each_byte_changed, random_hands, recorded_file, recorded_game
+from tests.logs.hands import (
+    HOLDEM,
+    RECORDED,
+    as_seen,
+    each_byte_changed,
+    random_hands,
+    recorded_hands,
+)
 
 
 def read(text: str, **options: Any) -> tuple[list[HandRecord], list[str]]:
@@ -56,10 +63,8 @@ def test_every_shipped_game_comes_back(name: str, fixed_seats: bool, tmp_path: P
 
 @pytest.mark.parametrize("name", [name for name in RECORDED if name.startswith(("holdem", "sidepots"))])
 def test_the_recorded_matches_come_back(name: str) -> None:
-    from logs.acpc_log.reader import read_log
 
-    lines = recorded_file(name, "log").splitlines(keepends=True)
-    written = list(read_log(lines, game=recorded_game(name), strict=True))
+    written = list(recorded_hands(name))
     hands, problems = read("".join(format_phhs(written)))
     assert problems == []
     for hand, record in zip(hands, written, strict=True):
