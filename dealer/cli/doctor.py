@@ -19,9 +19,9 @@ from engine import Game
 from protocol import GameDefinitionError, find_game
 
 if TYPE_CHECKING:
-    from dealer.doctor.examination import Examination, ExaminationSetup
+    from dealer.doctor.examination import Examination
     from dealer.doctor.report import DoctorReport
-    from dealer.doctor.situations import Situation
+    from dealer.doctor.situations import ExaminationSetup, Situation
 
 __all__ = ["doctor"]
 
@@ -124,9 +124,8 @@ def doctor(
     Exit code 0 if nothing is wrong, 1 if something is, 2 if the bot cannot be started.
     """
     from dealer.doctor.display import list_view
-    from dealer.doctor.examination import ExaminationSetup
     from dealer.doctor.report import make_report
-    from dealer.doctor.situations import SITUATIONS
+    from dealer.doctor.situations import SITUATIONS, ExaminationSetup
 
     terminal = context.ensure_object(Terminal)
     if list_them:

@@ -7,6 +7,7 @@ less time.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable
 from typing import Final, TypeAlias
@@ -23,9 +24,9 @@ from dealer.doctor.lines import (
     judge_line,
     judge_version,
 )
-from dealer.doctor.situations import HANDSHAKE, Delivery, Situation
+from dealer.doctor.situations import HANDSHAKE, Delivery, ExaminationSetup, Situation
 from dealer.errors import ConversationError
-from engine import Action, ActionKind, BettingState, Game
+from engine import Action, ActionKind, BettingState
 
 __all__ = ["Dialogue", "OnLine"]
 
@@ -61,29 +62,16 @@ class Dialogue:
         slowest_s: time of the slowest answer, in seconds.
     """
 
-    def __init__(
-        self,
-        wire: Wire,
-        game: Game,
-        findings: Findings,
-        *,
-        start_timeout_s: float,
-        timeout_s: float,
-        wait_s: float,
-        on_line: OnLine | None = None,
-    ) -> None:
+    def __init__(self, wire: Wire, setup: ExaminationSetup, findings: Findings, on_line: OnLine | None = None) -> None:
         """Begin with the handshake.
 
         Args:
             wire: the connection.
-            game: the game played.
+            setup: the game, and how long to wait for what.
             findings: receives what is found.
-            start_timeout_s: time for the version line, in seconds.
-            timeout_s: time for an answer, and for the bot to close at the end, in seconds.
-            wait_s: length of the long waits, in seconds.
             on_line: called with every line.
         """
-        self.game = game
+        self.game = setup.game
         self.situation: Situation = HANDSHAKE
         self.latest: SentState | None = None
         self.asked: SentState | None = None
@@ -91,9 +79,7 @@ class Dialogue:
         self.slowest_s = 0.0
         self._wire = wire
         self._findings = findings
-        self._start_timeout_s = start_timeout_s
-        self._timeout_s = timeout_s
-        self._wait_s = wait_s
+        self._setup = setup
         self._on_line = on_line or (lambda is_bots, line: None)
         self._inbox = Inbox(wire)
         self._sent: dict[bytes, SentState] = {}
@@ -156,11 +142,11 @@ class Dialogue:
             cut = 1 + number % (len(line) - 1)
             self._send_pieces(state, [line[:cut], line[cut:]], _PIECE_PAUSE_S)
         elif delivery is Delivery.WAITING and number == 0:
-            self._wire.pause(self._wait_s)
+            self._wire.pause(self._setup.wait_s)
             self._wire.send(line)
         elif delivery is Delivery.WAITING and number == 1:
             cut = len(line) // 2
-            self._send_pieces(state, [line[:cut], line[cut:]], self._wait_s)
+            self._send_pieces(state, [line[:cut], line[cut:]], self._setup.wait_s)
         else:
             self._wire.send(line)
 
@@ -187,7 +173,8 @@ class Dialogue:
         Raises:
             ConversationError: none arrived.
         """
-        line = self._inbox.next_line(self._wire.now_s() + self._start_timeout_s)
+        limit_s = self._setup.start_timeout_s
+        line = self._inbox.next_line(self._wire.now_s() + (math.inf if limit_s is None else limit_s))
         if line is None:
             rest = self._inbox.take_rest()
             for problem in judge_version(rest, self.game) if rest else [self._no_version()]:
@@ -213,7 +200,7 @@ class Dialogue:
         start_s = self._wire.now_s()
         repeats: list[tuple[bytes, SentState]] = []
         while True:
-            line = self._inbox.next_line(start_s + self._timeout_s)
+            line = self._inbox.next_line(start_s + self._setup.timeout_s)
             if line is None:
                 self._find_silence(state, repeats)
                 raise ConversationError(Ending.SILENT)
@@ -234,7 +221,7 @@ class Dialogue:
         """Judge what still arrives until the bot closes; returns False if it does not close in time, or floods."""
         self.asked = None
         self._inbox.allow_more()
-        deadline_s = self._wire.now_s() + self._timeout_s
+        deadline_s = self._wire.now_s() + self._setup.timeout_s
         while True:
             try:
                 line = self._inbox.next_line(deadline_s)
@@ -322,7 +309,7 @@ class Dialogue:
     def _find_silence(self, state: SentState, repeats: list[tuple[bytes, SentState]]) -> None:
         """Time is up: report why, as far as can be seen."""
         rest = self._inbox.take_rest()
-        limit = f"{self._timeout_s:g} s"
+        limit = f"{self._setup.timeout_s:g} s"
         if rest:
             self._on_line(True, rest)
             for problem in judge_line(rest, state, self.latest, self._sent, self.game).problems:
@@ -344,6 +331,6 @@ class Dialogue:
         self._add(Problem(Kind.SILENT, 0, wrong, expected_answer(state), advice), b"", state)
 
     def _no_version(self) -> Problem:
-        wrong = f"the bot connected, but sent no line within {self._start_timeout_s:g} s"
+        wrong = f"the bot connected, but sent no line within {self._setup.start_timeout_s:g} s"
         advice = "The bot speaks first: send this line right after connecting, without waiting for the dealer."
         return Problem(Kind.NO_VERSION, 0, wrong, r"VERSION:2.0.0\r\n", advice)

@@ -8,7 +8,6 @@ connection unless it is expected to reconnect. The examination stops early after
 from __future__ import annotations
 
 import enum
-import math
 import signal
 import tempfile
 from collections import Counter, deque
@@ -21,17 +20,16 @@ from dealer.doctor.dialogue import Dialogue, OnLine
 from dealer.doctor.findings import Finding, Findings, Kind, Problem, Severity
 from dealer.doctor.inbox import MOST_BYTES, MOST_LINES, Ending
 from dealer.doctor.scripted_match import ScriptedMatch
-from dealer.doctor.situations import END_OF_MATCH, HANDSHAKE, Situation, Stop
+from dealer.doctor.situations import END_OF_MATCH, HANDSHAKE, ExaminationSetup, Situation, Stop
 from dealer.doctor.visits import Absence, BotHost, Exit, Host, Visit
 from dealer.errors import ConversationError
 from dealer.table.players import Player
-from engine import ActionKind, Game
+from engine import ActionKind
 
 __all__ = [
     "MOST_SILENCES",
     "MOST_WITHOUT_ANSWER",
     "Examination",
-    "ExaminationSetup",
     "SituationOutcome",
     "SituationState",
     "examine_bot",
@@ -45,29 +43,6 @@ MOST_WITHOUT_ANSWER: Final = 3
 
 _DEATH_NOTICE_S: Final = 2.0
 """How long to wait for the exit code of a bot that has closed the connection."""
-
-
-@dataclass(frozen=True, slots=True)
-class ExaminationSetup:
-    """What is examined, and how.
-
-    Attributes:
-        game: the game played.
-        situations: the situations to try, in order.
-        seed: seed of the cards and of the opponents.
-        start_timeout_s: time for the version line, in seconds; None waits forever.
-        timeout_s: time for one answer, and for the bot to end after the dealer has closed; in seconds.
-        wait_s: length of the long waits, in seconds.
-        comes_again: whether a client that somebody else starts reconnects as often as needed.
-    """
-
-    game: Game
-    situations: Sequence[Situation]
-    seed: int = 0
-    start_timeout_s: float | None = 30.0
-    timeout_s: float = 10.0
-    wait_s: float = 2.0
-    comes_again: bool = False
 
 
 class SituationState(enum.Enum):
@@ -204,15 +179,7 @@ class Examination:
     def _play(self, visit: Visit, situations: Sequence[Situation]) -> Situation | None:
         """Use one connection; returns the situation in which the bot dropped out, or None."""
         setup = self._setup
-        dialogue = Dialogue(
-            visit.wire,
-            setup.game,
-            self.findings,
-            start_timeout_s=math.inf if setup.start_timeout_s is None else setup.start_timeout_s,
-            timeout_s=setup.timeout_s,
-            wait_s=setup.wait_s,
-            on_line=self._on_line,
-        )
+        dialogue = Dialogue(visit.wire, setup, self.findings, self._on_line)
         hands: dict[str, int] = {}
         try:
             self._begin(HANDSHAKE)
@@ -357,16 +324,7 @@ def examine_bot(
     """
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
-        BotHost(
-            player,
-            game_name=game_name,
-            seed=setup.seed,
-            folder=Path(folder),
-            start_timeout_s=setup.start_timeout_s,
-            host=address[0],
-            port=address[1],
-            on_waiting=on_waiting,
-        ) as host,
+        BotHost(player, setup, game_name, Path(folder), address, on_waiting) as host,
     ):
         examination = Examination(setup, host, on_situation=on_situation, on_line=on_line)
         examination.run()

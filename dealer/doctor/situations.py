@@ -22,6 +22,7 @@ __all__ = [
     "HANDSHAKE",
     "SITUATIONS",
     "Delivery",
+    "ExaminationSetup",
     "HandPlan",
     "Situation",
     "Stop",
@@ -101,6 +102,29 @@ class Situation:
     is_mild: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class ExaminationSetup:
+    """What is examined, and how.
+
+    Attributes:
+        game: the game played.
+        situations: the situations to try, in order.
+        seed: seed of the cards and of the opponents.
+        start_timeout_s: time for the version line, in seconds; None waits forever.
+        timeout_s: time for one answer, and for the bot to end after the dealer has closed; in seconds.
+        wait_s: length of the long waits, in seconds.
+        comes_again: whether a client that somebody else starts reconnects as often as needed.
+    """
+
+    game: Game
+    situations: Sequence[Situation]
+    seed: int = 0
+    start_timeout_s: float | None = 30.0
+    timeout_s: float = 10.0
+    wait_s: float = 2.0
+    comes_again: bool = False
+
+
 def _every_position(policy: Policy) -> Plans:
     return lambda game: [HandPlan(policy)] * game.num_players
 
@@ -172,6 +196,20 @@ def _framed(name: str, what: str, delivery: Delivery, how: str, plans: Plans) ->
     """A situation in which segments are not lines."""
     advice = f"In this situation {how}: collect bytes until LF, and take lines from what you have collected."
     return Situation(name, what, plans, delivery, advice)
+
+
+def _opened(name: str, what: str, first_hand: int, opening: Callable[[Game], BettingState], advice: str) -> Situation:
+    """A situation whose first state is in the middle of a hand."""
+    return Situation(
+        name,
+        what,
+        _few(opponents.call, 2),
+        advice=f"In this situation {advice}.",
+        needs_connection=True,
+        first_hand=first_hand,
+        opening=opening,
+        missing_in=_nobody_acts,
+    )
 
 
 HANDSHAKE: Final = Situation("handshake", "the bot connects and names the version of the protocol", _no_hands)
@@ -248,25 +286,19 @@ SITUATIONS: Final[Sequence[Situation]] = (
         first_hand=_RESUMED_AT,
         advice="In this situation the match goes on from a later hand: take the hand number from the states.",
     ),
-    Situation(
+    _opened(
         "resumed-hand",
         "the first state is in the middle of a hand, with a bet to answer",
-        _few(opponents.call, 2),
-        needs_connection=True,
-        first_hand=41,
-        opening=middle_of_a_hand,
-        advice="In this situation the match goes on in the middle of a hand: take all that happened from the state.",
-        missing_in=_nobody_acts,
+        41,
+        middle_of_a_hand,
+        "the match goes on in the middle of a hand: take all that happened from the state",
     ),
-    Situation(
+    _opened(
         "long-line",
         "the first state holds as many actions as the game allows",
-        _few(opponents.call, 2),
-        needs_connection=True,
-        first_hand=7,
-        opening=middle_of_a_long_hand,
-        advice="In this situation the first state is a very long line: make room for 4095 bytes.",
-        missing_in=_nobody_acts,
+        7,
+        middle_of_a_long_hand,
+        "the first state is a very long line: make room for 4095 bytes",
     ),
     Situation(
         "comments",

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
 from dealer.doctor.inbox import Wire
+from dealer.doctor.situations import ExaminationSetup
 from dealer.errors import ListenError
 from dealer.table.launcher import BotProcess
 from dealer.table.players import Player, PlayerKind
@@ -165,34 +166,27 @@ class BotHost:
     def __init__(
         self,
         player: Player,
-        *,
+        setup: ExaminationSetup,
         game_name: str,
-        seed: int,
         folder: Path,
-        start_timeout_s: float | None,
-        host: str = "127.0.0.1",
-        port: int = 0,
-        on_waiting: Callable[[str, int], None] = lambda host, port: None,
+        address: tuple[str, int],
+        on_waiting: Callable[[str, int], None],
     ) -> None:
         """Prepare; opens and starts nothing yet.
 
         Args:
             player: the bot.
+            setup: how long to wait for the connection, and the seed of a built-in bot's random decisions.
             game_name: the name of the game that the bot is given.
-            seed: seed of a built-in bot's chance decisions.
             folder: folder for the bot's output.
-            start_timeout_s: how long to wait for the connection, in seconds; None waits forever.
-            host: address to listen on.
-            port: port to listen on; 0 takes a free one.
+            address: host and port to listen on; port 0 takes a free one.
             on_waiting: called with address and port when the doctor waits for a client that somebody else starts.
         """
         self._player = player
+        self._setup = setup
         self._game_name = game_name
-        self._seed = seed
         self._folder = folder
-        self._start_timeout_s = start_timeout_s
-        self._host = host
-        self._port = port
+        self._address = address
         self._on_waiting = on_waiting
         self._listener: socket.socket | None = None
         self._visits: list[_SocketVisit] = []
@@ -229,7 +223,7 @@ class BotHost:
                     host=host,
                     port=port,
                     game=self._game_name,
-                    seed=self._seed,
+                    seed=self._setup.seed,
                     output_path=self._folder / f"bot{self._started}.out",
                 )
             connection = self._accept(listener, process)
@@ -261,13 +255,13 @@ class BotHost:
     def _listen(self) -> socket.socket:
         if self._listener is None:
             try:
-                self._listener = socket.create_server((self._host, self._port))
+                self._listener = socket.create_server(self._address)
             except OSError as error:
-                raise ListenError(self._host, self._port, Seat(0), error.strerror or error) from None
+                raise ListenError(*self._address, Seat(0), error.strerror or error) from None
         return self._listener
 
     def _accept(self, listener: socket.socket, process: BotProcess | None) -> socket.socket | Absence:
-        start_s = time.monotonic()
+        start_s, limit_s = time.monotonic(), self._setup.start_timeout_s
         listener.settimeout(_POLL_S)
         while True:
             # Asked before accepting: a bot that ends right after connecting is still accepted here.
@@ -276,7 +270,7 @@ class BotHost:
                 return listener.accept()[0]
             except TimeoutError:
                 waited_s = time.monotonic() - start_s
-                if has_ended or (self._start_timeout_s is not None and waited_s > self._start_timeout_s):
+                if has_ended or (limit_s is not None and waited_s > limit_s):
                     return Absence(_exit_of(process, 0.0), waited_s)
 
 

@@ -151,17 +151,11 @@ def test_formats_by_their_words() -> None:
         parse_formats("phh,xml")
 
 
-STAKES = [
-    ("0.50/1", "nolimit", "0.01"),
-    ("$50/$100", "nolimit", "1"),
-    ("10/20", "limit", "1"),
-    ("0.05/0.10", "limit", "0.005"),
-    ("5/10", "limit3", "0.5"),
-]
-
-
-@pytest.mark.parametrize(("stakes", "name", "value"), STAKES)
-def test_stakes_say_what_a_chip_is_worth(stakes: str, name: str, value: str) -> None:
+@pytest.mark.parametrize(
+    "case", ["0.50/1 nolimit 0.01", "$50/$100 nolimit 1", "10/20 limit 1", "0.05/0.10 limit 0.005", "5/10 limit3 0.5"]
+)
+def test_stakes_say_what_a_chip_is_worth(case: str) -> None:
+    stakes, name, value = case.split()
     assert chip_value_of(stakes, find_game(name)[1]) == Decimal(value)
 
 

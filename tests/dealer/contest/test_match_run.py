@@ -307,10 +307,16 @@ def test_a_bot_that_ends_in_the_middle(tmp_path: Path) -> None:
     assert run.exit_codes == {1: 7}
 
 
+def _plan_on_a_full_disk(folder: Path, name: str) -> MatchPlan:
+    """A match one of whose files lies on a full disk."""
+    plan = _plan(folder)
+    (plan.record.folder / name).symlink_to("/dev/full")
+    return plan
+
+
 @needs_full
 def test_a_disk_that_is_full_in_the_middle(tmp_path: Path) -> None:
-    plan = _plan(tmp_path)
-    (plan.record.folder / "match.tlog").symlink_to("/dev/full")
+    plan = _plan_on_a_full_disk(tmp_path, "match.tlog")
     assert _fails(plan) == f"could not write {plan.record.folder / 'match.tlog'}: No space left on device."
 
 
@@ -325,8 +331,7 @@ def _cannot_start(plan: MatchPlan) -> str:
 
 @needs_full
 def test_a_disk_that_is_full_from_the_beginning(tmp_path: Path) -> None:
-    plan = _plan(tmp_path)
-    (plan.record.folder / "match.log").symlink_to("/dev/full")
+    plan = _plan_on_a_full_disk(tmp_path, "match.log")
     assert _cannot_start(plan) == f"cannot write to {plan.record.folder}: No space left on device"
 
 

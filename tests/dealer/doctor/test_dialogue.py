@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dealer.doctor.examination import Examination, ExaminationSetup
+from dealer.doctor.examination import Examination
 from dealer.doctor.findings import Kind
-from dealer.doctor.situations import find_situation
+from dealer.doctor.situations import ExaminationSetup, find_situation
 from tests.dealer.doctor.local_host import LocalHost, LocalVisit
 from tests.dealer.doctor.peers import OneReadOneLine, Peer
 from tests.dealer.helpers import game

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from dealer.doctor.dialogue import Dialogue
-from dealer.doctor.examination import MOST_SILENCES, MOST_WITHOUT_ANSWER, Examination, ExaminationSetup, SituationState
+from dealer.doctor.examination import MOST_SILENCES, MOST_WITHOUT_ANSWER, Examination, SituationState
 from dealer.doctor.findings import Kind, Severity
 from dealer.doctor.report import make_report
-from dealer.doctor.situations import SITUATIONS, find_situation
+from dealer.doctor.situations import SITUATIONS, ExaminationSetup, find_situation
 from dealer.doctor.visits import Exit
 from tests.dealer.doctor.local_host import EmptyHost, LocalHost, examine
 from tests.dealer.doctor.peers import (

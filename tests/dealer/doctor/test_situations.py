@@ -7,10 +7,11 @@ import random
 import pytest
 
 from dealer.doctor import opponents
-from dealer.doctor.examination import Examination, ExaminationSetup, SituationState
+from dealer.doctor.examination import Examination, SituationState
 from dealer.doctor.opponents import Turn
 from dealer.doctor.situations import (
     SITUATIONS,
+    ExaminationSetup,
     Situation,
     find_situation,
     middle_of_a_hand,

@@ -50,36 +50,36 @@ def test_how_rules_are_written(text: str, rule: StopRule, again: str) -> None:
     assert str(rule) == again
 
 
-NO_RULES = [
-    ("", "'' is not a stop rule"),
-    ("soon", "'soon' is not a stop rule"),
-    ("10k", "'10k' is not a stop rule"),
-    ("-5", "'-5' is not a stop rule"),
-    ("1" * 30, f"'{'1' * 30}' is not a stop rule"),
-    ("\u0665", "'\u0665' is not a stop rule"),
-    ("0", "0 is not a number of hands above 0"),
-    ("ci=", "'ci=' contains something that is not a number"),
-    ("ci=wide", "'ci=wide' contains something that is not a number"),
-    ("ci=1,2", "'ci=1,2' needs one number and has 2"),
-    ("ci=0", "the width must be above 0, not 0"),
-    ("ci=-3", "the width must be above 0, not -3"),
-    ("ci=nan", "the width must be above 0, not nan"),
-    ("ci=inf", "the width must be above 0, not inf"),
-    ("better:0", "'better:0' needs 2 to 4 numbers with commas between them and has 1"),
-    ("better:0,1,2,3,4", "'better:0,1,2,3,4' needs 2 to 4 numbers with commas between them and has 5"),
-    ("better:a,b", "'better:a,b' contains something that is not a number"),
-    ("better:30,0", "LOW must be below HIGH: 30 is not below 0"),
-    ("better:5,5", "LOW must be below HIGH: 5 is not below 5"),
-    ("better:nan,5", "LOW must be below HIGH: nan is not below 5"),
-    ("better:0,inf", "LOW must be below HIGH: 0 is not below inf"),
-    ("better:0,30,0", "an error rate must be between 1e-09 and 0.5, not 0"),
-    ("better:0,30,0.05,0.7", "an error rate must be between 1e-09 and 0.5, not 0.7"),
-    ("better:0,30,5", "an error rate must be between 1e-09 and 0.5, not 5"),
-    ("better:0,30,nan", "an error rate must be between 1e-09 and 0.5, not nan"),
-]
+NO_RULES = {
+    "": "'' is not a stop rule",
+    "soon": "'soon' is not a stop rule",
+    "10k": "'10k' is not a stop rule",
+    "-5": "'-5' is not a stop rule",
+    "1" * 30: f"'{'1' * 30}' is not a stop rule",
+    "\u0665": "'\u0665' is not a stop rule",
+    "0": "0 is not a number of hands above 0",
+    "ci=": "'ci=' contains something that is not a number",
+    "ci=wide": "'ci=wide' contains something that is not a number",
+    "ci=1,2": "'ci=1,2' needs one number and has 2",
+    "ci=0": "the width must be above 0, not 0",
+    "ci=-3": "the width must be above 0, not -3",
+    "ci=nan": "the width must be above 0, not nan",
+    "ci=inf": "the width must be above 0, not inf",
+    "better:0": "'better:0' needs 2 to 4 numbers with commas between them and has 1",
+    "better:0,1,2,3,4": "'better:0,1,2,3,4' needs 2 to 4 numbers with commas between them and has 5",
+    "better:a,b": "'better:a,b' contains something that is not a number",
+    "better:30,0": "LOW must be below HIGH: 30 is not below 0",
+    "better:5,5": "LOW must be below HIGH: 5 is not below 5",
+    "better:nan,5": "LOW must be below HIGH: nan is not below 5",
+    "better:0,inf": "LOW must be below HIGH: 0 is not below inf",
+    "better:0,30,0": "an error rate must be between 1e-09 and 0.5, not 0",
+    "better:0,30,0.05,0.7": "an error rate must be between 1e-09 and 0.5, not 0.7",
+    "better:0,30,5": "an error rate must be between 1e-09 and 0.5, not 5",
+    "better:0,30,nan": "an error rate must be between 1e-09 and 0.5, not nan",
+}
 
 
-@pytest.mark.parametrize(("text", "problem"), NO_RULES)
+@pytest.mark.parametrize(("text", "problem"), NO_RULES.items())
 def test_what_is_no_rule_is_told_what_is(text: str, problem: str) -> None:
     with pytest.raises(StopRuleError) as caught:
         parse_stop_rule(text)
