@@ -56,15 +56,17 @@ def play_random_casts(
         while not hand.finished:
             view = View.of_hand(hand, hand.acting_position, number)
             bot = cast[hand.acting_position]
-            policy = bot.policy(view)
-            assert policy is not None
-            assert sum(policy.values()) == pytest.approx(1)
+            # The policy of a random bot names thousands of sizes; the tests of the baseline bots check theirs.
+            policy = bot.policy(view) if isinstance(bot, explaining) else None
             assert view.comments == [], "asking must not change anything"
             answer = bot.act(view)
-            assert policy[answer] > 0
-            assert all(require_legal(action, view) == action for action in policy)
+            assert require_legal(answer, view) == answer
             assert answer.kind is not ActionKind.FOLD or view.to_call
             if isinstance(bot, explaining):
+                assert policy is not None
+                assert sum(policy.values()) == pytest.approx(1)
+                assert policy[answer] > 0
+                assert all(require_legal(action, view) == action for action in policy)
                 (comment,) = view.comments
                 assert comment.startswith(b"# ")
                 assert comment.endswith(b"\r\n")

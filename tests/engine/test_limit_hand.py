@@ -106,13 +106,13 @@ def test_everybody_calls() -> None:
         return 1
 
     game = find_game("limit3")[1]
-    values = np.empty(3)
+    play, values = limit_hand(call), np.empty(3)
     betting = betting_start(game)
     while not betting.finished:
         betting = betting.after(CALL)
     for deal in [next(deals(game, seed)) for seed in range(20)]:
         ranks = np.array([rank_hand(hole + deal.board) for hole in deal.hole_cards])
-        assert limit_hand(call)(limit_rules(game), 0, ranks, values) == 0b111
+        assert play(limit_rules(game), 0, ranks, values) == 0b111
         assert values.tolist() == pytest.approx(hand_values(betting, deal))
 
 
