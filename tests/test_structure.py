@@ -39,7 +39,7 @@ MOST_LINES = 500
 
 KNOWN: dict[str, set[str]] = {
     "upward": set(),
-    "long": {"dealer.match.match"},
+    "long": set(),
     "circle": {"bots.legality", "bots.view"},
     "room circle": {"bots.legality", "bots.view"},
     "underscore": set(),

@@ -11,7 +11,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 
-from dealer.match.match import Match, MatchSetup, Phase
+from dealer.match import Match, MatchSetup, Phase
 from dealer.record.writers import LogWriter
 from dealer.table.connections import Connections
 from dealer.table.loop import new_event_loop

@@ -25,8 +25,8 @@ from dealer.contest.schedule import Slot
 from dealer.contest.scores import Scores
 from dealer.contest.tcp_run import TcpRun
 from dealer.errors import LaunchError
+from dealer.match import MatchSetup
 from dealer.match.events import ActionPlayed, Event, Watcher
-from dealer.match.match import MatchSetup
 from dealer.record.resume import PickedUp, pick_up
 from logs.estimation import Monitor, score_bounds
 

@@ -53,20 +53,12 @@ class LocalRun(MatchRun):
             self._match.close()
 
     def _open(self) -> InProcessMatch:
-        plan, progress = self.plan, self._progress
+        plan = self.plan
         bots = [make_player(player, seed) for player, seed in zip(plan.players, plan.bot_seeds, strict=True)]
-        if plan.setup.hands - progress.hands >= _MANY_HANDS:
+        if plan.setup.hands - self._progress.hands >= _MANY_HANDS:
             for bot in bots:
                 bot.prepare_for_many_hands()
-        return InProcessMatch(
-            plan.setup,
-            bots,
-            self._watchers,
-            hands_done=progress.hands,
-            totals=progress.totals or None,
-            used_us=progress.used_us or None,
-            forfeited=progress.forfeited,
-        )
+        return InProcessMatch(plan.setup, bots, self._watchers, self._progress)
 
     def _keep_tracebacks(self, match: InProcessMatch) -> None:
         """Keep where a bot's own code failed, in the file that a bot process would have written."""

@@ -15,10 +15,10 @@ from functools import partial
 
 from dealer.contest.match_run import Aftermath, MatchPlan, MatchRun
 from dealer.errors import LaunchError
+from dealer.match import Match
 from dealer.match.causes import Cause, EndedBeforeConnecting, PlayerCause, VersionLate
 from dealer.match.events import Watcher
 from dealer.match.faults import Fault, FaultKind, Remedy
-from dealer.match.match import Match
 from dealer.match.setup import Loss, Phase
 from dealer.record.resume import PickedUp
 from dealer.table.connections import Connections

@@ -1,1 +1,65 @@
-"""One match: its rules of play, clocks, faults and events. No sockets, no files, no processes."""
+"""One match: its rules of play, clocks, faults and events. No sockets, no files, no processes.
+
+    match = Match(MatchSetup(game, "demo", hands=100, seed=1, names=("Ann", "Bob")), [watcher])
+    match.connect(Seat(0), write)          # how bytes get to a player, once it has connected
+    match.receive(Seat(0), data)           # bytes that came from it
+    match.check_time(time.monotonic_ns())  # when `match.deadline_ns` has passed
+
+Everything that happens is told to the watchers as events. `dealer.match.in_process` plays bots of this process instead.
+"""
+
+from dealer.match.causes import Cause, MatchCause, PlayerCause
+from dealer.match.chairs import Write
+from dealer.match.clocks import DEFAULT_LIMITS, Limit, TimeLimits
+from dealer.match.events import (
+    ActionPlayed,
+    Event,
+    FaultSeen,
+    HandClosed,
+    HandFinished,
+    HandStarted,
+    LineReceived,
+    LineSent,
+    MatchEnded,
+    MatchStarted,
+    Settled,
+    VersionDiffers,
+    Watcher,
+)
+from dealer.match.faults import Fault, FaultKind, FaultPolicy, Remedy, ReplyProblem
+from dealer.match.match import Match
+from dealer.match.setup import NO_PROGRESS, Loss, MatchSetup, Phase, Progress
+
+__all__ = [
+    "DEFAULT_LIMITS",
+    "NO_PROGRESS",
+    "ActionPlayed",
+    "Cause",
+    "Event",
+    "Fault",
+    "FaultKind",
+    "FaultPolicy",
+    "FaultSeen",
+    "HandClosed",
+    "HandFinished",
+    "HandStarted",
+    "Limit",
+    "LineReceived",
+    "LineSent",
+    "Loss",
+    "Match",
+    "MatchCause",
+    "MatchEnded",
+    "MatchSetup",
+    "MatchStarted",
+    "Phase",
+    "PlayerCause",
+    "Progress",
+    "Remedy",
+    "ReplyProblem",
+    "Settled",
+    "TimeLimits",
+    "VersionDiffers",
+    "Watcher",
+    "Write",
+]

@@ -1,11 +1,24 @@
-"""What becomes of an action that the rules refuse: the nearest legal one, as the reference dealer finds it."""
+"""What is wrong with a reply, and what becomes of it: as the reference dealer judges replies."""
 
 from __future__ import annotations
 
 from dealer.match.faults import ReplyProblem
 from engine import Action, ActionKind, BettingState, Rule, nearest_legal
+from protocol import BadAction, BadState, DealerEvent, StaleReply, UnknownAction
 
-__all__ = ["fit"]
+__all__ = ["fit", "problem_of"]
+
+_PROBLEMS: dict[type, ReplyProblem] = {
+    BadState: ReplyProblem.NO_REPLY,
+    StaleReply: ReplyProblem.OTHER_STATE,
+    BadAction: ReplyProblem.UNREADABLE_SIZE,
+    UnknownAction: ReplyProblem.UNKNOWN_ACTION,
+}
+
+
+def problem_of(event: DealerEvent) -> ReplyProblem:
+    """What is wrong with a line that is no reply, or a reply without a readable action."""
+    return _PROBLEMS[type(event)]
 
 
 def fit(betting: BettingState, action: Action) -> tuple[Action, ReplyProblem | None]:

@@ -55,6 +55,11 @@ class ReplyProblem(enum.Enum):
     """The rules allow a raise, of another size."""
 
     @property
+    def is_ignored(self) -> bool:
+        """Whether the line is passed over; otherwise something else is played."""
+        return self in (ReplyProblem.NO_REPLY, ReplyProblem.OTHER_STATE)
+
+    @property
     def kind(self) -> FaultKind:
         """How it is counted."""
         if self is ReplyProblem.OTHER_STATE:

@@ -30,10 +30,9 @@ from dealer.match import events
 from dealer.match.causes import BotFailed, Cause, NobodyLeft, NotWritten, OutOfTime, PlayerCause
 from dealer.match.clocks import SeatClock
 from dealer.match.faults import Fault, FaultPolicy, Remedy
-from dealer.match.setup import MAX_COMMENTS_PER_HAND, MatchSetup, Phase
-from engine import CALL, FOLD, BettingState, Deal, Seat, betting_start, deals
-from engine.hand import hand_values
-from logs import HandRecord, PlayerComment, Times
+from dealer.match.hand_in_play import HandDealer
+from dealer.match.setup import NO_PROGRESS, MatchSetup, Phase, Progress
+from engine import CALL, FOLD, Seat
 
 __all__ = ["InProcessMatch"]
 
@@ -42,9 +41,8 @@ class InProcessMatch:
     """The state of one match; see the module for how to drive it.
 
     Attributes:
-        setup: what is played. phase: how far it is. failure: why it failed, when it did. totals: net chips by seat
-        over the finished hands. hands_played: finished hands, those of an earlier run included. tracebacks: by seat,
-        where a bot's own code failed, as Python prints it.
+        setup: what is played. phase: how far it is. failure: why it failed, when it did. tracebacks: by seat, where a
+        bot's own code failed, as Python prints it.
     """
 
     def __init__(
@@ -52,11 +50,7 @@ class InProcessMatch:
         setup: MatchSetup,
         bots: Sequence[Bot],
         watchers: Sequence[events.Watcher] = (),
-        *,
-        hands_done: int = 0,
-        totals: Sequence[float] | None = None,
-        used_us: Sequence[int] | None = None,
-        forfeited: frozenset[Seat] = frozenset(),
+        progress: Progress = NO_PROGRESS,
     ) -> None:
         """Prepare a match.
 
@@ -64,48 +58,43 @@ class InProcessMatch:
             setup: what is played.
             bots: by seat. For a match that goes on: new ones, made with the same seeds.
             watchers: who is told what happens.
-            hands_done: hands that an earlier run has finished.
-            totals: net chips by seat over those hands; zeros by default.
-            used_us: time used by seat in those hands; zeros by default.
-            forfeited: seats that take no part any more.
+            progress: whole hands of an earlier run to go on from.
 
         Raises:
-            TypeError: one of the bots is none.
+            TypeError: one of the bots is not a bot.
             ValueError: there are more or fewer bots than the game has players, or a watcher wants lines.
         """
         audience = self._audience = events.Audience(watchers)
         if audience.wants(events.LineSent) or audience.wants(events.LineReceived):
             raise ValueError("a match in this process has no lines to show: play it over TCP to see them")
-        game = setup.game
-        players = game.num_players
         self.setup = setup
         self.phase = Phase.CONNECTING
         self.failure: Cause | None = None
-        self.totals = list(totals or [0.0] * players)
-        self.hands_played = hands_done
         self.tracebacks: dict[Seat, str] = {}
-
-        self._table = BotGroup(bots, game)
-        self._clocks = [SeatClock(setup.limits, setup.hands) for _ in range(players)]
-        for clock, used in zip(self._clocks, used_us or (), strict=False):
-            clock.match_us = used
+        self._dealer = HandDealer(setup, progress.hands, progress.totals)
+        self._bots = BotGroup(bots, setup.game)
+        self._clocks = [SeatClock(setup.limits, setup.hands) for _ in bots]
+        for clock, used_us in zip(self._clocks, progress.used_us, strict=False):
+            clock.match_us = used_us
         self._absent: set[Seat] = set()
         """Seats that check or fold to the end."""
-        for seat in forfeited:
+        for seat in progress.forfeited:
             self._leave(seat)
-        self._root = betting_start(game)
-        self._deals = deals(game, setup.seed, setup.first_hand + hands_done)
-        self._seats_by_offset = [
-            tuple(Seat((position + offset) % players) for position in range(players)) for offset in range(players)
-        ]
-
-        # The hand being played.
-        self._hand_number = setup.first_hand + hands_done - 1
-        self._comments: list[PlayerComment] = []
         self._asked_ns = 0
-        self._to_unix_ns = 0
+        self._offset_ns = 0
+        """What makes Unix time of a time of the monotonic clock."""
         self._failed_late: Sequence[BotFailure] = ()
         """Bots that failed when they were shown the end of a hand: missed in the next, as a process that has ended."""
+
+    @property
+    def totals(self) -> list[float]:
+        """Net chips by seat over the finished hands."""
+        return self._dealer.totals
+
+    @property
+    def hands_played(self) -> int:
+        """Finished hands, those of an earlier run included."""
+        return self._dealer.hands_played
 
     def play(self, until_hand: int) -> None:
         """Play until so many hands of the match are finished, or it has failed; the last hand ends it.
@@ -114,7 +103,9 @@ class InProcessMatch:
             RuntimeError: an earlier call was broken off in the middle of a hand.
         """
         if self.phase is Phase.PLAYING:
-            raise RuntimeError(f"the match was broken off in hand {self._hand_number}: go on in a new one after it")
+            raise RuntimeError(
+                f"the match was broken off in hand {self._dealer.hand_number}: go on in a new one after it"
+            )
         if self.phase in (Phase.FINISHED, Phase.FAILED):
             return
         until = min(until_hand, self.setup.hands)
@@ -143,26 +134,22 @@ class InProcessMatch:
 
         Nothing to do for a match that is over.
         """
-        self._keep_tracebacks(self._table.end_match())
+        self._keep_tracebacks(self._bots.end_match())
 
     # ---- one hand
 
     def _play_hand(self) -> None:
         """Deal a hand, play it to its end and tell about it."""
-        setup, tell, table, clocks = self.setup, self._audience.tell, self._table, self._clocks
+        tell, bots, clocks = self._audience.tell, self._bots, self._clocks
         absent, monotonic_ns, wants_actions = self._absent, time.monotonic_ns, self._audience.wants(events.ActionPlayed)
-        self._hand_number = number = self._hand_number + 1
-        deal = next(self._deals)
-        seats = self._seats_by_offset[0 if setup.fixed_seats else number % len(clocks)]
-        self._comments = []
         for clock in clocks:
             clock.hand_us = 0
-        self._to_unix_ns = to_unix_ns = time.time_ns() - monotonic_ns()
+        self._offset_ns = time.time_ns() - monotonic_ns()
+        hand = self._dealer.deal(self._offset_ns)
+        number, seats, betting = hand.number, hand.seats, hand.betting
         if self._audience.wants(events.HandStarted):
-            tell(events.HandStarted(number, seats, deal))
-        betting = self._root
-        times: list[Times] = []
-        failures = table.begin_hand(number, deal, seats, betting)
+            tell(events.HandStarted(number, seats, hand.deal))
+        failures = bots.begin_hand(number, hand.deal, seats, betting)
         if failures or self._failed_late:
             self._lose_all([*self._failed_late, *failures])
             self._failed_late = ()
@@ -174,61 +161,34 @@ class InProcessMatch:
                 now_ns = asked_ns
             else:
                 try:
-                    action = table.ask(betting)
+                    action = bots.ask(betting)
                 except BotFailure as failure:
                     self._lose_all([failure])
                     continue
                 now_ns = monotonic_ns()
-                if table.said:
-                    self._note(seat, len(times), table.said)
+                for line in bots.said:
+                    hand.comment(seat, line)
                 elapsed_us = (now_ns - asked_ns) // 1000
                 if not clocks[seat].charge(elapsed_us):
                     self._lose(OutOfTime(seat, clocks[seat].exceeded_limit(elapsed_us)))
                     continue
-            sent_us, received_us = (asked_ns + to_unix_ns) // 1000, (now_ns + to_unix_ns) // 1000
             if wants_actions:
-                tell(events.ActionPlayed(number, seat, betting, action, sent_us, received_us))
-            times.append(Times(sent_us, received_us))
+                asked_us, answered_us = hand.unix_us(asked_ns), hand.unix_us(now_ns)
+                tell(events.ActionPlayed(number, seat, betting, action, asked_us, answered_us))
             betting = betting.after(action)
-        tell(events.HandFinished(self._count_hand(deal, betting, seats, times)))
-        if failures := table.end_hand(betting):
+            hand.play(betting, asked_ns, now_ns)
+        tell(events.HandFinished(self._dealer.settle(hand)))
+        if failures := bots.end_hand(betting):
             self._failed_late = failures
             self._keep_tracebacks(failures)
         tell(events.HandClosed(number, tuple([clock.match_us for clock in clocks])))
-
-    def _note(self, seat: Seat, action_index: int, lines: Sequence[bytes]) -> None:
-        """Keep what a bot remarked, as text the way a dealer reads a line: a character per byte."""
-        for line in lines[: MAX_COMMENTS_PER_HAND - len(self._comments)]:
-            self._comments.append(PlayerComment(seat, action_index, line.decode("latin-1").rstrip("\r\n")))
-
-    def _count_hand(
-        self, deal: Deal, betting: BettingState, seats: tuple[Seat, ...], times: Sequence[Times]
-    ) -> HandRecord:
-        values = tuple(hand_values(betting, deal))
-        totals = self.totals
-        for seat, value in zip(seats, values, strict=True):
-            totals[seat] += value
-        self.hands_played += 1
-        setup = self.setup
-        return HandRecord(
-            setup.game,
-            setup.name,
-            self._hand_number,
-            setup.names,
-            seats,
-            deal,
-            betting,
-            values,
-            tuple(times),
-            tuple(self._comments),
-        )
 
     # ---- the beginning and the end
 
     def _start(self) -> None:
         if self.phase is Phase.CONNECTING:
             self._asked_ns = time.monotonic_ns()
-            self._to_unix_ns = time.time_ns() - self._asked_ns
+            self._offset_ns = time.time_ns() - self._asked_ns
             self._audience.tell(events.MatchStarted(self.setup, self._asked_us()))
         self.phase = Phase.PLAYING
 
@@ -241,16 +201,13 @@ class InProcessMatch:
         return events.MatchEnded(cause, self.hands_played, tuple(self.totals), self._asked_us(), waited_us)
 
     def _asked_us(self) -> int:
-        return (self._asked_ns + self._to_unix_ns) // 1000
+        return (self._asked_ns + self._offset_ns) // 1000
 
     def _fail(self, problem: MatchFailure | OSError) -> None:
         cause: Cause = problem.cause if isinstance(problem, MatchFailure) else NotWritten.of(problem)
         self.phase = Phase.FAILED
         self.failure = cause
-        waited_us = (time.monotonic_ns() - self._asked_ns) // 1000
-        self._audience.tell_failure(
-            events.MatchEnded(cause, self.hands_played, tuple(self.totals), self._asked_us(), waited_us)
-        )
+        self._audience.tell_failure(self._end(cause, (time.monotonic_ns() - self._asked_ns) // 1000))
         self.close()
 
     # ---- players who fail
@@ -271,11 +228,11 @@ class InProcessMatch:
         if self.setup.on_fault is FaultPolicy.END:
             raise MatchFailure(cause)
         self._leave(cause.seat)
-        fault = Fault(cause.seat, cause.kind, self._hand_number, b"", Remedy.FORFEITED)
+        fault = Fault(cause.seat, cause.kind, self._dealer.hand_number, b"", Remedy.FORFEITED)
         self._audience.tell(events.FaultSeen(fault))
         if len(self._absent) == self.setup.game.num_players:
             raise MatchFailure(NobodyLeft())
 
     def _leave(self, seat: Seat) -> None:
         self._absent.add(seat)
-        self._table.remove(seat)
+        self._bots.remove(seat)

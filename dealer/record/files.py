@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dealer.errors import LaunchError
+from dealer.match import MatchSetup
 from dealer.match.events import Watcher
-from dealer.match.match import MatchSetup
 from dealer.record.writers import CommentWriter, FaultWriter, HandHistoryWriter, LogWriter, TransactionWriter
 from engine import Seat
 from logs import format_header, format_score_line

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dealer.errors import PickUpError
+from dealer.match import MatchSetup, Progress
 from dealer.match.faults import Fault
-from dealer.match.match import MatchSetup, Progress
 from dealer.record.files import RecordPlan
 from dealer.record.folder import write_whole
 from dealer.record.response_times import ResponseTimes

@@ -14,9 +14,8 @@ from collections.abc import Callable, Sequence
 from typing import TextIO
 
 from dealer.errors import ListenError, UsageError
-from dealer.match import events
+from dealer.match import Match, MatchSetup, Phase, events
 from dealer.match.clocks import TimeLimits
-from dealer.match.match import Match, MatchSetup, Phase
 from dealer.record.writers import LogWriter, TransactionWriter
 from dealer.reference.options import EXTENSIONS, USAGE, Options, parse_hands, parse_options, parse_seed
 from dealer.reference.sentences import failure_text, line_text, warning_text

@@ -20,8 +20,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from dealer.errors import ListenError
+from dealer.match import Match, Phase
 from dealer.match.causes import InternalError, NotConnected, PlayerCause, VersionLate, sending_failed
-from dealer.match.match import Match, Phase
 from dealer.match.setup import Loss
 from dealer.table.connection import WOULD_BLOCK, Connection
 from dealer.table.loop import Changes, MatchLoop
@@ -248,11 +248,9 @@ class Connections:
                 self.changes.notify,
             )
             self._read(connection)
-            if self.match.phase is Phase.CONNECTING:
-                self.match.connect(seat, connection.write)
-            else:
+            if self.match.phase is not Phase.CONNECTING:
                 self._returning.add(seat)
-                self.match.rejoin(seat, connection.write)
+            self.match.connect(seat, connection.write)
             self.changes.notify()
             self.after_step()
         except Exception as error:

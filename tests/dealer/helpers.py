@@ -24,6 +24,7 @@ from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import pytest
 
+from dealer.match import NO_PROGRESS, Match, MatchSetup, Phase, Progress, Write
 from dealer.match.causes import Cause
 from dealer.match.clocks import TimeLimits
 from dealer.match.events import (
@@ -40,7 +41,6 @@ from dealer.match.events import (
     Watcher,
 )
 from dealer.match.faults import Fault, FaultKind
-from dealer.match.match import NO_PROGRESS, Match, MatchSetup, Phase, Progress, Write
 from dealer.reference.sentences import warning_text
 from dealer.table.connections import Connections
 from dealer.table.loop import new_event_loop
@@ -305,7 +305,7 @@ class Board:
     def log(self) -> list[str]:
         return self.seen.log
 
-    def _writer(self, seat: int) -> Write:
+    def writer(self, seat: int) -> Write:
         def write(data: bytes, is_asked: bool) -> None:
             if seat in self.broken:
                 raise self.broken[seat]
@@ -317,7 +317,7 @@ class Board:
         return write
 
     def connect(self, seat: int, hello: bytes = VERSION) -> None:
-        self.match.connect(Seat(seat), self._writer(seat))
+        self.match.connect(Seat(seat), self.writer(seat))
         if hello:
             self.match.receive(Seat(seat), hello)
 
@@ -326,7 +326,7 @@ class Board:
         self.broken.pop(seat, None)
         self.sent[seat].clear()
         self._last[seat] = b""
-        self.match.rejoin(Seat(seat), self._writer(seat))
+        self.match.connect(Seat(seat), self.writer(seat))
         if hello:
             self.match.receive(Seat(seat), hello)
 

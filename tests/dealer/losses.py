@@ -6,8 +6,8 @@ import functools
 from dataclasses import replace
 from typing import Any
 
+from dealer.match import MatchSetup, Phase
 from dealer.match.faults import FaultPolicy
-from dealer.match.match import MatchSetup, Phase
 from engine import CALL, FOLD, Action, Game, Seat
 from protocol import ReceivedState, format_action
 from protocol.match_state import read_match_state

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from dealer.match.match import Phase
+from dealer.match import Phase
 from engine import Seat
 from protocol import ReceivedState
 from tests.dealer.helpers import Board, Speaker, answer, drawn_by_state, game, limits, reference_log, setup_of

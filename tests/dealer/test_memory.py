@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import pytest
 
 from dealer.contest.tally import Tally
+from dealer.match import Match, Phase
 from dealer.match.events import HandFinished
-from dealer.match.match import Match, Phase
 from engine import Seat
 from engine.betting import betting_start
 from protocol import NEED_DATA, DealerSession

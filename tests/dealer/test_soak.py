@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from dealer.match import Match, MatchSetup, Phase
 from dealer.match.faults import FaultKind
-from dealer.match.match import Match, MatchSetup, Phase
 from dealer.record.writers import LogWriter
 from dealer.table.connections import Connections
 from engine import Hand, deal_hand

@@ -19,10 +19,10 @@ import pytest
 from dealer.contest.match_run import MatchPlan
 from dealer.contest.tcp_run import TcpRun
 from dealer.errors import LaunchError
+from dealer.match import MatchSetup
 from dealer.match.clocks import TimeLimits
 from dealer.match.events import Event, FaultSeen, Watcher
 from dealer.match.faults import FaultPolicy
-from dealer.match.match import MatchSetup
 from dealer.record.files import RecordPlan, open_match_files
 from dealer.record.resume import pick_up
 from dealer.results.sentences import fault_phrase

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from dealer.match import Match, Phase
 from dealer.match.causes import EndedBeforeConnecting, NobodyLeft
 from dealer.match.events import ActionPlayed, HandClosed, HandFinished, MatchEnded, MatchStarted, Settled
 from dealer.match.faults import FaultKind
-from dealer.match.match import Match, Phase
 from dealer.reference.sentences import failure_text
 from engine import Seat, deal_hand
 from logs import HandRecord

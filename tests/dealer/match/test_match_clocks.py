@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from dealer.match import Phase
 from dealer.match.clocks import SeatClock, TimeLimits
 from dealer.match.events import MatchEnded
 from dealer.match.faults import FaultKind
-from dealer.match.match import Phase
 from dealer.reference.sentences import failure_text
 from tests.dealer.helpers import Board, Clock, actions_of, game, limits, setup_of
 
@@ -18,7 +18,7 @@ HUGE = 2**63
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr("dealer.match.match.time", clock)
+    monkeypatch.setattr("dealer.match.play.time", clock)
     return clock
 
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dealer.match import Phase, Progress
 from dealer.match.causes import NobodyLeft
 from dealer.match.faults import FaultKind
-from dealer.match.match import Phase, Progress
 from dealer.reference.sentences import failure_text
 from engine import Game, Seat
 from protocol import ReceivedState, parse_game_definition
@@ -173,7 +173,7 @@ def test_who_leaves_while_the_match_holds_is_missed_when_he_is_next_to_act() -> 
 
 def test_nobodys_time_runs_while_the_match_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
-    monkeypatch.setattr("dealer.match.match.time", clock)
+    monkeypatch.setattr("dealer.match.play.time", clock)
     clocks = limits(response_s=2, hand_s=3, per_hand_s=1)
     board = Board(setup_of(game("kuhn"), 4, limits=clocks), wants_lines=False)
     board.match.play_until(2)
@@ -291,7 +291,7 @@ def test_a_slice_goes_on_with_its_own_numbers() -> None:
 
 def test_time_used_before_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
-    monkeypatch.setattr("dealer.match.match.time", clock)
+    monkeypatch.setattr("dealer.match.play.time", clock)
     setup = setup_of(game("kuhn"), 4, limits=limits(per_hand_s=1))
     board = Board(setup, progress=Progress(2, (), (3_999_999, 0))).connect_all()
     clock.pass_s(0.000002)
@@ -302,17 +302,16 @@ def test_time_used_before_counts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_dealers_own_time_is_counted_from_answer_to_question(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
-    monkeypatch.setattr("dealer.match.match.time", clock)
+    monkeypatch.setattr("dealer.match.play.time", clock)
     board = Board(setup_of(game("kuhn"), 2), wants_lines=False)
-    for seat in range(2):
-        board.connect(seat, b"")
-    write = board.match._writes[1]
+    board.connect(0, b"")
+    write = board.writer(1)
 
     def slow(data: bytes, is_asked: bool) -> None:
         clock.pass_s(0.25)
         write(data, is_asked)
 
-    board.match._writes[1] = slow
+    board.match.connect(Seat(1), slow)
     for seat in range(2):
         board.send(seat, VERSION)
     # Seat 1 is told while seat 0 thinks already: that is not between answer and question.

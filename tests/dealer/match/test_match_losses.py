@@ -8,11 +8,11 @@ from typing import Any, TypeAlias
 
 import pytest
 
+from dealer.match import Phase, Progress
 from dealer.match.causes import ConnectionClosed, EndedBeforeConnecting, OutOfTime
 from dealer.match.clocks import Limit
 from dealer.match.events import ActionPlayed
 from dealer.match.faults import FaultKind, FaultPolicy
-from dealer.match.match import Phase, Progress
 from dealer.match.setup import Loss
 from dealer.reference.sentences import failure_text
 from engine import Seat
@@ -255,7 +255,7 @@ def _stuck(on_fault: FaultPolicy = FaultPolicy.RESTART, **options: Any) -> Board
 
 def test_nobodys_time_runs_while_somebody_is_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
-    monkeypatch.setattr("dealer.match.match.time", clock)
+    monkeypatch.setattr("dealer.match.play.time", clock)
     board = _stuck()
     assert board.match.deadline_ns is None
     clock.pass_s(1000)
@@ -365,14 +365,14 @@ def test_the_same_loss_is_told_once() -> None:
 def test_nobody_comes_back_who_was_not_lost() -> None:
     board = Board(setup_for("kuhn", FaultPolicy.RESTART)).connect_all()
     seat_1 = bytes(board.sent[1])
-    board.match.rejoin(Seat(0), lambda data, is_asked: pytest.fail("told"))
+    board.match.connect(Seat(0), lambda data, is_asked: pytest.fail("told"))
     assert board.match.is_asked(Seat(0))
     board.reply("c")
     assert bytes(board.sent[1]).startswith(seat_1)
     _die(board, 1)
     _losses(board)
     board.match.forfeit(Seat(1))
-    board.match.rejoin(Seat(1), lambda data, is_asked: pytest.fail("told"))
+    board.match.connect(Seat(1), lambda data, is_asked: pytest.fail("told"))
     play_on(board, policies_of(board.setup))
     assert board.match.phase is Phase.FINISHED
 
@@ -562,7 +562,7 @@ def test_the_others_see_the_hands_that_nobody_waits_for() -> None:
 def test_time_waited_in_vain_is_used_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """The match grants 3 s per hand, 9 s in all: two silences of 4 s leave 1 s, the third is the last."""
     clock = Clock()
-    monkeypatch.setattr("dealer.match.match.time", clock)
+    monkeypatch.setattr("dealer.match.play.time", clock)
     board = Board(setup_for("kuhn", FaultPolicy.RESTART, limits=limits(response_s=4, per_hand_s=3))).connect_all()
     finals = []
     for _ in range(3):
@@ -577,7 +577,7 @@ def test_time_waited_in_vain_is_used_up(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_a_player_started_again_has_the_whole_time_for_a_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
-    monkeypatch.setattr("dealer.match.match.time", clock)
+    monkeypatch.setattr("dealer.match.play.time", clock)
     board = Board(setup_for("leduc", FaultPolicy.RESTART, limits=limits(response_s=4, hand_s=4))).connect_all()
     first = board.asked
     for _ in range(2):

@@ -17,9 +17,9 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from dealer.match import Phase
 from dealer.match.causes import EndedBeforeConnecting
 from dealer.match.faults import FaultPolicy
-from dealer.match.match import Phase
 from engine import Seat
 from protocol import ReceivedState
 from tests.dealer.helpers import VERSION, Board, Clock, game, player_session
@@ -34,7 +34,7 @@ class Disturbed(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.clock = Clock()
-        self._patch = patch("dealer.match.match.time", self.clock)
+        self._patch = patch("dealer.match.play.time", self.clock)
         self._patch.start()
         self.silent: set[int] = set()
         """Seats whose connection has ended."""

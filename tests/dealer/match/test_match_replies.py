@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from dealer.match import Phase
 from dealer.match.causes import NobodyLeft
 from dealer.match.faults import FaultKind, Remedy
-from dealer.match.match import Phase
 from dealer.record.writers import remedy_text
 from dealer.reference.sentences import failure_text
 from engine import Seat

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dealer.match import Phase
 from dealer.match.faults import FaultKind
-from dealer.match.match import Phase
 from dealer.reference.sentences import failure_text
 from logs import parse_transactions
 from protocol import parse_game_definition

@@ -16,8 +16,8 @@ from dealer.contest.local_run import LocalRun
 from dealer.contest.match_run import MatchPlan
 from dealer.contest.tally import Tally
 from dealer.errors import PickUpError
+from dealer.match import MatchSetup
 from dealer.match.faults import Fault, FaultKind, Remedy
-from dealer.match.match import MatchSetup
 from dealer.record.files import RecordPlan
 from dealer.record.resume import pick_up
 from dealer.record.writers import format_fault

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from dealer.match import MatchSetup, Phase
 from dealer.match.faults import FaultKind
-from dealer.match.match import MatchSetup, Phase
 from dealer.reference.sentences import failure_text
 from engine import Seat
 from protocol import ReceivedState, Reply

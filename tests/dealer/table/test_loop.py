@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from dealer.match.match import Phase
+from dealer.match import Phase
 from dealer.table.loop import HAS_EPOLL, Changes, MatchLoop, Outbox
 from tests.dealer.helpers import Playing, drawn_by_state, game, reference_log, setup_of
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from dealer.errors import ListenError
+from dealer.match import Match, Phase
 from dealer.match.events import Event, HandFinished, Watcher
-from dealer.match.match import Match, Phase
 from dealer.table.connections import Connections
 from protocol import Reply
 from tests.dealer.helpers import (

@@ -1,0 +1,124 @@
+"""A player's chair in a match over bytes: who sits there, what it has said and been sent, and the time it has used."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+
+from dealer.errors import MatchFailure
+from dealer.match.causes import LeftBeforeVersion, OutOfTime, TooManyIdleLines, UnreadableVersion
+from dealer.match.clocks import SeatClock
+from dealer.match.setup import MatchSetup
+from engine import Seat
+from protocol import NEED_DATA, DealerSession, Handshake, RemoteProtocolError
+
+__all__ = ["Chair", "Presence", "Write"]
+
+Write = Callable[[bytes, bool], None]
+"""Sends bytes to a player; the flag says that it is now asked for an action, so the bytes must leave at once.
+
+Raises:
+    OSError: the connection is broken.
+"""
+
+
+class Presence(enum.Enum):
+    """Whether a player sits on its chair."""
+
+    AWAITED = "awaited"
+    """Nobody is connected: before the match, or since the player was lost."""
+    ARRIVED = "arrived"
+    """A player has connected and has not named its version yet; it is sent nothing before."""
+    SEATED = "seated"
+    """The player takes part."""
+    ABSENT = "absent"
+    """The player was given up: it checks or folds to the end of the match."""
+
+
+def _write_nothing(data: bytes, is_asked: bool) -> None:
+    """The write function of a chair on which nobody sits."""
+
+
+class Chair:
+    """One player's chair.
+
+    Attributes:
+        seat: which one. presence: who sits there. session: its side of the connection. clock: the time it has used.
+        write: sends to it; nothing is sent where nobody sits. pending: the last state of the hand before, which
+        leaves with the first state of the next. has_unread: the session may hold something unread, or the chair is
+        to be answered for. idle_lines: lines of this hand that are no answers.
+    """
+
+    __slots__ = (
+        *("seat", "presence", "session", "clock", "write", "pending", "has_unread", "idle_lines"),
+        *("_setup", "_arrived"),
+    )
+
+    def __init__(self, seat: Seat, setup: MatchSetup, *, used_us: int, is_absent: bool) -> None:
+        self.seat = seat
+        self.presence = Presence.ABSENT if is_absent else Presence.AWAITED
+        self.session = DealerSession(setup.game)
+        self.clock = SeatClock(setup.limits, setup.hands)
+        self.clock.match_us = used_us
+        self.write: Write = _write_nothing
+        self.pending = b""
+        self.has_unread = is_absent
+        self.idle_lines = 0
+        self._setup = setup
+        self._arrived: Write = _write_nothing
+
+    def arrive(self, write: Write) -> None:
+        """The awaited player has connected."""
+        self.presence = Presence.ARRIVED
+        self._arrived = write
+
+    def read_version(self) -> Handshake | None:
+        """Read the first line of a player that has arrived, and seat it; None while the line is not there.
+
+        Raises:
+            MatchFailure: the line is no version, or the player has left.
+        """
+        try:
+            event = self.session.next_event()
+        except RemoteProtocolError as error:
+            raise MatchFailure(UnreadableVersion(self.seat, line=error.line)) from None
+        if event is NEED_DATA:
+            return None
+        if not isinstance(event, Handshake):
+            raise MatchFailure(LeftBeforeVersion(self.seat))
+        self.presence = Presence.SEATED
+        self.write = self._arrived
+        return event
+
+    def vacate(self, presence: Presence) -> None:
+        """The player takes no part, for now (`AWAITED`) or to the end (`ABSENT`)."""
+        self.presence = presence
+        self.session = DealerSession(self._setup.game)
+        self.write = self._arrived = _write_nothing
+        self.has_unread = presence is Presence.ABSENT
+        self.clock.hand_us = 0
+
+    def begin_hand(self) -> None:
+        """Count time and idle lines of a hand anew."""
+        self.clock.hand_us = 0
+        self.idle_lines = 0
+
+    def charge(self, elapsed_us: int, *, is_replayed: bool = False) -> None:
+        """Charge the clocks with an answer.
+
+        Raises:
+            MatchFailure: the player has used more time than it had.
+        """
+        if not self.clock.charge(elapsed_us):
+            raise MatchFailure(OutOfTime(self.seat, self.clock.exceeded_limit(elapsed_us), is_replayed))
+
+    def count_idle_line(self, hand_number: int, line: bytes) -> None:
+        """Count a line that is no answer.
+
+        Raises:
+            MatchFailure: there are too many in this hand.
+        """
+        self.idle_lines += 1
+        most = self._setup.max_idle_lines_per_hand
+        if most is not None and self.idle_lines > most:
+            raise MatchFailure(TooManyIdleLines(self.seat, hand_number, most, line=line))

@@ -1,0 +1,125 @@
+"""A hand while it is played: what it consists of, and how the hands of a match follow each other.
+
+Shared by matches over bytes and in this process: the same deals, seats, times, comments and records in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dealer.match.setup import MAX_COMMENTS_PER_HAND, MatchSetup
+from engine import BettingState, Deal, Seat, betting_start, deals
+from engine.hand import hand_values
+from logs import HandRecord, PlayerComment, Times
+
+__all__ = ["HandDealer", "HandInPlay"]
+
+
+class HandInPlay:
+    """One hand being played.
+
+    Attributes:
+        number: its number. deal: all its cards. seats: by position. betting: how far it is.
+        times_ns: of each action, when the player was asked and when it had answered, on the monotonic clock.
+        comments: of the players.
+    """
+
+    __slots__ = ("_offset_ns", "betting", "comments", "deal", "number", "seats", "times_ns")
+
+    def __init__(self, number: int, deal: Deal, seats: tuple[Seat, ...], betting: BettingState, offset_ns: int) -> None:
+        """Begin a hand; `offset_ns` makes Unix time of a time of the monotonic clock."""
+        self.number = number
+        self.deal = deal
+        self.seats = seats
+        self.betting = betting
+        self.times_ns: list[tuple[int, int]] = []
+        self.comments: list[PlayerComment] = []
+        self._offset_ns = offset_ns
+
+    @property
+    def actor(self) -> Seat:
+        """The seat to act."""
+        return self.seats[self.betting.acting_position]
+
+    def unix_us(self, now_ns: int) -> int:
+        """A time of the monotonic clock as microseconds of Unix time."""
+        return (now_ns + self._offset_ns) // 1000
+
+    def monotonic_ns(self, unix_us: int) -> int:
+        """A Unix time in microseconds as a time of the monotonic clock."""
+        return unix_us * 1000 - self._offset_ns
+
+    def play(self, after: BettingState, asked_ns: int, answered_ns: int) -> None:
+        """Go on by an action that leads to the state `after`."""
+        self.times_ns.append((asked_ns, answered_ns))
+        self.betting = after
+
+    def comment(self, seat: Seat, line: bytes) -> None:
+        """Keep a comment that comes with the next action; those beyond `MAX_COMMENTS_PER_HAND` are dropped."""
+        if len(self.comments) < MAX_COMMENTS_PER_HAND:
+            text = line.decode("latin-1").rstrip("\r\n")
+            self.comments.append(PlayerComment(seat, len(self.times_ns), text))
+
+    def count_actions(self, seat: Seat) -> int:
+        """The number of actions of a seat so far."""
+        return sum(self.seats[position] == seat for actions in self.betting.rounds for position, _ in actions)
+
+    def record(self, setup: MatchSetup) -> HandRecord:
+        """The finished hand, settled."""
+        offset_ns = self._offset_ns
+        return HandRecord(
+            setup.game,
+            setup.name,
+            self.number,
+            setup.names,
+            self.seats,
+            self.deal,
+            self.betting,
+            tuple(hand_values(self.betting, self.deal)),
+            tuple(
+                [
+                    Times((asked_ns + offset_ns) // 1000, (answered_ns + offset_ns) // 1000)
+                    for asked_ns, answered_ns in self.times_ns
+                ]
+            ),
+            tuple(self.comments),
+        )
+
+
+class HandDealer:
+    """Deals the hands of a match one after the other and keeps the score.
+
+    Attributes:
+        hands_played: finished hands, those of an earlier run included.
+        totals: net chips over them, by seat.
+    """
+
+    def __init__(self, setup: MatchSetup, hands_played: int, totals: Sequence[float]) -> None:
+        players = setup.game.num_players
+        self.hands_played = hands_played
+        self.totals = list(totals) or [0.0] * players
+        self._setup = setup
+        self._deals = deals(setup.game, setup.seed, setup.first_hand + hands_played)
+        self._start = betting_start(setup.game)
+        self._seats_by_shift = [
+            tuple([Seat((position + shift) % players) for position in range(players)]) for shift in range(players)
+        ]
+
+    @property
+    def hand_number(self) -> int:
+        """The number of the hand being played or, between two hands, of the next one."""
+        return self._setup.first_hand + self.hands_played
+
+    def deal(self, offset_ns: int) -> HandInPlay:
+        """Deal the next hand; `offset_ns` makes Unix time of a time of the monotonic clock."""
+        number = self.hand_number
+        shift = 0 if self._setup.fixed_seats else number % len(self._seats_by_shift)
+        return HandInPlay(number, next(self._deals), self._seats_by_shift[shift], self._start, offset_ns)
+
+    def settle(self, hand: HandInPlay) -> HandRecord:
+        """Count a finished hand."""
+        record = hand.record(self._setup)
+        for seat, value in zip(record.seats, record.values, strict=True):
+            self.totals[seat] += value
+        self.hands_played += 1
+        return record

@@ -1,0 +1,382 @@
+"""The play of a match over bytes, hand after hand: who is asked, what the answers come to, what everybody is told.
+
+`Play` knows nothing of players that come and go: the match gives it chairs, and decides what becomes of a player that
+fails. Two rules about bytes:
+
+- All lines that exist at one moment for a seat leave in one write: the last state of a hand goes out together with the
+  first of the next. The player to act is told first: it thinks while the others are told.
+- Where somebody watches the lines, every line leaves at once and in seat order, so that the watchers are told what
+  happened when. Each seat gets the same bytes either way.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+from dealer.errors import MatchFailure
+from dealer.match import events
+from dealer.match.causes import (
+    BadTransaction,
+    Cause,
+    ConnectionClosed,
+    PlayerCause,
+    Silent,
+    TransactionProblem,
+    sending_failed,
+)
+from dealer.match.chairs import Chair, Presence
+from dealer.match.correction import fit, problem_of
+from dealer.match.faults import Fault, Remedy, ReplyProblem
+from dealer.match.hand_in_play import HandDealer, HandInPlay
+from dealer.match.setup import MatchSetup, Progress
+from engine import CALL, FOLD, Action, BettingState
+from logs.transaction_log import Transaction
+from protocol import NEED_DATA, Closed, Comment, Reply
+from protocol.hand_lines import HandLines
+
+__all__ = ["Play"]
+
+_SEATED = Presence.SEATED
+_ABSENT = Presence.ABSENT
+
+
+class Play:
+    """The hands of one match being played.
+
+    Every method may raise `MatchFailure`, or the `OSError` of a watcher.
+
+    Attributes:
+        dealer: deals and keeps the score. hand: the hand being played, or the last one. actor: who is to act.
+        until: how many hands are to be finished before it rests. is_resting: nobody is asked, nobody's time runs.
+        deadline_ns: on the clock of `time.monotonic_ns`, when the player to act has been silent for too long; None
+        when nothing is awaited. questions, overhead_ns: how often a player was asked after an answer, and the time
+        from those answers to the questions that followed, all of it the dealer's. watches_lines: see the module.
+    """
+
+    def __init__(
+        self,
+        setup: MatchSetup,
+        chairs: Sequence[Chair],
+        audience: events.Audience,
+        progress: Progress,
+        *,
+        on_unreachable: Callable[[PlayerCause], None],
+        on_rest: Callable[[], None],
+    ) -> None:
+        """Prepare the play.
+
+        Args:
+            setup: what is played.
+            chairs: by seat.
+            audience: who is told what happens.
+            progress: whole hands of an earlier run to go on from.
+            on_unreachable: called with a player that cannot be sent its line; where it returns, the play goes on.
+            on_rest: called when the last hand asked for is over and everybody has been told.
+        """
+        self.dealer = HandDealer(setup, progress.hands, progress.totals)
+        self.hand: HandInPlay
+        self.actor = chairs[0]
+        self.until = setup.hands
+        self.is_resting = True
+        self.deadline_ns: int | None = None
+        self.questions = 0
+        self.overhead_ns = 0
+        self.watches_lines = any(map(audience.wants, (events.LineSent, events.LineReceived, events.Settled)))
+        self._watches_hands = audience.wants(events.HandStarted)
+        self._watches_actions = audience.wants(events.ActionPlayed)
+        self._setup = setup
+        self._chairs = chairs
+        self._tell = audience.tell
+        self._on_unreachable = on_unreachable
+        self._on_rest = on_rest
+        self._lines: HandLines
+        self._asked_ns = 0
+        self._answered_ns = 0
+        self._offset_ns = time.time_ns() - time.monotonic_ns()
+        """What makes Unix time of a time of the monotonic clock."""
+
+    # ---- beginning, going on, ending
+
+    def start(self, transactions: Iterable[Transaction]) -> None:
+        """Begin, with the actions of an earlier run."""
+        self._asked_ns = self._answered_ns = time.monotonic_ns()
+        self._tell(events.MatchStarted(self._setup, self._unix_us(self._asked_ns)))
+        self.is_resting = False
+        if self.dealer.hands_played < self.until:
+            self._deal()
+            for transaction in transactions:
+                self._replay(transaction)
+        if self.dealer.hands_played < self.until:
+            self._begin()
+        else:
+            self._rest()
+
+    def go_on(self) -> None:
+        """Play on after a rest."""
+        self._answered_ns = time.monotonic_ns()
+        self.is_resting = False
+        self._deal()
+        self._begin()
+
+    def ask_again(self) -> None:
+        """The player to act was gone and is back: ask it once more; the others know the state already."""
+        self._answered_ns = time.monotonic_ns()
+        self._ask(is_repeated=True)
+        self.listen()
+
+    def end(self, cause: Cause | None) -> events.MatchEnded:
+        """Stop; the event that tells of the end, with the cause of one before the last hand."""
+        waited_us = 0 if self.is_resting else self._waited_us()
+        self.is_resting = True
+        self.deadline_ns = None
+        dealer = self.dealer
+        return events.MatchEnded(
+            cause, dealer.hands_played, tuple(dealer.totals), self._unix_us(self._asked_ns), waited_us
+        )
+
+    def count_actions(self, chair: Chair) -> int:
+        """The number of actions of a player in the hand being played."""
+        return 0 if self.is_resting or self.hand.betting.finished else self.hand.count_actions(chair.seat)
+
+    # ---- one hand
+
+    def _deal(self) -> None:
+        """Deal the next hand and prepare what its lines are made of."""
+        self._offset_ns = time.time_ns() - time.monotonic_ns()
+        self.hand = hand = self.dealer.deal(self._offset_ns)
+        self._lines = HandLines(hand.deal, hand.number, hand.betting)
+        for chair in self._chairs:
+            chair.begin_hand()
+
+    def _begin(self) -> None:
+        """Play the hand that was dealt."""
+        self._show_hand()
+        if self.hand.betting.finished:
+            self._close_hand()
+        else:
+            self._ask()
+        self.listen()
+
+    def _show_hand(self) -> None:
+        if self._watches_hands:
+            self._tell(events.HandStarted(self.hand.number, self.hand.seats, self.hand.deal))
+
+    def _replay(self, transaction: Transaction) -> None:
+        """Apply an action of an earlier run: nothing is sent or logged, but time and chips count."""
+        hand = self.hand
+        line, action, hand_number, times = transaction
+        if not transaction.is_readable:
+            raise MatchFailure(BadTransaction(TransactionProblem.UNREADABLE, line))
+        if hand_number != hand.number:
+            raise MatchFailure(BadTransaction(TransactionProblem.WRONG_HAND, line))
+        if action is None or hand.betting.finished or (action, None) != fit(hand.betting, action):
+            raise MatchFailure(BadTransaction(TransactionProblem.INVALID_ACTION, line))
+        self._chairs[hand.actor].charge(max(0, times.received_us - times.sent_us), is_replayed=True)
+        after = hand.betting.after(action)
+        hand.play(after, hand.monotonic_ns(times.sent_us), hand.monotonic_ns(times.received_us))
+        self._lines.play(action, after)
+        if after.finished:
+            self.dealer.settle(hand)
+            self._deal()
+
+    def _play(self, action: Action, after: BettingState, now_ns: int) -> None:
+        """Apply the player's action, tell everyone, and ask the next player."""
+        hand = self.hand
+        if self._watches_actions:
+            asked_us, answered_us = self._unix_us(self._asked_ns), self._unix_us(now_ns)
+            self._tell(events.ActionPlayed(hand.number, self.actor.seat, hand.betting, action, asked_us, answered_us))
+        hand.play(after, self._asked_ns, now_ns)
+        self._answered_ns = now_ns
+        self._lines.play(action, after)
+        if after.finished:
+            self._close_hand()
+        else:
+            self._ask()
+
+    def _close_hand(self) -> None:
+        """Settle a finished hand and begin the next one that needs an action, or rest."""
+        while True:
+            hand = self.hand
+            self._tell(events.HandFinished(self.dealer.settle(hand)))
+            if hand.betting.is_showdown:
+                self._lines.show(hand.betting.folded)
+            if self.watches_lines:
+                self._tell_in_order()
+            else:
+                for position, seat in enumerate(hand.seats):
+                    self._chairs[seat].pending += self._lines.line(position)
+            self._tell(events.HandClosed(hand.number, tuple([chair.clock.match_us for chair in self._chairs])))
+            if self.dealer.hands_played >= self.until:
+                self._rest()
+                return
+            self._deal()
+            self._show_hand()
+            if not self.hand.betting.finished:
+                self._ask()
+                return
+
+    def _rest(self) -> None:
+        """The last hand asked for is over: send what is left to be told."""
+        self.is_resting = True
+        self.deadline_ns = None
+        for chair in self._chairs:
+            if chair.pending:
+                self._send(chair, b"")
+        self._on_rest()
+
+    # ---- the question
+
+    def _ask(self, *, is_repeated: bool = False) -> None:
+        """Tell the present state to everybody and ask the player to act.
+
+        Args:
+            is_repeated: all but the player to act know it already.
+        """
+        hand, lines, chairs = self.hand, self._lines, self._chairs
+        asked = hand.betting.acting_position
+        self.actor = actor = chairs[hand.seats[asked]]
+        if self.watches_lines:
+            self._tell_in_order(actor if is_repeated else None)
+            self._start_clock()
+            return
+        prefixes, text, tails = lines.prefixes, lines.betting, lines.tails
+        line = prefixes[asked] + text + tails[asked]
+        if actor.presence is _SEATED:
+            actor.session.send(line, is_question=True)
+        if self._send(actor, line, is_asked=True):
+            self._start_clock()
+        if not is_repeated:
+            for position, seat in enumerate(hand.seats):
+                if position != asked:
+                    self._send(chairs[seat], prefixes[position] + text + tails[position])
+
+    def _send(self, chair: Chair, line: bytes, *, is_asked: bool = False) -> bool:
+        """Send a line after what is pending; whether the player could be reached."""
+        if chair.pending:
+            line, chair.pending = chair.pending + line, b""
+        try:
+            chair.write(line, is_asked)
+        except OSError as error:
+            self._on_unreachable(sending_failed(chair.seat, error))
+            return False
+        return True
+
+    def _tell_in_order(self, only: Chair | None = None) -> None:
+        """Tell the present state seat by seat, each line noted when it has been sent, as the reference does."""
+        hand = self.hand
+        for seat, chair in enumerate(self._chairs):
+            if chair.presence is _SEATED and only in (None, chair):
+                position = (seat - hand.seats[0]) % len(self._chairs)
+                is_question = position == hand.betting.acting_position
+                line = chair.session.send(self._lines.line(position), is_question=is_question)
+                if self._send(chair, line, is_asked=True):
+                    self._tell(events.LineSent(chair.seat, time.time_ns() // 1000, line))
+
+    def _start_clock(self) -> None:
+        """The player to act has its question: its time runs, unless it is not there."""
+        self._asked_ns = now_ns = time.monotonic_ns()
+        self.overhead_ns += now_ns - self._answered_ns
+        self.questions += 1
+        is_there = self.actor.presence is _SEATED
+        self.deadline_ns = now_ns + self._setup.limits.response_us * 1000 if is_there else None
+
+    # ---- the answer
+
+    def hear_reply(self, data: bytes) -> bool:
+        """The short way of nearly every reply of the player to act.
+
+        Returns:
+            whether `data` was one; if not, nothing has been taken.
+        """
+        action = self.actor.session.receive_reply(data)
+        if action is None:
+            return False
+        self._answer(action, data, time.monotonic_ns())
+        if self.actor.has_unread:
+            self.listen()
+        return True
+
+    def listen(self) -> None:
+        """Judge the lines of the player to act until more bytes are needed."""
+        while not self.is_resting:
+            actor = self.actor
+            if actor.presence is _ABSENT:
+                betting = self.hand.betting
+                action = FOLD if betting.legal_actions().can_fold else CALL
+                self._play(action, betting.after(action), time.monotonic_ns())
+            elif actor.presence is not _SEATED:
+                return
+            else:
+                event = actor.session.next_event()
+                actor.has_unread = actor.session.has_input
+                if event is NEED_DATA:
+                    return
+                now_ns = time.monotonic_ns()
+                if isinstance(event, Closed):
+                    waited_us = self._waited_in_vain_us()
+                    raise MatchFailure(ConnectionClosed(actor.seat, waited_us, self._setup.limits.response_us))
+                if self.watches_lines:
+                    self._tell(events.LineReceived(actor.seat, self._unix_us(now_ns), event.raw))
+                if isinstance(event, Comment):
+                    self._hear_on(event.raw)
+                    self.hand.comment(actor.seat, event.raw)
+                    continue
+                if isinstance(event, Reply):
+                    self._answer(event.action, event.raw, now_ns)
+                else:
+                    actor.charge((now_ns - self._asked_ns) // 1000)
+                    problem = problem_of(event)
+                    if problem.is_ignored:
+                        self._report(problem, event.raw)
+                        self._hear_on(event.raw)
+                        continue
+                    self._report(problem, event.raw, CALL)
+                    self._play(CALL, self.hand.betting.after(CALL), now_ns)
+            if not self.actor.has_unread:
+                return
+
+    def _answer(self, action: Action, raw: bytes, now_ns: int) -> None:
+        """Play what the player answered, or the nearest legal action."""
+        self.actor.charge((now_ns - self._asked_ns) // 1000)
+        betting = self.hand.betting
+        after = betting.after_if_legal(action)
+        if after is None:
+            sent = action
+            action, problem = fit(betting, sent)
+            if problem is not None:
+                self._report(problem, raw, action, sent)
+            after = betting.after(action)
+        self._play(action, after, now_ns)
+
+    def _report(
+        self, problem: ReplyProblem, raw: bytes, played: Action | None = None, sent: Action | None = None
+    ) -> None:
+        remedy = Remedy.IGNORED if played is None else Remedy.PLAYED
+        fault = Fault(self.actor.seat, problem.kind, self.hand.number, raw, remedy, played)
+        self._tell(events.FaultSeen(fault, problem, sent))
+
+    def _hear_on(self, raw: bytes) -> None:
+        """The player has said something that is no action: its silence counts anew."""
+        limits = self._setup.limits
+        # Comments are free, so a player could comment for ever; it may not beyond any time it could still answer in.
+        latest_ns = self._asked_ns + (limits.response_us + limits.hand_us) * 1000
+        self.actor.count_idle_line(self.hand.number, raw)
+        self.deadline_ns = min(time.monotonic_ns() + limits.response_us * 1000, latest_ns)
+
+    def time_out(self) -> None:
+        """The player to act has been silent for too long."""
+        raise MatchFailure(Silent(self.actor.seat, self._waited_in_vain_us(), self._setup.limits.response_us))
+
+    def _waited_in_vain_us(self) -> int:
+        """The time waited for the player to act; it is charged, which counts where the match goes on."""
+        waited_us = self._waited_us()
+        self.actor.clock.charge(waited_us)
+        return waited_us
+
+    def _waited_us(self) -> int:
+        return (time.monotonic_ns() - self._asked_ns) // 1000
+
+    def _unix_us(self, now_ns: int) -> int:
+        """A time of the monotonic clock as microseconds of Unix time."""
+        return (now_ns + self._offset_ns) // 1000

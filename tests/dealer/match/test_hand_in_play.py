@@ -1,0 +1,77 @@
+"""A hand in play and the hands of a match: cards, seats, comments, times and score."""
+
+from __future__ import annotations
+
+import pytest
+
+from dealer.match.hand_in_play import HandDealer, HandInPlay
+from dealer.match.setup import MAX_COMMENTS_PER_HAND
+from engine import CALL, FOLD, RAISE, Action, Seat, deals
+from tests.dealer.helpers import game, setup_of
+
+OFFSET_NS = 1_700_000_000 * 10**9
+
+
+def _played(hand: HandInPlay, *actions: Action) -> HandInPlay:
+    for number, action in enumerate(actions):
+        hand.play(hand.betting.after(action), number * 10**6, number * 10**6 + 5000)
+    return hand
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+def test_hands_follow_each_other_from_any_hand_on(fixed: bool) -> None:
+    rules = game("kuhn.limit.3p")
+    setup = setup_of(rules, 10, 7, first_hand=4, fixed_seats=fixed)
+    dealer = HandDealer(setup, 2, ())
+    for number, deal in zip(range(6, 10), deals(rules, 7, 6), strict=False):
+        assert dealer.hand_number == number
+        hand = dealer.deal(OFFSET_NS)
+        assert (hand.number, hand.deal) == (number, deal)
+        assert hand.seats == ((0, 1, 2) if fixed else tuple((position + number) % 3 for position in range(3)))
+        assert hand.actor == hand.seats[hand.betting.acting_position]
+        dealer.settle(_played(hand, CALL, CALL, CALL))
+    assert dealer.hands_played == 6
+    assert sum(dealer.totals) == 0
+
+
+def test_the_score_goes_on_from_an_earlier_run() -> None:
+    dealer = HandDealer(setup_of(game("kuhn"), 9), 3, (5.0, -5.0))
+    hand = _played(dealer.deal(OFFSET_NS), RAISE, FOLD)
+    first, second = hand.seats
+    record = dealer.settle(hand)
+    assert record.values == (1.0, -1.0)
+    assert dealer.totals[first] - (5.0, -5.0)[first] == 1.0
+    assert dealer.totals[second] - (5.0, -5.0)[second] == -1.0
+
+
+def test_a_record_has_the_times_in_unix_time_and_all_that_was_said() -> None:
+    setup = setup_of(game("kuhn"), 2)
+    hand = HandDealer(setup, 0, ()).deal(OFFSET_NS)
+    hand.comment(Seat(1), b"# early\xff\r\n")
+    hand.play(hand.betting.after(CALL), 1000, 2999)
+    hand.comment(Seat(0), b"; late\n")
+    hand.play(hand.betting.after(CALL), 5000, 6000)
+    record = hand.record(setup)
+    start_us = OFFSET_NS // 1000
+    assert [tuple(time) for time in record.times] == [(start_us + 1, start_us + 2), (start_us + 5, start_us + 6)]
+    assert [tuple(comment) for comment in record.comments] == [(1, 0, "# early\xff"), (0, 1, "; late")]
+    assert (record.names, record.match_name, record.deal) == (setup.names, setup.name, hand.deal)
+    assert hand.unix_us(2999) == start_us + 2
+    assert hand.monotonic_ns(start_us + 2) == 2000
+
+
+def test_comments_are_bounded() -> None:
+    hand = HandDealer(setup_of(game("kuhn"), 1), 0, ()).deal(OFFSET_NS)
+    for _ in range(MAX_COMMENTS_PER_HAND + 5):
+        hand.comment(Seat(0), b"# again\n")
+    assert len(hand.comments) == MAX_COMMENTS_PER_HAND
+
+
+def test_actions_are_counted_by_seat() -> None:
+    hand = HandDealer(setup_of(game("leduc"), 2), 1, ()).deal(OFFSET_NS)
+    assert [hand.count_actions(Seat(seat)) for seat in (0, 1)] == [0, 0]
+    _played(hand, CALL, RAISE, CALL, CALL)
+    assert hand.seats == (1, 0)
+    assert [hand.count_actions(Seat(seat)) for seat in (0, 1)] == [1, 3]
+    _played(hand, RAISE)
+    assert [hand.count_actions(Seat(seat)) for seat in (0, 1)] == [2, 3]

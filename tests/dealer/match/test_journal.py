@@ -1,0 +1,44 @@
+"""A match logs its course, with its name and the player."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from dealer.match.causes import NobodyLeft
+from dealer.match.journal import Journal
+from engine import Seat
+from tests.dealer.helpers import Board, always, game, setup_of
+
+
+def _messages(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
+    assert {record.name for record in caplog.records} == {"dealer.match"}
+    return [(record.levelname, record.getMessage()) for record in caplog.records]
+
+
+def test_a_match_that_is_played_to_its_end(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "dealer")
+    setup = setup_of(game("kuhn"), 2)
+    board = Board(setup, watchers=[Journal(setup)]).connect_all()
+    board.send(0, b"what?\r\n")
+    board.play([always("c")] * 2)
+    assert _messages(caplog) == [
+        ("INFO", "match test: started"),
+        ("WARNING", "match test, seat 1 (A), hand 0: malformed reply, ignored"),
+        ("INFO", "match test: finished"),
+    ]
+
+
+def test_a_match_that_fails(caplog: pytest.LogCaptureFixture) -> None:
+    setup = setup_of(game("kuhn"), 5, first_hand=3)
+    board = Board(setup, watchers=[Journal(setup)]).connect_all()
+    asked = board.asked
+    board.match.receive_eof(Seat(asked))
+    assert _messages(caplog) == [("WARNING", f"match test: {setup.names[asked]} closed the connection in hand 3.")]
+
+
+def test_a_match_without_players(caplog: pytest.LogCaptureFixture) -> None:
+    setup = setup_of(game("kuhn"), 5)
+    Board(setup, watchers=[Journal(setup)]).connect_all().match.fail(NobodyLeft())
+    assert caplog.messages == ["match test: no player is left to act."]
