@@ -3,18 +3,18 @@
     match = InProcessMatch(setup, bots, watchers)
     match.play(until_hand=setup.hands)
 
-It deals the same cards, asks the same questions and tells its watchers the same things in the same order as
-`Match` does, so bots whose decisions follow from what they see and from their seeds leave the same ACPC
-log either way; the tests hold both against each other. It is synchronous: `play` returns when so many hands of the
-match are finished, and goes on when called again, so that a caller can move several matches on in turn.
+It deals the same cards, asks the same questions and tells its watchers the same events in the same order as `Match`,
+so bots whose decisions follow from what they see and from their seeds leave the same ACPC log either way; tests compare
+the two. It is synchronous: `play` returns when the given number of hands is finished and continues when called again,
+so that a caller can advance several matches in turn.
 
-What is different from a match over TCP, because nobody stands between dealer and bot:
+Differences from a match over TCP, because nothing stands between the dealer and the bot:
 
-- An illegal answer is not played as the nearest legal one: it ends the bot's part, as it ends a bot's program over TCP,
-  and so does whatever the bot's own code raises (`FaultKind.CRASH`).
-- A bot cannot be interrupted. The time of its answers is measured and counted on the same clocks, and an answer beyond
-  the limits is a timeout once it has come.
-- A bot object that has failed is not made anew: under `FaultPolicy.RESTART` as under `FaultPolicy.FORFEIT` its seat
+- An illegal answer is not replaced by the nearest legal one: it ends the bot's part, as it ends a bot's program over
+  TCP, and so does any exception of the bot's own code (`FaultKind.CRASH`).
+- A bot cannot be interrupted. Its answers are timed on the same clocks, and an answer beyond the limits is a timeout
+  once it has come.
+- A bot object that has failed is not replaced: under `FaultPolicy.RESTART` as under `FaultPolicy.FORFEIT` its seat
   checks or folds from there on.
 - There are no lines: watchers that want them are refused, and `MatchSetup.max_idle_lines_per_hand` bounds nothing.
 """
@@ -56,7 +56,7 @@ class InProcessMatch:
 
         Args:
             setup: what is played.
-            bots: by seat. For a match that goes on: new ones, made with the same seeds.
+            bots: by seat; for a match that is resumed, new bots made with the same seeds.
             watchers: who is told what happens.
             progress: whole hands of an earlier run to go on from.
 
@@ -97,7 +97,7 @@ class InProcessMatch:
         return self._dealer.hands_played
 
     def play(self, until_hand: int) -> None:
-        """Play until so many hands of the match are finished, or it has failed; the last hand ends it.
+        """Play until this many hands of the match are finished, or it has failed; the last hand ends it.
 
         Raises:
             RuntimeError: an earlier call was broken off in the middle of a hand.

@@ -20,10 +20,10 @@ def sentence_of(cause: causes.Cause, names: Sequence[str], hand_number: int) -> 
         hand_number: the hand being played when it happened.
     """
     if isinstance(cause, causes.MatchCause):
-        return f"{_of_match(cause)}."
+        return f"{_match_clause(cause)}."
     if isinstance(cause, causes.BotFailed):
         return f"{names[cause.seat]}: {cause.problem.removesuffix('.')}."
-    return f"{names[cause.seat]} {_of_player(cause, hand_number)}."
+    return f"{names[cause.seat]} {_player_clause(cause, hand_number)}."
 
 
 def process_sentences(exit_code: int | None, last_lines: Sequence[str] | None) -> str:
@@ -50,7 +50,7 @@ def _exit_in_words(code: int) -> str:
         return f"signal {-code}"
 
 
-def _of_match(cause: causes.MatchCause) -> str:
+def _match_clause(cause: causes.MatchCause) -> str:
     match cause:
         case causes.NobodyLeft():
             return "no player is left to act"
@@ -62,7 +62,7 @@ def _of_match(cause: causes.MatchCause) -> str:
             return "the actions of an earlier run cannot be played again"
 
 
-def _of_player(cause: causes.PlayerCause, hand: int) -> str:
+def _player_clause(cause: causes.PlayerCause, hand: int) -> str:
     match cause:
         case causes.NotConnected():
             return f"has not connected within {cause.limit_us / 1e6:g} s"

@@ -1,4 +1,4 @@
-"""What a match is told before it begins, and how far it can be."""
+"""What a match is given before it begins, and what is said about how far it is."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine import Game, Seat
 __all__ = ["MAX_COMMENTS_PER_HAND", "NO_PROGRESS", "Loss", "MatchSetup", "Phase", "Progress"]
 
 MAX_COMMENTS_PER_HAND: Final = 256
-"""So many comments of a hand are kept; further ones are heard and dropped."""
+"""How many comments of a hand are kept; further ones are read and dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,17 +22,17 @@ class MatchSetup:
     """What is played.
 
     Attributes:
-        game: the game.
-        name: of the match.
-        hands: how many.
-        seed: of the cards.
-        names: the players by seat.
-        fixed_seats: the button does not move.
-        first_hand: number of the first hand dealt, for a slice of a longer match.
+        game: the rules.
+        name: the name of the match.
+        hands: the number of hands.
+        seed: the seed of the cards.
+        names: the players' names, by seat.
+        fixed_seats: whether the button stays where it is.
+        first_hand: the number of the first hand, for a slice of a longer match.
         limits: the players' clocks.
-        on_fault: what becomes of a player who is late or gone.
-        max_idle_lines_per_hand: so many lines of a player in one hand may be no answers before he counts as a flood;
-            None, as for the reference, sets no bound but his time.
+        on_fault: what becomes of a player that times out, disconnects or floods.
+        max_idle_lines_per_hand: how many lines of one player in one hand may be no answers; one more is a flood. None,
+            as in the reference dealer: limited only by the player's time.
     """
 
     game: Game
@@ -49,13 +49,13 @@ class MatchSetup:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What had been played when a match was broken off, always at the end of a hand.
+    """What had been played when a match was interrupted, always up to the end of a hand.
 
     Attributes:
-        hands: how many were finished.
-        totals: net chips by seat; empty stands for zeros.
-        used_us: time used by seat; empty stands for zeros.
-        forfeited: seats that take no part any more.
+        hands: the number of finished hands.
+        totals: net chips by seat; empty means zeros.
+        used_us: time used in the match by seat, in microseconds; empty means zeros.
+        forfeited: the seats that check or fold to the end.
     """
 
     hands: int = 0
@@ -71,10 +71,10 @@ class Loss(NamedTuple):
     """A player that is gone while the match goes on.
 
     Attributes:
-        cause: why.
-        hand_number: in which hand.
-        answers: how many it had given in that hand.
-        is_final: it cannot come back: the policy says so, or its time for the match is used up.
+        cause: why it is gone, and whose seat it is.
+        hand_number: the hand being played, or the next one if it was lost between two hands.
+        answers: the number of its answers in that hand.
+        is_final: whether it cannot come back, because of the policy or because its time for the match is used up.
     """
 
     cause: PlayerCause
@@ -87,8 +87,14 @@ class Phase(enum.Enum):
     """How far a match is."""
 
     CONNECTING = "connecting"
+    """Not all players are connected."""
     GREETING = "greeting"
+    """All players are connected; not all have named their versions."""
     PLAYING = "playing"
+    """Hands are being played."""
     HOLDING = "holding"
+    """Between two hands, until it is told to go on or to finish."""
     FINISHED = "finished"
+    """Over, with its score."""
     FAILED = "failed"
+    """Over, early."""

@@ -1,8 +1,8 @@
 """``acpc-dealer``: the drop-in for the reference dealer of the ACPC.
 
 The same command line, ports line, standard output and error, log, transaction log, resume (``-a``), clocks and exit
-codes. What the reference does by accident is done sanely here: it never dies by a signal or an assertion, a hand in
-which the blinds put everybody all-in is dealt to its end, and the time to connect also covers naming the version.
+codes. Accidents of the reference are not repeated: this dealer never dies by a signal or an assertion, it deals a hand
+in which the blinds put everybody all-in to its end, and the time to connect also covers naming the version.
 """
 
 from __future__ import annotations
@@ -18,19 +18,17 @@ from dealer.match import Match, MatchSetup, Phase, events
 from dealer.match.clocks import TimeLimits
 from dealer.record.writers import LogWriter, TransactionWriter
 from dealer.reference.options import EXTENSIONS, USAGE, Options, parse_hands, parse_options, parse_seed
-from dealer.reference.sentences import failure_text, line_text, warning_text
+from dealer.reference.sentences import event_text
 from dealer.table.connections import Connections
 from dealer.table.loop import new_event_loop
 from engine import Game, GameError
 from logs import format_header, format_score_line, parse_transactions
 from logs.line_file import LineFile
-from logs.transaction_log import Transaction, format_time
+from logs.transaction_log import Transaction
 from protocol import parse_game_definition
 from protocol.framing import LineReader
 
 __all__ = ["main"]
-
-_SECONDS_EVERY_HANDS = 100
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -48,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 class _Output:
     """A standard stream that may be closed, full or without a reader: the match and its log go on all the same.
 
-    Written without a buffer of Python's, which would complain at exit about what it could not get rid of.
+    It is not buffered by Python, which would complain at exit about bytes that could not be written.
 
     Attributes:
         is_open: whether anything still arrives.
@@ -76,27 +74,11 @@ def _run(arguments: Sequence[str]) -> int:
     if options.help:
         _Output(sys.stdout).print(USAGE + EXTENSIONS)
         return 0
-    positionals = options.positionals
-    if len(positionals) < 4:
-        raise UsageError(USAGE, to_stdout=True)
-    match_name, game_file = positionals[:2]
-    game = _read_game(game_file)
-    names = tuple(positionals[4 : 4 + game.num_players])
-    if len(names) < game.num_players:
-        raise UsageError(USAGE, to_stdout=True)
-    limits = TimeLimits(options.response_us, options.hand_us, options.per_hand_us, options.start_us)
-    setup = MatchSetup(
-        game=game,
-        name=match_name,
-        hands=parse_hands(positionals[2]),
-        seed=parse_seed(positionals[3]),
-        names=names,
-        fixed_seats=options.fixed_seats,
-        limits=limits,
-    )
+    setup = _setup_of(options)
+    limits = setup.limits
     header = format_header(
-        match_name,
-        game_file,
+        setup.name,
+        options.positionals[1],
         setup.hands,
         setup.seed,
         t_response_ms=limits.response_us // 1000,
@@ -105,19 +87,43 @@ def _run(arguments: Sequence[str]) -> int:
     )
     watchers: list[events.Watcher] = []
     earlier: list[Transaction] = []
+    log = None
     if options.log:
-        log = _open(f"{match_name}.log", "ERROR: could not open log file ", options.append)
-        watchers.append(LogWriter(log, names))
+        log = _open(f"{setup.name}.log", "ERROR: could not open log file ", options.append)
+        watchers.append(LogWriter(log, setup.names))
     if options.transaction_log:
-        path = f"{match_name}.tlog"
+        path = f"{setup.name}.tlog"
         if options.append:
-            earlier = _read_transactions(path, game)
+            earlier = _read_transactions(path, setup.game)
         watchers.append(TransactionWriter(_open(path, "ERROR: could not open transaction file ", options.append)))
     watchers.append(Transcript(_Output(sys.stderr), quiet=options.quiet, setup=setup))
     match = Match(setup, watchers, earlier)
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(_play(match, options, lambda: _write_header(header, log if options.log else None)))
+        runner.run(_play(match, options, lambda: _write_header(header, log)))
     return 0 if match.phase is Phase.FINISHED else 1
+
+
+def _setup_of(options: Options) -> MatchSetup:
+    """What a command line asks for.
+
+    Raises:
+        UsageError: it names too little, a game that cannot be read, or a number that is none.
+    """
+    if len(options.positionals) < 4:
+        raise UsageError(USAGE, to_stdout=True)
+    name, game_file, hands, seed, *names = options.positionals
+    game = _read_game(game_file)
+    if len(names) < game.num_players:
+        raise UsageError(USAGE, to_stdout=True)
+    return MatchSetup(
+        game=game,
+        name=name,
+        hands=parse_hands(hands),
+        seed=parse_seed(seed),
+        names=tuple(names[: game.num_players]),
+        fixed_seats=options.fixed_seats,
+        limits=TimeLimits(options.response_us, options.hand_us, options.per_hand_us, options.start_us),
+    )
 
 
 def _read_game(path: str) -> Game:
@@ -178,7 +184,10 @@ async def _play(match: Match, options: Options, write_header: Callable[[], None]
 
 
 class Transcript(events.Watcher):
-    """What the reference prints to standard error while it plays."""
+    """What the reference prints to standard error while it plays.
+
+    Its warnings are printed even when it is quiet.
+    """
 
     def __init__(self, output: _Output, *, quiet: bool, setup: MatchSetup) -> None:
         self._output = output
@@ -190,35 +199,8 @@ class Transcript(events.Watcher):
             self.wants |= {events.MatchStarted, events.LineSent, events.LineReceived, events.HandClosed, events.Settled}
 
     def notice(self, event: events.Event) -> None:
-        """Print what the reference prints; lines that belong together are written at once."""
-        match event:
-            case events.LineSent() | events.LineReceived():
-                self._collected.append(line_text(event))
-            case events.FaultSeen() | events.VersionDiffers():
-                # The reference's warnings are printed even when it is quiet.
-                self._print(warning_text(event))
-                if self._quiet:
-                    self._show()
-            case events.MatchStarted():
-                self._print(f"STARTED at {format_time(event.at_us)}\n")
-            case events.HandClosed():
-                if event.hand_number % _SECONDS_EVERY_HANDS == 0:
-                    for seat, used in enumerate(event.used_us):
-                        self._print(f"Seconds cumulatively spent in match for seat {seat}: {used // 1000000}\n")
-            case events.MatchEnded():
-                if event.cause is not None:
-                    self._print(failure_text(event.cause))
-                else:
-                    if not self._quiet:
-                        self._print(f"FINISHED at {format_time(event.asked_us)}\n")
-                    self._print(format_score_line(event.totals, self._names))
-                self._show()
-            case events.Settled():
-                self._show()
-
-    def _print(self, text: str) -> None:
-        self._collected.append(text.encode("utf-8", "surrogateescape"))
-
-    def _show(self) -> None:
-        self._output.write(b"".join(self._collected))
-        self._collected.clear()
+        """Collect what the reference prints, and write it when the match waits for a player or has ended."""
+        self._collected.append(event_text(event, self._names, is_quiet=self._quiet))
+        if self._quiet or isinstance(event, events.Settled | events.MatchEnded):
+            self._output.write(b"".join(self._collected))
+            self._collected.clear()

@@ -33,9 +33,10 @@ usage: dealer matchName gameDefFile #Hands rngSeed p1name p2name ... [options]
 EXTENSIONS = """\
 beyond the reference:
   --host [address] address to listen on, 127.0.0.1 by default
-  --coalesce [milliseconds] send a line to a player who is not to act with his next question, or after
-    so long: fewer and larger writes, the same bytes; leave it out for bots that think on others' time
-  --help this text
+  --coalesce [milliseconds] hold back lines to players who are not to act until their next question, for
+    at most this long: fewer and larger writes, the same bytes; omit it for bots that compute during
+    opponents' turns
+  --help print this text
 """
 
 _SHORT_WITH_VALUE = "p"

@@ -1,13 +1,28 @@
-"""The sentences of the reference dealer, byte for byte: lines, warnings, and why a match ended."""
+"""The sentences of the reference dealer, byte for byte: its course, lines, warnings, and why a match ended."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dealer.match import causes
-from dealer.match.events import FaultSeen, LineReceived, LineSent, VersionDiffers
+from dealer.match.events import (
+    Event,
+    FaultSeen,
+    HandClosed,
+    LineReceived,
+    LineSent,
+    MatchEnded,
+    MatchStarted,
+    VersionDiffers,
+)
 from dealer.match.faults import ReplyProblem
+from logs import format_score_line
 from logs.transaction_log import format_time
 
-__all__ = ["failure_text", "line_text", "warning_text"]
+__all__ = ["event_text", "failure_text", "warning_text"]
+
+_SECONDS_EVERY_HANDS = 100
+"""How often the time that the players have used is printed."""
 
 _WARNINGS = {
     ReplyProblem.NO_REPLY: "bad state format in response",
@@ -28,12 +43,37 @@ _TRANSACTION_PROBLEMS = {
 }
 
 
-def line_text(event: LineSent | LineReceived) -> bytes:
-    """A line of a player as the transcript shows it; one that was received up to a NUL, as C prints it."""
-    time = format_time(event.at_us).encode()
-    if isinstance(event, LineSent):
-        return b"TO %d at %s %s" % (event.seat + 1, time, event.line)
-    return b"FROM %d at %s %s" % (event.seat + 1, time, event.line.split(b"\0")[0])
+def event_text(event: Event, names: Sequence[str], *, is_quiet: bool = False) -> bytes:
+    """What is printed to standard error when something happens; nothing for events the reference does not know.
+
+    Args:
+        event: what happened.
+        names: the players, by seat.
+        is_quiet: leave out when the match finished.
+    """
+    match event:
+        case LineSent(seat, at_us, line):
+            return b"TO %d at %s %s" % (seat + 1, format_time(at_us).encode(), line)
+        case LineReceived(seat, at_us, line):
+            # Up to a NUL, as C prints it.
+            return b"FROM %d at %s %s" % (seat + 1, format_time(at_us).encode(), line.split(b"\0")[0])
+        case FaultSeen() | VersionDiffers():
+            text = warning_text(event)
+        case MatchStarted(at_us=at_us):
+            text = f"STARTED at {format_time(at_us)}\n"
+        case HandClosed(hand_number, used_us) if hand_number % _SECONDS_EVERY_HANDS == 0:
+            text = "".join(
+                f"Seconds cumulatively spent in match for seat {seat}: {used // 1000000}\n"
+                for seat, used in enumerate(used_us)
+            )
+        case MatchEnded(cause=None):
+            finished = "" if is_quiet else f"FINISHED at {format_time(event.asked_us)}\n"
+            text = finished + format_score_line(event.totals, names)
+        case MatchEnded():
+            text = "" if event.cause is None else failure_text(event.cause)
+        case _:
+            return b""
+    return text.encode("utf-8", "surrogateescape")
 
 
 def warning_text(event: FaultSeen | VersionDiffers) -> str:

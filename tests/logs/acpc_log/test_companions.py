@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dealer.match.events import ActionPlayed, Event, FaultSeen, LineReceived, LineSent, MatchEnded, Watcher
-from dealer.reference.sentences import failure_text, line_text, warning_text
+from dealer.reference.sentences import event_text
 from engine import Seat
 from logs import HandRecord, PlayerComment, Times, format_transaction
 from logs.acpc_log.reader import read_log
@@ -31,16 +31,14 @@ class Files(Watcher):
 
     def notice(self, event: Event) -> None:
         match event:
-            case LineSent() | LineReceived():
-                self.transcript += line_text(event)
-            case FaultSeen():
-                self.transcript += warning_text(event).encode()
+            case LineSent() | LineReceived() | FaultSeen():
+                self.transcript += event_text(event, ())
             case ActionPlayed():
                 self.tlog += format_transaction(event.action, event.hand_number, event.sent_us, event.received_us)
             case MatchEnded(cause=None):
                 self.transcript += b"FINISHED at " + format_time(event.asked_us).encode() + b"\nSCORE:...\n"
             case MatchEnded():
-                self.transcript += failure_text(event.cause).encode()
+                self.transcript += event_text(event, ())
 
 
 def played(folder: Path, hands: int = 40) -> list[HandRecord]:
