@@ -12,6 +12,7 @@ import io
 import json
 import lzma
 import tarfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,11 @@ def _id(match: dict[str, Any]) -> str:
 
 def recording(match: dict[str, Any]) -> dict[str, bytes]:
     """The recorded files of a match by extension."""
-    name = match["name"]
+    return _unpacked(match["name"])
+
+
+@cache
+def _unpacked(name: str) -> dict[str, bytes]:
     raw = lzma.decompress((DATA / "matches" / f"{name}.tar.xz").read_bytes())
     with tarfile.open(fileobj=io.BytesIO(raw)) as tar:
         members = {m.name.removeprefix(f"{name}."): tar.extractfile(m) for m in tar.getmembers()}

@@ -512,14 +512,20 @@ class Client:
 
 
 class Playing:
-    """A match over sockets with a recorder, running in the background of an asyncio test."""
+    """A match over sockets with a recorder, running in the background of an asyncio test.
 
-    def __init__(self, setup: MatchSetup, **options: Any) -> None:
+    With `send_buffer_bytes` the system holds little that players have not read.
+    """
+
+    def __init__(self, setup: MatchSetup, *, send_buffer_bytes: int | None = None, **options: Any) -> None:
         self.setup = setup
         self.seen = Recorder(setup.names)
         self.match = Match(setup, [self.seen])
         self.connections = Connections(self.match, **options)
         self.ports = self.connections.listen()
+        for listener in self.connections._listeners if send_buffer_bytes is not None else []:
+            assert listener is not None
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer_bytes)
         self.task: asyncio.Task[None] | None = None
 
     def start(self) -> Playing:

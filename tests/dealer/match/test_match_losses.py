@@ -208,8 +208,17 @@ def test_a_player_who_forfeits_checks_or_folds_and_the_others_play_on(name: str,
         _check_conserved(board)
 
 
-@pytest.mark.parametrize("is_slow", [False, True])
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("way", "is_slow"),
+    [
+        *((way, False) for way in WAYS),
+        # How a player was lost makes no difference to those who play on without him.
+        *(
+            pytest.param(way, True, marks=() if way in ("silence", "leave", "break") else pytest.mark.slow)
+            for way in WAYS
+        ),
+    ],
+)
 @pytest.mark.parametrize("name", GAMES)
 def test_a_player_started_again_goes_on_as_if_nothing_had_happened(name: str, way: str, is_slow: bool) -> None:
     """He is asked what he missed, byte for byte; slow: the others go on without him as long as they can."""

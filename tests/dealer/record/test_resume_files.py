@@ -80,29 +80,36 @@ def _goes_on(plan: MatchPlan, log: bytes, tlog: bytes, left_log: bytes, left_tlo
 GAMES = ["kuhn", "leduc", "nolimit", "sidepots.nolimit.3p.game", "holdem.limit.3p"]
 
 
+few_cuts = pytest.mark.parametrize("count", [50, pytest.param(500, marks=pytest.mark.slow)])
+"""Of Kuhn poker's files every cut is tried."""
+
+
+@few_cuts
 @pytest.mark.parametrize("name", GAMES)
-def test_cut_at_any_byte_of_its_log_a_match_goes_on(tmp_path: Path, name: str) -> None:
+def test_cut_at_any_byte_of_its_log_a_match_goes_on(tmp_path: Path, name: str, count: int) -> None:
     plan, log, tlog = _whole(tmp_path, name)
-    cuts: list[int] | range = range(len(log)) if name == "kuhn" else random.Random(1).sample(range(len(log)), 150)
+    cuts: list[int] | range = range(len(log)) if name == "kuhn" else random.Random(1).sample(range(len(log)), count)
     for cut in cuts:
         _goes_on(plan, log, tlog, log[:cut], tlog)
 
 
+@few_cuts
 @pytest.mark.parametrize("name", GAMES)
-def test_cut_at_any_byte_of_its_transaction_log_a_match_goes_on(tmp_path: Path, name: str) -> None:
+def test_cut_at_any_byte_of_its_transaction_log_a_match_goes_on(tmp_path: Path, name: str, count: int) -> None:
     plan, log, tlog = _whole(tmp_path, name)
     unscored = log[: log.rindex(b"SCORE:")]
-    cuts: list[int] | range = range(len(tlog)) if name == "kuhn" else random.Random(1).sample(range(len(tlog)), 150)
+    cuts: list[int] | range = range(len(tlog)) if name == "kuhn" else random.Random(1).sample(range(len(tlog)), count)
     for cut in cuts:
         _goes_on(plan, log, tlog, unscored, tlog[:cut])
 
 
+@few_cuts
 @pytest.mark.parametrize("name", GAMES)
-def test_both_files_may_end_anywhere(tmp_path: Path, name: str) -> None:
+def test_both_files_may_end_anywhere(tmp_path: Path, name: str, count: int) -> None:
     plan, log, tlog = _whole(tmp_path, name)
     draw = random.Random(2)
     scored = log.rindex(b"SCORE:")
-    for _ in range(150):
+    for _ in range(2 * count):
         _goes_on(plan, log, tlog, log[: draw.randrange(scored)], tlog[: draw.randrange(len(tlog))])
 
 

@@ -16,6 +16,7 @@ import pytest
 from engine import Seat
 from logs.record import HandRecord, PlayerComment
 from logs.report import format_report, report_data
+from logs.report.plots import winnings_plot
 from logs.tracker.hand_counts import HandCounts
 from logs.tracker.statistics import statistics_of
 from logs.tracker.tables import TableView
@@ -63,7 +64,11 @@ def _checked(page: str) -> _Checker:
 
 
 @pytest.mark.parametrize("game", ["kuhn", "leduc", "limit", "nolimit", "nolimit6", "limit10"])
-def test_a_page_is_whole_and_fetches_nothing(game: str) -> None:
+def test_a_page_is_whole_and_fetches_nothing(game: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The plots of limit hold'em are drawn; at the other tables one is drawn for all players."""
+    if game != "limit":
+        plot = winnings_plot([], "everybody")
+        monkeypatch.setattr("logs.report.build.winnings_plot", lambda points, name: plot)
     records = random_hands(game, 60, with_notes=True)
     checker = _checked(_page(records))
     assert checker.fetched == []
