@@ -12,8 +12,8 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-from bots.client import UsageError, play_to_exit_code, read_arguments, read_port, show_own_failure
-from bots.errors import SpecError
+from bots.client import play_to_exit_code, read_arguments, read_port, show_own_failure
+from bots.errors import SpecError, UsageError
 from bots.registry import make_bot
 
 __all__ = ["main"]

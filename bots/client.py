@@ -28,7 +28,7 @@ from typing import Final, NamedTuple, NoReturn
 
 from bots.bot import Bot
 from bots.conversation import NOTE, Conversation, require_bot
-from bots.errors import BotsError, ConnectError, DealerError
+from bots.errors import BotsError, ConnectError, DealerError, UsageError
 from engine import Game
 from protocol import GameDefinitionError, find_game
 
@@ -37,7 +37,6 @@ __all__ = [
     "DEFAULT_GAME",
     "SILENCE_TIMEOUT_S",
     "Played",
-    "UsageError",
     "play",
     "play_to_exit_code",
     "read_arguments",
@@ -70,10 +69,6 @@ class Played(NamedTuple):
 
     hands: int
     unfinished_hand: int | None
-
-
-class UsageError(Exception):
-    """The command line cannot be read; the sentence says why."""
 
 
 def run(bot: Bot, argv: Sequence[str] | None = None, *, connect_timeout_s: float = CONNECT_TIMEOUT_S) -> NoReturn:

@@ -5,6 +5,7 @@
     ├── ConnectError    the dealer cannot be reached
     ├── DealerError     the dealer's lines are no states of the game, or the dealer is silent for too long
     ├── IllegalReply    a bot answered with something the rules refuse
+    ├── UsageError      the command line of a bot cannot be read
     ├── BotFailure      a bot's own code failed, or its answer was illegal, in this process
     └── RemoteBotError  a bot that is a program of its own cannot be played with any more
         ├── BotExited   the program ended, or closed its connection
@@ -31,6 +32,7 @@ __all__ = [
     "IllegalReply",
     "RemoteBotError",
     "SpecError",
+    "UsageError",
     "in_one_line",
 ]
 
@@ -51,6 +53,10 @@ class SpecError(BotsError, ValueError):
     def __init__(self, spec: str, problem: str) -> None:
         self.spec = spec
         super().__init__(f"{spec!r}: {problem}")
+
+
+class UsageError(BotsError):
+    """The command line of a bot cannot be read; the sentence says why."""
 
 
 class ConnectError(BotsError):

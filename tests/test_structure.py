@@ -37,19 +37,6 @@ DEALER_ROOMS = (
 
 MOST_LINES = 500
 
-KNOWN: dict[str, set[str]] = {
-    "upward": set(),
-    "long": set(),
-    "circle": {"bots.legality", "bots.view"},
-    "room circle": {"bots.legality", "bots.view"},
-    "underscore": set(),
-    "error": {
-        *("bots.client.UsageError",),
-        *("dealer.doctor.inbox.Broken", "dealer.doctor.visits.Absent"),
-    },
-}
-"""What does not keep its rule yet. Entries only go; whoever mends one deletes it here."""
-
 
 class Import(NamedTuple):
     """One imported name: the module it stands in and, for `from module import name`, the name."""
@@ -110,16 +97,10 @@ def room(module: str) -> str:
     return ".".join(parts[:2]) if len(parts) > 1 and (ROOT / parts[0] / parts[1]).is_dir() else module
 
 
-def unknown(rule: str, found: Iterable[str]) -> list[str]:
-    """What breaks a rule and is not among what is known to."""
-    return sorted(set(found) - KNOWN.get(rule, set()))
-
-
-def circle(graph: Mapping[str, Iterable[str]], rule: str) -> list[str]:
-    """One import circle of a graph without the nodes that are known to stand in one, or nothing."""
-    known = KNOWN[rule]
+def circle(graph: Mapping[str, Iterable[str]]) -> list[str]:
+    """One import circle of a graph, or nothing."""
     try:
-        TopologicalSorter({a: set(bs) - known for a, bs in graph.items() if a not in known}).prepare()
+        TopologicalSorter(graph).prepare()
     except CycleError as error:
         return list(error.args[1])
     return []
@@ -137,7 +118,7 @@ def test_imports_go_downwards() -> None:
         for target in targets
         if level[target.split(".")[0]] > level[name.split(".")[0]]
     ]
-    assert not unknown("upward", upward)
+    assert not upward
 
 
 def test_the_dealers_rooms_import_downwards() -> None:
@@ -154,22 +135,22 @@ def test_the_dealers_rooms_import_downwards() -> None:
                 if t.startswith("dealer.") and t.split(".")[1] != own and level[t.split(".")[1]] >= level[own]
             ]
         assert set(inner) <= level.keys(), "a new room needs a place among the others"
-    assert not unknown("upward", upward)
+    assert not upward
 
 
 def test_modules_do_not_import_each_other_in_circles() -> None:
-    assert not circle(arrows(), "circle")
+    assert not circle(arrows())
 
 
 def test_rooms_do_not_import_each_other_in_circles() -> None:
     rooms: dict[str, set[str]] = {}
     for name, targets in arrows().items():
         rooms.setdefault(room(name), set()).update({room(target) for target in targets} - {room(name)})
-    assert not circle(rooms, "room circle")
+    assert not circle(rooms)
 
 
 def test_no_module_is_long() -> None:
-    assert not unknown("long", (source.name for source in sources().values() if source.lines > MOST_LINES))
+    assert not [source.name for source in sources().values() if source.lines > MOST_LINES]
 
 
 def test_underscore_names_stay_in_their_module_and_underscore_modules_in_their_package() -> None:
@@ -183,7 +164,7 @@ def test_underscore_names_stay_in_their_module_and_underscore_modules_in_their_p
             any(part.startswith("_") for part in one.module.split(".")) and not one.module.startswith(f"{source.name}.")
         )
     }
-    assert not unknown("underscore", borrowed)
+    assert not borrowed
 
 
 def test_errors_stand_in_the_errors_module_of_their_package() -> None:
@@ -208,7 +189,7 @@ def test_errors_stand_in_the_errors_module_of_their_package() -> None:
         for full, node in classes
         if node.name in errors and not node.name.startswith("_") and full.split(".")[1] != "errors"
     }
-    assert not unknown("error", astray)
+    assert not astray
 
 
 def test_the_dealer_knows_no_bot() -> None:

@@ -132,7 +132,7 @@ def doctor(
         _show_view(terminal, list_view(SITUATIONS))
         return
     if bot is None:
-        abort("name a bot to examine: a built-in bot, a command, or 'tcp'; see 'arena doctor --help'")
+        abort("name a bot to examine: a bot (see 'arena bots'), a command, or 'tcp'; see 'arena doctor --help'")
     if not host:
         abort("--host needs an address: 127.0.0.1 for this machine, 0.0.0.0 to admit other machines")
     player, game_name, rules, situations = _settled(bot, game, only or [])

@@ -81,6 +81,7 @@ def limit_hand(policy: Policy) -> Play:
 
     @njit
     def play(rules: LimitRules, context: Any, ranks: NDArray[np.int64], values: NDArray[np.float64]) -> int:
+        """Play one hand; see `limit_hand` for the arrays."""
         blinds, raise_sizes, first_players, max_raises = rules
         players = len(blinds)
         pot = max_spent = 0

@@ -14,7 +14,8 @@ import pytest
 
 import bots.client
 from bots import Action, Bot, ConnectError, DealerError, IllegalReply, View, play, run
-from bots.client import Played, UsageError, play_to_exit_code, read_arguments, read_port
+from bots.client import Played, play_to_exit_code, read_arguments, read_port
+from bots.errors import UsageError
 from protocol import find_game
 from protocol.mock_dealer import MockDealer
 

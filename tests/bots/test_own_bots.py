@@ -152,7 +152,7 @@ def test_complaints(folder: Path, spec: str, problem: str) -> None:
         ("random", True),
         ("my_bot.py:MyBot", True),
         ("C:\\bots\\my_bot.py:MyBot", True),
-        ("/tmp/my bots/my_bot.py:MyBot", True),
+        ("/srv/my bots/my_bot.py:MyBot", True),
         ("package.module:MyBot", True),
         ("my_bot.py", False),
         ("./my_bot", False),
