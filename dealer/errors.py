@@ -20,12 +20,14 @@ adds what it would have people type.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from engine import Seat
 
 __all__ = [
+    "Cause",
     "ConfigError",
     "ConversationError",
     "DealerError",
@@ -44,6 +46,11 @@ __all__ = [
 
 class DealerError(Exception):
     """The root of all errors of this package."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why a match, or a player's part in it, is over; `dealer.match.causes` holds those there are."""
 
 
 class SettingProblem(NamedTuple):
@@ -200,10 +207,10 @@ class MatchFailure(DealerError):
     """A match is over, or a player's part in it.
 
     Attributes:
-        cause: why, as one of `dealer.match.causes`.
+        cause: why.
     """
 
-    def __init__(self, cause: Any) -> None:
+    def __init__(self, cause: Cause) -> None:
         super().__init__(cause)
         self.cause = cause
 

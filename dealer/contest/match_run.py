@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from dealer.contest.tally import Tally
 from dealer.errors import LaunchError
-from dealer.match.causes import Cause, MatchCause, NotWritten, PlayerCause
+from dealer.match.causes import Cause, NotWritten, PlayerCause
 from dealer.match.events import Audience, Event, FaultSeen, MatchStarted, Watcher
 from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.match.journal import Journal
@@ -212,7 +212,7 @@ class MatchRun(ABC):
         hand = setup.first_hand + self.tally.hands
         is_before_start = self.started_s is None
         self.failure = text = sentence_of(cause, setup.names, hand)
-        if isinstance(cause, MatchCause):
+        if not isinstance(cause, PlayerCause):
             return
         seat = self.failed_seat = cause.seat
         aftermath = await self._aftermath(cause)

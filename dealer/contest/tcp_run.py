@@ -16,7 +16,7 @@ from functools import partial
 from dealer.contest.match_run import Aftermath, MatchPlan, MatchRun
 from dealer.errors import LaunchError
 from dealer.match import Match
-from dealer.match.causes import Cause, EndedBeforeConnecting, PlayerCause, VersionLate
+from dealer.match.causes import Cause, NotStarted, PlayerCause, StartProblem
 from dealer.match.events import Watcher
 from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.match.setup import Loss, Phase
@@ -183,7 +183,7 @@ class TcpRun(MatchRun):
             lambda: match.phase is not Phase.CONNECTING or bool(self._ended_early(connections))
         )
         for seat in self._ended_early(connections) if match.phase is Phase.CONNECTING else ():
-            match.fail(EndedBeforeConnecting(seat))
+            match.fail(NotStarted(seat, StartProblem.ENDED))
             connections.after_step()
 
     def _ended_early(self, connections: Connections) -> list[Seat]:
@@ -266,7 +266,7 @@ class TcpRun(MatchRun):
         if not is_settled:
             problem = FaultKind.TIMEOUT
             # A player that has connected and says nothing is lost again; one that has not connected is still awaited.
-            match.lose(VersionLate(seat, start_us or 0))
+            match.lose(NotStarted(seat, StartProblem.VERSION_LATE, start_us or 0))
             connections.after_step()
         elif seat in self._ended_early(connections) and match.is_awaited(seat) and not connections.is_over:
             problem = FaultKind.CRASH

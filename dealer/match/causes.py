@@ -11,8 +11,9 @@ from __future__ import annotations
 import enum
 import errno
 from dataclasses import dataclass, field
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
+from dealer.errors import Cause
 from dealer.match.clocks import Limit
 from dealer.match.faults import FaultKind
 from engine import Seat
@@ -21,77 +22,70 @@ __all__ = [
     "BadTransaction",
     "BotFailed",
     "Cause",
-    "ConnectionClosed",
-    "EndedBeforeConnecting",
     "InternalError",
-    "LeftBeforeVersion",
     "MatchCause",
+    "NoAnswer",
     "NobodyLeft",
-    "NotConnected",
-    "NotReading",
-    "NotSent",
+    "NotStarted",
     "NotWritten",
     "OutOfTime",
     "PlayerCause",
-    "Silent",
+    "StartProblem",
     "TooManyIdleLines",
     "TransactionProblem",
-    "UnreadableVersion",
-    "VersionLate",
+    "Unreachable",
     "sending_failed",
 ]
 
 
 @dataclass(frozen=True, slots=True)
-class PlayerCause:
+class PlayerCause(Cause):
     """The fault of a player.
 
     Attributes:
         seat: the player's.
         line: the line that did it, empty where there is none.
-        kind: how it is counted.
     """
 
     seat: Seat
     line: bytes = field(default=b"", kw_only=True)
-    kind: ClassVar[FaultKind]
+
+    @property
+    def kind(self) -> FaultKind:
+        """How it is counted."""
+        raise NotImplementedError
+
+
+class StartProblem(enum.Enum):
+    """Why a player's part has not begun."""
+
+    NOT_CONNECTED = enum.auto()
+    """It did not connect in time."""
+    ENDED = enum.auto()
+    """Its process ended before it connected."""
+    VERSION_LATE = enum.auto()
+    """It connected, but did not name its version in time."""
+    UNREADABLE_VERSION = enum.auto()
+    """Its first line is no version."""
+    LEFT = enum.auto()
+    """It closed the connection before it named its version."""
 
 
 @dataclass(frozen=True, slots=True)
-class NotConnected(PlayerCause):
-    """The player did not connect within `limit_us`."""
+class NotStarted(PlayerCause):
+    """The player's part has not begun: see `problem`; `limit_us` is the time it had where that ran out."""
 
-    limit_us: int
-    kind = FaultKind.TIMEOUT
+    problem: StartProblem
+    limit_us: int = 0
 
-
-@dataclass(frozen=True, slots=True)
-class EndedBeforeConnecting(PlayerCause):
-    """The player's process ended before it connected."""
-
-    kind = FaultKind.CRASH
-
-
-@dataclass(frozen=True, slots=True)
-class VersionLate(PlayerCause):
-    """The player connected, but did not name its version within `limit_us`."""
-
-    limit_us: int
-    kind = FaultKind.TIMEOUT
-
-
-@dataclass(frozen=True, slots=True)
-class UnreadableVersion(PlayerCause):
-    """The player's first line is no version."""
-
-    kind = FaultKind.MALFORMED_REPLY
-
-
-@dataclass(frozen=True, slots=True)
-class LeftBeforeVersion(PlayerCause):
-    """The player closed the connection before it named its version."""
-
-    kind = FaultKind.DISCONNECT
+    @property
+    def kind(self) -> FaultKind:
+        """How it is counted."""
+        return {
+            StartProblem.ENDED: FaultKind.CRASH,
+            StartProblem.UNREADABLE_VERSION: FaultKind.MALFORMED_REPLY,
+            StartProblem.LEFT: FaultKind.DISCONNECT,
+        }.get(self.problem, FaultKind.TIMEOUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,21 +103,21 @@ class OutOfTime(PlayerCause):
 
 
 @dataclass(frozen=True, slots=True)
-class Silent(PlayerCause):
-    """The player was asked and said nothing for too long: `waited_us` where `limit_us` were allowed."""
+class NoAnswer(PlayerCause):
+    """The player was asked and did not answer: it was silent, or has closed the connection.
+
+    Attributes:
+        waited_us: how long it was waited for. limit_us: the time it had. is_closed: whether it closed the connection.
+    """
 
     waited_us: int
     limit_us: int
-    kind = FaultKind.TIMEOUT
+    is_closed: bool = False
 
-
-@dataclass(frozen=True, slots=True)
-class ConnectionClosed(PlayerCause):
-    """The player was asked and closed the connection after `waited_us` of the `limit_us` it had."""
-
-    waited_us: int
-    limit_us: int
-    kind = FaultKind.DISCONNECT
+    @property
+    def kind(self) -> FaultKind:
+        """How it is counted."""
+        return FaultKind.DISCONNECT if self.is_closed else FaultKind.TIMEOUT
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,17 +130,15 @@ class TooManyIdleLines(PlayerCause):
 
 
 @dataclass(frozen=True, slots=True)
-class NotReading(PlayerCause):
-    """The player does not read what it is sent."""
+class Unreachable(PlayerCause):
+    """The player does not read what it is sent (`is_full`), or the connection no longer takes it."""
 
-    kind = FaultKind.FLOOD
+    is_full: bool
 
-
-@dataclass(frozen=True, slots=True)
-class NotSent(PlayerCause):
-    """The connection no longer takes what the player is sent."""
-
-    kind = FaultKind.DISCONNECT
+    @property
+    def kind(self) -> FaultKind:
+        """How it is counted."""
+        return FaultKind.FLOOD if self.is_full else FaultKind.DISCONNECT
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +150,7 @@ class BotFailed(PlayerCause):
 
 
 @dataclass(frozen=True, slots=True)
-class MatchCause:
+class MatchCause(Cause):
     """What ends a match and is no player's fault."""
 
     seat: ClassVar[None] = None
@@ -207,9 +199,6 @@ class InternalError(MatchCause):
     text: str
 
 
-Cause: TypeAlias = PlayerCause | MatchCause
-
-
 def sending_failed(seat: Seat, error: OSError) -> PlayerCause:
     """Why a player could not be sent a line; a full buffer means that the player does not read."""
-    return NotReading(seat) if error.errno == errno.ENOBUFS else NotSent(seat)
+    return Unreachable(seat, is_full=error.errno == errno.ENOBUFS)

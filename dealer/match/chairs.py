@@ -6,7 +6,7 @@ import enum
 from collections.abc import Callable
 
 from dealer.errors import MatchFailure
-from dealer.match.causes import LeftBeforeVersion, OutOfTime, TooManyIdleLines, UnreadableVersion
+from dealer.match.causes import NotStarted, OutOfTime, StartProblem, TooManyIdleLines
 from dealer.match.clocks import SeatClock
 from dealer.match.setup import MatchSetup
 from engine import Seat
@@ -81,11 +81,11 @@ class Chair:
         try:
             event = self.session.next_event()
         except RemoteProtocolError as error:
-            raise MatchFailure(UnreadableVersion(self.seat, line=error.line)) from None
+            raise MatchFailure(NotStarted(self.seat, StartProblem.UNREADABLE_VERSION, line=error.line)) from None
         if event is NEED_DATA:
             return None
         if not isinstance(event, Handshake):
-            raise MatchFailure(LeftBeforeVersion(self.seat))
+            raise MatchFailure(NotStarted(self.seat, StartProblem.LEFT))
         self.presence = Presence.SEATED
         self.write = self._arrived
         return event

@@ -15,14 +15,6 @@ from dataclasses import dataclass
 __all__ = ["DEFAULT_LIMITS", "Limit", "SeatClock", "TimeLimits"]
 
 
-class Limit(enum.Enum):
-    """Which of the three limits."""
-
-    RESPONSE = "response"
-    HAND = "hand"
-    MATCH = "match"
-
-
 @dataclass(frozen=True, slots=True)
 class TimeLimits:
     """Time limits in microseconds.
@@ -46,6 +38,14 @@ class TimeLimits:
 
 DEFAULT_LIMITS = TimeLimits()
 """The limits of the reference dealer when its command line sets none."""
+
+
+class Limit(enum.Enum):
+    """Which of the three limits."""
+
+    RESPONSE = "response"
+    HAND = "hand"
+    MATCH = "match"
 
 
 class SeatClock:

@@ -50,13 +50,6 @@ class MatchStarted:
 
 
 @dataclass(frozen=True, slots=True)
-class VersionDiffers:
-    """A player speaks another version of the protocol; the match goes on."""
-
-    seat: Seat
-
-
-@dataclass(frozen=True, slots=True)
 class HandStarted:
     """A hand was dealt.
 
@@ -72,21 +65,29 @@ class HandStarted:
 
 
 @dataclass(frozen=True, slots=True)
-class LineSent:
-    """A state was sent to a player."""
-
+class _Line:
     seat: Seat
     at_us: int
     line: bytes
+
+
+class LineSent(_Line):
+    """A state was sent to a player."""
+
+    __slots__ = ()
+
+
+class LineReceived(_Line):
+    """A line of the player to act was read."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
-class LineReceived:
-    """A line of the player to act was read."""
+class VersionDiffers:
+    """A player speaks another version of the protocol; the match goes on."""
 
     seat: Seat
-    at_us: int
-    line: bytes
 
 
 @dataclass(frozen=True, slots=True)

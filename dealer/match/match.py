@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NoReturn
 
 from dealer.errors import MatchFailure
-from dealer.match.causes import Cause, MatchCause, NobodyLeft, NotWritten, PlayerCause
+from dealer.match.causes import Cause, NobodyLeft, NotWritten, PlayerCause
 from dealer.match.chairs import Chair, Presence, Write
 from dealer.match.events import Audience, Settled, VersionDiffers, Watcher
 from dealer.match.faults import FaultPolicy
@@ -260,7 +260,7 @@ class Match:
     def _stop(self, problem: MatchFailure | OSError) -> None:
         cause: Cause = problem.cause if isinstance(problem, MatchFailure) else NotWritten.of(problem)
         is_survivable = self.setup.on_fault is not FaultPolicy.END and self.phase in (Phase.PLAYING, Phase.HOLDING)
-        if not is_survivable or isinstance(cause, MatchCause):
+        if not is_survivable or not isinstance(cause, PlayerCause):
             self.fail(cause)
         elif self._chairs[cause.seat].presence not in _GONE:
             self._set_aside(cause)

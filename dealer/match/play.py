@@ -19,9 +19,8 @@ from dealer.match import events
 from dealer.match.causes import (
     BadTransaction,
     Cause,
-    ConnectionClosed,
+    NoAnswer,
     PlayerCause,
-    Silent,
     TransactionProblem,
     sending_failed,
 )
@@ -315,7 +314,7 @@ class Play:
                 now_ns = time.monotonic_ns()
                 if isinstance(event, Closed):
                     waited_us = self._waited_in_vain_us()
-                    raise MatchFailure(ConnectionClosed(actor.seat, waited_us, self._setup.limits.response_us))
+                    raise MatchFailure(NoAnswer(actor.seat, waited_us, self._setup.limits.response_us, is_closed=True))
                 if self.watches_lines:
                     self._tell(events.LineReceived(actor.seat, self._unix_us(now_ns), event.raw))
                 if isinstance(event, Comment):
@@ -366,7 +365,7 @@ class Play:
 
     def time_out(self) -> None:
         """The player to act has been silent for too long."""
-        raise MatchFailure(Silent(self.actor.seat, self._waited_in_vain_us(), self._setup.limits.response_us))
+        raise MatchFailure(NoAnswer(self.actor.seat, self._waited_in_vain_us(), self._setup.limits.response_us))
 
     def _waited_in_vain_us(self) -> int:
         """The time waited for the player to act; it is charged, which counts where the match goes on."""

@@ -10,6 +10,18 @@ from dealer.match.clocks import Limit
 
 __all__ = ["process_sentences", "sentence_of"]
 
+_START_CLAUSES = {
+    causes.StartProblem.NOT_CONNECTED: "has not connected within {:g} s",
+    causes.StartProblem.ENDED: "ended before it connected",
+    causes.StartProblem.VERSION_LATE: "has not named its version within {:g} s",
+    causes.StartProblem.LEFT: "closed the connection before it named its version",
+}
+_SPANS = {
+    Limit.RESPONSE: "an answer in hand {}",
+    Limit.HAND: "hand {}",
+    Limit.MATCH: "the match in hand {}",
+}
+
 
 def sentence_of(cause: causes.Cause, names: Sequence[str], hand_number: int) -> str:
     """What happened, as one sentence.
@@ -19,7 +31,7 @@ def sentence_of(cause: causes.Cause, names: Sequence[str], hand_number: int) -> 
         names: the players, by seat.
         hand_number: the hand being played when it happened.
     """
-    if isinstance(cause, causes.MatchCause):
+    if not isinstance(cause, causes.PlayerCause):
         return f"{_match_clause(cause)}."
     if isinstance(cause, causes.BotFailed):
         return f"{names[cause.seat]}: {cause.problem.removesuffix('.')}."
@@ -50,7 +62,7 @@ def _exit_in_words(code: int) -> str:
         return f"signal {-code}"
 
 
-def _match_clause(cause: causes.MatchCause) -> str:
+def _match_clause(cause: causes.Cause) -> str:
     match cause:
         case causes.NobodyLeft():
             return "no player is left to act"
@@ -64,32 +76,19 @@ def _match_clause(cause: causes.MatchCause) -> str:
 
 def _player_clause(cause: causes.PlayerCause, hand: int) -> str:
     match cause:
-        case causes.NotConnected():
-            return f"has not connected within {cause.limit_us / 1e6:g} s"
-        case causes.VersionLate():
-            return f"has not named its version within {cause.limit_us / 1e6:g} s"
-        case causes.EndedBeforeConnecting():
-            return "ended before it connected"
-        case causes.LeftBeforeVersion():
-            return "closed the connection before it named its version"
-        case causes.UnreadableVersion():
+        case causes.NotStarted(problem=causes.StartProblem.UNREADABLE_VERSION):
             line = cause.line.split(b"\0")[0].decode("utf-8", "surrogateescape").rstrip("\r\n")
             return f"does not speak the protocol: its first line was {line!r}, not 'VERSION:2.0.0'"
-        case causes.OutOfTime(limit=Limit.RESPONSE):
-            return f"used more time than it had for an answer in hand {hand}"
-        case causes.OutOfTime(limit=Limit.HAND):
-            return f"used more time than it had for hand {hand}"
-        case causes.OutOfTime():
-            return f"used more time than it had for the match in hand {hand}"
-        case causes.Silent():
-            return f"did not answer within {cause.limit_us / 1e6:g} s in hand {hand}"
+        case causes.NotStarted(problem=problem):
+            return _START_CLAUSES[problem].format(cause.limit_us / 1e6)
+        case causes.OutOfTime(limit=limit):
+            return f"used more time than it had for {_SPANS[limit].format(hand)}"
         case causes.TooManyIdleLines():
             return f"sent more than {cause.most} lines that are no answers in hand {hand}"
-        case causes.NotReading():
-            return f"did not read what it was sent in hand {hand}"
-        case causes.NotSent():
-            return f"no longer took what it was sent in hand {hand}"
-        case causes.ConnectionClosed():
-            return f"closed the connection in hand {hand}"
+        case causes.NoAnswer(is_closed=is_closed):
+            clause = "closed the connection" if is_closed else f"did not answer within {cause.limit_us / 1e6:g} s"
+            return f"{clause} in hand {hand}"
+        case causes.Unreachable(is_full=is_full):
+            return f"{'did not read' if is_full else 'no longer took'} what it was sent in hand {hand}"
         case _:
             raise TypeError(f"no sentence for {cause!r}")

@@ -35,7 +35,12 @@ _WARNINGS = {
     ),
 }
 
-
+_START_PROBLEMS = {
+    causes.StartProblem.NOT_CONNECTED: "timed out waiting for seat {} to connect",
+    causes.StartProblem.ENDED: "seat {} ended before it connected",
+    causes.StartProblem.VERSION_LATE: "timed out waiting for seat {} to name its version",
+    causes.StartProblem.LEFT: "could not read version string from seat {}",
+}
 _TRANSACTION_PROBLEMS = {
     causes.TransactionProblem.UNREADABLE: "could not parse transaction stamp",
     causes.TransactionProblem.WRONG_HAND: "handId mismatch in transaction log:",
@@ -95,7 +100,7 @@ def failure_text(cause: causes.Cause) -> str:
     """The text on standard error, with its line end."""
     match cause:
         # These two print a line as it came, with its end or without one, up to a NUL.
-        case causes.UnreadableVersion():
+        case causes.NotStarted(problem=causes.StartProblem.UNREADABLE_VERSION):
             line = cause.line.split(b"\0")[0].decode("utf-8", "surrogateescape")
             return f"ERROR: invalid version string {line}"
         case causes.BadTransaction(problem, line):
@@ -106,24 +111,18 @@ def failure_text(cause: causes.Cause) -> str:
 
 def _sentence(cause: causes.Cause) -> str:
     match cause:
-        case causes.NotConnected(seat):
-            return f"timed out waiting for seat {seat + 1} to connect"
-        case causes.VersionLate(seat):
-            return f"timed out waiting for seat {seat + 1} to name its version"
-        case causes.EndedBeforeConnecting(seat):
-            return f"seat {seat + 1} ended before it connected"
-        case causes.LeftBeforeVersion(seat):
-            return f"could not read version string from seat {seat + 1}"
+        case causes.NotStarted(seat, problem):
+            return _START_PROBLEMS[problem].format(seat + 1)
         case causes.OutOfTime(seat, is_replayed=is_replayed):
             return f"seat {seat + 1} ran out of time" + (" in transaction file" if is_replayed else "")
-        case causes.Silent(seat, waited_us, limit_us) | causes.ConnectionClosed(seat, waited_us, limit_us):
+        case causes.NoAnswer(seat, waited_us, limit_us):
             return (
                 f"could not get action from seat {seat + 1}\n"
                 f"{waited_us / 1e6:.1f} seconds spent waiting; timeout {limit_us / 1e6:.1f}"
             )
         case causes.TooManyIdleLines(seat, hand_number, most):
             return f"seat {seat + 1} sent more than {most} lines that are no answers in hand {hand_number}"
-        case causes.NotReading(seat) | causes.NotSent(seat):
+        case causes.Unreachable(seat):
             return f"could not send state to seat {seat + 1}"
         case causes.BotFailed(seat, problem):
             return f"seat {seat + 1}: {problem}"

@@ -21,7 +21,7 @@ from functools import partial
 
 from dealer.errors import ListenError
 from dealer.match import Match, Phase
-from dealer.match.causes import InternalError, NotConnected, PlayerCause, VersionLate, sending_failed
+from dealer.match.causes import InternalError, NotStarted, StartProblem, sending_failed
 from dealer.match.setup import Loss
 from dealer.table.connection import WOULD_BLOCK, Connection
 from dealer.table.loop import Changes, MatchLoop
@@ -294,12 +294,11 @@ class Connections:
         phase = self.match.phase
         missing = self.match.missing_seats()
         limit_us = self.match.setup.limits.start_us or 0
-        cause: PlayerCause
         if phase is Phase.CONNECTING and missing:
-            cause = NotConnected(missing[0], limit_us)
+            cause = NotStarted(missing[0], StartProblem.NOT_CONNECTED, limit_us)
         elif phase is Phase.GREETING:
             seat = next(Seat(i) for i in range(len(self._connections)) if self.match.is_asked(Seat(i)))
-            cause = VersionLate(seat, limit_us)
+            cause = NotStarted(seat, StartProblem.VERSION_LATE, limit_us)
         else:
             return
         self.match.fail(cause)

@@ -18,28 +18,32 @@ BOB = Seat(1)
 WAITED = "ERROR: could not get action from seat 2\n2.1 seconds spent waiting; timeout 2.0\n"
 SENTENCES: list[tuple[causes.Cause, str, str]] = [
     (
-        causes.NotConnected(BOB, 2_500_000),
+        causes.NotStarted(BOB, causes.StartProblem.NOT_CONNECTED, 2_500_000),
         "Bob has not connected within 2.5 s.",
         "ERROR: timed out waiting for seat 2 to connect\n",
     ),
-    (causes.EndedBeforeConnecting(BOB), "Bob ended before it connected.", "ERROR: seat 2 ended before it connected\n"),
     (
-        causes.VersionLate(BOB, 10**6),
+        causes.NotStarted(BOB, causes.StartProblem.ENDED),
+        "Bob ended before it connected.",
+        "ERROR: seat 2 ended before it connected\n",
+    ),
+    (
+        causes.NotStarted(BOB, causes.StartProblem.VERSION_LATE, 10**6),
         "Bob has not named its version within 1 s.",
         "ERROR: timed out waiting for seat 2 to name its version\n",
     ),
     (
-        causes.UnreadableVersion(BOB, line=b"HI\xff\0x\r\n"),
+        causes.NotStarted(BOB, causes.StartProblem.UNREADABLE_VERSION, line=b"HI\xff\0x\r\n"),
         "Bob does not speak the protocol: its first line was 'HI\\udcff', not 'VERSION:2.0.0'.",
         "ERROR: invalid version string HI\udcff",
     ),
     (
-        causes.UnreadableVersion(BOB, line=b"HI\r\n"),
+        causes.NotStarted(BOB, causes.StartProblem.UNREADABLE_VERSION, line=b"HI\r\n"),
         "Bob does not speak the protocol: its first line was 'HI', not 'VERSION:2.0.0'.",
         "ERROR: invalid version string HI\r\n",
     ),
     (
-        causes.LeftBeforeVersion(BOB),
+        causes.NotStarted(BOB, causes.StartProblem.LEFT),
         "Bob closed the connection before it named its version.",
         "ERROR: could not read version string from seat 2\n",
     ),
@@ -58,15 +62,23 @@ SENTENCES: list[tuple[causes.Cause, str, str]] = [
         "Bob used more time than it had for the match in hand 7.",
         "ERROR: seat 2 ran out of time in transaction file\n",
     ),
-    (causes.Silent(BOB, 2_100_000, 2_000_000), "Bob did not answer within 2 s in hand 7.", WAITED),
-    (causes.ConnectionClosed(BOB, 2_100_000, 2_000_000), "Bob closed the connection in hand 7.", WAITED),
+    (causes.NoAnswer(BOB, 2_100_000, 2_000_000), "Bob did not answer within 2 s in hand 7.", WAITED),
+    (causes.NoAnswer(BOB, 2_100_000, 2_000_000, is_closed=True), "Bob closed the connection in hand 7.", WAITED),
     (
         causes.TooManyIdleLines(BOB, 7, 20, line=b"#\n"),
         "Bob sent more than 20 lines that are no answers in hand 7.",
         "ERROR: seat 2 sent more than 20 lines that are no answers in hand 7\n",
     ),
-    (causes.NotReading(BOB), "Bob did not read what it was sent in hand 7.", "ERROR: could not send state to seat 2\n"),
-    (causes.NotSent(BOB), "Bob no longer took what it was sent in hand 7.", "ERROR: could not send state to seat 2\n"),
+    (
+        causes.Unreachable(BOB, is_full=True),
+        "Bob did not read what it was sent in hand 7.",
+        "ERROR: could not send state to seat 2\n",
+    ),
+    (
+        causes.Unreachable(BOB, is_full=False),
+        "Bob no longer took what it was sent in hand 7.",
+        "ERROR: could not send state to seat 2\n",
+    ),
     (causes.BotFailed(BOB, "it is broken"), "Bob: it is broken.", "ERROR: seat 2: it is broken\n"),
     (causes.NobodyLeft(), "no player is left to act.", "ERROR: no player is left to act\n"),
     (
@@ -112,5 +124,7 @@ def test_causes_are_values(cause: causes.Cause) -> None:
 
 
 def test_a_full_buffer_means_that_the_player_does_not_read() -> None:
-    assert causes.sending_failed(BOB, OSError(errno.ENOBUFS, "full")) == causes.NotReading(BOB)
-    assert causes.sending_failed(BOB, BrokenPipeError(errno.EPIPE, "Broken pipe")) == causes.NotSent(BOB)
+    assert causes.sending_failed(BOB, OSError(errno.ENOBUFS, "full")) == causes.Unreachable(BOB, is_full=True)
+    assert causes.sending_failed(BOB, BrokenPipeError(errno.EPIPE, "Broken pipe")) == causes.Unreachable(
+        BOB, is_full=False
+    )

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dealer.errors import MatchFailure
-from dealer.match.causes import LeftBeforeVersion, OutOfTime, TooManyIdleLines, UnreadableVersion
+from dealer.match.causes import NotStarted, OutOfTime, StartProblem, TooManyIdleLines
 from dealer.match.chairs import Chair, Presence
 from dealer.match.clocks import Limit
 from engine import Seat
@@ -70,13 +70,13 @@ def test_what_is_no_version_is_the_players_fault() -> None:
     chair.session.receive_data(b"HELLO\r\n")
     with pytest.raises(MatchFailure) as raised:
         chair.read_version()
-    assert _cause(raised) == UnreadableVersion(BOB, line=b"HELLO\r\n")
+    assert _cause(raised) == NotStarted(BOB, StartProblem.UNREADABLE_VERSION, line=b"HELLO\r\n")
     chair = _chair()
     chair.arrive(lambda data, is_asked: None)
     chair.session.receive_eof()
     with pytest.raises(MatchFailure) as raised:
         chair.read_version()
-    assert _cause(raised) == LeftBeforeVersion(BOB)
+    assert _cause(raised) == NotStarted(BOB, StartProblem.LEFT)
 
 
 def test_time_is_charged_until_it_is_used_up() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dealer.match.causes import NotSent
+from dealer.match.causes import Unreachable
 from dealer.match.events import (
     Audience,
     Event,
@@ -30,7 +30,7 @@ def test_events_of_a_match_are_values() -> None:
     board = Board(setup_of(game("nolimit"), 3)).connect_all()
     board.send(board.asked, b"# well\r\nwhat?\r\n")
     board.play(PLAYERS, hands=2)
-    board.match.fail(NotSent(Seat(0)))
+    board.match.fail(Unreachable(Seat(0), is_full=False))
     events: list[Event] = [*board.seen.events, VersionDiffers(Seat(1))]
     assert {type(event) for event in events} == set(Event.__args__)
     for event in events:
@@ -107,7 +107,7 @@ def test_a_failed_match_keeps_what_is_written(tmp_path: Path) -> None:
     setup = setup_of(game("kuhn"), 50)
     writers = [LogWriter(LineFile(log), setup.names), TransactionWriter(LineFile(transactions))]
     board = Board(setup, watchers=writers).connect_all().play(PLAYERS, hands=3)
-    board.match.fail(NotSent(Seat(0)))
+    board.match.fail(Unreachable(Seat(0), is_full=False))
     assert log.read_text().count("STATE:") == 3
     assert "SCORE" not in log.read_text()
     assert len(transactions.read_text().splitlines()) == len(board.seen.actions)

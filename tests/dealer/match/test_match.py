@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dealer.match import Match, Phase
-from dealer.match.causes import EndedBeforeConnecting, NobodyLeft
+from dealer.match.causes import NobodyLeft, NotStarted, StartProblem
 from dealer.match.events import ActionPlayed, HandClosed, HandFinished, MatchEnded, MatchStarted, Settled
 from dealer.match.faults import FaultKind
 from dealer.reference.sentences import failure_text
@@ -362,7 +362,7 @@ def test_a_broken_connection_ends_the_match_by_that_seats_fault() -> None:
 def test_a_match_fails_once() -> None:
     clock = Clock()
     board = Board(setup_of(KUHN, 5)).connect_all()
-    first = EndedBeforeConnecting(Seat(1))
+    first = NotStarted(Seat(1), StartProblem.ENDED)
     board.match.fail(first)
     board.match.fail(NobodyLeft())
     assert board.match.failure is first

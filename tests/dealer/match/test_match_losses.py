@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from dealer.match import Phase, Progress
-from dealer.match.causes import ConnectionClosed, EndedBeforeConnecting, OutOfTime
+from dealer.match.causes import NoAnswer, NotStarted, OutOfTime, StartProblem
 from dealer.match.clocks import Limit
 from dealer.match.events import ActionPlayed
 from dealer.match.faults import FaultKind, FaultPolicy
@@ -82,7 +82,7 @@ def _tear(board: Board, seat: int) -> None:
 
 
 def _die(board: Board, seat: int) -> None:
-    board.match.lose(EndedBeforeConnecting(Seat(seat)))
+    board.match.lose(NotStarted(Seat(seat), StartProblem.ENDED))
 
 
 def _break(board: Board, seat: int) -> None:
@@ -359,7 +359,8 @@ def test_a_version_that_ends_with_the_connection_counts_and_then_he_is_lost() ->
     board.come_back(0, b"VERSION:2.0.0")
     board.match.receive_eof(Seat(0))
     (loss,) = _losses(board)
-    assert isinstance(loss.cause, ConnectionClosed)
+    assert isinstance(loss.cause, NoAnswer)
+    assert loss.cause.is_closed
     assert board.sent[0] == undisturbed("kuhn").questions[0][1]
 
 

@@ -18,7 +18,7 @@ from hypothesis.stateful import (
 )
 
 from dealer.match import Phase
-from dealer.match.causes import EndedBeforeConnecting
+from dealer.match.causes import NotStarted, StartProblem
 from dealer.match.faults import FaultPolicy
 from engine import Seat
 from protocol import ReceivedState
@@ -81,7 +81,7 @@ class Disturbed(RuleBasedStateMachine):
             self.match.take_losses()
             for seat in range(self.players):
                 if self.match.is_awaited(Seat(seat)):
-                    self.match.lose(EndedBeforeConnecting(Seat(seat)))
+                    self.match.lose(NotStarted(Seat(seat), StartProblem.ENDED))
                     self.match.take_losses()
                     self.board.come_back(seat)
                     self.silent.discard(seat)
@@ -127,7 +127,7 @@ class Disturbed(RuleBasedStateMachine):
     @rule(seat=SEATS)
     def dies(self, seat: int) -> None:
         if seat < self.players:
-            self.match.lose(EndedBeforeConnecting(Seat(seat)))
+            self.match.lose(NotStarted(Seat(seat), StartProblem.ENDED))
 
     @rule(seat=SEATS)
     def does_not_hear(self, seat: int) -> None:
