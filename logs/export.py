@@ -126,7 +126,7 @@ class Exporter:
             OSError: it cannot be written.
         """
         try:
-            if self._open is None or self._match != (record.game, record.match_name, record.names):
+            if self._open is None or self._match != (record.game, record.match_name, record.names_by_seat):
                 self._open = self._begin(record)
             writer, file, path = self._open
             text = writer.write(record, self.written[path])
@@ -178,7 +178,7 @@ class Exporter:
         file = LineFile(path, append=is_ours)
         if not is_ours:
             self.written[path] = 0
-        self._match = (record.game, record.match_name, record.names)
+        self._match = (record.game, record.match_name, record.names_by_seat)
         return writer, file, path
 
     def _options_for(self, first: HandRecord) -> ExportOptions:
@@ -192,5 +192,5 @@ class Exporter:
             table = f"{first.match_name} {seed}"
         if match_id is None and begin_us is not None:
             match_id = f"seed {seed}, begun {begin_us}"
-        hero = options.hero if options.hero in first.names else None
+        hero = options.hero if options.hero in first.names_by_seat else None
         return replace(options, hero=hero, table=table, match_id=match_id)

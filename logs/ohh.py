@@ -112,9 +112,9 @@ def _hand(record: HandRecord, options: ExportOptions) -> dict[str, Any]:
 def _hero_id(record: HandRecord, options: ExportOptions) -> int | None:
     if options.hero is None:
         return None
-    if options.hero not in record.names:
+    if options.hero not in record.names_by_seat:
         raise LogsError(f"no player of hand {record.hand_number} is called {options.hero!r}")
-    return record.names.index(options.hero)
+    return record.names_by_seat.index(options.hero)
 
 
 def _game_number(record: HandRecord) -> str:

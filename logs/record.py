@@ -35,11 +35,14 @@ class PlayerComment(NamedTuple):
 class HandRecord:
     """One finished hand of a match.
 
+    Everything about the players is by position, as the ACPC counts, except `names_by_seat`: `names`, `seats`, `values`
+    and hole cards may be zipped.
+
     Attributes:
         game: the game.
         match_name: the match it belongs to.
         hand_number: 0-based.
-        names: the players by seat.
+        names_by_seat: the players, in the same order in every hand of the match.
         seats: the seat of each position.
         deal: the cards as far as they are known. Hole cards of a position are empty where they are not known, and
             the board may end with the last round that was reached.
@@ -53,7 +56,7 @@ class HandRecord:
     game: Game
     match_name: str
     hand_number: int
-    names: tuple[str, ...]
+    names_by_seat: tuple[str, ...]
     seats: tuple[Seat, ...]
     deal: Deal
     betting: BettingState
@@ -74,6 +77,12 @@ class HandRecord:
         """When the hand began, in microseconds of Unix time; None where that is not known."""
         return self.times[0].sent_us if self.times else self.dealt_us
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The player in each position of this hand."""
+        names = self.names_by_seat
+        return tuple([names[seat] for seat in self.seats])
+
     def name_at(self, position: Position) -> str:
         """The player in a position of this hand."""
-        return self.names[self.seats[position]]
+        return self.names_by_seat[self.seats[position]]

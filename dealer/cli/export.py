@@ -93,9 +93,9 @@ def export(
             first = _first(file, records, problems, is_needed=strict or len(files) == 1)
             if first is None:
                 continue
-            if hero is not None and hero not in first.names:
-                abort(f"no player of {file.path} is called {hero!r}; there are {', '.join(first.names)}")
-            of_file = hero or heroes.setdefault(os.path.dirname(file.path), first.names[0])
+            if hero is not None and hero not in first.names_by_seat:
+                abort(f"no player of {file.path} is called {hero!r}; there are {', '.join(first.names_by_seat)}")
+            of_file = hero or heroes.setdefault(os.path.dirname(file.path), first.names_by_seat[0])
             chip_value = file.chip_value if stakes is None else chip_value_of(stakes, first.game)
             is_log = file.format is None
             header = read_log_header(file.path) if is_log else None

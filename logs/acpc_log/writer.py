@@ -46,9 +46,8 @@ def _joined_values(values: Iterable[float]) -> str:
 def format_state_line(record: HandRecord) -> str:
     """The line of one finished hand, with its LF."""
     cards = format_hole_cards(record.deal.hole_cards) + format_board(record.board_by_round)
-    names = "|".join([record.names[seat] for seat in record.seats])
     values = _joined_values(record.values)
-    return f"STATE:{record.hand_number}:{betting_text(record.betting)}:{cards}:{values}:{names}\n"
+    return f"STATE:{record.hand_number}:{betting_text(record.betting)}:{cards}:{values}:{'|'.join(record.names)}\n"
 
 
 def format_score_line(totals: Sequence[float], names: Sequence[str]) -> str:

@@ -48,7 +48,7 @@ def read_hand(table: dict[str, Any], scale: Scale, *, match_name: str, place: in
         game=game,
         match_name=fields.text("event") or match_name,
         hand_number=number if is_number and isinstance(number, int) else place,
-        names=names,
+        names_by_seat=names,
         seats=seats,
         deal=Deal(tuple(play.holes), tuple(play.board)),
         betting=play.betting,

@@ -67,7 +67,7 @@ def format_phh(record: HandRecord, options: ExportOptions = _DEFAULT_OPTIONS) ->
         LogsError: PHH cannot express it.
     """
     check_game(record.game)
-    if options.hero is not None and options.hero not in record.names:
+    if options.hero is not None and options.hero not in record.names_by_seat:
         raise LogsError(f"no player of hand {record.hand_number} is called {options.hero!r}")
     scale = Scale(options.chip_value)
     lines = [f"{key} = {value}\n" for key, value in _fields(record, options, scale)]
@@ -109,7 +109,7 @@ def _fields(record: HandRecord, options: ExportOptions, scale: Scale) -> Iterato
     yield "hand", str(record.hand_number)
     yield "seats", _array([seat + 1 for seat in record.seats])
     yield "seat_count", str(players)
-    yield "players", _array([_string(record.name_at(Position(p))) for p in range(players)])
+    yield "players", _array(map(_string, record.names))
     value = float(scale.chip_value)
     finishing = [format_value((stack + won) * value) for stack, won in zip(game.stacks, record.values, strict=True)]
     yield "finishing_stacks", _array(finishing)
@@ -122,9 +122,9 @@ def _actions(record: HandRecord, options: ExportOptions, scale: Scale) -> Iterat
     """The dealing, the actions and the showdown, in order."""
     actions = street_actions(record.betting)
     order = showdown_order(record, actions)
-    for position, hole in enumerate(record.deal.hole_cards):
-        is_seen = hole and options.hero in (None, record.name_at(Position(position)))
-        yield f"d dh p{position + 1} {format_cards(hole) if is_seen else _UNKNOWN_CARDS}"
+    for number, (name, hole) in enumerate(zip(record.names, record.deal.hole_cards, strict=True), 1):
+        is_seen = hole and options.hero in (None, name)
+        yield f"d dh p{number} {format_cards(hole) if is_seen else _UNKNOWN_CARDS}"
     last_round = actions[-1].round if actions else 0
     for round_, board in enumerate(record.board_by_round):
         if board:

@@ -54,7 +54,7 @@ def match_base(record: HandRecord, match_id: str | None) -> int:
         game.max_raises,
     )
     identity = f"{match_id}\n" if match_id is not None else format_state_line(record)
-    text = f"{record.match_name}\0{'|'.join(record.names)}\0{rules}\0{identity}"
+    text = f"{record.match_name}\0{'|'.join(record.names_by_seat)}\0{rules}\0{identity}"
     digest = blake2b(text.encode("utf-8", "surrogateescape"), digest_size=8).digest()
     return int.from_bytes(digest) % (_SPAN // _PER_MATCH) * _PER_MATCH
 

@@ -173,7 +173,7 @@ class _Replay:
             game=betting.game,
             match_name=text.table,
             hand_number=text.number,
-            names=tuple(self._by_seat),
+            names_by_seat=tuple(self._by_seat),
             seats=tuple([Seat(self._by_seat.index(name)) for name in self._names]),
             deal=deal,
             betting=betting,

@@ -74,7 +74,7 @@ def check_game(game: Game) -> Blinds:
 
 def start_match(first: HandRecord, options: ExportOptions) -> MatchWriter:
     """Begin to write the match of a hand."""
-    writer = PokerStarsWriter(first.game, first.match_name, first.names, options)
+    writer = PokerStarsWriter(first.game, first.match_name, first.names_by_seat, options)
     return MatchWriter(writer.file_name(first), lambda record, _: writer.format(record))
 
 
@@ -140,7 +140,7 @@ class PokerStarsWriter:
             LogsError: the format cannot express it, or it is not a hand of this match.
         """
         is_same_game = record.game is self._game or record.game == self._game
-        if not is_same_game or record.names != self._names or record.match_name != self._match_name:
+        if not is_same_game or record.names_by_seat != self._names or record.match_name != self._match_name:
             raise LogsError(f"hand {record.hand_number} is of another match, {record.match_name!r}, or another game")
         plan = self._plans.get(record.betting) or self._new_plan(record)
         board = record.deal.board
@@ -290,7 +290,7 @@ def format_pokerstars(record: HandRecord, options: ExportOptions = _DEFAULT_OPTI
         UnsupportedGameError: it is not hold'em, or its blinds are not the usual two.
         LogsError: the format cannot express it, or the hero is not at the table.
     """
-    return PokerStarsWriter(record.game, record.match_name, record.names, options).format(record)
+    return PokerStarsWriter(record.game, record.match_name, record.names_by_seat, options).format(record)
 
 
 def format_pokerstars_file(records: Iterable[HandRecord], options: ExportOptions = _DEFAULT_OPTIONS) -> Iterator[str]:
@@ -306,7 +306,7 @@ def format_pokerstars_file(records: Iterable[HandRecord], options: ExportOptions
     before: HandRecord | None = None
     for record in records:
         if writer is None or before is None or not _follows(record, before):
-            writer = PokerStarsWriter(record.game, record.match_name, record.names, options)
+            writer = PokerStarsWriter(record.game, record.match_name, record.names_by_seat, options)
         before = record
         yield writer.format(record)
 
@@ -315,7 +315,7 @@ def _follows(record: HandRecord, before: HandRecord) -> bool:
     """Whether a hand is of the same match as the one before it."""
     return (
         record.hand_number > before.hand_number
-        and record.names == before.names
+        and record.names_by_seat == before.names_by_seat
         and record.match_name == before.match_name
         and record.game == before.game
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine import CARD_TEXTS, Card, Move, Position, Step, betting_steps, uncalled
+from engine import CARD_TEXTS, Card, Move, Step, betting_steps, uncalled
 from logs.record import HandRecord
 from logs.text import clean
 from logs.tracker.positions import position_names, round_names
@@ -76,7 +76,7 @@ class ReplayedHand:
 def replayed(record: HandRecord, pot_in_blinds: float) -> ReplayedHand:
     """A hand as a page shows it."""
     game, betting = record.game, record.betting
-    names = [clean(record.name_at(Position(position))) for position in range(game.num_players)]
+    names = list(map(clean, record.names))
     places = position_names(game)
     seats = tuple(
         SeatView(names[p], places[p], 0 if game.is_limit else game.stacks[p], _texts(hole), record.values[p])
@@ -84,7 +84,9 @@ def replayed(record: HandRecord, pot_in_blinds: float) -> ReplayedHand:
     )
     said: dict[int, list[tuple[str, str]]] = {}
     for comment in record.comments:
-        said.setdefault(comment.action_index, []).append((clean(record.names[comment.seat]), _readable(comment.text)))
+        said.setdefault(comment.action_index, []).append(
+            (clean(record.names_by_seat[comment.seat]), _readable(comment.text))
+        )
     pot = sum(game.blinds)
     steps = [
         ReplayStep(names[position], f"posts {blind:,}", (), pot, (), None)

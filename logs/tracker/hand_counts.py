@@ -281,8 +281,8 @@ class HandCounts:
         if last is None or last[0] is not record.game:
             last = self._last = record.game, self._game(record.game)
         game = last[1]
-        table = game.tables.get((record.names, record.seats)) or game.seat(
-            record.names, record.seats, [self._curve(record.names[seat]) for seat in record.seats]
+        table = game.tables.get((record.names_by_seat, record.seats)) or game.seat(
+            record.names_by_seat, record.seats, [self._curve(record.names_by_seat[seat]) for seat in record.seats]
         )
         facts = game.add(table, record)
         if facts.pot_blinds > self._least_pot:
@@ -384,7 +384,7 @@ class HandCounts:
                 answers.used_us += used_us
                 answers.longest_us = max(answers.longest_us, used_us)
         for comment in record.comments:
-            self._answers[record.names[comment.seat]].comments += 1
+            self._answers[record.names_by_seat[comment.seat]].comments += 1
 
     def _keep(self, pot: BigPot) -> None:
         """Keep a hand if its pot is among the biggest."""

@@ -85,7 +85,7 @@ def test_the_hands_are_those_of_the_dealer(game: str, specs: tuple[str, ...], se
     by_match = sorted(ours, key=attrgetter("match_name"))
 
     def content(record: HandRecord) -> tuple[object, ...]:
-        names, seats, rounds = record.names, record.seats, record.betting.rounds
+        names, seats, rounds = record.names_by_seat, record.seats, record.betting.rounds
         seen = record.deal.hole_cards, record.board_by_round
         return record.match_name, record.hand_number, names, seats, rounds, seen, record.values
 
@@ -105,7 +105,7 @@ def test_rotations_are_duplicates(name: str) -> None:
         assert len({record.match_name for record in rotations}) == players
         for position in range(players):
             # Everybody has held these cards once.
-            assert len({record.names[record.seats[position]] for record in rotations}) == players
+            assert len({record.names_by_seat[record.seats[position]] for record in rotations}) == players
         assert len({record.seats for record in rotations}) == 1
 
 
@@ -146,7 +146,7 @@ def test_chips_are_conserved(game: str) -> None:
 def test_one_object_may_have_every_seat() -> None:
     bot = Counter()
     records = list(self_play("kuhn", [bot, bot], hands=3, match_name="lone"))
-    assert [record.names for record in records[:2]] == [("Counter#1", "Counter#2"), ("Counter#2", "Counter#1")]
+    assert [record.names_by_seat for record in records[:2]] == [("Counter#1", "Counter#2"), ("Counter#2", "Counter#1")]
     assert [record.match_name for record in records[:2]] == ["lone.a", "lone.b"]
     assert bot.asked == sum(len(actions) for record in records for actions in record.betting.rounds)
 

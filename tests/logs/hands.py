@@ -56,7 +56,7 @@ def random_hands(
                 game=game,
                 match_name="match",
                 hand_number=number,
-                names=names[:players],
+                names_by_seat=names[:players],
                 seats=tuple(Seat((p + (0 if fixed_seats else number)) % players) for p in range(players)),
                 deal=deal,
                 betting=betting,
@@ -74,7 +74,7 @@ def log_lines(records: list[HandRecord], game_name: str = "none.game", *, score:
         "match", game_name, len(records), 1, t_response_ms=600000, t_hand_ms=600000, t_per_hand_ms=7000
     )
     lines = [*header.splitlines(keepends=True), *map(format_state_line, records)]
-    return [*lines, format_score_line(totals_of(records), records[0].names)] if score else lines
+    return [*lines, format_score_line(totals_of(records), records[0].names_by_seat)] if score else lines
 
 
 def totals_of(records: Iterable[HandRecord]) -> list[float]:

@@ -127,7 +127,7 @@ def test_options_reach_the_formats(tmp_path: Path) -> None:
     texts = []
     for format_ in FORMATS.values():
         exporter = Exporter(format_, tmp_path, options)
-        exporter.write_all([replace(record, names=("A", "B")) for record in hands("limit", 20)])
+        exporter.write_all([replace(record, names_by_seat=("A", "B")) for record in hands("limit", 20)])
         exporter.close()
         texts.append(exporter.paths[0].read_text("utf-8"))
     stars, phh, ohh = texts

@@ -404,7 +404,7 @@ def test_a_game_number_never_changes_and_never_comes_twice() -> None:
     back = read_phh("".join(format_phhs(hands)).splitlines(keepends=True), strict=True)
     assert numbers == [hand_of(hand)["game_number"] for hand in back]
     others = [hand_of(dataclasses.replace(hand, match_name="other"))["game_number"] for hand in hands]
-    others += [hand_of(dataclasses.replace(hand, names=("Ann", "Bob", "Dan")))["game_number"] for hand in hands]
+    others += [hand_of(dataclasses.replace(hand, names_by_seat=("Ann", "Bob", "Dan")))["game_number"] for hand in hands]
     assert not set(numbers) & set(others)
     assert hand_of(hands[0], chip_value=0.01, hero="Ann")["game_number"] == numbers[0]
 

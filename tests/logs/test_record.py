@@ -18,13 +18,23 @@ from logs.acpc_log.reader import read_log
 from logs.formats import ExportOptions
 from logs.phh import format_phhs, read_phh
 from logs.pokerstars import format_pokerstars_file, read_pokerstars
-from tests.logs.hands import as_seen, log_lines, random_hands
+from tests.logs.hands import as_seen, log_lines, random_hands, totals_of
 
 GAMES = ("limit", "nolimit3", "nolimit6", "kuhn", "leduc-nolimit")
 
 
 def read_again(hands: list[HandRecord]) -> list[HandRecord]:
     return list(read_log(log_lines(hands), game=hands[0].game, strict=True))
+
+
+@pytest.mark.parametrize("name", ["limit", "nolimit3"])
+def test_names_and_values_are_in_one_order(name: str) -> None:
+    hands = read_again(random_hands(name, 40))
+    won = dict.fromkeys(hands[0].names_by_seat, 0.0)
+    for hand in hands:
+        for player, value in zip(hand.names, hand.values, strict=True):
+            won[player] += value
+    assert list(won.values()) == totals_of(hands)
 
 
 @pytest.mark.parametrize("bound", [0, 1, 20])
@@ -89,7 +99,7 @@ def test_every_part_counts() -> None:
     for changes in (
         {"hand_number": 1},
         {"match_name": "other"},
-        {"names": ("Ann", "Cat")},
+        {"names_by_seat": ("Ann", "Cat")},
         {"values": (0.0, 0.0)},
         {"times": (Times(1, 2),)},
         {"comments": (PlayerComment(Seat(0), 0, "hm"),)},

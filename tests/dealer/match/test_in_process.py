@@ -168,7 +168,7 @@ class Scribe(Recorder):
         assert [time[:2] for time in record.times] == [action[2:] for action in self.actions[-len(record.times) :]]
         self.told.append(
             (
-                (record.game, record.match_name, record.hand_number, record.names, record.seats, record.deal),
+                (record.game, record.match_name, record.hand_number, record.names_by_seat, record.seats, record.deal),
                 (record.betting.rounds, record.values, len(record.times), record.comments),
             )
         )

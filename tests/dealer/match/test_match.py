@@ -387,7 +387,7 @@ def test_a_match_tells_records_and_not_itself() -> None:
     board = Board(setup_of(KUHN, 3)).connect_all().play([always("c")] * 2)
     record = board.seen.records[0]
     assert isinstance(record, HandRecord)
-    assert (record.match_name, record.names, record.game) == ("test", ("A", "B"), KUHN)
+    assert (record.match_name, record.names_by_seat, record.game) == ("test", ("A", "B"), KUHN)
     assert record.name_at(record.betting.rounds[0][0][0]) == "A"
 
 

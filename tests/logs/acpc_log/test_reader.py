@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine import Game, Position
+from engine import Game
 from logs import HandRecord, format_score_line, format_state_line
 from logs.acpc_log.reader import read_log
 from logs.errors import DamagedLogError, LogError, LogProblem, ProblemKind
@@ -73,7 +73,7 @@ def test_the_recorded_matches_come_back_byte_by_byte(name: str) -> None:
     hands, problems = read(lines, recorded_game(name))
     assert problems == []
     assert "".join(map(format_state_line, hands)) == "".join(line for line in lines if line.startswith("STATE:"))
-    assert format_score_line(totals_of(hands), hands[0].names) == lines[-1]
+    assert format_score_line(totals_of(hands), hands[0].names_by_seat) == lines[-1]
 
 
 @pytest.mark.parametrize("name", OF_2012)
@@ -83,7 +83,7 @@ def test_the_logs_of_2012_come_back_byte_by_byte(name: str) -> None:
     assert problems == []
     assert len(hands) == 1000
     assert hands[0].match_name == name
-    assert hands[0].names == ("p1", "p2", "p3")[: int(name[0])]
+    assert hands[0].names_by_seat == ("p1", "p2", "p3")[: int(name[0])]
     assert "".join(map(format_state_line, hands)) == "".join(line for line in lines if line.startswith("STATE:"))
 
 
@@ -341,7 +341,9 @@ def test_the_game_may_be_given() -> None:
 
 def _renamed(hand: HandRecord) -> HandRecord:
     """The hand of a match that nothing names."""
-    return HandRecord(hand.game, "", hand.hand_number, hand.names, hand.seats, hand.deal, hand.betting, hand.values)
+    return HandRecord(
+        hand.game, "", hand.hand_number, hand.names_by_seat, hand.seats, hand.deal, hand.betting, hand.values
+    )
 
 
 def test_a_game_that_cannot_be_found() -> None:
@@ -479,7 +481,6 @@ def test_values_are_those_of_the_rules_to_the_last_decimal() -> None:
     assert written
     hands = read([format_state_line(hand) for hand in written], written[0].game)[0]
     assert [hand.values for hand in hands] == [hand.values for hand in written]
-    assert all(hand.name_at(Position(0)) == hand.names[hand.seats[0]] for hand in hands)
 
 
 def test_a_match_of_many_hands_is_read_in_order() -> None:

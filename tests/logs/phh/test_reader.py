@@ -90,7 +90,7 @@ def test_chips_as_money_come_back() -> None:
 def test_a_heros_view_lacks_the_cards_that_were_not_shown() -> None:
     for record in random_hands("nolimit3", 60, fold=0.3):
         hand = only(format_phh(record, ExportOptions(hero="Bob")))
-        folded, position = record.betting.folded, record.seats.index(record.names.index("Bob"))  # type: ignore[arg-type]
+        folded, position = record.betting.folded, record.seats.index(record.names_by_seat.index("Bob"))  # type: ignore[arg-type]
         is_showdown = folded.bit_count() < 2
         for p, (seen, dealt) in enumerate(zip(hand.deal.hole_cards, record.deal.hole_cards, strict=True)):
             assert seen == (dealt if p == position or (is_showdown and not folded >> p & 1) else ())
@@ -115,7 +115,7 @@ SHOWDOWN = SIX.replace("'X'", "'p3 cc', 'd db 2c', 'p1 cc', 'p3 cc', 'd db 3c', 
 def test_required_fields_are_enough() -> None:
     hand = only(FOLD)
     assert (hand.match_name, hand.hand_number) == ("<lines>", 0)
-    assert hand.names == ("p1", "p2", "p3")
+    assert hand.names_by_seat == ("p1", "p2", "p3")
     assert hand.seats == (0, 1, 2)
     assert hand.game.blinds == (50, 100, 0)
     assert hand.game.first_players == (2, 0, 0, 0)
@@ -141,7 +141,7 @@ def test_a_hand_may_have_a_name_for_a_number(number: str) -> None:
 def test_seats_are_counted_from_the_first_that_is_taken() -> None:
     hand = only(FOLD + "seats = [6, 2, 3]\nseat_count = 9\nplayers = ['Ann', '', 'Cat']\n")
     assert hand.seats == (2, 0, 1)
-    assert hand.names == ("p2", "Cat", "Ann")
+    assert hand.names_by_seat == ("p2", "Cat", "Ann")
 
 
 def test_commentaries_and_empty_actions_are_passed_over() -> None:

@@ -41,7 +41,7 @@ def made_hand(
         game=game,
         match_name="match",
         hand_number=number,
-        names=tuple(names[:players]),
+        names_by_seat=tuple(names[:players]),
         seats=tuple(Seat((position + number) % players) for position in range(players)),
         deal=deal,
         betting=end,

@@ -30,7 +30,7 @@ def test_everything_that_tells_a_match_counts() -> None:
     others = [
         one,
         dataclasses.replace(one, match_name="other"),
-        dataclasses.replace(one, names=("Bob", "Ann")),
+        dataclasses.replace(one, names_by_seat=("Bob", "Ann")),
         dataclasses.replace(one, game=dataclasses.replace(find_game("limit")[1], stacks=(1000, 1000))),
         made_hand("limit", "f", "AsAd KsKh"),
         made_hand("limit", "rf", "AsAd KsKd"),

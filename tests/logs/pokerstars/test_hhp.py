@@ -51,7 +51,7 @@ def assert_read(hands: Iterable[HandRecord], options: ExportOptions = LF) -> int
     assert len(read) == len(hands)
     for hand, nets in zip(hands, read, strict=True):
         wanted = [float(Decimal(str(options.chip_value)) * Decimal(value)) for value in hand.values]
-        assert [nets[hand.names[seat]] for seat in hand.seats] == pytest.approx(wanted, abs=0.021)
+        assert [nets[name] for name in hand.names] == pytest.approx(wanted, abs=0.021)
     return len(hands)
 
 

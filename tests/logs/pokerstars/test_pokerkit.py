@@ -44,7 +44,7 @@ def assert_read(hands: Iterable[HandRecord], options: ExportOptions = LF) -> Non
         nets = dict(zip(history.players, state.payoffs, strict=True))
         chip_value = Decimal(str(options.chip_value))
         wanted = [float(chip_value * Decimal(value)) for value in hand.values]
-        assert [float(nets[hand.names[seat]]) for seat in hand.seats] == pytest.approx(wanted)
+        assert [float(nets[name]) for name in hand.names] == pytest.approx(wanted)
 
 
 def is_of_a_card_room(hand: HandRecord) -> bool:

@@ -58,10 +58,10 @@ def assert_round_trip(hands: Iterable[HandRecord], options: ExportOptions = Expo
         if len(shown) == 1:
             shown.clear()
         if options.hero is not None:
-            shown.add(hand.seats.index(hand.names.index(options.hero)))  # type: ignore[arg-type]
+            shown.add(hand.seats.index(hand.names_by_seat.index(options.hero)))  # type: ignore[arg-type]
         holes = hand.deal.hole_cards
         assert other.game == without_endless_stacks(hand.game)
-        assert other.names == screen_names(hand.names)
+        assert other.names_by_seat == screen_names(hand.names_by_seat)
         assert other.seats == hand.seats
         assert other.betting.rounds == hand.betting.rounds
         assert other.deal.hole_cards == tuple(hole if p in shown else () for p, hole in enumerate(holes))
@@ -138,9 +138,9 @@ def test_a_hand_with_everything_in_it() -> None:
     assert problems == []
     assert hand.hand_number == 201000000001
     assert hand.match_name == "Aludra II"
-    assert hand.names == ("river:rat 77", "Old Tom (ret.)", "€lena$", "b0b")
+    assert hand.names_by_seat == ("river:rat 77", "Old Tom (ret.)", "€lena$", "b0b")
     # Left of the button sits the small blind: position 0.
-    assert [hand.name_at(position) for position in range(4)] == list(hand.names)  # type: ignore[arg-type]
+    assert hand.names == hand.names_by_seat
     assert hand.game.stacks == (11235, 4000, 125010, 9900)
     assert hand.game.blinds == (50, 100, 0, 0)
     assert hand.game.betting is BettingType.NO_LIMIT
@@ -157,7 +157,7 @@ def test_a_limit_hand_of_old() -> None:
     assert hand.game.blinds == (200, 100)
     assert hand.game.raise_sizes == (200, 200, 400, 400)
     assert hand.game.max_raises == (3, 4, 4, 4)
-    assert hand.names == ("anna", "bert")
+    assert hand.names_by_seat == ("anna", "bert")
     assert hand.seats == (0, 1)
     assert hand.values == (-1000.0, 1000.0)
     assert hand.deal.hole_cards == ((), ())
@@ -222,7 +222,7 @@ def test_a_seat_without_small_blind() -> None:
     text = DEAD_SMALL_BLIND.replace("$119 from main", "$118.50 from main").replace("$238.50", "$238")
     (hand,), problems = read(text.replace("Main pot $119.", "Main pot $118.50."))
     assert problems == []
-    assert hand.names == ("Old Tom (ret.)", "€lena$", "b0b")
+    assert hand.names_by_seat == ("Old Tom (ret.)", "€lena$", "b0b")
     assert hand.game.blinds == (100, 0, 0)
     assert hand.game.first_players == (1, 0, 0, 0)
     assert hand.values == (-4000.0, 13900.0, -9900.0)

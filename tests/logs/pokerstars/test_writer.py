@@ -39,7 +39,7 @@ def checked(hands: Iterable[HandRecord], options: ExportOptions = LF, **wanted: 
 
 
 def assert_same_results(hand: HandRecord, text: CheckedHand, chip_value: Decimal) -> None:
-    assert len(text.names) == len(hand.names)
+    assert len(text.names) == len(hand.names_by_seat)
     by_seat = {seat - 1: name for name, seat in text.seats.items()}
     nets = [text.net(by_seat[seat]) for seat in hand.seats]
     assert sum(nets) == -text.rake
@@ -180,11 +180,11 @@ def test_matches_may_follow_each_other() -> None:
 
 def test_a_writer_writes_one_match() -> None:
     hands = sample.random_hands("limit", 2)
-    writer = PokerStarsWriter(hands[0].game, "match", hands[0].names, LF)
+    writer = PokerStarsWriter(hands[0].game, "match", hands[0].names_by_seat, LF)
     assert writer.format(hands[0])
     for other in (
         dataclasses.replace(hands[1], match_name="other"),
-        dataclasses.replace(hands[1], names=("Ann", "Cat")),
+        dataclasses.replace(hands[1], names_by_seat=("Ann", "Cat")),
         sample.random_hands("nolimit", 2)[1],
     ):
         with pytest.raises(LogsError, match="hand 1 is of another match"):
@@ -197,7 +197,7 @@ def test_what_a_writer_remembers_changes_nothing(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(writer_module, "_MOST_PLANS", 3)
     monkeypatch.setattr(writer_module, "_MOST_TABLES", 2)
     assert list(format_pokerstars_file(hands)) == whole
-    writer = PokerStarsWriter(hands[0].game, "match", hands[0].names)
+    writer = PokerStarsWriter(hands[0].game, "match", hands[0].names_by_seat)
     for hand in hands:
         writer.format(hand)
         assert len(writer._plans) <= 3
@@ -245,15 +245,17 @@ def test_an_impossible_time_is_refused() -> None:
     with pytest.raises(LogsError, match="hand 0 was played at an impossible time: 1000000000000000000 us"):
         format_pokerstars(hand)
     with pytest.raises(LogsError, match="hand 0 was played at an impossible time"):
-        PokerStarsWriter(hand.game, hand.match_name, hand.names).file_name(hand)
+        PokerStarsWriter(hand.game, hand.match_name, hand.names_by_seat).file_name(hand)
 
 
 def test_a_file_is_named_by_day_table_and_stakes() -> None:
     hand = made_hand("limit", "f", "AsAd KsKd")
-    writer = PokerStarsWriter(hand.game, "a/b: c", hand.names, LF)
+    writer = PokerStarsWriter(hand.game, "a/b: c", hand.names_by_seat, LF)
     assert writer.file_name(hand) == "HH20260102 a_b_ c - $10-$20.txt"
     cents = dataclasses.replace(LF, chip_value="0.01", table="T")
-    assert PokerStarsWriter(hand.game, "m", hand.names, cents).file_name(hand) == "HH20260102 T - $0.10-$0.20.txt"
+    assert (
+        PokerStarsWriter(hand.game, "m", hand.names_by_seat, cents).file_name(hand) == "HH20260102 T - $0.10-$0.20.txt"
+    )
 
 
 # ---- who sees what
@@ -381,7 +383,7 @@ def test_values_of_another_hand_are_refused() -> None:
 
 def test_values_are_compared_in_every_hand_of_a_match() -> None:
     one, other = made_hand("limit", "rf", "AsKs KdKc"), made_hand("limit", "rf", "2s2d 3s3d", number=1)
-    writer = PokerStarsWriter(one.game, "match", one.names, LF)
+    writer = PokerStarsWriter(one.game, "match", one.names_by_seat, LF)
     writer.format(one)
     with pytest.raises(LogsError, match="hand 1: its values are not those"):
         writer.format(dataclasses.replace(other, values=(5.0, -5.0)))

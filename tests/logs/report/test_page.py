@@ -72,7 +72,7 @@ def test_a_page_is_whole_and_fetches_nothing(game: str, monkeypatch: pytest.Monk
     records = random_hands(game, 60, with_notes=True)
     checker = _checked(_page(records))
     assert checker.fetched == []
-    assert checker.counts["svg"] == len(records[0].names)
+    assert checker.counts["svg"] == len(records[0].names_by_seat)
     assert checker.counts["section"] == 10
     assert checker.counts["script"] == 1
 
@@ -81,7 +81,7 @@ def test_what_bots_wrote_is_only_text() -> None:
     records = [
         replace(
             record,
-            names=(EVIL, "Bob"),
+            names_by_seat=(EVIL, "Bob"),
             match_name=EVIL,
             comments=(PlayerComment(Seat(0), 0, f"# {EVIL}"),),
         )

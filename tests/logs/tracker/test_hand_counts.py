@@ -292,7 +292,7 @@ def test_counts_are_those_of_the_slow_way(game: str, fixed_seats: bool) -> None:
     records = random_hands(game, hands, seed=5, fixed_seats=fixed_seats, fold=0.2, with_notes=True)
     statistics = statistics_of(HandCounts().add_all(records))
     assert statistics.hands == hands
-    assert {found.name for found in statistics.bots} == set(records[0].names)
+    assert {found.name for found in statistics.bots} == set(records[0].names_by_seat)
     for found in statistics.bots:
         dealt = naive.dealt_to(records, found.name)
         check_figures(found, dealt, game in HOLDEM)

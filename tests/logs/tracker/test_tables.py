@@ -65,7 +65,7 @@ def test_words_and_figures_are_told_apart() -> None:
 
 
 def test_names_that_are_no_utf_8_are_shown_all_the_same() -> None:
-    records = [replace(record, names=("\udcffX", "Bob")) for record in random_hands("limit", 5)]
+    records = [replace(record, names_by_seat=("\udcffX", "Bob")) for record in random_hands("limit", 5)]
     table = _tables(records)[0]
     assert any("\ufffdX" in head for head, _ in table.columns)
 
