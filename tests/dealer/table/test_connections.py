@@ -262,10 +262,11 @@ def test_a_player_who_leaves_while_others_are_awaited_is_found_out_when_all_are_
 # ---- bad players
 
 
-def test_a_seat_that_floods_out_of_turn_is_not_read_on() -> None:
-    """Most of a megabyte of a seat that is not asked: what is kept stays bounded, and the match goes on afterwards."""
+@pytest.mark.parametrize("lines", [30_000, pytest.param(100_000, marks=pytest.mark.slow)])
+def test_a_seat_that_floods_out_of_turn_is_not_read_on(lines: int) -> None:
+    """Junk from a seat that is not asked: what is kept stays bounded, and the match goes on afterwards."""
     setup = setup_of(KUHN, 2, limits=limits(hand_s=1e9, per_hand_s=1e9))
-    flood = b"this is no reply at all\r\n" * 30_000
+    flood = b"this is no reply at all\r\n" * lines
 
     async def main() -> None:
         playing = Playing(setup, max_unread_bytes=10_000).start()
@@ -291,7 +292,7 @@ def test_a_seat_that_floods_out_of_turn_is_not_read_on() -> None:
         await pushing
         await playing.over()
         assert playing.match.phase is Phase.FINISHED
-        assert len(playing.seen.faults) == 30_000
+        assert len(playing.seen.faults) == lines
         assert {(fault.seat, fault.kind) for fault in playing.seen.faults} == {(1, FaultKind.MALFORMED_REPLY)}
 
     run_async(main())
@@ -314,14 +315,17 @@ def test_a_seat_that_floods_in_turn_runs_out_of_time() -> None:
     run_async(main())
 
 
-def test_a_slow_reader_ends_his_match_only() -> None:
+@pytest.mark.parametrize("send_buffer_bytes", [4096, pytest.param(None, marks=pytest.mark.slow)])
+def test_a_slow_reader_ends_his_match_only(send_buffer_bytes: int | None) -> None:
     """He answers everything in advance and never reads: the match fails by his fault when enough is unsent."""
     setup = setup_of(KUHN, 100_000, limits=limits(response_s=PATIENCE_S))
     other = setup_of(KUHN, 50)
     players = [drawn_by_state(1), drawn_by_state(2)]
 
     async def main() -> None:
-        playing = Playing(setup, send_buffer_bytes=4096, max_unsent_bytes=20_000, drain_timeout_s=0.05).start()
+        playing = Playing(
+            setup, send_buffer_bytes=send_buffer_bytes, max_unsent_bytes=20_000, drain_timeout_s=0.05
+        ).start()
         deaf = socket.socket()
         deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         deaf.connect(("127.0.0.1", playing.ports[1]))
