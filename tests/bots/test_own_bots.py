@@ -15,6 +15,7 @@ from bots.registry import describe_all, is_bot_name, make_bot, parse_spec
 from engine import CALL, RAISE
 from protocol.mock_dealer import MockDealer
 from tests.bots.conftest import ThreadDealer
+from tests.tables import rows
 
 SHARK = '''"""A shark, in two files."""
 
@@ -118,23 +119,23 @@ def test_options_of_any_constructor(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("spec", "problem"),
-    [
-        ("nowhere.py:Shark", "there is no file nowhere.py"),
-        ("no_such_module:Shark", "there is no module 'no_such_module'"),
-        ("shark_advice.deeper:Shark", "there is no module 'shark_advice.deeper'"),
-        ("shark.py:Whale", "shark.py has no class 'Whale'; its bots: Abstract, Broken, Minnow, Needy, Shark"),
-        ("shark.py:Stone", "Stone in shark.py is not a bot: derive it from bots.Bot"),
-        ("shark.py:ADVICE", "ADVICE in shark.py is not a bot"),
-        ("shark.py:Abstract", "Abstract cannot be made: TypeError: Can't instantiate abstract class Abstract"),
-        ("shark.py:Needy", "Needy cannot be made: TypeError: "),
-        ("shark.py:Broken", "Broken cannot be made: RuntimeError: no way"),
-        ("shark.py:Shark?depth=-1", "depth must be 0 or more, not -1"),
-        ("shark.py:Shark?depth=deep", "depth must be a whole number, not 'deep'; its options: depth (whole number"),
-        ("shark.py:Shark?height=1", "shark.py:Shark has no option 'height'"),
-        ("lame.py:Duck", "lame.py cannot be imported: NameError: name 'legs' is not defined"),
-        ("lonely.py:Duck", "lonely.py cannot be imported: ModuleNotFoundError: No module named 'company'"),
-        ("leaving.py:Duck", "leaving.py cannot be imported: SystemExit: 3"),
-    ],
+    rows("""
+    nowhere.py:Shark           there is no file nowhere.py
+    no_such_module:Shark       there is no module 'no_such_module'
+    shark_advice.deeper:Shark  there is no module 'shark_advice.deeper'
+    shark.py:Whale             shark.py has no class 'Whale'; its bots: Abstract, Broken, Minnow, Needy, Shark
+    shark.py:Stone             Stone in shark.py is not a bot: derive it from bots.Bot
+    shark.py:ADVICE            ADVICE in shark.py is not a bot
+    shark.py:Abstract          Abstract cannot be made: TypeError: Can't instantiate abstract class Abstract
+    shark.py:Needy             Needy cannot be made: TypeError:
+    shark.py:Broken            Broken cannot be made: RuntimeError: no way
+    shark.py:Shark?depth=-1    depth must be 0 or more, not -1
+    shark.py:Shark?depth=deep  depth must be a whole number, not 'deep'; its options: depth (whole number
+    shark.py:Shark?height=1    shark.py:Shark has no option 'height'
+    lame.py:Duck               lame.py cannot be imported: NameError: name 'legs' is not defined
+    lonely.py:Duck             lonely.py cannot be imported: ModuleNotFoundError: No module named 'company'
+    leaving.py:Duck            leaving.py cannot be imported: SystemExit: 3
+    """),
 )
 def test_complaints(folder: Path, spec: str, problem: str) -> None:
     (folder / "lame.py").write_text("legs\n")

@@ -16,6 +16,7 @@ from engine.cards import CARD_TEXTS, parse_cards
 from engine.evaluator import Category, category, rank_hand
 from engine.generators import hand_ranks
 from engine.tables import TABLES_PATH, TABLES_SHA256, load_tables, read_tables, write_tables
+from tests.tables import rows
 
 
 def naive_five(cards):
@@ -109,30 +110,30 @@ def test_five_card_hands_have_7462_ranks():
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [
-        ("AhKdQc9s7h", Category.HIGH_CARD),
-        ("AhAdQc9s7h", Category.PAIR),
-        ("AhAdQcQs7h", Category.TWO_PAIR),
-        ("AhAdAcQs7h", Category.THREE_OF_A_KIND),
-        ("Ah2d3c4s5h", Category.STRAIGHT),
-        ("AhKdQcJsTh", Category.STRAIGHT),
-        ("AhKhQh9h7h", Category.FLUSH),
-        ("AhAdAcQsQh", Category.FULL_HOUSE),
-        ("AhAdAcAsQh", Category.FOUR_OF_A_KIND),
-        ("Ah2h3h4h5h", Category.STRAIGHT_FLUSH),
-        ("QhKhAh2h3h", Category.FLUSH),
-        ("QcKhAh2h3h", Category.HIGH_CARD),
-        ("AhKhQhJh", Category.HIGH_CARD),
-        ("AhAdKhKd", Category.TWO_PAIR),
-        ("2c2d2h2s", Category.FOUR_OF_A_KIND),
-        ("AhKhQhJhThAdAcAs", Category.STRAIGHT_FLUSH),
-        ("Ah9h8h7h5hAdAcAs", Category.FOUR_OF_A_KIND),
-        ("Ah9h8h7h5hAdAc9s", Category.FULL_HOUSE),
-        ("2c3c4c5c7c8h9hThJhKh", Category.FLUSH),
-    ],
+    rows("""
+    AhKdQc9s7h            HIGH_CARD
+    AhAdQc9s7h            PAIR
+    AhAdQcQs7h            TWO_PAIR
+    AhAdAcQs7h            THREE_OF_A_KIND
+    Ah2d3c4s5h            STRAIGHT
+    AhKdQcJsTh            STRAIGHT
+    AhKhQh9h7h            FLUSH
+    AhAdAcQsQh            FULL_HOUSE
+    AhAdAcAsQh            FOUR_OF_A_KIND
+    Ah2h3h4h5h            STRAIGHT_FLUSH
+    QhKhAh2h3h            FLUSH
+    QcKhAh2h3h            HIGH_CARD
+    AhKhQhJh              HIGH_CARD
+    AhAdKhKd              TWO_PAIR
+    2c2d2h2s              FOUR_OF_A_KIND
+    AhKhQhJhThAdAcAs      STRAIGHT_FLUSH
+    Ah9h8h7h5hAdAcAs      FOUR_OF_A_KIND
+    Ah9h8h7h5hAdAc9s      FULL_HOUSE
+    2c3c4c5c7c8h9hThJhKh  FLUSH
+    """),
 )
 def test_category(text, expected):
-    assert category(rank_hand(parse_cards(text))) is expected
+    assert category(rank_hand(parse_cards(text))) is Category[expected]
 
 
 def test_the_better_of_two_flushes_counts_whichever_suit_it_is():

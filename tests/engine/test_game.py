@@ -10,16 +10,8 @@ from engine import BettingType, Game, GameError, format_cards
 from engine.game import DEFAULT_STACK
 from tests.engine.strategies import games, toy_game
 
-LIMIT = toy_game(
-    (100, 100, 100),
-    (5, 10, 0),
-    raise_sizes=(10, 20),
-    rounds=2,
-    first_players=(2, 0),
-    max_raises=(3, 4),
-    hole_cards=2,
-    board_cards=(0, 3),
-)
+BETTING: Any = {"raise_sizes": (10, 20), "rounds": 2, "first_players": (2, 0), "max_raises": (3, 4)}
+LIMIT = toy_game((100, 100, 100), (5, 10, 0), **BETTING, hole_cards=2, board_cards=(0, 3))
 
 
 def changed(**fields: Any) -> Game:

@@ -4,51 +4,56 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from engine import ActionKind, Game, Move, betting_start, betting_steps
+from engine import ActionKind, Game, betting_start, betting_steps
 from protocol import find_game
 from protocol.match_state import betting_after
 from tests.engine.strategies import SEEDS, games, random_end, random_play
+from tests.tables import rows
 
-FOLD, CHECK, CALL, BET, RAISE = Move
 
-
-def told(game: str, betting: str) -> list[tuple[object, ...]]:
+def told(game: str, betting: str) -> list[list[str]]:
+    """Round, position and move of each step, what it adds and makes the street's total, what was to call, all-in."""
     steps = betting_steps(betting_after(find_game(game)[1], betting))
-    return [(s.round, s.position, s.move, s.added, s.street_total, s.to_call, s.is_all_in) for s in steps]
+    return [
+        [str(s.round), str(s.position), s.move.name, f"+{s.added}", str(s.street_total), str(s.to_call)]
+        + ["all-in"] * s.is_all_in
+        for s in steps
+    ]
 
 
 def test_no_limit() -> None:
-    assert told("nolimit", "cr300c/r900c/cc/cr20000c") == [
-        (0, 1, CALL, 50, 100, 50, False),
-        (0, 0, RAISE, 200, 300, 0, False),
-        (0, 1, CALL, 200, 300, 200, False),
-        (1, 0, BET, 600, 600, 0, False),
-        (1, 1, CALL, 600, 600, 600, False),
-        (2, 0, CHECK, 0, 0, 0, False),
-        (2, 1, CHECK, 0, 0, 0, False),
-        (3, 0, CHECK, 0, 0, 0, False),
-        (3, 1, BET, 19100, 19100, 0, True),
-        (3, 0, CALL, 19100, 19100, 19100, True),
-    ]
+    assert told("nolimit", "cr300c/r900c/cc/cr20000c") == rows("""
+    0  1  CALL   +50     100    50
+    0  0  RAISE  +200    300    0
+    0  1  CALL   +200    300    200
+    1  0  BET    +600    600    0
+    1  1  CALL   +600    600    600
+    2  0  CHECK  +0      0      0
+    2  1  CHECK  +0      0      0
+    3  0  CHECK  +0      0      0
+    3  1  BET    +19100  19100  0      all-in
+    3  0  CALL   +19100  19100  19100  all-in
+    """)
 
 
 def test_limit() -> None:
-    assert told("limit3", "rfrc/rc/cc/rf") == [
-        (0, 2, RAISE, 20, 20, 10, False),
-        (0, 0, FOLD, 0, 5, 15, False),
-        (0, 1, RAISE, 20, 30, 10, False),
-        (0, 2, CALL, 10, 30, 10, False),
-        (1, 1, BET, 10, 10, 0, False),
-        (1, 2, CALL, 10, 10, 10, False),
-        (2, 1, CHECK, 0, 0, 0, False),
-        (2, 2, CHECK, 0, 0, 0, False),
-        (3, 1, BET, 20, 20, 0, False),
-        (3, 2, FOLD, 0, 0, 20, False),
-    ]
+    assert told("limit3", "rfrc/rc/cc/rf") == rows("""
+    0  2  RAISE  +20     20     10
+    0  0  FOLD   +0      5      15
+    0  1  RAISE  +20     30     10
+    0  2  CALL   +10     30     10
+    1  1  BET    +10     10     0
+    1  2  CALL   +10     10     10
+    2  1  CHECK  +0      0      0
+    2  2  CHECK  +0      0      0
+    3  1  BET    +20     20     0
+    3  2  FOLD   +0      0      20
+    """)
 
 
 def test_a_bet_is_the_first_raise_where_no_blind_lies() -> None:
-    assert [step[2] for step in told("nolimit", "r300r900c/r1000r2000f")] == [RAISE, RAISE, CALL, BET, RAISE, FOLD]
+    moves = [move for _, _, move, *_ in told("nolimit", "r300r900c/r1000r2000f")]
+    assert moves == ["RAISE", "RAISE", "CALL", "BET", "RAISE", "FOLD"]
     steps = betting_steps(betting_after(find_game("nolimit")[1], "r300r900f"))
     assert [step.raised_by for step in steps] == [200, 600, 0]
 

@@ -154,6 +154,15 @@ def scripted_stream(game: Game, seed: int) -> tuple[bytes, bytes, list[bytes]]:
     return sent, told, asked
 
 
+def feed(session: DealerSession | PlayerSession, pieces: list[bytes], take: Callable[[], None]) -> None:
+    """Give a session a stream in pieces and then its end; what it has to say is taken each time."""
+    for piece in pieces:
+        session.receive_data(piece)
+        take()
+    session.receive_eof()
+    take()
+
+
 def drive(game: Game, asked: list[bytes], pieces: list[bytes]) -> list[DealerEvent]:
     """Events of a dealer who asks one state after the other and takes any action for an answer."""
     session = DealerSession(game)
@@ -175,11 +184,7 @@ def drive(game: Game, asked: list[bytes], pieces: list[bytes]) -> list[DealerEve
                 if waiting:
                     session.send(waiting.pop(0), is_question=True)
 
-    for piece in pieces:
-        session.receive_data(piece)
-        take()
-    session.receive_eof()
-    take()
+    feed(session, pieces, take)
     return events
 
 
@@ -216,11 +221,7 @@ def test_a_players_events_do_not_depend_on_how_the_stream_is_cut(game: Game, see
                 if isinstance(event, Closed):
                     return
 
-        for piece in pieces:
-            session.receive_data(piece)
-            take()
-        session.receive_eof()
-        take()
+        feed(session, pieces, take)
         return events
 
     whole = heard([stream])

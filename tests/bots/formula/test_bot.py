@@ -20,61 +20,63 @@ from bots.view import View
 from engine import CALL, FOLD, RAISE, Action, Hand, deal_hand, raise_to
 from protocol import find_game, shipped_games
 from tests.bots.playing import HOLDEM, BotMaker, ViewOf, assert_plays, comment_of, play_legally, play_random_casts
+from tests.tables import rows
 
 
 @pytest.mark.parametrize(
     ("bot", "game", "state", "k", "action"),
-    [
-        # The small blind stands to win 10 with 10: the relation is chance / (100 - chance). AA 85.20 %: 5.76,
-        # AKs 67.04 %: 2.03, JTs 57.53 %: 1.35, 72o 34.58 %: 0.53
-        (MfsBot, "limit", "MATCHSTATE:1:0::|AhAs", 2, RAISE),
-        (MfsBot, "limit", "MATCHSTATE:1:0::|AhKh", 2, RAISE),
-        (MfsBot, "limit", "MATCHSTATE:1:0::|JhTh", 2, CALL),
-        (MfsBot, "limit", "MATCHSTATE:1:0::|7h2s", 2, FOLD),
-        (MfsBot, "limit", "MATCHSTATE:1:0::|7h2s", 4, CALL),
-        (MfsBot, "limit", "MATCHSTATE:1:0::|7h2s", 8, RAISE),
-        (MfsBot, "limit", "MATCHSTATE:1:0::|JhTh", 1, FOLD),
-        (MfsBot, "nolimit", "MATCHSTATE:1:0::|AhAs", 2, raise_to(300)),  # 5, the pot
-        (MfsBot, "nolimit", "MATCHSTATE:1:0::|AhKh", 1.5, raise_to(200)),  # 3, the smallest
-        (MfsBot, "nolimit", "MATCHSTATE:1:0::|AhKh", 2, raise_to(200)),  # 4, half the pot, is as much
-        (MfsBot, "nolimit", "MATCHSTATE:1:0::|JhTh", 2, CALL),
-        # The same in the big blind, who need not fold
-        (MfsBot, "limit", "MATCHSTATE:0:0:c:7h2s|", 2, CALL),
-        (MfsBot, "nolimit", "MATCHSTATE:0:0:c:7h2s|", 2, CALL),
-        # All-in against aces or 72o: 20000 with 20000
-        (MfsBot, "nolimit", "MATCHSTATE:0:0:r20000:AhAs|", 2, CALL),
-        (MfsBot, "nolimit", "MATCHSTATE:0:0:r20000:7h2s|", 2, FOLD),
-        # No raise is left
-        (MfsBot, "limit", "MATCHSTATE:0:0:rrr:AhAs|", 2, CALL),
-        # The nuts on the river, and a hand that can only lose
-        (MfsBot, "nolimit", "MATCHSTATE:0:0:cc/cc/cc/:AhKh|/QhJhTh/2c/3d", 0.001, raise_to(300)),
-        (MfsBot, "limit", "MATCHSTATE:0:0:cc/cc/cc/cr:2c3d|/QhJhTh/9h/Kh", 2, FOLD),
-        # Who has put in nothing enters, with anything, at any price
-        (MfsBot, "limit10", "MATCHSTATE:2:0::||7h2s|||||||", 2, CALL),
-        (MfsBot, "nolimit10", "MATCHSTATE:3:0:r20000:|||7h2s||||||", 0.25, CALL),
-        (MfsBot, "nolimit10", "MATCHSTATE:3:0:f:|||AhAs||||||", 8, CALL),
-        # 0.25 in the small blind, 1 in the big blind after a call, 0.0075 first of ten (test_relations)
-        (RhBot, "limit", "MATCHSTATE:1:0::|AhAs", 7.9, FOLD),
-        (RhBot, "limit", "MATCHSTATE:1:0::|7h2s", 8, CALL),
-        (RhBot, "limit", "MATCHSTATE:1:0::|7h2s", 12, RAISE),
-        (RhBot, "limit", "MATCHSTATE:0:0:c:7h2s|", 1, CALL),
-        (RhBot, "limit", "MATCHSTATE:0:0:c:7h2s|", 3, RAISE),
-        (RhBot, "nolimit", "MATCHSTATE:0:0:c:7h2s|", 3, raise_to(200)),
-        (RhBot, "nolimit", "MATCHSTATE:0:0:c:7h2s|", 5, raise_to(300)),
-        (RhBot, "limit10", "MATCHSTATE:2:0::||AhAs|||||||", 8, FOLD),
-        # three raises in the hand, nobody to follow: 7 / (4 * 1 * 2 * 2)
-        (RhBot, "limit", "MATCHSTATE:0:0:rrr:AhAs|", 4.5, FOLD),
-        (RhBot, "limit", "MATCHSTATE:0:0:rrr:AhAs|", 4.6, CALL),
-        (RhBot, "limit", "MATCHSTATE:0:0:rrr:AhAs|", 12, CALL),
-        # where no card is as in hold'em: 3 / (2 * 1 * 2 * 2) in Kuhn poker after a bet
-        (RhBot, "kuhn", "MATCHSTATE:1:0:r:|Qs", 4, FOLD),
-        (RhBot, "kuhn", "MATCHSTATE:1:0:r:|Qs", 6, CALL),
-    ],
+    rows("""
+    # The small blind stands to win 10 with 10: the relation is chance / (100 - chance). AA 85.20 %: 5.76,
+    # AKs 67.04 %: 2.03, JTs 57.53 %: 1.35, 72o 34.58 %: 0.53
+    mfs  limit      1:0::|AhAs                                      2      raise
+    mfs  limit      1:0::|AhKh                                      2      raise
+    mfs  limit      1:0::|JhTh                                      2      call
+    mfs  limit      1:0::|7h2s                                      2      fold
+    mfs  limit      1:0::|7h2s                                      4      call
+    mfs  limit      1:0::|7h2s                                      8      raise
+    mfs  limit      1:0::|JhTh                                      1      fold
+    mfs  nolimit    1:0::|AhAs                                      2      r300  # 5, the pot
+    mfs  nolimit    1:0::|AhKh                                      1.5    r200  # 3, the smallest
+    mfs  nolimit    1:0::|AhKh                                      2      r200  # 4, half the pot, is as much
+    mfs  nolimit    1:0::|JhTh                                      2      call
+    # The same in the big blind, who need not fold
+    mfs  limit      0:0:c:7h2s|                                     2      call
+    mfs  nolimit    0:0:c:7h2s|                                     2      call
+    # All-in against aces or 72o: 20000 with 20000
+    mfs  nolimit    0:0:r20000:AhAs|                                2      call
+    mfs  nolimit    0:0:r20000:7h2s|                                2      fold
+    # No raise is left
+    mfs  limit      0:0:rrr:AhAs|                                   2      call
+    # The nuts on the river, and a hand that can only lose
+    mfs  nolimit    0:0:cc/cc/cc/:AhKh|/QhJhTh/2c/3d                0.001  r300
+    mfs  limit      0:0:cc/cc/cc/cr:2c3d|/QhJhTh/9h/Kh              2      fold
+    # Who has put in nothing enters, with anything, at any price
+    mfs  limit10    2:0::||7h2s|||||||                              2      call
+    mfs  nolimit10  3:0:r20000:|||7h2s||||||                        0.25   call
+    mfs  nolimit10  3:0:f:|||AhAs||||||                             8      call
+    # 0.25 in the small blind, 1 in the big blind after a call, 0.0075 first of ten (test_relations)
+    rh   limit      1:0::|AhAs                                      7.9    fold
+    rh   limit      1:0::|7h2s                                      8      call
+    rh   limit      1:0::|7h2s                                      12     raise
+    rh   limit      0:0:c:7h2s|                                     1      call
+    rh   limit      0:0:c:7h2s|                                     3      raise
+    rh   nolimit    0:0:c:7h2s|                                     3      r200
+    rh   nolimit    0:0:c:7h2s|                                     5      r300
+    rh   limit10    2:0::||AhAs|||||||                              8      fold
+    # three raises in the hand, nobody to follow: 7 / (4 * 1 * 2 * 2)
+    rh   limit      0:0:rrr:AhAs|                                   4.5    fold
+    rh   limit      0:0:rrr:AhAs|                                   4.6    call
+    rh   limit      0:0:rrr:AhAs|                                   12     call
+    # where no card is as in hold'em: 3 / (2 * 1 * 2 * 2) in Kuhn poker after a bet
+    rh   kuhn       1:0:r:|Qs                                       4      fold
+    rh   kuhn       1:0:r:|Qs                                       6      call
+    """),
 )
-def test_what_they_do(
-    view_of: ViewOf, bot: type[MfsBot | RhBot], game: str, state: str, k: float, action: Action
-) -> None:
-    assert_plays(MfsBot(k=k, seed=1) if bot is MfsBot else RhBot(k=k), view_of(game, state), action)
+def test_what_they_do(view_of: ViewOf, bot: str, game: str, state: str, k: str, action: str) -> None:
+    player = MfsBot(k=float(k), seed=1) if bot == "mfs" else RhBot(k=float(k))
+    named = {"fold": FOLD, "call": CALL, "raise": RAISE}
+    expected = named.get(action) or raise_to(int(action.removeprefix("r")))
+    assert_plays(player, view_of(game, f"MATCHSTATE:{state}"), expected)
 
 
 def test_explanations(view_of: ViewOf) -> None:

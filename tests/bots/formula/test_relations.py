@@ -57,34 +57,22 @@ def test_mfs_is_exact_where_it_is_fair() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seen", "k", "decision"),
+    ("seen", "decisions"),
     [
-        (SMALL_BLIND, 0.25, 1),
-        (SMALL_BLIND, 1, 1),
-        (SMALL_BLIND, 1.99, 1),
-        (SMALL_BLIND, 2, 2),
-        (SMALL_BLIND, 2.99, 2),
-        (SMALL_BLIND, 3, 3),
-        (SMALL_BLIND, 4, 4),
-        (SMALL_BLIND, 5, 5),
-        (SMALL_BLIND, 8, 5),
-        (SMALL_BLIND, 1e6, 5),
-        (RAISED_FLOP, 2, 1),
-        (RAISED_FLOP, 3.01, 2),
-        (CHECKED_TO, 2, 2),
-        (CHECKED_TO, 4, 5),
-        (ALL_IN, 8, 2),
-        (replace(SMALL_BLIND, chance_percent=0.0), 1e6, 1),
-        (replace(SMALL_BLIND, chance_percent=100.0), 1e-6, 5),
+        (SMALL_BLIND, {0.25: 1, 1: 1, 1.99: 1, 2: 2, 2.99: 2, 3: 3, 4: 4, 5: 5, 8: 5, 1e6: 5}),
+        (RAISED_FLOP, {2: 1, 3.01: 2}),
+        (CHECKED_TO, {2: 2, 4: 5}),
+        (ALL_IN, {8: 2}),
+        (replace(SMALL_BLIND, chance_percent=0.0), {1e6: 1}),
+        (replace(SMALL_BLIND, chance_percent=100.0), {1e-6: 5}),
         # at the start of the game he enters, whatever the cards, the price and k
-        (FIRST_OF_TEN, 0.25, 2),
-        (FIRST_OF_TEN, 1e6, 2),
-        (replace(FIRST_OF_TEN, chance_percent=0.0, raise_chips=19900), 2, 2),
-        (replace(FIRST_OF_TEN, raise_chips=0), 2, 2),
+        (FIRST_OF_TEN, {0.25: 2, 1e6: 2}),
+        (replace(FIRST_OF_TEN, chance_percent=0.0, raise_chips=19900), {2: 2}),
+        (replace(FIRST_OF_TEN, raise_chips=0), {2: 2}),
     ],
 )
-def test_mfs_decisions(seen: Observation, k: float, decision: int) -> None:
-    assert mfs_decision(seen, k) == decision
+def test_mfs_decisions(seen: Observation, decisions: dict[float, int]) -> None:
+    assert {k: mfs_decision(seen, k) for k in decisions} == decisions
 
 
 def test_mfs_needs_what_it_is_made_of() -> None:
@@ -111,22 +99,17 @@ def test_rh(seen: Observation, relation: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seen", "k", "decision"),
+    ("seen", "decisions"),
     [
-        (SMALL_BLIND, 1, 1),
-        (SMALL_BLIND, 7.99, 1),
-        (SMALL_BLIND, 8, 2),
-        (SMALL_BLIND, 12, 3),
-        (SMALL_BLIND, 16, 4),
-        (SMALL_BLIND, 20, 5),
-        (FIRST_OF_TEN, 8, 1),
-        (CHECKED_TO, 4, 3),
-        (ALL_IN, 8, 2),
-        (Observation(None, 20, 2.0, 0, 0, 2, 0, 0, 2, 10), 2, 2),
+        (SMALL_BLIND, {1: 1, 7.99: 1, 8: 2, 12: 3, 16: 4, 20: 5}),
+        (FIRST_OF_TEN, {8: 1}),
+        (CHECKED_TO, {4: 3}),
+        (ALL_IN, {8: 2}),
+        (Observation(None, 20, 2.0, 0, 0, 2, 0, 0, 2, 10), {2: 2}),
     ],
 )
-def test_rh_decisions(seen: Observation, k: float, decision: int) -> None:
-    assert rh_decision(seen, k) == decision
+def test_rh_decisions(seen: Observation, decisions: dict[float, int]) -> None:
+    assert {k: rh_decision(seen, k) for k in decisions} == decisions
 
 
 @pytest.mark.parametrize(

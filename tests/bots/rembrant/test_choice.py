@@ -10,101 +10,87 @@ from bots.rembrant.danger import read_danger
 from bots.rembrant.kinds import Kind
 from bots.rembrant.style import Style
 from engine import parse_cards
+from tests.tables import rows
 
-DRY = "Kc8h3d"
-QUIET = "KcTh9d"  # a straight is possible, but nothing is drawn that the work fears
-SUITED = "Kc8c3d"
-ROW = "8c7h6d"
-FOUR_STRAIGHT = "9c8h7d5s"
-FOUR_FLUSH = "Kc8c3c2c"
-BOTH = "9c8c7c5c"
-RIVER = "Kc8c3d2hJs"
-RIVER_SUITED = "Kc8c3c2hJs"
-RIVER_ROW = "Qc3c2c4sAs"
+BOARDS = dict(
+    rows("""
+    DRY            Kc8h3d
+    QUIET          KcTh9d  # a straight is possible, but nothing is drawn that the work fears
+    SUITED         Kc8c3d
+    ROW            8c7h6d
+    FOUR_STRAIGHT  9c8h7d5s
+    FOUR_FLUSH     Kc8c3c2c
+    BOTH           9c8c7c5c
+    RIVER          Kc8c3d2hJs
+    RIVER_SUITED   Kc8c3c2hJs
+    RIVER_ROW      Qc3c2c4sAs
+    THREE_FLUSH    Kc8c3c2h
+    """)
+)
 
 
-def chance(cell: str, kind: Kind, board: str, **options: object) -> float:
-    return chance_of_aggression(parse_cell(cell), kind, read_danger(parse_cards(board)), Style(**options))  # type: ignore[arg-type]
+def chance(cell: str, kind: str, board: str, **options: object) -> float:
+    danger = read_danger(parse_cards(BOARDS[board]))
+    return chance_of_aggression(parse_cell(cell), Kind[kind], danger, Style(**options))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    ("cell", "kind", "board", "expected"),
-    [
-        # the more aggressive move where draws are to be feared
-        ("call/re-raise", Kind.TRIPS, DRY, 0),
-        ("call/re-raise", Kind.TRIPS, QUIET, 0),
-        ("call/re-raise", Kind.TRIPS, SUITED, 1),
-        ("call/re-raise", Kind.TRIPS, ROW, 1),
-        ("call/re-raise", Kind.TRIPS, FOUR_FLUSH, 1),
-        ("call/re-raise", Kind.TRIPS, RIVER, 0),
-        ("call/re-raise", Kind.TRIPS, RIVER_SUITED, 0),
-        ("call/all-in", Kind.SET, SUITED, 1),
-        ("re-raise/call", Kind.TWO_PAIR_POCKET, SUITED, 1),
-        ("re-raise/call", Kind.TWO_PAIR_POCKET, DRY, 0),
-        ("check/raise", Kind.TOP_PAIR, DRY, 0),
-        ("check/raise", Kind.OVER_PAIR, SUITED, 1),
-        # one card from a straight: the weakest move, but not with what beats straights
-        ("call/re-raise", Kind.TRIPS, FOUR_STRAIGHT, 0),
-        ("check/raise", Kind.STRAIGHT_TOP, FOUR_STRAIGHT, 0),
-        ("call/fold", Kind.STRAIGHT_BOTTOM, FOUR_STRAIGHT, 0),
-        ("call/fold", Kind.TWO_PAIR_POCKET, FOUR_STRAIGHT, 0),
-        ("call/fold", Kind.OTHER_FLUSH, BOTH, 1),
-        ("call/re-raise", Kind.NUT_FLUSH, BOTH, 1),
-        ("call/re-raise", Kind.FULL_HOUSE_OR_BETTER, RIVER_ROW, 1),
-        ("call/re-raise", Kind.TRIPS, RIVER_ROW, 0),
-        # staying in
-        ("call/fold", Kind.TWO_PAIR_ON_BOARD, DRY, 1),
-        ("call/fold", Kind.TWO_PAIR_ON_BOARD, SUITED, 1),
-        ("call/fold", Kind.TWO_PAIR_ON_BOARD, FOUR_FLUSH, 0),
-        ("call/fold", Kind.STRAIGHT_BOTTOM, FOUR_FLUSH, 0),
-        ("call/fold", Kind.OTHER_FLUSH, FOUR_FLUSH, 1),
-        # probing
-        ("check/raise", Kind.HIGH_CARD, DRY, 1),
-        ("check/raise", Kind.UNDER_PAIR, SUITED, 1),
-        ("check/raise", Kind.MIDDLE_PAIR, "Kc8c3c2h", 0),
-        ("check/raise", Kind.BOTTOM_PAIR, RIVER, 0),
-    ],
+    ("cell", "kind", "board", "deterministic", "probabilistic"),
+    rows("""
+    # the more aggressive move where draws are to be feared
+    call/re-raise  TRIPS                 DRY            0  0.2
+    call/re-raise  TRIPS                 QUIET          0  0.5
+    call/re-raise  TRIPS                 SUITED         1  0.8
+    call/re-raise  TRIPS                 ROW            1  0.8
+    call/re-raise  TRIPS                 FOUR_FLUSH     1  -
+    call/re-raise  TRIPS                 RIVER          0  -
+    call/re-raise  TRIPS                 RIVER_SUITED   0  0.5
+    call/all-in    SET                   SUITED         1  -
+    re-raise/call  TWO_PAIR_POCKET       SUITED         1  -
+    re-raise/call  TWO_PAIR_POCKET       DRY            0  -
+    check/raise    TOP_PAIR              DRY            0  -
+    check/raise    OVER_PAIR             SUITED         1  -
+    # one card from a straight: the weakest move, but not with what beats straights
+    call/re-raise  TRIPS                 FOUR_STRAIGHT  0  0.2
+    check/raise    STRAIGHT_TOP          FOUR_STRAIGHT  0  -
+    call/fold      STRAIGHT_BOTTOM       FOUR_STRAIGHT  0  0.2
+    call/fold      TWO_PAIR_POCKET       FOUR_STRAIGHT  0  -
+    call/fold      OTHER_FLUSH           BOTH           1  -
+    call/re-raise  NUT_FLUSH             BOTH           1  0.8
+    call/re-raise  FULL_HOUSE_OR_BETTER  RIVER_ROW      1  -
+    call/re-raise  TRIPS                 RIVER_ROW      0  -
+    # staying in
+    call/fold      TWO_PAIR_ON_BOARD     DRY            1  0.8
+    call/fold      TWO_PAIR_ON_BOARD     SUITED         1  0.5
+    call/fold      TWO_PAIR_ON_BOARD     FOUR_FLUSH     0  0.2
+    call/fold      STRAIGHT_BOTTOM       FOUR_FLUSH     0  -
+    call/fold      OTHER_FLUSH           FOUR_FLUSH     1  0.5
+    # probing
+    check/raise    HIGH_CARD             DRY            1  0.2
+    check/raise    UNDER_PAIR            SUITED         1  0.8
+    check/raise    MIDDLE_PAIR           THREE_FLUSH    0  -
+    check/raise    BOTTOM_PAIR           RIVER          0  -
+    """),
 )
-def test_deterministic(cell: str, kind: Kind, board: str, expected: float) -> None:
-    assert chance(cell, kind, board) == expected
+def test_both_readings(cell: str, kind: str, board: str, deterministic: str, probabilistic: str) -> None:
+    assert chance(cell, kind, board) == float(deterministic)
+    if probabilistic != "-":
+        assert chance(cell, kind, board, reading="probabilistic") == float(probabilistic)
 
 
 def test_the_letter_of_the_work_on_the_river() -> None:
-    assert chance("check/raise", Kind.SET, RIVER) == 0
-    assert chance("check/raise", Kind.SET, RIVER, river_danger=True) == 1
-    assert chance("check/raise", Kind.SET, RIVER, river_danger=True, reading="probabilistic") == 0.8
-    assert chance("call/fold", Kind.SET, RIVER, reading="probabilistic") == 0.8
-    assert chance("call/fold", Kind.SET, RIVER, river_danger=True, reading="probabilistic") == 0.5
-
-
-@pytest.mark.parametrize(
-    ("cell", "kind", "board", "expected"),
-    [
-        ("call/re-raise", Kind.TRIPS, DRY, 0.2),
-        ("call/re-raise", Kind.TRIPS, QUIET, 0.5),
-        ("call/re-raise", Kind.TRIPS, SUITED, 0.8),
-        ("call/re-raise", Kind.TRIPS, ROW, 0.8),
-        ("call/re-raise", Kind.TRIPS, RIVER_SUITED, 0.5),
-        ("call/re-raise", Kind.TRIPS, FOUR_STRAIGHT, 0.2),
-        ("call/re-raise", Kind.NUT_FLUSH, BOTH, 0.8),
-        ("check/raise", Kind.HIGH_CARD, DRY, 0.2),
-        ("check/raise", Kind.UNDER_PAIR, SUITED, 0.8),
-        ("call/fold", Kind.TWO_PAIR_ON_BOARD, DRY, 0.8),
-        ("call/fold", Kind.TWO_PAIR_ON_BOARD, SUITED, 0.5),
-        ("call/fold", Kind.TWO_PAIR_ON_BOARD, FOUR_FLUSH, 0.2),
-        ("call/fold", Kind.STRAIGHT_BOTTOM, FOUR_STRAIGHT, 0.2),
-        ("call/fold", Kind.OTHER_FLUSH, FOUR_FLUSH, 0.5),
-    ],
-)
-def test_probabilistic(cell: str, kind: Kind, board: str, expected: float) -> None:
-    assert chance(cell, kind, board, reading="probabilistic") == expected
+    assert chance("check/raise", "SET", "RIVER") == 0
+    assert chance("check/raise", "SET", "RIVER", river_danger=True) == 1
+    assert chance("check/raise", "SET", "RIVER", river_danger=True, reading="probabilistic") == 0.8
+    assert chance("call/fold", "SET", "RIVER", reading="probabilistic") == 0.8
+    assert chance("call/fold", "SET", "RIVER", river_danger=True, reading="probabilistic") == 0.5
 
 
 def test_the_chances_are_options() -> None:
     options = {"reading": "probabilistic", "chance": 0.4, "chance_danger": 0.9, "chance_dry": 0.1}
-    boards = (DRY, QUIET, SUITED)
-    assert [chance("call/all-in", Kind.SET, board, **options) for board in boards] == [0.1, 0.4, 0.9]
-    assert [chance("call/fold", Kind.SET, board, **options) for board in boards] == [0.9, 0.4, 0.4]
+    boards = ("DRY", "QUIET", "SUITED")
+    assert [chance("call/all-in", "SET", board, **options) for board in boards] == [0.1, 0.4, 0.9]
+    assert [chance("call/fold", "SET", board, **options) for board in boards] == [0.9, 0.4, 0.4]
 
 
 @pytest.mark.parametrize(

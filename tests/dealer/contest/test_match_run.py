@@ -606,11 +606,14 @@ def _called_log(folder: Path, **options: Any) -> list[str]:
     return _log(_play(_plan(folder, _bot(folder, "Bob", CALLS), "random", **options)))
 
 
-@pytest.mark.parametrize(
+each_way_to_fail = pytest.mark.parametrize(
     ("failing", "fault"),
     [(DIES, "crash"), (LEAVES, "disconnect"), (SLEEPS, "timeout"), (FLOODS, "flood")],
     ids=["dies", "leaves", "sleeps", "floods"],
 )
+
+
+@each_way_to_fail
 def test_a_bot_started_again_goes_on_as_if_nothing_had_happened(tmp_path: Path, failing: str, fault: str) -> None:
     bob = _failing_once(tmp_path, failing)
     clocks = limits(response_s=3.0) if fault == "timeout" else limits()
@@ -644,11 +647,7 @@ def test_a_bot_that_cannot_be_started_again_forfeits(tmp_path: Path) -> None:
     assert run.tally.faults[0] == {"crash": 4}
 
 
-@pytest.mark.parametrize(
-    ("failing", "fault"),
-    [(DIES, "crash"), (LEAVES, "disconnect"), (SLEEPS, "timeout"), (FLOODS, "flood")],
-    ids=["dies", "leaves", "sleeps", "floods"],
-)
+@each_way_to_fail
 def test_a_bot_that_forfeits_checks_or_folds_from_there_on(tmp_path: Path, failing: str, fault: str) -> None:
     bob = _failing_once(tmp_path, failing)
     clocks = limits(response_s=3.0) if fault == "timeout" else limits()

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
 
 from dealer.errors import UsageError
 from dealer.reference.options import USAGE, Options, parse_hands, parse_options, parse_seed
+from tests.tables import rows
 
 POSITIONALS = ["m", "kuhn.game", "10", "42", "Ann", "Bob"]
 
@@ -79,32 +82,32 @@ def test_short_options_and_bundles(argument: str, fields: dict[str, object]) -> 
 
 @pytest.mark.parametrize(
     ("arguments", "field", "value"),
-    [
-        (("--t_response", "1500"), "response_us", 1_500_000),
-        (("--t_response=1500",), "response_us", 1_500_000),
-        (("--t_hand", "20"), "hand_us", 20_000),
-        (("--t_per_hand", "30"), "per_hand_us", 30_000),
-        (("--start_timeout", "40"), "start_us", 40_000),
-        (("--start_timeout", "0"), "start_us", 0),
-        (("--start_timeout", "-1"), "start_us", None),
-        # Any beginning of a name will do; --t and --t_ mean the first one.
-        (("--t", "1"), "response_us", 1000),
-        (("--t_", "1"), "response_us", 1000),
-        (("--t_r=1",), "response_us", 1000),
-        (("--t_h", "1"), "hand_us", 1000),
-        (("--t_p", "1"), "per_hand_us", 1000),
-        (("--s", "1"), "start_us", 1000),
-        # Numbers are read as far as they are numbers, and wrap around.
-        (("--t_response", "2x"), "response_us", 2000),
-        (("--t_response", " 7"), "response_us", 7000),
-        (("--t_response", "-1"), "response_us", 2**64 - 1000),
-        (("--host", "0.0.0.0"), "host", "0.0.0.0"),
-        (("--coalesce", "3"), "coalesce_s", 0.003),
-        (("--coalesce", "-3"), "coalesce_s", 0.0),
-    ],
+    rows("""
+    --t_response 1500      response_us   1500000
+    --t_response=1500      response_us   1500000
+    --t_hand 20            hand_us       20000
+    --t_per_hand 30        per_hand_us   30000
+    --start_timeout 40     start_us      40000
+    --start_timeout 0      start_us      0
+    --start_timeout -1     start_us      None
+    # Any beginning of a name will do; --t and --t_ mean the first one.
+    --t 1                  response_us   1000
+    --t_ 1                 response_us   1000
+    --t_r=1                response_us   1000
+    --t_h 1                hand_us       1000
+    --t_p 1                per_hand_us   1000
+    --s 1                  start_us      1000
+    # Numbers are read as far as they are numbers, and wrap around.
+    --t_response 2x        response_us   2000
+    --t_response ' 7'      response_us   7000
+    --t_response -1        response_us   18446744073709550616
+    --host 0.0.0.0         host          0.0.0.0
+    --coalesce 3           coalesce_s    0.003
+    --coalesce -3          coalesce_s    0.0
+    """),
 )
-def test_long_options(arguments: tuple[str, ...], field: str, value: object) -> None:
-    assert getattr(_parse(*arguments), field) == value
+def test_long_options(arguments: str, field: str, value: str) -> None:
+    assert str(getattr(_parse(*shlex.split(arguments)), field)) == value
 
 
 def test_the_last_of_several_counts() -> None:

@@ -9,29 +9,30 @@ import pytest
 from engine import CARD_TEXTS, parse_cards, rank_hand
 from logs.pokerstars.hand_names import name_ending, name_hand
 from tests.logs.pokerstars.judging import ending, judge
+from tests.tables import rows
 
-NAMED = [
-    ("Ac 9d 7h 5s 3c 2d Jh", "high card Ace"),
-    ("Kc Kd 7h 5s 3c 2d Jh", "a pair of Kings"),
-    ("6c 6d 7h Ts 3c 2d Jh", "a pair of Sixes"),
-    ("Kc Kd 9h 9s 3c 2d Jh", "two pair, Kings and Nines"),
-    ("Kc Kd 9h 9s 3c 3d Jh", "two pair, Kings and Nines"),
-    ("8c 8d 8h 9s 3c 2d Jh", "three of a kind, Eights"),
-    ("9c Td Jh Qs Kc 2d 2h", "a straight, Nine to King"),
-    ("Ac 2d 3h 4s 5c 9d 9h", "a straight, Ace to Five"),
-    ("Ac 2d 3h 4s 5c 6d 9h", "a straight, Deuce to Six"),
-    ("Tc Jd Qh Ks Ac 9d 9h", "a straight, Ten to Ace"),
-    ("Qc 2c 3c 4c 9c Ad Kh", "a flush, Queen high"),
-    ("7c 7d 7h Js Jc 2d 3h", "a full house, Sevens full of Jacks"),
-    ("7c 7d 7h Js Jc Jd 3h", "a full house, Jacks full of Sevens"),
-    ("7c 7d 7h Js Jc 2d 2h", "a full house, Sevens full of Jacks"),
-    ("2c 2d 2h Js Jc Ad Ah", "a full house, Deuces full of Aces"),
-    ("9c 9d 9h 9s Jc Jd 3h", "four of a kind, Nines"),
-    ("5c 6c 7c 8c 9c Td Jh", "a straight flush, Five to Nine"),
-    ("Ac 2c 3c 4c 5c 6d Jh", "a straight flush, Ace to Five"),
-    ("Tc Jc Qc Kc Ac 9c 8c", "a Royal Flush"),
-    ("9c Tc Jc Qc Kc Ad Ah", "a straight flush, Nine to King"),
-]
+NAMED = rows("""
+    Ac 9d 7h 5s 3c 2d Jh  high card Ace
+    Kc Kd 7h 5s 3c 2d Jh  a pair of Kings
+    6c 6d 7h Ts 3c 2d Jh  a pair of Sixes
+    Kc Kd 9h 9s 3c 2d Jh  two pair, Kings and Nines
+    Kc Kd 9h 9s 3c 3d Jh  two pair, Kings and Nines
+    8c 8d 8h 9s 3c 2d Jh  three of a kind, Eights
+    9c Td Jh Qs Kc 2d 2h  a straight, Nine to King
+    Ac 2d 3h 4s 5c 9d 9h  a straight, Ace to Five
+    Ac 2d 3h 4s 5c 6d 9h  a straight, Deuce to Six
+    Tc Jd Qh Ks Ac 9d 9h  a straight, Ten to Ace
+    Qc 2c 3c 4c 9c Ad Kh  a flush, Queen high
+    7c 7d 7h Js Jc 2d 3h  a full house, Sevens full of Jacks
+    7c 7d 7h Js Jc Jd 3h  a full house, Jacks full of Sevens
+    7c 7d 7h Js Jc 2d 2h  a full house, Sevens full of Jacks
+    2c 2d 2h Js Jc Ad Ah  a full house, Deuces full of Aces
+    9c 9d 9h 9s Jc Jd 3h  four of a kind, Nines
+    5c 6c 7c 8c 9c Td Jh  a straight flush, Five to Nine
+    Ac 2c 3c 4c 5c 6d Jh  a straight flush, Ace to Five
+    Tc Jc Qc Kc Ac 9c 8c  a Royal Flush
+    9c Tc Jc Qc Kc Ad Ah  a straight flush, Nine to King
+""")
 
 
 @pytest.mark.parametrize(("cards", "text"), NAMED)

@@ -19,6 +19,7 @@ from protocol import find_game
 from tests.logs.hands import HOLDEM, TOYS, random_hands
 from tests.logs.tracker import naive
 from tests.logs.tracker.little_hands import hand
+from tests.tables import rows
 
 CARDS = "AhKh|9c9d/Qh7h2c/2d/3h"
 """Ann has the nut flush in the end, Bob two pair."""
@@ -26,6 +27,11 @@ CARDS = "AhKh|9c9d/Qh7h2c/2d/3h"
 
 def bot(records: list[HandRecord], name: str) -> BotStatistics:
     return next(bot for bot in statistics_of(HandCounts().add_all(records)).bots if bot.name == name)
+
+
+def times(rate: Frequency | None) -> str:
+    """Times and chances as the tables below write them."""
+    return "{}/{}".format(*pair(rate))
 
 
 def pair(rate: Frequency | None) -> tuple[int, int]:
@@ -37,28 +43,26 @@ def pair(rate: Frequency | None) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize(
-    ("betting", "name", "vpip", "pfr", "three_bet"),
-    [
-        pytest.param("f", "Ann", (0, 0), (0, 0), (0, 0), id="a walk is no chance of anything"),
-        pytest.param("f", "Bob", (0, 1), (0, 1), (0, 0), id="to fold is to pass a chance"),
-        pytest.param("cc/r200f", "Ann", (0, 1), (0, 1), (0, 0), id="to check the big blind is not voluntary"),
-        pytest.param("cc/r200f", "Bob", (1, 1), (0, 1), (0, 0), id="to complete the small blind is"),
-        pytest.param("r300c/cr600f", "Ann", (1, 1), (0, 1), (0, 1), id="to call a raise"),
-        pytest.param("r300c/cr600f", "Bob", (1, 1), (1, 1), (0, 0), id="to raise"),
-        pytest.param("r300f", "Ann", (0, 1), (0, 1), (0, 1), id="to fold to a raise"),
-        pytest.param("cr300c/cr600f", "Ann", (1, 1), (1, 1), (0, 0), id="to raise a limp is no three-bet"),
-        pytest.param("cr300r900f", "Bob", (1, 1), (1, 1), (1, 1), id="a limp and a re-raise is one"),
-        pytest.param("r300r900f", "Ann", (1, 1), (1, 1), (1, 1), id="a three-bet"),
-        pytest.param("r300r900r2700f", "Bob", (1, 1), (1, 1), (0, 0), id="a four-bet is no three-bet"),
-        pytest.param("r20000c///", "Ann", (1, 1), (0, 0), (0, 0), id="who can only call an all-in cannot raise"),
-        pytest.param("r20000f", "Ann", (0, 1), (0, 0), (0, 0), id="nor when he folds to it"),
-    ],
+    ("betting", "name", "vpip", "pfr", "three_bet", "what"),
+    rows("""
+    f               Ann  0/0  0/0  0/0  a walk is no chance of anything
+    f               Bob  0/1  0/1  0/0  to fold is to pass a chance
+    cc/r200f        Ann  0/1  0/1  0/0  to check the big blind is not voluntary
+    cc/r200f        Bob  1/1  0/1  0/0  to complete the small blind is
+    r300c/cr600f    Ann  1/1  0/1  0/1  to call a raise
+    r300c/cr600f    Bob  1/1  1/1  0/0  to raise
+    r300f           Ann  0/1  0/1  0/1  to fold to a raise
+    cr300c/cr600f   Ann  1/1  1/1  0/0  to raise a limp is no three-bet
+    cr300r900f      Bob  1/1  1/1  1/1  a limp and a re-raise is one
+    r300r900f       Ann  1/1  1/1  1/1  a three-bet
+    r300r900r2700f  Bob  1/1  1/1  0/0  a four-bet is no three-bet
+    r20000c///      Ann  1/1  0/0  0/0  who can only call an all-in cannot raise
+    r20000f         Ann  0/1  0/0  0/0  nor when he folds to it
+    """),
 )
-def test_before_the_flop(
-    betting: str, name: str, vpip: tuple[int, int], pfr: tuple[int, int], three_bet: tuple[int, int]
-) -> None:
+def test_before_the_flop(betting: str, name: str, vpip: str, pfr: str, three_bet: str, what: str) -> None:
     found = bot([hand("nolimit", betting, CARDS)], name)
-    assert (pair(found.vpip), pair(found.pfr), pair(found.three_bet)) == (vpip, pfr, three_bet)
+    assert (times(found.vpip), times(found.pfr), times(found.three_bet)) == (vpip, pfr, three_bet), what
 
 
 def test_the_cap_of_a_limit_game_takes_the_chance_to_raise() -> None:
@@ -85,39 +89,36 @@ def test_vpip_from_the_small_blind() -> None:
 
 
 @pytest.mark.parametrize(
-    ("betting", "name", "factor", "frequency"),
-    [
-        pytest.param("cc/cc/cc/cc", "Ann", (0, 0), (0, 0), id="checks are nothing"),
-        pytest.param("r300c/cc/cc/cc", "Bob", (0, 0), (0, 0), id="nor is a raise before the flop"),
-        pytest.param("cc/r200c/cc/cc", "Ann", (1, 0), (1, 1), id="a bet"),
-        pytest.param("cc/r200c/cc/cc", "Bob", (0, 1), (0, 1), id="a call"),
-        pytest.param("cc/r200r600f", "Ann", (1, 0), (1, 2), id="a bet and a fold"),
-        pytest.param("cc/r200r600f", "Bob", (1, 0), (1, 1), id="a raise"),
-        pytest.param("cc/cr200c/r400c/r800r1600c", "Ann", (2, 2), (2, 4), id="all streets together"),
-    ],
+    ("betting", "name", "factor", "frequency", "what"),
+    rows("""
+    cc/cc/cc/cc                 Ann  0/0  0/0  checks are nothing
+    r300c/cc/cc/cc              Bob  0/0  0/0  nor is a raise before the flop
+    cc/r200c/cc/cc              Ann  1/0  1/1  a bet
+    cc/r200c/cc/cc              Bob  0/1  0/1  a call
+    cc/r200r600f                Ann  1/0  1/2  a bet and a fold
+    cc/r200r600f                Bob  1/0  1/1  a raise
+    cc/cr200c/r400c/r800r1600c  Ann  2/2  2/4  all streets together
+    """),
 )
-def test_aggression(betting: str, name: str, factor: tuple[int, int], frequency: tuple[int, int]) -> None:
+def test_aggression(betting: str, name: str, factor: str, frequency: str, what: str) -> None:
     found = bot([hand("nolimit", betting, CARDS)], name)
     assert found.aggression_factor is not None
-    assert (found.aggression_factor.raises, found.aggression_factor.calls) == factor
-    assert pair(found.aggression_frequency) == frequency
+    assert f"{found.aggression_factor.raises}/{found.aggression_factor.calls}" == factor, what
+    assert times(found.aggression_frequency) == frequency, what
 
 
 def test_street_by_street() -> None:
-    # seen, folds, checks, calls, bets, raises
-    found = bot([hand("nolimit", "cr300c/cr600r1800c/cc/r3600f", CARDS)], "Ann")
-    assert [tuple(street.model_dump().values()) for street in found.streets] == [
-        ("preflop", 1, 0, 0, 0, 0, 1),
-        ("flop", 1, 0, 1, 0, 0, 1),
-        ("turn", 1, 0, 1, 0, 0, 0),
-        ("river", 1, 0, 0, 0, 1, 0),
-    ]
-    found = bot([hand("nolimit", "cr300c/cr600r1800c/cc/r3600f", CARDS)], "Bob")
-    assert [tuple(street.model_dump().values()) for street in found.streets] == [
-        ("preflop", 1, 0, 0, 2, 0, 0),
-        ("flop", 1, 0, 0, 1, 1, 0),
-        ("turn", 1, 0, 1, 0, 0, 0),
-        ("river", 1, 1, 0, 0, 0, 0),
+    records = [hand("nolimit", "cr300c/cr600r1800c/cc/r3600f", CARDS)]
+    ann, found = bot(records, "Ann"), bot(records, "Bob")
+    # By street, of Ann and of Bob: seen, folds, checks, calls, bets, raises
+    assert rows("""
+    preflop  1 0 0 0 0 1  1 0 0 2 0 0
+    flop     1 0 1 0 0 1  1 0 0 1 1 0
+    turn     1 0 1 0 0 0  1 0 1 0 0 0
+    river    1 0 0 0 1 0  1 1 0 0 0 0
+    """) == [
+        [first.street, *(" ".join(str(count) for _, count in list(street)[1:]) for street in (first, second))]
+        for first, second in zip(ann.streets, found.streets, strict=True)
     ]
     assert pair(found.streets[1].aggression_frequency) == (1, 2)
     assert found.streets[1].aggression_factor.value == 1
@@ -127,29 +128,30 @@ def test_street_by_street() -> None:
 
 
 @pytest.mark.parametrize(
-    ("betting", "cards", "name", "won_when_saw_flop", "went_to_showdown", "won_at_showdown"),
-    [
-        pytest.param("r300f", CARDS, "Bob", (0, 0), (0, 0), (0, 0), id="no flop"),
-        pytest.param("cc/r200f", CARDS, "Ann", (1, 1), (0, 1), (0, 0), id="won on the flop"),
-        pytest.param("cc/r200f", CARDS, "Bob", (0, 1), (0, 1), (0, 0), id="folded on the flop"),
-        pytest.param("cc/cc/cc/cc", CARDS, "Ann", (1, 1), (1, 1), (1, 1), id="won at showdown"),
-        pytest.param("cc/cc/cc/cc", CARDS, "Bob", (0, 1), (1, 1), (0, 1), id="lost at showdown"),
-        pytest.param("cc/cc/cc/cc", "AhKh|AdKd/Qs7c2c/2d/3s", "Bob", (1, 1), (1, 1), (1, 1), id="a split is won"),
-        pytest.param("r20000c///", CARDS, "Bob", (0, 1), (1, 1), (0, 1), id="who is all-in sees the flop"),
-    ],
+    ("betting", "cards", "name", "won_when_saw_flop", "went_to_showdown", "won_at_showdown", "what"),
+    rows("""
+    r300f        CARDS                   Bob  0/0  0/0  0/0  no flop
+    cc/r200f     CARDS                   Ann  1/1  0/1  0/0  won on the flop
+    cc/r200f     CARDS                   Bob  0/1  0/1  0/0  folded on the flop
+    cc/cc/cc/cc  CARDS                   Ann  1/1  1/1  1/1  won at showdown
+    cc/cc/cc/cc  CARDS                   Bob  0/1  1/1  0/1  lost at showdown
+    cc/cc/cc/cc  AhKh|AdKd/Qs7c2c/2d/3s  Bob  1/1  1/1  1/1  a split is won
+    r20000c///   CARDS                   Bob  0/1  1/1  0/1  who is all-in sees the flop
+    """),
 )
 def test_how_it_ended(
     betting: str,
     cards: str,
     name: str,
-    won_when_saw_flop: tuple[int, int],
-    went_to_showdown: tuple[int, int],
-    won_at_showdown: tuple[int, int],
+    won_when_saw_flop: str,
+    went_to_showdown: str,
+    won_at_showdown: str,
+    what: str,
 ) -> None:
-    found = bot([hand("nolimit", betting, cards)], name)
-    assert pair(found.won_when_saw_flop) == won_when_saw_flop
-    assert pair(found.went_to_showdown) == went_to_showdown
-    assert pair(found.won_at_showdown) == won_at_showdown
+    found = bot([hand("nolimit", betting, CARDS if cards == "CARDS" else cards)], name)
+    assert times(found.won_when_saw_flop) == won_when_saw_flop, what
+    assert times(found.went_to_showdown) == went_to_showdown, what
+    assert times(found.won_at_showdown) == won_at_showdown, what
 
 
 def test_chips_that_nobody_called_are_no_pot() -> None:

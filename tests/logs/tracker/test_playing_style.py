@@ -6,6 +6,7 @@ import pytest
 
 from logs.estimation.mean import FEWEST_UNITS
 from logs.tracker.playing_style import CLASSES, Verdict, classify
+from tests.tables import rows
 
 
 def name_of(verdict: Verdict) -> str:
@@ -15,24 +16,24 @@ def name_of(verdict: Verdict) -> str:
 
 @pytest.mark.parametrize(
     ("vpip", "pfr", "raises", "name"),
-    [
-        # VPIP, PFR, AF as raises to ten calls
-        (60, 2, 5, "fish"),
-        (30, 2, 5, "telephone"),
-        (60, 20, 5, "dice"),
-        (60, 20, 40, "maniac"),
-        (15, 2, 5, "mouse"),
-        (60, 2, 40, "elephant"),
-        (30, 20, 5, "bomb"),
-        (15, 2, 40, "rock"),
-        (30, 2, 40, "sad"),
-        (30, 20, 40, "cheerful"),
-        (15, 10, 5, "dangerous"),
-        (15, 10, 40, "shark"),
-    ],
+    rows("""
+    # VPIP, PFR, AF as raises to ten calls
+    60  2   5   fish
+    30  2   5   telephone
+    60  20  5   dice
+    60  20  40  maniac
+    15  2   5   mouse
+    60  2   40  elephant
+    30  20  5   bomb
+    15  2   40  rock
+    30  2   40  sad
+    30  20  40  cheerful
+    15  10  5   dangerous
+    15  10  40  shark
+    """),
 )
-def test_every_cell_of_the_table(vpip: float, pfr: float, raises: int, name: str) -> None:
-    assert name_of(classify(1000, vpip, pfr, raises, 10)) == name
+def test_every_cell_of_the_table(vpip: str, pfr: str, raises: str, name: str) -> None:
+    assert name_of(classify(1000, float(vpip), float(pfr), int(raises), 10)) == name
 
 
 def test_the_classes_are_all_the_ways_to_play() -> None:
@@ -41,21 +42,21 @@ def test_the_classes_are_all_the_ways_to_play() -> None:
 
 
 @pytest.mark.parametrize(
-    ("vpip", "pfr", "raises", "calls", "name"),
-    [
-        pytest.param(24.99, 7, 20, 10, "shark", id="VPIP just below 25"),
-        pytest.param(25, 7, 20, 10, "cheerful", id="VPIP 25"),
-        pytest.param(40, 7, 20, 10, "cheerful", id="VPIP 40"),
-        pytest.param(40.01, 7, 20, 10, "maniac", id="VPIP just above 40"),
-        pytest.param(20, 6.99, 20, 10, "rock", id="PFR just below 7"),
-        pytest.param(20, 7, 20, 10, "shark", id="PFR 7"),
-        pytest.param(20, 7, 199, 100, "dangerous", id="AF just below 2"),
-        pytest.param(20, 7, 200, 100, "shark", id="AF 2"),
-        pytest.param(20, 7, 1, 0, "shark", id="raises and no calls"),
-    ],
+    ("vpip", "pfr", "raises", "calls", "name", "where"),
+    rows("""
+    24.99  7     20   10   shark      VPIP just below 25
+    25     7     20   10   cheerful   VPIP 25
+    40     7     20   10   cheerful   VPIP 40
+    40.01  7     20   10   maniac     VPIP just above 40
+    20     6.99  20   10   rock       PFR just below 7
+    20     7     20   10   shark      PFR 7
+    20     7     199  100  dangerous  AF just below 2
+    20     7     200  100  shark      AF 2
+    20     7     1    0    shark      raises and no calls
+    """),
 )
-def test_both_sides_of_each_threshold(vpip: float, pfr: float, raises: int, calls: int, name: str) -> None:
-    assert name_of(classify(1000, vpip, pfr, raises, calls)) == name
+def test_both_sides_of_each_threshold(vpip: str, pfr: str, raises: str, calls: str, name: str, where: str) -> None:
+    assert name_of(classify(1000, float(vpip), float(pfr), int(raises), int(calls))) == name, where
 
 
 @pytest.mark.parametrize(
