@@ -11,6 +11,7 @@
     │   │   └── ListenError    a player's address cannot be listened on
     │   └── PickUpError        a file is not that of the interrupted match
     ├── MatchFailure           a match, or a player's part in it, is over; never leaves `dealer.match`
+    ├── UnreadLinesError       a player does not read what it is sent (also an OSError); never leaves a match
     └── ConversationError      a bot under examination says no more; never leaves `dealer.doctor`
 
 Every error composes its sentence from the facts it carries. None names an option of a command line: the command line
@@ -40,6 +41,7 @@ __all__ = [
     "PlayerError",
     "SettingProblem",
     "StartError",
+    "UnreadLinesError",
     "UsageError",
 ]
 
@@ -213,6 +215,10 @@ class MatchFailure(DealerError):
     def __init__(self, cause: Cause) -> None:
         super().__init__(cause)
         self.cause = cause
+
+
+class UnreadLinesError(DealerError, OSError):
+    """More waits to be sent to a player than may: it does not read."""
 
 
 class ConversationError(DealerError):

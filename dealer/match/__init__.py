@@ -28,7 +28,7 @@ from dealer.match.events import (
 )
 from dealer.match.faults import Fault, FaultKind, FaultPolicy, Remedy, ReplyProblem
 from dealer.match.match import Match
-from dealer.match.setup import NO_PROGRESS, Loss, MatchSetup, Phase, Progress
+from dealer.match.setup import NO_PROGRESS, Loss, MatchSetup, Phase, Progress, Question
 
 __all__ = [
     "DEFAULT_LIMITS",
@@ -55,6 +55,7 @@ __all__ = [
     "Phase",
     "PlayerCause",
     "Progress",
+    "Question",
     "Remedy",
     "ReplyProblem",
     "Settled",

@@ -9,11 +9,10 @@ Times are integer microseconds.
 from __future__ import annotations
 
 import enum
-import errno
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from dealer.errors import Cause
+from dealer.errors import Cause, UnreadLinesError
 from dealer.match.clocks import Limit
 from dealer.match.faults import FaultKind
 from engine import Seat
@@ -200,5 +199,5 @@ class InternalError(MatchCause):
 
 
 def sending_failed(seat: Seat, error: OSError) -> PlayerCause:
-    """Why a player could not be sent a line; a full buffer means that the player does not read."""
-    return Unreachable(seat, is_full=error.errno == errno.ENOBUFS)
+    """Why a player could not be sent a line."""
+    return Unreachable(seat, is_full=isinstance(error, UnreadLinesError))

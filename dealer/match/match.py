@@ -32,7 +32,7 @@ from dealer.match.chairs import Chair, Presence, Write
 from dealer.match.events import Audience, Settled, VersionDiffers, Watcher
 from dealer.match.faults import FaultPolicy
 from dealer.match.play import Play
-from dealer.match.setup import NO_PROGRESS, Loss, MatchSetup, Phase, Progress
+from dealer.match.setup import NO_PROGRESS, Loss, MatchSetup, Phase, Progress, Question
 from engine import Seat
 from logs.transaction_log import Transaction
 
@@ -114,6 +114,11 @@ class Match:
         """The time from answers to the questions that followed, all of it the dealer's."""
         return self._play.overhead_ns
 
+    @property
+    def question(self) -> Question | None:
+        """The question that a player has yet to answer; None while nobody's time runs."""
+        return self._play.question if self.phase is Phase.PLAYING else None
+
     def missing_seats(self) -> list[Seat]:
         """The seats that wait for their player to connect."""
         return [chair.seat for chair in self._chairs if chair.presence is Presence.AWAITED]
@@ -139,6 +144,13 @@ class Match:
         if self._chairs[seat].presence is Presence.AWAITED:
             self._chairs[seat].arrive(write)
             self.open()
+
+    def unseat(self, seat: Seat) -> None:
+        """A player has left before the match began, or is about to connect again: no fault, and its time runs on."""
+        chair = self._chairs[seat]
+        used_us = chair.clock.hand_us
+        chair.vacate(Presence.AWAITED)
+        chair.clock.hand_us = used_us
 
     def open(self) -> None:
         """Begin if nobody is awaited any more; by itself only called where an earlier run gave up every seat."""

@@ -28,7 +28,7 @@ from dealer.match.chairs import Chair, Presence
 from dealer.match.correction import fit, problem_of
 from dealer.match.faults import Fault, Remedy, ReplyProblem
 from dealer.match.hand_in_play import HandDealer, HandInPlay
-from dealer.match.setup import MatchSetup, Progress
+from dealer.match.setup import MatchSetup, Progress, Question
 from engine import CALL, FOLD, Action, BettingState
 from logs.transaction_log import Transaction
 from protocol import NEED_DATA, Closed, Comment, Reply
@@ -119,10 +119,18 @@ class Play:
         self._begin()
 
     def ask_again(self) -> None:
-        """The player to act was gone and is back: ask it once more; the others know the state already."""
+        """The player to act has connected again: ask it once more; where its time was running, it runs on."""
+        asked_ns, deadline_ns = self._asked_ns, self.deadline_ns
         self._answered_ns = time.monotonic_ns()
         self._ask(is_repeated=True)
+        if deadline_ns is not None:
+            self._asked_ns, self.deadline_ns = asked_ns, deadline_ns
         self.listen()
+
+    @property
+    def question(self) -> Question | None:
+        """What the player to act has been asked; None while nobody's time runs."""
+        return None if self.deadline_ns is None else Question(self.actor.seat, self.hand.number, self._asked_ns)
 
     def end(self, cause: Cause | None) -> events.MatchEnded:
         """Stop; the event that tells of the end, with the cause of one before the last hand."""
@@ -324,8 +332,9 @@ class Play:
                 if isinstance(event, Reply):
                     self._answer(event.action, event.raw, now_ns)
                 else:
-                    actor.charge((now_ns - self._asked_ns) // 1000)
                     problem = problem_of(event)
+                    if not problem.is_ignored or self._setup.charges_idle_lines:
+                        actor.charge((now_ns - self._asked_ns) // 1000)
                     if problem.is_ignored:
                         self._report(problem, event.raw)
                         self._hear_on(event.raw)

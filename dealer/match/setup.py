@@ -11,7 +11,7 @@ from dealer.match.clocks import DEFAULT_LIMITS, TimeLimits
 from dealer.match.faults import FaultPolicy
 from engine import Game, Seat
 
-__all__ = ["MAX_COMMENTS_PER_HAND", "NO_PROGRESS", "Loss", "MatchSetup", "Phase", "Progress"]
+__all__ = ["MAX_COMMENTS_PER_HAND", "NO_PROGRESS", "Loss", "MatchSetup", "Phase", "Progress", "Question"]
 
 MAX_COMMENTS_PER_HAND: Final = 256
 """How many comments of a hand are kept; further ones are read and dropped."""
@@ -32,7 +32,7 @@ class MatchSetup:
         limits: the players' clocks.
         on_fault: what becomes of a player that times out, disconnects or floods.
         max_idle_lines_per_hand: how many lines of one player in one hand may be no answers; one more is a flood. None,
-            as in the reference dealer: limited only by the player's time.
+            as in the reference dealer: each is charged with the time since the question, like an answer.
     """
 
     game: Game
@@ -45,6 +45,11 @@ class MatchSetup:
     limits: TimeLimits = DEFAULT_LIMITS
     on_fault: FaultPolicy = FaultPolicy.END
     max_idle_lines_per_hand: int | None = None
+
+    @property
+    def charges_idle_lines(self) -> bool:
+        """Whether a line that is no answer is charged; if not, the answer after it is charged for all of the time."""
+        return self.max_idle_lines_per_hand is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +86,20 @@ class Loss(NamedTuple):
     hand_number: int
     answers: int
     is_final: bool
+
+
+class Question(NamedTuple):
+    """A question that a player has yet to answer.
+
+    Attributes:
+        seat: the player's.
+        hand_number: the hand it is about.
+        asked_ns: when it was asked, on the clock of `time.monotonic_ns`.
+    """
+
+    seat: Seat
+    hand_number: int
+    asked_ns: int
 
 
 class Phase(enum.Enum):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import errno
 import socket
 from collections.abc import Callable
 
+from dealer.errors import UnreadLinesError
 from dealer.table.loop import MatchLoop, Waiting
 from engine import Seat
 
@@ -128,7 +128,7 @@ class Connection:
             data = data[sent:]
         self._unsent += data
         if len(self._unsent) > self._max_unsent_bytes:
-            raise OSError(errno.ENOBUFS, "the player does not read what it is sent")
+            raise UnreadLinesError
         if not self._is_writing:
             self._is_writing = True
             self._loop.add_writer(self._sock, self._on_writable)

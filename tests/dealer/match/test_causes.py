@@ -7,7 +7,7 @@ import pickle
 
 import pytest
 
-from dealer.errors import MatchFailure
+from dealer.errors import MatchFailure, UnreadLinesError
 from dealer.match import causes
 from dealer.match.clocks import Limit
 from dealer.match.sentences import sentence_of
@@ -124,7 +124,7 @@ def test_causes_are_values(cause: causes.Cause) -> None:
 
 
 def test_a_full_buffer_means_that_the_player_does_not_read() -> None:
-    assert causes.sending_failed(BOB, OSError(errno.ENOBUFS, "full")) == causes.Unreachable(BOB, is_full=True)
-    assert causes.sending_failed(BOB, BrokenPipeError(errno.EPIPE, "Broken pipe")) == causes.Unreachable(
-        BOB, is_full=False
-    )
+    unreachable = causes.Unreachable(BOB, is_full=False)
+    assert causes.sending_failed(BOB, UnreadLinesError()) == causes.Unreachable(BOB, is_full=True)
+    assert causes.sending_failed(BOB, OSError(errno.ENOBUFS, "the system's own buffers")) == unreachable
+    assert causes.sending_failed(BOB, BrokenPipeError(errno.EPIPE, "Broken pipe")) == unreachable

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
+from dealer.errors import UnreadLinesError
 from dealer.match import Phase, Progress
 from dealer.match.causes import NoAnswer, NotStarted, OutOfTime, StartProblem
 from dealer.match.clocks import Limit
@@ -90,7 +91,7 @@ def _break(board: Board, seat: int) -> None:
 
 
 def _clog(board: Board, seat: int) -> None:
-    board.broken[seat] = OSError(errno.ENOBUFS, "the player does not read what it is sent")
+    board.broken[seat] = UnreadLinesError()
 
 
 AT_ONCE: dict[str, tuple[Inflict, FaultKind]] = {"silence": (_silence, FaultKind.TIMEOUT)}
@@ -620,6 +621,71 @@ def test_the_line_that_was_too_much_is_quoted() -> None:
     (loss,) = _losses(board)
     assert loss.cause.line == b"# and more\r\n"
     assert failure_text(loss.cause) == "ERROR: seat 1 sent more than 4 lines that are no answers in hand 0\n"
+
+
+def test_a_flood_of_junk_is_a_flood_and_the_answer_after_junk_is_charged_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr("dealer.match.play.time", clock)
+    junk = b"what?\r\n" * MOST_IDLE_LINES
+    board = Board(setup_for("kuhn", FaultPolicy.RESTART, limits=limits(response_s=4, hand_s=4))).connect_all()
+    clock.pass_s(1.5)
+    board.send(0, junk)
+    clock.pass_s(1.5)
+    board.reply("c")
+    assert board.asked == 1
+    clock.pass_s(3.9)
+    board.send(1, junk + b"and more\r\n")
+    (loss,) = _losses(board)
+    assert isinstance(loss.cause, TooManyIdleLines)
+    # 3 s before the check, however many lines came before it: 1.1 s more are too many.
+    board = Board(setup_for("kuhn", FaultPolicy.RESTART, limits=limits(response_s=4, hand_s=4))).connect_all()
+    board.send(0, junk)
+    clock.pass_s(4.1)
+    board.reply("c")
+    (loss,) = _losses(board)
+    assert loss.cause == OutOfTime(Seat(0), Limit.RESPONSE)
+
+
+def test_a_player_that_connects_again_by_itself_is_asked_again_and_its_time_runs_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr("dealer.match.play.time", clock)
+    board = Board(setup_for("kuhn", FaultPolicy.END, limits=limits(response_s=4, hand_s=5))).connect_all()
+    question = board.match.question
+    assert question == (0, 0, clock.now_ns)
+    line = board.last_line(0)
+    clock.pass_s(3)
+    board.send(0, b"half a li")
+    board.match.unseat(Seat(0))
+    board.come_back(0)
+    assert board.last_line(0) == line
+    assert board.match.question == question
+    clock.pass_s(0.9)
+    board.reply("c")
+    # Whose turn it is not loses nothing either, and is told what comes next.
+    board.match.unseat(Seat(0))
+    board.come_back(0)
+    assert not board.sent[0]
+    board.reply("r")
+    assert board.asked == 0
+    clock.pass_s(1.2)
+    board.reply("c")
+    assert board.seen.failure == OutOfTime(Seat(0), Limit.HAND)
+
+
+def test_a_player_that_leaves_before_the_match_is_awaited_again() -> None:
+    board = Board(setup_for("kuhn", FaultPolicy.END))
+    board.connect(0)
+    board.match.unseat(Seat(0))
+    board.connect(1)
+    assert board.match.phase is Phase.CONNECTING
+    assert board.match.missing_seats() == [0]
+    assert board.match.question is None
+    board.connect(0)
+    assert board.match.phase is Phase.PLAYING
 
 
 def test_without_a_limit_any_number_of_lines_may_be_idle() -> None:
