@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import signal
 import subprocess
 import threading
@@ -19,11 +20,26 @@ from pathlib import Path
 
 import psutil
 
-__all__ = ["Program"]
+__all__ = ["Program", "split_command"]
 
 _LAST_LINES = 5
 _LAST_BYTES = 4096
 _MARK = "ARENA_BOT"
+
+
+def split_command(text: str, *, is_windows: bool = os.name == "nt") -> tuple[str, ...]:
+    """The words of a command line; quotes hold a word together, and on Windows a backslash is no more than a letter.
+
+    Raises:
+        ValueError: a quote is not closed.
+    """
+    lexer = shlex.shlex(text, posix=True, punctuation_chars=False)
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    if is_windows:
+        lexer.escape = ""
+        lexer.quotes = '"'
+    return tuple(lexer)
 
 
 class Program:
@@ -73,6 +89,8 @@ class Program:
                 env={**environment, _MARK: self._mark},
                 cwd=directory,
                 start_new_session=os.name != "nt",
+                # Ctrl-C reaches us, not the bots: we end them. Windows alone knows the flag.
+                creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
             )
         self.pid = self._process.pid
         try:

@@ -18,7 +18,6 @@ Rules it obeys:
 from __future__ import annotations
 
 import os
-import shlex
 import socket
 import tempfile
 import time
@@ -29,7 +28,7 @@ from typing import Final
 import protocol
 from bots.bot import Bot
 from bots.errors import BotExited, BotTimeout, RemoteBotError
-from bots.program import Program
+from bots.program import Program, split_command
 from bots.view import View
 from engine import Action, Game, betting_start
 from protocol.session import DealerEvent
@@ -79,7 +78,7 @@ class RemoteBot(Bot):
             BotTimeout: it did not connect, or name its version, in time.
             RemoteBotError: its first line names no version.
         """
-        self.command = tuple(shlex.split(command, posix=os.name != "nt") if isinstance(command, str) else command)
+        self.command = split_command(command) if isinstance(command, str) else tuple(command)
         self.game = protocol.find_game(game)[1] if isinstance(game, str) else game
         self._reply_timeout_s = reply_timeout_s
         self._leave_timeout_s = leave_timeout_s

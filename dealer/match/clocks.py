@@ -1,8 +1,9 @@
 """The three clocks of a player, counted as the reference dealer counts them.
 
 Every line that is not a comment is charged with the time since the player was asked, so a player that answers nonsense
-first pays again for each line, unless idle lines are limited by their number (`MatchSetup.charges_idle_lines`). A player runs out of time when a single charge exceeds the response limit, the charges
-of a hand exceed the hand limit, or all charges exceed the per-hand limit times the number of hands in the match.
+first pays again for each line, unless the number of such lines is limited (`MatchSetup.charges_idle_lines`). A player
+runs out of time when a single charge exceeds the response limit, the charges of a hand exceed the hand limit, or all
+charges exceed the per-hand limit times the number of hands in the match.
 Comments are free, but the reply after them is still measured from the question. Times are integer microseconds of a
 monotonic clock.
 """

@@ -1,8 +1,8 @@
 """Starting bots as processes, finding out what became of them, and ending them with everything they started.
 
 A bot is started with host and port as its last two arguments, the game in the environment variable ``ARENA_GAME``,
-and both output streams in a file, so that a silent bot and a chatty one cost the same and the last lines of a bot
-that died can be shown. Python is told not to put the bot's folder before the installed packages (``PYTHONSAFEPATH``).
+and both output streams in a file, so that the last lines of a bot that died can be shown. Our own interpreter is told
+not to put the present folder before the installed packages (``-P``); a command may import what lies beside it.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class BotProcess(Program):
         try:
             super().__init__(
                 command_of(player, host=host, port=port, game=game, seed=seed),
-                environment=dict(os.environ, ARENA_GAME=game, PYTHONSAFEPATH="1", PYTHONUNBUFFERED="1"),
+                environment=dict(os.environ, ARENA_GAME=game, PYTHONUNBUFFERED="1"),
                 output_path=output_path,
                 directory=player.directory,
                 append=append,

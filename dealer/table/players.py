@@ -12,13 +12,13 @@ from __future__ import annotations
 import enum
 import os
 import re
-import shlex
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bots.bot import Bot
 from bots.errors import SpecError
+from bots.program import split_command
 from bots.registry import builtin_names, is_bot_name, make_bot
 from dealer.errors import PlayerError
 
@@ -26,6 +26,13 @@ __all__ = ["Player", "PlayerKind", "make_player", "parse_player", "unique_names"
 
 _NAMED = re.compile(r"([A-Za-z0-9_.-]+)=(.+)", re.DOTALL)
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.+-]+")
+_MOST_NAME_LETTERS = 64
+"""A name is a part of file names, which most systems bound at 255 bytes."""
+_INTERPRETERS = re.compile(
+    r"(?i)(python|pypy|node|deno|bun|ruby|perl|lua|java|php|rscript|julia|dotnet)[0-9.w-]*|(ba|da|z)?sh|powershell"
+)
+_WRAPPERS = re.compile(r"(?i)nice|ionice|nohup|env|time|timeout|stdbuf|taskset|setsid|wine|uv|run")
+"""Programs that start another, as interpreters do: a player is named after what they start."""
 
 
 class PlayerKind(enum.Enum):
@@ -71,6 +78,8 @@ def parse_player(text: str, directory: str | None = None) -> Player:
     named = _NAMED.fullmatch(text)
     if named is not None:
         name, text = named.groups()
+        if len(name) > _MOST_NAME_LETTERS or not _clean(name, ""):
+            raise PlayerError(f"{_shortened(name)!r} cannot be a name: {_NAME_RULE}")
     if text.lower() == "tcp":
         return Player("tcp", name or "tcp", PlayerKind.TCP)
     bot = text.partition("?")[0]
@@ -85,7 +94,7 @@ def parse_player(text: str, directory: str | None = None) -> Player:
             raise PlayerError(f"{text!r}: there is no file {place}")
         return player
     try:
-        command = tuple(shlex.split(text, posix=os.name != "nt"))
+        command = split_command(text)
     except ValueError as error:
         raise PlayerError(f"{text!r} is not a command: {error}") from None
     if not command:
@@ -93,9 +102,9 @@ def parse_player(text: str, directory: str | None = None) -> Player:
     path = os.path.join(directory or "", command[0])
     program = shutil.which(path if os.path.dirname(command[0]) else command[0])
     if program is None:
-        raise PlayerError(_missing_program(command[0], path))
-    shown = name or _clean(os.path.basename(command[0]))
-    return Player(text, shown, PlayerKind.COMMAND, (program, *command[1:]), directory)
+        raise PlayerError(_missing_program(command[0], path, text))
+    name = name or _clean(_program_name(command, directory))
+    return Player(text, name, PlayerKind.COMMAND, (program, *command[1:]), directory)
 
 
 def make_player(player: Player, seed: int | None) -> Bot:
@@ -110,8 +119,33 @@ def make_player(player: Player, seed: int | None) -> Bot:
         raise PlayerError(str(error)) from error
 
 
-def _missing_program(word: str, path: str) -> str:
+def _program_name(command: Sequence[str], directory: str | None) -> str:
+    """The name of the program that a command comes down to: of `nice python -u x.py` it is ``x``."""
+    first = name = os.path.basename(command[0])
+    words = iter(command[1:])
+    while (is_script := _INTERPRETERS.fullmatch(name.removesuffix(".exe"))) or _WRAPPERS.fullmatch(name):
+        word = next(words, "-c")
+        if word == "-c":
+            return first
+        if word == "-m" and is_script:
+            return next(words, first)
+        if word.startswith("-"):
+            continue
+        if os.path.isfile(os.path.join(directory or "", word)):
+            is_program = True
+        else:
+            is_program = bool(os.path.splitext(word)[1] if is_script else shutil.which(word))
+        if is_program:
+            name = os.path.basename(word)
+            if is_script:
+                return os.path.splitext(name)[0]
+    return name
+
+
+def _missing_program(word: str, path: str, text: str) -> str:
     """Why a word does not start a program; `path` is where a file of that name would be."""
+    if "=" in word:
+        return f"{_shortened(text.partition('=')[0])!r} cannot be a name: {_NAME_RULE}"
     if os.path.isdir(path):
         return f"{word!r} is a folder, not a program"
     if os.path.exists(path):
@@ -124,16 +158,24 @@ def _missing_program(word: str, path: str) -> str:
     return f"{word!r} is neither {bots}, 'tcp' or a program that can be found"
 
 
-def _clean(text: str) -> str:
-    return _NOT_IN_NAMES.sub("_", text).strip("_") or "bot"
+_NAME_RULE = (
+    f"a name has at most {_MOST_NAME_LETTERS} of the letters A-Z and a-z, digits, '_', '-' and '.', "
+    "and not only of the last three"
+)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _MOST_NAME_LETTERS else f"{text[: _MOST_NAME_LETTERS // 2]}..."
+
+
+def _clean(text: str, otherwise: str = "bot") -> str:
+    """A text as a name; `otherwise` where nothing is left of it."""
+    name = _NOT_IN_NAMES.sub("_", text).strip("_")[:_MOST_NAME_LETTERS]
+    return name if re.search("[A-Za-z0-9]", name) else otherwise
 
 
 def unique_names(players: Sequence[Player]) -> tuple[str, ...]:
-    """A different name for everyone: players of the same name are numbered in seat order."""
+    """A different name for everyone: the second player of a name gets ``#2`` behind it, and so on in seat order."""
     names = [player.name for player in players]
-    seen: dict[str, int] = {}
-    result = []
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        result.append(f"{name}#{seen[name]}" if names.count(name) > 1 else name)
-    return tuple(result)
+    earlier = [names[:seat].count(name) for seat, name in enumerate(names)]
+    return tuple(f"{name}#{count + 1}" if count else name for name, count in zip(names, earlier, strict=True))

@@ -70,7 +70,7 @@ def test_every_seat_is_a_clients_where_none_is_named_and_ports_are_as_asked(deal
     one, two = free_ports(2)
     dealer = dealing.start("deal", "kuhn", "-n", "5", "--quiet", "--ports", f"{one},{two}", "--start-timeout", "0")
     waiting = _waiting_line(dealer)
-    assert waiting == f"waiting for tcp#1 at 127.0.0.1:{one} and tcp#2 at 127.0.0.1:{two}, without limit\n"
+    assert waiting == f"waiting for tcp at 127.0.0.1:{one} and tcp#2 at 127.0.0.1:{two}, without limit\n"
     bots = [dealing.start("bot", "calling", "127.0.0.1", str(port), "--game", "kuhn") for port in (one, two)]
     out, _ = dealer.communicate(timeout=PATIENCE_S)
     assert dealer.returncode == 0
@@ -82,14 +82,14 @@ def test_nobody_comes(arena: Arena) -> None:
     ran = arena("deal", "kuhn", "--start-timeout", "0.3", "-q")
     assert ran.code == 1
     told, hint = ran.out.splitlines()
-    assert told == "No hand was finished: tcp#1 has not connected within 0.3 s."
+    assert told == "No hand was finished: tcp has not connected within 0.3 s."
     assert hint.startswith("Go on with: arena resume runs")
 
 
 @unix_only
 def test_an_interrupted_wait(dealing: Dealing) -> None:
     dealer = dealing.start("deal", "kuhn", "--quiet")
-    assert _waiting_line(dealer).startswith("waiting for tcp#1 at ")
+    assert _waiting_line(dealer).startswith("waiting for tcp at ")
     dealer.send_signal(signal.SIGINT)
     out, err = dealer.communicate(timeout=PATIENCE_S)
     assert dealer.returncode == 130

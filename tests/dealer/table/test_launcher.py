@@ -82,11 +82,20 @@ def test_a_built_in_bot_is_told_game_and_seed() -> None:
 def test_a_bot_finds_game_and_port_in_its_environment_and_arguments(start: Start) -> None:
     process = start(
         "import json, os, sys\n"
-        "names = ('ARENA_GAME', 'PYTHONSAFEPATH', 'PYTHONUNBUFFERED')\n"
+        "names = ('ARENA_GAME', 'PYTHONUNBUFFERED')\n"
         "print(json.dumps([sys.argv[1:], [os.environ[n] for n in names], sys.stdin.read()]))"
     )
     assert process.wait(PATIENCE_S) == 0
-    assert json.loads(process.last_lines()[0]) == [["127.0.0.1", "1"], ["kuhn", "1", "1"], ""]
+    assert json.loads(process.last_lines()[0]) == [["127.0.0.1", "1"], ["kuhn", "1"], ""]
+
+
+def test_a_bot_of_two_files(tmp_path: Path) -> None:
+    (tmp_path / "strategy.py").write_text("WORD = 'found'\n")
+    (tmp_path / "bot.py").write_text("from strategy import WORD\nprint(WORD)\n")
+    player = parse_player(f"{sys.executable} {tmp_path / 'bot.py'}")
+    process = BotProcess(player, host="h", port=1, game="kuhn", seed=None, output_path=tmp_path / "bot.out")
+    assert process.wait(PATIENCE_S) == 0
+    assert process.last_lines() == ["found"]
 
 
 # ---- those that do not start

@@ -40,13 +40,59 @@ def test_a_client_of_somebody_else(text: str) -> None:
     assert parse_player(text) == Player("tcp", "tcp", PlayerKind.TCP)
 
 
-def test_a_command_is_found_on_the_path_and_named_after_its_program() -> None:
+def test_a_command_is_found_on_the_path_and_named_after_its_script() -> None:
     command = f"{sys.executable} bot.py --fast 'two words'"
     player = parse_player(command)
     assert player.kind is PlayerKind.COMMAND
     assert player.text == command
-    assert player.name == os.path.basename(sys.executable)
+    assert player.name == "bot"
     assert player.command == (sys.executable, "bot.py", "--fast", "two words")
+
+
+PYTHON = os.path.basename(sys.executable)
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("x.py", "x"),
+        ("-u -W ignore deep/x.y.py --fast a.txt", "x.y"),
+        ("-m package.bot", "package.bot"),
+        ("-c pass", PYTHON),
+        ("", PYTHON),
+        ("plain", PYTHON),
+    ],
+)
+def test_a_script_gives_its_name_however_it_is_started(words: str, name: str) -> None:
+    assert parse_player(f"{sys.executable} {words}").name == name
+
+
+@unix_only
+@pytest.mark.parametrize("start", ["nice", "nice -n 5", "env A=1", "timeout 10 nice", "nohup"])
+def test_wrappers_are_looked_through(start: str, tmp_path: Path) -> None:
+    assert parse_player(f"{start} {sys.executable} x.py").name == "x"
+    (tmp_path / "bot.sh").touch()
+    assert parse_player(f"{start} ./bot.sh", str(tmp_path)).name == "bot.sh"
+    assert parse_player(f"{start} sh ./bot.sh", str(tmp_path)).name == "bot"
+
+
+def test_a_name_that_no_file_could_have_is_cut_where_it_was_made_here() -> None:
+    spec = "random?fold=0." + "1" * 100
+    assert len(parse_player(spec).name) == 64
+
+
+@pytest.mark.parametrize("name", [".", "..", "-._", "x" * 65, "x" * 300])
+def test_names_that_are_none(name: str) -> None:
+    sentence = _refusal(f"{name}=calling")
+    assert "cannot be a name: a name has at most 64 of the letters A-Z and a-z, digits, '_', '-' and '.'" in sentence
+    assert len(sentence) < 250
+
+
+@pytest.mark.parametrize("text", ["Äpfel=calling", "a|b=calling", "a/b=./bot", "Bob#2=calling", "=calling"])
+def test_letters_that_no_name_may_have_are_told(text: str) -> None:
+    assert _refusal(text).startswith(
+        f"{text.partition('=')[0]!r} cannot be a name: a name has at most 64 of the letters"
+    )
 
 
 @pytest.mark.parametrize(
@@ -152,9 +198,9 @@ def _players(*names: str) -> list[Player]:
     ("names", "unique"),
     [
         (["a", "b"], ("a", "b")),
-        (["a", "a"], ("a#1", "a#2")),
-        (["a", "b", "a"], ("a#1", "b", "a#2")),
-        (["a"] * 3, ("a#1", "a#2", "a#3")),
+        (["a", "a"], ("a", "a#2")),
+        (["a", "b", "a"], ("a", "b", "a#2")),
+        (["a"] * 3, ("a", "a#2", "a#3")),
         ([], ()),
     ],
 )
