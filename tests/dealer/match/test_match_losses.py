@@ -10,7 +10,7 @@ import pytest
 
 from dealer.errors import UnreadLinesError
 from dealer.match import Phase, Progress
-from dealer.match.causes import NoAnswer, NotStarted, OutOfTime, StartProblem
+from dealer.match.causes import NoAnswer, NotStarted, OutOfTime, StartProblem, TooManyIdleLines
 from dealer.match.clocks import Limit
 from dealer.match.events import ActionPlayed
 from dealer.match.faults import FaultKind, FaultPolicy
