@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated
@@ -13,7 +14,8 @@ import typer
 from rich.console import RenderableType
 
 from dealer.cli.console import EXIT_FAILED, EXIT_INTERRUPTED, Terminal, abort
-from dealer.cli.options import JsonOutput, Quiet
+from dealer.cli.options import JsonOutput, Quiet, takes_options
+from dealer.contest.config import NO_ADDRESS
 from dealer.table.players import Player, PlayerKind, parse_player
 from engine import Game
 from protocol import GameDefinitionError, find_game
@@ -36,6 +38,85 @@ _MOST_SHOWN = 2000
 """Bytes of a line that --verbose shows."""
 
 
+@dataclass(frozen=True, slots=True)
+class DoctorOptions:
+    """The options of the doctor."""
+
+    game: Annotated[
+        str,
+        typer.Option("--game", "-g", help="A game (see 'arena games') or a .game file.", rich_help_panel=_EXAMINATION),
+    ] = "limit"
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--only",
+            metavar="SITUATION",
+            help="Try only this situation; may be given more than once.",
+            rich_help_panel=_EXAMINATION,
+        ),
+    ] = None
+    lists: Annotated[
+        bool, typer.Option("--list", help="List the situations and stop.", rich_help_panel=_EXAMINATION)
+    ] = False
+    timeout: Annotated[
+        float,
+        typer.Option(
+            min=0.001,
+            max=1e6,
+            help="Seconds for one answer, and for the bot to end after the dealer has closed.",
+            rich_help_panel=_EXAMINATION,
+        ),
+    ] = 10.0
+    wait: Annotated[
+        float,
+        typer.Option(
+            min=0.0, max=1e6, help="Seconds of silence in the situation 'long-wait'.", rich_help_panel=_EXAMINATION
+        ),
+    ] = 2.0
+    start_timeout: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1e9,
+            help="Seconds for the bot to connect and name the version; 0 waits forever.",
+            show_default="30; tcp: 300",
+            rich_help_panel=_EXAMINATION,
+        ),
+    ] = None
+    seed: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=2**32 - 1,
+            help="Seed of the cards, of the opponents and of a built-in bot.",
+            rich_help_panel=_EXAMINATION,
+        ),
+    ] = 0
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with code 1 for warnings, too.", rich_help_panel=_EXAMINATION)
+    ] = False
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; 0.0.0.0 admits other machines.", rich_help_panel=_TCP)
+    ] = "127.0.0.1"
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.", rich_help_panel=_TCP)
+    ] = 0
+    reconnect: Annotated[
+        bool,
+        typer.Option(
+            "--reconnect",
+            help="Wait for the client to reconnect if a situation needs a connection of its own.",
+            rich_help_panel=_TCP,
+        ),
+    ] = False
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Show every line sent and received.", rich_help_panel=_OUTPUT)
+    ] = False
+    quiet: Quiet = False
+    as_json: JsonOutput = False
+
+
+@takes_options
 def doctor(
     context: typer.Context,
     bot: Annotated[
@@ -47,77 +128,8 @@ def doctor(
             show_default=False,
         ),
     ] = None,
-    game: Annotated[
-        str,
-        typer.Option("--game", "-g", help="A game (see 'arena games') or a .game file.", rich_help_panel=_EXAMINATION),
-    ] = "limit",
-    only: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--only",
-            metavar="SITUATION",
-            help="Try only this situation; may be given more than once.",
-            rich_help_panel=_EXAMINATION,
-        ),
-    ] = None,
-    list_them: Annotated[
-        bool, typer.Option("--list", help="List the situations and stop.", rich_help_panel=_EXAMINATION)
-    ] = False,
-    timeout: Annotated[
-        float,
-        typer.Option(
-            min=0.001,
-            max=1e6,
-            help="Seconds for one answer, and for the bot to end after the dealer has closed.",
-            rich_help_panel=_EXAMINATION,
-        ),
-    ] = 10.0,
-    wait: Annotated[
-        float,
-        typer.Option(
-            min=0.0, max=1e6, help="Seconds of silence in the situation 'long-wait'.", rich_help_panel=_EXAMINATION
-        ),
-    ] = 2.0,
-    start_timeout: Annotated[
-        float | None,
-        typer.Option(
-            max=1e9,
-            help="Seconds for the bot to connect and name the version; 0 waits forever.",
-            show_default="30; tcp: 300",
-            rich_help_panel=_EXAMINATION,
-        ),
-    ] = None,
-    seed: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            max=2**32 - 1,
-            help="Seed of the cards, of the opponents and of a built-in bot.",
-            rich_help_panel=_EXAMINATION,
-        ),
-    ] = 0,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with code 1 for warnings, too.", rich_help_panel=_EXAMINATION)
-    ] = False,
-    host: Annotated[
-        str, typer.Option(help="Address to listen on; 0.0.0.0 admits other machines.", rich_help_panel=_TCP)
-    ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.", rich_help_panel=_TCP)
-    ] = 0,
-    reconnect: Annotated[
-        bool,
-        typer.Option(
-            "--reconnect",
-            help="Wait for the client to reconnect if a situation needs a connection of its own.",
-            rich_help_panel=_TCP,
-        ),
-    ] = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Show every line sent and received.", rich_help_panel=_OUTPUT)
-    ] = False,
-    quiet: Quiet = False,
-    as_json: JsonOutput = False,
+    *,
+    options: DoctorOptions,
 ) -> None:
     """Play scripted situations with a bot and report its faults: which byte of which line is wrong, and what to do.
 
@@ -125,55 +137,55 @@ def doctor(
     """
     from dealer.doctor.display import list_view
     from dealer.doctor.report import make_report
-    from dealer.doctor.situations import SITUATIONS, ExaminationSetup
+    from dealer.doctor.situations import SITUATIONS
 
     terminal = context.ensure_object(Terminal)
-    if list_them:
+    if options.lists:
         _show_view(terminal, list_view(SITUATIONS))
         return
     if bot is None:
         abort("name a bot to examine: a bot (see 'arena bots'), a command, or 'tcp'; see 'arena doctor --help'")
-    if not host:
-        abort("--host needs an address: 127.0.0.1 for this machine, 0.0.0.0 to admit other machines")
-    player, game_name, rules, situations = _settled(bot, game, only or [])
-    is_tcp = player.kind is PlayerKind.TCP
-    if start_timeout is None:
-        start_timeout = _TCP_START_TIMEOUT_S if is_tcp else _START_TIMEOUT_S
-    limit_s = start_timeout if start_timeout > 0 else None
-    setup = ExaminationSetup(
-        rules, situations, seed, start_timeout_s=limit_s, timeout_s=timeout, wait_s=wait, comes_again=reconnect
-    )
-    address = (host, port) if is_tcp else ("127.0.0.1", 0)
-    shows_progress = not (quiet or as_json or verbose)
-    examination = _examine(terminal, setup, player, game_name, address, shows_progress, shows_lines=verbose)
-    report = make_report(examination, bot=bot, game=game_name, seed=seed)
-    if as_json:
+    try:
+        player, (game_name, game) = parse_player(bot), find_game(options.game)
+        examination = _examine(terminal, player, game_name, _setup(game, player, options), options)
+    except (GameDefinitionError, ValueError) as error:
+        abort(str(error))
+    report = make_report(examination, bot=bot, game=game_name, seed=options.seed)
+    if options.as_json:
         terminal.print(report.model_dump_json(indent=2))
     else:
-        _show(terminal, report, quiet=quiet)
-    is_faulty = report.errors > 0 or (strict and report.warnings > 0)
+        _show(terminal, report, quiet=options.quiet)
+    is_faulty = report.errors > 0 or (options.strict and report.warnings > 0)
     raise typer.Exit(EXIT_INTERRUPTED if examination.is_interrupted else EXIT_FAILED if is_faulty else 0)
 
 
-def _settled(bot: str, game: str, names: Sequence[str]) -> tuple[Player, str, Game, Sequence[Situation]]:
-    """The bot, the game's name, the game and the situations; ends the command if an option names none."""
-    from dealer.doctor.situations import SITUATIONS, find_situation
+def _setup(game: Game, player: Player, options: DoctorOptions) -> ExaminationSetup:
+    """What is examined.
 
-    try:
-        wanted = [find_situation(name) for name in names] or SITUATIONS
-        return parse_player(bot), *find_game(game), [one for one in SITUATIONS if one in wanted]
-    except (GameDefinitionError, ValueError) as error:
-        abort(str(error))
+    Raises:
+        ValueError: an option makes no sense.
+    """
+    from dealer.doctor.situations import SITUATIONS, ExaminationSetup, find_situation
+
+    if not options.host:
+        raise ValueError(f"--host: {NO_ADDRESS}")
+    wanted = [find_situation(name) for name in options.only or []] or SITUATIONS
+    start_timeout_s = options.start_timeout
+    if start_timeout_s is None:
+        start_timeout_s = _TCP_START_TIMEOUT_S if player.kind is PlayerKind.TCP else _START_TIMEOUT_S
+    return ExaminationSetup(
+        game,
+        [one for one in SITUATIONS if one in wanted],
+        options.seed,
+        start_timeout_s=start_timeout_s or None,
+        timeout_s=options.timeout,
+        wait_s=options.wait,
+        comes_again=options.reconnect,
+    )
 
 
 def _examine(
-    terminal: Terminal,
-    setup: ExaminationSetup,
-    player: Player,
-    game_name: str,
-    address: tuple[str, int],
-    shows_progress: bool,
-    shows_lines: bool,
+    terminal: Terminal, player: Player, game_name: str, setup: ExaminationSetup, options: DoctorOptions
 ) -> Examination:
     """Examine the bot; a request to end the process ends the bot as Ctrl-C does."""
     from dealer.doctor.examination import examine_bot
@@ -182,14 +194,15 @@ def _examine(
         left = "no time limit" if setup.start_timeout_s is None else f"{setup.start_timeout_s:g} s left"
         terminal.say(f"waiting for the bot at {host}:{port}, {left}")
 
-    with _progress(terminal, is_wanted=shows_progress) as on_situation, _stopped_by_signals():
+    is_wanted = not (options.quiet or options.as_json or options.verbose)
+    with _progress(terminal, is_wanted=is_wanted) as on_situation, _stopped_by_signals():
         return examine_bot(
             setup,
             player,
             game_name,
-            address,
+            (options.host, options.port) if player.kind is PlayerKind.TCP else ("127.0.0.1", 0),
             on_situation=on_situation,
-            on_line=partial(_say_line, terminal) if shows_lines else None,
+            on_line=partial(_say_line, terminal) if options.verbose else None,
             on_waiting=say_waiting,
         )
 

@@ -2,7 +2,7 @@
 
 A command takes them all as one object:
 
-    @takes_run_options
+    @takes_options
     def play(words: ..., options: RunOptions) -> None: ...
 
 What a setting means, its bounds and its default stand in `dealer.contest.config.RunConfig`; only how it is typed stands
@@ -12,18 +12,18 @@ here. An option that is not given is None: then the configuration file decides, 
 from __future__ import annotations
 
 import inspect
-import types
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeAlias, get_args, get_type_hints
+from typing import Annotated, Any, Final, TypeAlias, get_type_hints
 
 import typer
 
 from dealer.contest.config import RunConfig
 from dealer.contest.schedule import Seating
+from dealer.match.faults import FaultPolicy
 
-__all__ = ["JsonOutput", "Junit", "Quiet", "RunOptions", "Verbose", "option_of", "takes_run_options"]
+__all__ = ["JsonOutput", "Junit", "Quiet", "RunOptions", "Verbose", "option_of", "takes_options"]
 
 _MATCH = "Match"
 _FAULTS = "Clocks and faults"
@@ -46,19 +46,6 @@ Verbose: TypeAlias = Annotated[
     ),
 ]
 
-_PANELS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(
-        ("hands", "seed", "duplicate", "permutations", "stop", "workers", "in_process", "fixed_seats"), _MATCH
-    ),
-    **dict.fromkeys(
-        ("on_fault", "t_response_s", "t_hand_s", "t_per_hand_s", "start_timeout_s", "coalesce_ms"), _FAULTS
-    ),
-    "export": _OUTPUT,
-}
-"""The options for settings, in the order of help, and where it lists them."""
-
-_FLAGS: Final[Mapping[str, tuple[str, ...]]] = {"hands": ("-n",)}
-_METAVARS: Final[Mapping[str, str]] = {"stop": "RULE", "export": "FORMATS"}
 _NAMES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("command", "games", "bots"), ""),
     "directory": "directory",
@@ -75,35 +62,30 @@ def option_of(setting: str) -> str:
     return _NAMES.get(setting, "--" + setting.removesuffix("_ms").removesuffix("_s").replace("_", "-"))
 
 
-def _parameter_type(setting: str, panel: str) -> Any:
-    """The type of the parameter that takes a setting, with its option."""
-    about = RunConfig.model_fields[setting]
+def _setting(name: str, panel: str, *flags: str, metavar: str | None = None) -> Any:
+    """The option for a setting; its meaning, bounds and default are those of the configuration."""
+    about = RunConfig.model_fields[name]
     extra = about.json_schema_extra if isinstance(about.json_schema_extra, dict) else {}
     plain = getattr(about.default, "value", about.default)
     shown = extra.get("otherwise") or (f"{plain:g}" if isinstance(plain, float) else plain)
-    typed: Any = str if setting == "export" else about.annotation
-    option = typer.Option(
-        option_of(setting),
-        *_FLAGS.get(setting, ()),
-        metavar=_METAVARS.get(setting),
+    return typer.Option(
+        option_of(name),
+        *flags,
+        metavar=metavar,
         help=about.description,
         min=next((bound.ge for bound in about.metadata if hasattr(bound, "ge")), None),
         max=next((bound.le for bound in about.metadata if hasattr(bound, "le")), None),
-        show_default=str(shown) if shown not in (None, False) else False,
+        show_default=str(shown) if shown not in (None, False, []) else False,
         rich_help_panel=panel,
     )
-    return Annotated[typed if types.NoneType in get_args(typed) else typed | None, option]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What was given on the command line.
+    """The options of a run as given on the command line; those named like a setting are that setting."""
 
-    Attributes:
-        given: the settings that have an option of their own, by name.
-    """
-
-    given: Mapping[str, Any] = field(default_factory=dict)
+    hands: Annotated[int | None, _setting("hands", _MATCH, "-n")] = None
+    seed: Annotated[int | None, _setting("seed", _MATCH)] = None
     duplicate: Annotated[
         bool | None,
         typer.Option(
@@ -118,6 +100,19 @@ class RunOptions:
         bool,
         typer.Option("--permutations", help="Play the cards in every order of the players.", rich_help_panel=_MATCH),
     ] = False
+    stop: Annotated[str | None, _setting("stop", _MATCH, metavar="RULE")] = None
+    workers: Annotated[int | None, _setting("workers", _MATCH)] = None
+    in_process: Annotated[bool | None, _setting("in_process", _MATCH)] = None
+    fixed_seats: Annotated[bool | None, _setting("fixed_seats", _MATCH)] = None
+    on_fault: Annotated[FaultPolicy | None, _setting("on_fault", _FAULTS)] = None
+    t_response_s: Annotated[float | None, _setting("t_response_s", _FAULTS)] = None
+    t_hand_s: Annotated[float | None, _setting("t_hand_s", _FAULTS)] = None
+    t_per_hand_s: Annotated[float | None, _setting("t_per_hand_s", _FAULTS)] = None
+    start_timeout_s: Annotated[float | None, _setting("start_timeout_s", _FAULTS)] = None
+    coalesce_ms: Annotated[float | None, _setting("coalesce_ms", _FAULTS)] = None
+    host: Annotated[str | None, _setting("host", _MATCH)] = None
+    ports: Annotated[str | None, _setting("ports", _MATCH, metavar="PORTS")] = None
+    export: Annotated[str | None, _setting("export", _OUTPUT, metavar="FORMATS")] = None
     config: Annotated[
         Path | None,
         typer.Option(
@@ -144,34 +139,35 @@ class RunOptions:
     @property
     def settings(self) -> dict[str, Any]:
         """What was given, under the names of `dealer.contest.config.RunConfig`."""
+        given = {option.name: getattr(self, option.name) for option in fields(self)}
         seating = {None: None, True: Seating.ROTATIONS, False: Seating.SINGLE}[self.duplicate]
-        settings = {**self.given, "seating": Seating.PERMUTATIONS if self.permutations else seating}
-        return {name: value for name, value in settings.items() if value is not None}
+        given["seating"] = Seating.PERMUTATIONS if self.permutations else seating
+        return {name: given[name] for name in RunConfig.model_fields if given.get(name) is not None}
 
 
-def takes_run_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Let a command with a parameter `options` take all shared options."""
+def takes_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Let a command take the fields of its dataclasses as options."""
     hints = get_type_hints(command, include_extras=True)
-    own = [
+    groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
+    parameters = [
         parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY)
         for name, parameter in inspect.signature(command).parameters.items()
-        if name != "options"
+        if name not in groups
     ]
-    hints = get_type_hints(RunOptions, include_extras=True)
-    other = {option.name: option.default for option in fields(RunOptions) if option.name != "given"}
-    hints |= {name: _parameter_type(name, panel) for name, panel in _PANELS.items() if name not in other}
-    shared = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hints[name])
-        for name, default in (dict.fromkeys(_PANELS) | other).items()
-    ]
+    for kind in groups.values():
+        types = get_type_hints(kind, include_extras=True)
+        parameters += [
+            inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=types[one.name])
+            for one in fields(kind)
+        ]
 
     def run(**values: Any) -> None:
-        options = {name: values.pop(name) for name in other}
-        given = {name: values.pop(name) for name in _PANELS if name not in other}
-        command(options=RunOptions(given, **options), **values)
+        for name, kind in groups.items():
+            values[name] = kind(**{option.name: values.pop(option.name) for option in fields(kind)})
+        command(**values)
 
     run.__doc__ = command.__doc__
     run.__name__ = command.__name__
-    run.__signature__ = inspect.Signature([*own, *shared])  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in (*own, *shared)}
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from dealer.cli.console import Terminal, abort
-from dealer.cli.options import RunOptions, takes_run_options
+from dealer.cli.options import RunOptions, takes_options
 from dealer.cli.running import run_new
 from dealer.contest.config import Command
 from dealer.errors import PlayerError
@@ -19,7 +19,7 @@ from protocol.game_definition import SHORT_NAMES
 __all__ = ["play"]
 
 
-@takes_run_options
+@takes_options
 def play(
     context: typer.Context,
     words: Annotated[

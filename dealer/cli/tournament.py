@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from dealer.cli.console import Terminal, abort
-from dealer.cli.options import RunOptions, takes_run_options
+from dealer.cli.options import RunOptions, takes_options
 from dealer.cli.running import run_new
 from dealer.contest.config import Command
 from dealer.contest.schedule import Format
@@ -17,7 +17,7 @@ from dealer.contest.schedule import Format
 __all__ = ["tournament"]
 
 
-@takes_run_options
+@takes_options
 def tournament(
     context: typer.Context,
     words: Annotated[

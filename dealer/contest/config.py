@@ -21,7 +21,7 @@ import os
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -33,9 +33,10 @@ from dealer.match.faults import FaultPolicy
 from logs.estimation import StopRuleError, parse_stop_rule
 from logs.export import parse_formats
 
-__all__ = ["Command", "Conditions", "RunConfig", "read_config", "validated"]
+__all__ = ["NO_ADDRESS", "Command", "Conditions", "RunConfig", "read_config", "validated"]
 
 _LONGEST_S = 1e9
+NO_ADDRESS: Final = "an address is needed: 127.0.0.1 for this machine, 0.0.0.0 to admit other machines"
 
 
 class Command(enum.StrEnum):
@@ -131,7 +132,7 @@ class RunConfig(BaseModel):
         le=_LONGEST_S,
     )
     start_timeout_s: float = _setting(
-        30.0, "Seconds for all bots to connect and send their version; 0 waits without limit.", le=_LONGEST_S
+        30.0, "Seconds for all bots to connect and send their version; 0 waits without limit.", ge=0, le=_LONGEST_S
     )
     coalesce_ms: float | None = _setting(
         None,
@@ -141,8 +142,10 @@ class RunConfig(BaseModel):
         ge=0,
         le=1000,
     )
-    host: str = _setting("127.0.0.1", "Address to listen on; 0.0.0.0 admits other machines.", min_length=1)
-    ports: list[int] = _setting([], "Ports by seat; 0 means any free port.", otherwise="any free ports")
+    host: str = _setting("127.0.0.1", "Address to listen on; 0.0.0.0 admits other machines.")
+    ports: list[int] = _setting(
+        [], "Ports by seat, separated by commas, for a single match; 0 means any free port.", otherwise="any free ports"
+    )
     export: list[str] | None = _setting(
         None,
         "Write hand histories as the hands end: pokerstars, phh, ohh, several separated by commas, or none.",
@@ -170,13 +173,22 @@ class RunConfig(BaseModel):
             return formats
         return [format_.name for format_ in parse_formats(",".join(words))]
 
-    @field_validator("ports")
+    @field_validator("ports", mode="before")
     @classmethod
-    def _are_ports(cls, ports: list[int]) -> list[int]:
-        for port in ports:
-            if not 0 <= port <= 65535:
-                raise ValueError(f"{port} is not a valid port; ports are numbers from 0 (any free one) to 65535")
-        return ports
+    def _are_ports(cls, ports: Any) -> Any:
+        """Ports, given as a list or as one text with commas."""
+        words = ports.split(",") if isinstance(ports, str) and ports else ports or []
+        for word in words if isinstance(words, list) else []:
+            if not (str(word).isascii() and str(word).strip().isdigit() and int(word) <= 65535):
+                raise ValueError(f"{word!r} is not a valid port; give numbers from 0 (any free port) to 65535")
+        return words
+
+    @field_validator("host")
+    @classmethod
+    def _is_address(cls, host: str) -> str:
+        if not host:
+            raise ValueError(NO_ADDRESS)
+        return host
 
     @field_validator("stop")
     @classmethod
@@ -190,7 +202,7 @@ class RunConfig(BaseModel):
 
     @property
     def conditions(self) -> Conditions:
-        """How every match is played; a start timeout of 0 or less waits without limit."""
+        """How every match is played; a start timeout of 0 waits without limit."""
         return Conditions(
             self.on_fault,
             TimeLimits(

@@ -201,8 +201,13 @@ def _check(
             f"'{stop}' keeps all {seatings} seatings at the table at once, {seatings * largest} bots; "
             "play the rotations only, or a fixed number of hands",
         )
-    if config.ports and (seatings > 1 or workers > 1):
+    if config.ports and (seatings > 1 or workers > 1 or config.command is Command.TOURNAMENT):
         raise _problem("ports", "ports can be given for one match only: play a single seating with one worker")
+    if len(config.ports) > largest:
+        raise _problem("ports", f"{len(config.ports)} ports are given, but there are {largest} seats")
+    taken = [port for port in config.ports if port]
+    if len(set(taken)) < len(taken):
+        raise _problem("ports", f"every seat needs a port of its own, not {', '.join(map(str, taken))}")
 
 
 def _problem(setting: str, problem: str) -> ConfigError:

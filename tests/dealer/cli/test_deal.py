@@ -104,7 +104,7 @@ def test_an_interrupted_wait(dealing: Dealing) -> None:
     [
         (("nogame",), "no such game or file"),
         (("kuhn", "tcp"), "needs 2 players, 1 given"),
-        (("kuhn", "--ports", "x"), "--ports x: 'x' is not a valid port"),
+        (("kuhn", "--ports", "x"), "--ports: 'x' is not a valid port"),
         (("kuhn", "--ports", "1,99999"), "'99999' is not a valid port"),
         (("kuhn", "--ports", "-1"), "'-1' is not a valid port"),
         (("kuhn", "--host", "192.0.2.1"), "cannot listen on 192.0.2.1 port any"),

@@ -185,6 +185,9 @@ def test_a_game_that_cannot_be_read(arena_here: Arena, tmp_path: Path, arguments
         ("--coalesce", "nan"),
         ("--coalesce", "-1"),
         ("--start-timeout", "nan"),
+        ("--start-timeout", "-1"),
+        ("--host", ""),
+        ("--ports", "1,x"),
         ("--nonsense", "1"),
     ],
 )

@@ -330,7 +330,7 @@ def _content(path: Path) -> str:
         (("calling", "-g", "nogame"), "no such game or file"),
         (("calling", "--only", "x"), "there is no situation 'x'; there are: handshake, "),
         (("tcp", "--host", "192.0.2.1"), "cannot listen on 192.0.2.1 port any"),
-        (("tcp", "--host", ""), "--host needs an address"),
+        (("tcp", "--host", ""), "--host: an address is needed"),
     ],
 )
 def test_what_cannot_be_examined_is_one_sentence(doctor: Doctor, arguments: tuple[str, ...], words: str) -> None:
