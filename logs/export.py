@@ -13,9 +13,10 @@ alone, so a match exported while it runs and exported again from its log gives t
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
@@ -23,12 +24,14 @@ from engine import Game
 from logs.errors import ExportError, LogsError, UnsupportedGameError
 from logs.formats import ExportFormat, ExportOptions, MatchWriter
 from logs.line_file import LineFile
+from logs.money import amount_text
 from logs.ohh import OHH
 from logs.phh import PHH
 from logs.pokerstars import POKERSTARS
+from logs.pokerstars.stakes import CURRENCY_SYMBOLS
 from logs.record import HandRecord
 
-__all__ = ["FORMATS", "ExportFormat", "ExportOptions", "Exporter", "chip_value_of", "parse_formats"]
+__all__ = ["FORMATS", "ExportFormat", "ExportOptions", "Exporter", "chip_value_of", "parse_currency", "parse_formats"]
 
 FORMATS: Final = {format_.name: format_ for format_ in (POKERSTARS, PHH, OHH)}
 """Every format, by its name."""
@@ -45,25 +48,41 @@ def parse_formats(text: str) -> tuple[ExportFormat, ...]:
     words = [word.strip().lower() for word in text.split(",") if word.strip()]
     if words == ["none"]:
         return ()
+    if not words:
+        raise ValueError(f"{text!r} names no format; the formats are {', '.join(FORMATS)}, or none")
     for word in words:
         if word not in FORMATS:
             raise ValueError(f"{word!r} is not a format; the formats are {', '.join(FORMATS)}")
     return tuple(FORMATS[word] for word in dict.fromkeys(words))
 
 
-def chip_value_of(stakes: str, game: Game) -> Decimal:
+def parse_currency(text: str) -> str | None:
+    """The code of a currency; None for play money, which is called ``none``.
+
+    Raises:
+        ValueError: PokerStars histories do not have it.
+    """
+    code = None if text.lower() == "none" else text.upper()
+    if code not in CURRENCY_SYMBOLS:
+        raise ValueError(f"the currency is {', '.join(filter(None, CURRENCY_SYMBOLS))} or none, not {text!r}")
+    return code
+
+
+def chip_value_of(stakes: str, game: Game, formats: Sequence[ExportFormat] = ()) -> Decimal:
     """What a chip is worth at a table with these stakes.
 
     Args:
         stakes: as card rooms write them: ``0.50/1``, small and big blind, or in limit games small and big bet.
         game: the game.
+        formats: of the hand histories to be written; PokerStars histories hold whole cents only.
 
     Raises:
-        ValueError: they are not stakes, or not in the proportion of this game's.
+        ValueError: they are not stakes, not in the proportion of this game's, or a chip would not be worth an amount
+            that the formats can hold.
     """
     parts = stakes.split("/")
     try:
-        small, big = (Decimal(part.strip().lstrip("$€£")) for part in parts)
+        small, big = (Fraction(part.strip().lstrip("$€£")) for part in parts)
     except (ArithmeticError, ValueError):
         raise ValueError(f"stakes are two amounts such as 0.50/1, not {stakes!r}") from None
     if game.is_limit:
@@ -71,9 +90,18 @@ def chip_value_of(stakes: str, game: Game) -> Decimal:
     else:
         blinds = sorted(blind for blind in game.blinds if blind)
         chips, noun = (blinds[0], blinds[-1]), "blinds"
-    if not (small.is_finite() and big.is_finite() and small > 0) or small * chips[1] != big * chips[0]:
+    if small <= 0 or small * chips[1] != big * chips[0]:
         raise ValueError(f"stakes of {stakes} are not in proportion to this game's {noun}, {chips[0]}/{chips[1]}")
-    return big / chips[1]
+    value = big / chips[1]
+    unit = Fraction(1, 100 if POKERSTARS in formats else 10**6)
+    if value % unit:
+        near = max(unit, round(value / unit) * unit)
+        raise ValueError(
+            f"stakes of {stakes} do not fit {noun} of {chips[0]}/{chips[1]} chips: a chip would be worth {value}, "
+            f"which is not a whole number of {'cents' if unit == Fraction(1, 100) else 'millionths'}; "
+            f"{amount_text(chips[0] * near)}/{amount_text(chips[1] * near)} fits"
+        )
+    return Decimal(value.numerator) / value.denominator
 
 
 class Exporter:
@@ -155,9 +183,9 @@ class Exporter:
             self.write(record)
 
     def not_written(self) -> str:
-        """How many hands were left out and why, in a sentence."""
+        """How many hands were left out and why, in a sentence without its stop."""
         hands = f"{self.skipped:,} hand{'s' * (self.skipped != 1)}"
-        return f"{hands} cannot be written as {self.format_.label}: {self.first_skipped}."
+        return f"{hands} cannot be written as {self.format_.label}: {self.first_skipped}"
 
     def close(self) -> None:
         """Close the file; a second call does nothing."""

@@ -16,7 +16,7 @@ from logs.errors import LogProblem
 from logs.rake import RakeFunction
 from logs.record import HandRecord
 
-__all__ = ["ExportFormat", "ExportOptions", "HandReader", "MatchWriter", "file_stem", "no_warning"]
+__all__ = ["ExportFormat", "ExportOptions", "ExportWarning", "HandReader", "MatchWriter", "file_stem", "no_warning"]
 
 _YEAR_2000_US: Final = 946_684_800_000_000
 
@@ -95,6 +95,19 @@ class HandReader(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True)
+class ExportWarning:
+    """Something that importers will not like about a game and options.
+
+    Attributes:
+        problem: what it is, as a sentence without its stop.
+        better: the nearest stakes that they take, as SMALL/BIG, where stakes are the problem and there are any.
+    """
+
+    problem: str
+    better: str | None = None
+
+
 def no_warning(game: Game, options: ExportOptions) -> None:
     """The warning of a format that every importer takes as it is."""
 
@@ -108,7 +121,7 @@ class ExportFormat:
         label: what people call it.
         check: raises `UnsupportedGameError` for a game that the format does not have.
         start: begins to write a match with its first hand.
-        warning: a sentence about what importers will not like about a game and options; None where all is well.
+        warning: what importers will not like about a game and options; None where all is well.
         endings: what the names of its files end in, in lower case.
         first_words: what its files begin with, for formats whose file names say too little.
         read: reads a file; None for a format that is only written.
@@ -119,7 +132,7 @@ class ExportFormat:
     label: str
     check: Callable[[Game], object]
     start: Callable[[HandRecord, ExportOptions], MatchWriter]
-    warning: Callable[[Game, ExportOptions], str | None] = no_warning
+    warning: Callable[[Game, ExportOptions], ExportWarning | None] = no_warning
     endings: tuple[str, ...] = ()
     first_words: tuple[str, ...] = ()
     read: HandReader | None = None

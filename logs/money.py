@@ -11,7 +11,12 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import accumulate
 
-__all__ = ["Scale"]
+__all__ = ["Scale", "amount_text"]
+
+
+def amount_text(amount: Fraction) -> str:
+    """An amount without decimals or with two: ``5``, ``0.50``."""
+    return str(amount.numerator) if amount.denominator == 1 else f"{float(amount):.2f}"
 
 
 class Scale:

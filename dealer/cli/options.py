@@ -149,16 +149,15 @@ def takes_options(command: Callable[..., None]) -> Callable[..., None]:
     """Let a command take the fields of its dataclasses as options."""
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
-    parameters = [
-        parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY)
-        for name, parameter in inspect.signature(command).parameters.items()
-        if name not in groups
-    ]
-    for kind in groups.values():
-        types = get_type_hints(kind, include_extras=True)
+    parameters = []
+    for name, parameter in inspect.signature(command).parameters.items():
+        if name not in groups:
+            parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
+            continue
+        types = get_type_hints(groups[name], include_extras=True)
         parameters += [
             inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=types[one.name])
-            for one in fields(kind)
+            for one in fields(groups[name])
         ]
 
     def run(**values: Any) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn, TypeAlias
+from types import TracebackType
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
 from dealer.cli.console import EXIT_FAILED, Terminal, abort
+from dealer.results.sentences import count_of
 from engine import Game
 from logs.errors import DamagedLogError, ExportError, LogProblem, LogsError, UnknownGameError
 from protocol import GameDefinitionError, find_game
@@ -57,34 +59,31 @@ class Problems:
         if self.count <= _MOST_SHOWN:
             self._terminal.say(str(problem))
 
-    def stop(self, error: Exception) -> NoReturn:
-        """End the command because of an error that ended the reading."""
-        self.close()
+    def __enter__(self) -> Problems:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Report how many problems were not shown; an error that ended the reading ends the command."""
+        more = self.count - _MOST_SHOWN
+        if more > 0:
+            self._terminal.say(f"and {count_of(more, 'more problem')} like these")
         if isinstance(error, DamagedLogError):
             abort(str(error), EXIT_FAILED)
-        if isinstance(error, OSError):
-            abort(f"{error.filename}: {error.strerror}")
         if isinstance(error, UnknownGameError):
             abort(f"{error}: name the game with --game")
         if isinstance(error, ExportError):
             abort(f"{error}: --force overwrites it, --out takes another folder")
-        abort(str(error))
-
-    def close(self) -> None:
-        """Report how many problems were not shown."""
-        more = self.count - _MOST_SHOWN
-        if more > 0:
-            self._terminal.say(f"and {more:,} more problem{'s' * (more > 1)} like these")
+        if isinstance(error, OSError):
+            abort(f"{error.filename}: {error.strerror}")
+        if isinstance(error, (LogsError, GameDefinitionError, ValueError)):
+            abort(str(error))
 
 
 def game_named(name: str | None) -> Game | None:
     """The game that an option names, if any; ends the command if there is no such game."""
-    if name is None:
-        return None
-    try:
-        return find_game(name)[1]
-    except GameDefinitionError as error:
-        abort(str(error))
+    return None if name is None else find_game(name)[1]
 
 
 def counted(
@@ -101,8 +100,7 @@ def counted(
 
     if transcript is not None and len(sources) > 1:
         abort("--transcript goes with one log")
-    problems = Problems(terminal)
-    try:
+    with Problems(terminal) as problems:
         counts = count_files(
             sources,
             game=game,
@@ -112,9 +110,6 @@ def counted(
             transcript=transcript,
             processes=os.cpu_count() or 1,
         )
-    except (LogsError, OSError) as error:
-        problems.stop(error)
-    problems.close()
     if not counts.hands:
         abort("there is no finished hand in " + ", ".join(map(str, sources)))
     return counts

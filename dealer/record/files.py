@@ -131,7 +131,7 @@ class MatchFiles:
 
     def not_exported(self) -> list[str]:
         """Sentences about the hands that a hand history cannot hold."""
-        return [exporter.not_written() for exporter in self._exporters if exporter.skipped]
+        return [f"{exporter.not_written()}." for exporter in self._exporters if exporter.skipped]
 
     def close_with_score(self, totals: Sequence[float]) -> None:
         """Write the score of a match that ends where it was interrupted."""

@@ -20,7 +20,7 @@ from engine import Card, Game, Move, Position, Step, format_cards
 from engine.holdem import NO_CAP
 from logs.acpc_log.writer import format_value
 from logs.errors import LogsError
-from logs.formats import ExportOptions, MatchWriter, file_stem
+from logs.formats import ExportOptions, ExportWarning, MatchWriter, file_stem
 from logs.holdem import check_holdem
 from logs.money import Scale
 from logs.record import HandRecord
@@ -46,9 +46,10 @@ def check_game(game: Game) -> None:
     check_holdem(game, FORMAT_NAME)
 
 
-def rake_warning(game: Game, options: ExportOptions) -> str | None:
-    """A sentence if rake is to be taken, for which the format has no field."""
-    return None if options.rake is None else f"{FORMAT_NAME} has no field for rake: its files are written without"
+def rake_warning(game: Game, options: ExportOptions) -> ExportWarning | None:
+    """A warning if rake is to be taken, for which the format has no field."""
+    problem = f"{FORMAT_NAME} has no field for rake: its files are written without"
+    return None if options.rake is None else ExportWarning(problem)
 
 
 def start_match(first: HandRecord, options: ExportOptions) -> MatchWriter:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from decimal import Decimal
 from fractions import Fraction
 from typing import Final
 
 from engine import Game
-from logs.formats import ExportOptions
+from logs.formats import ExportOptions, ExportWarning
 from logs.holdem import usual_blinds
-from logs.money import Scale
+from logs.money import Scale, amount_text
 
 __all__ = ["CURRENCY_SYMBOLS", "FORMAT_NAME", "Money", "stakes_warning"]
 
@@ -82,8 +81,8 @@ def _stakes_chips(game: Game) -> tuple[int, int]:
     return game.blinds[blinds.small], game.blinds[blinds.big]
 
 
-def stakes_warning(game: Game, options: ExportOptions) -> str | None:
-    """A sentence about stakes for which importers would drop the hands, with what to do; None where all is well.
+def stakes_warning(game: Game, options: ExportOptions) -> ExportWarning | None:
+    """Stakes for which importers would drop the hands; None where all is well.
 
     FPDB knows limit games by their big bet, and only those of genuine tables.
 
@@ -93,7 +92,7 @@ def stakes_warning(game: Game, options: ExportOptions) -> str | None:
     usual_blinds(game, FORMAT_NAME)
     if not game.is_limit:
         return None
-    bet_chips = game.raise_sizes[2]
+    small_chips, bet_chips = _stakes_chips(game)
     value = Fraction(Decimal(str(options.chip_value)))
     if bet_chips * value in _FPDB_BIG_BETS:
         return None
@@ -101,10 +100,6 @@ def stakes_warning(game: Game, options: ExportOptions) -> str | None:
     small, big = Money(options).stakes(game)
     problem = f"FPDB knows no limit table of {small}/{big} and drops its hands"
     if not wise:
-        return f"{problem}, and no value of a chip would change that"
+        return ExportWarning(f"{problem}, and no other stakes of this game would change that", None)
     nearest = min(wise, key=lambda other: (max(other / value, value / other), other))
-    return f"{problem}: a chip value of {_plain(nearest)} would help"
-
-
-def _plain(value: Fraction) -> str:
-    return re.sub(r"\.?0+$", "", f"{float(value):.2f}") if value.denominator > 1 else str(value.numerator)
+    return ExportWarning(problem, f"{amount_text(small_chips * nearest)}/{amount_text(bet_chips * nearest)}")

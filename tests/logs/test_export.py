@@ -163,3 +163,16 @@ def test_stakes_say_what_a_chip_is_worth(case: str) -> None:
 def test_stakes_that_are_none(stakes: str) -> None:
     with pytest.raises(ValueError, match="stakes"):
         chip_value_of(stakes, find_game("nolimit")[1])
+
+
+def test_stakes_that_make_a_chip_worth_no_amount_say_why_and_what_fits() -> None:
+    six = replace(find_game("limit")[1], blinds=(3, 6), raise_sizes=(6, 6, 12, 12))
+    for formats in ((), (POKERSTARS,)):
+        with pytest.raises(
+            ValueError, match="bets of 6/12 chips: a chip would be worth 1/6, which is not a whole number"
+        ):
+            chip_value_of("1/2", six, formats)
+    with pytest.raises(ValueError, match=r"whole number of cents; 1\.02/2\.04 fits"):
+        chip_value_of("1/2", six, (POKERSTARS,))
+    assert chip_value_of("3/6", six, (POKERSTARS,)) == Decimal("0.5")
+    assert chip_value_of("0.003/0.006", six, (PHH,)) == Decimal("0.0005")

@@ -103,10 +103,16 @@ def test_without_a_hero_no_cards_are_dealt_face_up(arena_here: Arena, run: Path,
         (("no-such-run",), "no-such-run: there is no such file or folder"),
         (("run", "-f", "xml"), "'xml' is not a format; the formats are pokerstars, phh, ohh"),
         (("run", "-f", "none"), "--format none writes nothing"),
-        (("run", "--currency", "CHF"), "--currency is USD, EUR, GBP or none, not 'CHF'"),
-        (("run", "--hero", "Zoe"), "no player of run/match.a.log is called 'Zoe'; there are random, calling"),
+        (("run", "--currency", "CHF"), "the currency is USD, EUR, GBP or none, not 'CHF'"),
+        (("run", "--hero", "Zoe"), "run/match.a.log: no player of it is called 'Zoe'; there are random, calling"),
         (("run", "--stakes", "1/3", "-o", "x"), "stakes of 1/3 are not in proportion to this game's blinds, 50/100"),
-        (("run", "--stakes", "0.05/0.10", "-o", "x"), "a chip is worth whole cents, not 0.001"),
+        (("run", "--stakes", "0.05/0.10", "-o", "x"), "stakes of 0.05/0.10 do not fit blinds of 50/100 chips: "),
+        (
+            ("run", "--stakes", "7/14", "-f", "phh", "--force", "-o", "x", "--observed", "--hero", "calling"),
+            "--observed",
+        ),
+        (("run", "--rake-cap", "3"), "--rake says how many per cent are taken"),
+        (("run", "-f", ","), "',' names no format; the formats are pokerstars, phh, ohh, or none"),
         (("run", "--game", "chess"), "chess: no such game or file"),
         (("run", "run", "--transcript", "x"), "--transcript goes with one log"),
     ],
@@ -166,6 +172,25 @@ def test_one_log_that_cannot_be_read_does_not_stop_the_others(arena_here: Arena,
     alone = arena_here("export", "run/stranger.log")
     assert alone.code == 2
     assert alone.sentence.endswith("in the folder of the log: name the game with --game")
+
+
+def test_hands_without_times_are_told_of(arena_here: Arena, run: Path) -> None:
+    (run / "match.a.tlog").unlink()
+    ran = arena_here("export", "run/match.a.log", "-o", "dated")
+    assert ran.code == 0
+    assert ran.err == (
+        "run/match.a.log: nothing says when its hands were played (there is no .tlog beside it): they are dated a "
+        "second apart from the beginning of 2000 on.\n"
+    )
+
+
+def test_stakes_that_importers_do_not_know_are_told_with_the_option_that_helps(
+    arena_here: Arena, finished_runs: Callable[..., Path]
+) -> None:
+    limit = finished_runs("play", "limit", "random", "calling", "-n", "5", "--seed", "3", "--in-process", "--quiet")
+    ran = arena_here("export", str(limit), "--stakes", "3.50/7", "-o", "x")
+    assert ran.code == 0
+    assert ran.err == ("FPDB knows no limit table of $3.50/$7.00 and drops its hands: --stakes 4/8 would help.\n")
 
 
 def test_nothing_to_export_is_said(arena_here: Arena, tmp_path: Path) -> None:

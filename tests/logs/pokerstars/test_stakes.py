@@ -9,7 +9,7 @@ import pytest
 
 from engine import Game
 from logs.errors import UnsupportedGameError
-from logs.formats import ExportOptions
+from logs.formats import ExportOptions, ExportWarning
 from logs.pokerstars import stakes_warning
 from logs.pokerstars.stakes import Money
 from protocol import find_game
@@ -69,17 +69,17 @@ def test_wise_stakes_need_no_warning() -> None:
 
 def test_stakes_that_an_importer_does_not_know_are_told() -> None:
     problem = "FPDB knows no limit table of {} and drops its hands"
-    assert stakes_warning(LIMIT, ExportOptions(chip_value="0.15")) == (
-        problem.format("$1.50/$3.00") + ": a chip value of 0.2 would help"
+    assert stakes_warning(LIMIT, ExportOptions(chip_value="0.15")) == ExportWarning(
+        problem.format("$1.50/$3.00"), "2/4"
     )
     three = dataclasses.replace(LIMIT, blinds=(3, 1), raise_sizes=(3, 3, 6, 6))
     assert stakes_warning(three, ExportOptions()) is None
-    assert stakes_warning(three, ExportOptions(chip_value=400)) == (
-        problem.format("$1200/$2400") + ": a chip value of 100 would help"
+    assert stakes_warning(three, ExportOptions(chip_value=400)) == ExportWarning(
+        problem.format("$1200/$2400"), "300/600"
     )
     seven = dataclasses.replace(LIMIT, blinds=(7, 3), raise_sizes=(7, 7, 14, 14))
-    assert stakes_warning(seven, ExportOptions()) == (
-        problem.format("$7/$14") + ", and no value of a chip would change that"
+    assert stakes_warning(seven, ExportOptions()) == ExportWarning(
+        problem.format("$7/$14") + ", and no other stakes of this game would change that", None
     )
 
 

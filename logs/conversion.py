@@ -1,0 +1,194 @@
+"""Files of hands into hand histories: what `arena export` does, as a function.
+
+conversion = Conversion((POKERSTARS, PHH), stakes="0.50/1")
+convert(find_hand_files(["runs/x"]), conversion, on_written=print)
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import chain
+from pathlib import Path
+from typing import Final
+
+from engine import Game
+from logs.acpc_log.companions import begin_us
+from logs.acpc_log.header import read_log_header
+from logs.errors import LogError, LogProblem, ProblemKind
+from logs.export import Exporter, ExportFormat, ExportOptions, chip_value_of
+from logs.formats import ExportWarning
+from logs.rake import Rake
+from logs.reading import HandFile, read_file
+from logs.record import HandRecord
+
+__all__ = ["Conversion", "MoneyRake", "convert"]
+
+_NO_TIMES: Final = (
+    "{}: nothing says when its hands were played (there is no .tlog beside it): they are dated a second apart from the "
+    "beginning of 2000 on"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MoneyRake:
+    """A `logs.rake.Rake` in money instead of chips."""
+
+    per_cent: float
+    step: float = 0.0
+    cap: float | None = None
+    takes_preflop: bool = False
+
+    def in_chips(self, chip_value: Decimal) -> Rake:
+        """The schedule, given what a chip is worth."""
+        cap = None if self.cap is None else Decimal(str(self.cap)) / chip_value
+        return Rake(self.per_cent, Decimal(str(self.step)) / chip_value, cap, not self.takes_preflop)
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """What is made of files of hands.
+
+    Attributes:
+        formats: of the files to write, at least one.
+        folder: where they go; None for a folder per format beside each file that is read.
+        hero: the player whose cards are dealt face up; None for the first player of the first match in a folder.
+        is_observed: there is no hero.
+        stakes: what is played for, such as ``0.50/1``; None takes a chip for 1 unit of money.
+        currency: code of the money, None for play money.
+        rake: what the house takes; None takes nothing.
+        overwrites: whether existing files are written over.
+    """
+
+    formats: tuple[ExportFormat, ...]
+    folder: Path | None = None
+    hero: str | None = None
+    is_observed: bool = False
+    stakes: str | None = None
+    currency: str | None = "USD"
+    rake: MoneyRake | None = None
+    overwrites: bool = False
+
+
+def convert(
+    files: Sequence[HandFile],
+    conversion: Conversion,
+    *,
+    game: Game | None = None,
+    strict: bool = False,
+    transcript: Path | None = None,
+    on_problem: Callable[[LogProblem], None] = lambda problem: None,
+    on_warning: Callable[[ExportWarning], None] = lambda warning: None,
+    on_written: Callable[[Path, int], None] = lambda path, hands: None,
+) -> int:
+    """Convert files of hands; returns the number of files that had any.
+
+    A file that cannot be read at all is a problem like any other where there are several and reading is not strict.
+
+    Args:
+        files: what is read.
+        conversion: what is made of it.
+        game: the game of logs that do not name one.
+        strict: stop at the first problem.
+        transcript: the dealer's transcript; for a single log.
+        on_problem: is told of every problem as it is met.
+        on_warning: is told, once, of everything that importers will not like and of hands left out.
+        on_written: is told of every file written and the number of hands in it.
+
+    Raises:
+        LogsError: a file cannot be read, or a file to be written exists.
+        ValueError: stakes or rake that make no sense.
+        OSError: a file cannot be read or written.
+    """
+    top = os.path.commonpath([os.path.dirname(os.path.abspath(file.path)) for file in files])
+    heroes: dict[str, str] = {}
+    told: set[ExportWarning] = set()
+    converted = 0
+
+    def warn(warning: ExportWarning) -> None:
+        if warning not in told:
+            told.add(warning)
+            on_warning(warning)
+
+    for file in files:
+        records = read_file(file, game=game, strict=strict, on_problem=on_problem, times=True, transcript=transcript)
+        try:
+            first = next(records, None)
+        except LogError as error:
+            if strict or len(files) == 1:
+                raise
+            on_problem(LogProblem(file.path, 1, None, error.problem, ProblemKind.SKIPPED))
+            continue
+        if first is None:
+            continue
+        options = _options(file, first, conversion, heroes)
+        is_log = file.format is None
+        if is_log:
+            for format_ in conversion.formats:
+                format_.check(first.game)
+                warning = format_.warning(first.game, options)
+                if warning is not None:
+                    warn(warning)
+            if options.begin_us is None and first.start_us is None:
+                warn(ExportWarning(_NO_TIMES.format(file.path)))
+        beside = Path(file.path).parent
+        target = None if conversion.folder is None else conversion.folder / os.path.relpath(beside.absolute(), top)
+        exporters = [
+            Exporter(
+                format_, target or beside / format_.name, options, force=conversion.overwrites, skips_games=not is_log
+            )
+            for format_ in conversion.formats
+        ]
+        _write(exporters, first, records, warn, on_written)
+        converted += 1
+    return converted
+
+
+def _options(file: HandFile, first: HandRecord, conversion: Conversion, heroes: dict[str, str]) -> ExportOptions:
+    """How the hands of a file are written.
+
+    Args:
+        file: the file.
+        first: its first hand.
+        conversion: what is asked for.
+        heroes: by folder, who the hero is there unless one is asked for; the first file of a folder decides.
+    """
+    if conversion.hero is not None and conversion.hero not in first.names_by_seat:
+        raise LogError(file.path, f"no player of it is called {conversion.hero!r}; there are {', '.join(first.names_by_seat)}")
+    is_log = file.format is None
+    header = read_log_header(file.path) if is_log else None
+    hero = conversion.hero or heroes.setdefault(os.path.dirname(file.path), first.names_by_seat[0])
+    chip_value = file.chip_value
+    if conversion.stakes is not None:
+        chip_value = chip_value_of(conversion.stakes, first.game, conversion.formats)
+    return ExportOptions(
+        hero=None if conversion.is_observed else hero,
+        chip_value=chip_value,
+        currency=conversion.currency,
+        rake=None if conversion.rake is None else conversion.rake.in_chips(chip_value),
+        seed=None if header is None else header.seed,
+        begin_us=begin_us(file.path) if is_log else None,
+    )
+
+
+def _write(
+    exporters: Sequence[Exporter],
+    first: HandRecord,
+    rest: Iterator[HandRecord],
+    warn: Callable[[ExportWarning], None],
+    on_written: Callable[[Path, int], None],
+) -> None:
+    """Write the hands of one file in all formats, and tell what was written."""
+    try:
+        for record in chain([first], rest):
+            for exporter in exporters:
+                exporter.write(record)
+    finally:
+        for exporter in exporters:
+            exporter.close()
+            for path, hands in exporter.written.items():
+                on_written(path, hands)
+            if exporter.skipped:
+                warn(ExportWarning(exporter.not_written()))
