@@ -155,11 +155,12 @@ def _options(file: HandFile, first: HandRecord, conversion: Conversion, heroes: 
         conversion: what is asked for.
         heroes: by folder, who the hero is there unless one is asked for; the first file of a folder decides.
     """
-    if conversion.hero is not None and conversion.hero not in first.names_by_seat:
-        raise LogError(file.path, f"no player of it is called {conversion.hero!r}; there are {', '.join(first.names_by_seat)}")
+    names = first.names_by_seat
+    if conversion.hero is not None and conversion.hero not in names:
+        raise LogError(file.path, f"no player of it is called {conversion.hero!r}; there are {', '.join(names)}")
     is_log = file.format is None
     header = read_log_header(file.path) if is_log else None
-    hero = conversion.hero or heroes.setdefault(os.path.dirname(file.path), first.names_by_seat[0])
+    hero = conversion.hero or heroes.setdefault(os.path.dirname(file.path), names[0])
     chip_value = file.chip_value
     if conversion.stakes is not None:
         chip_value = chip_value_of(conversion.stakes, first.game, conversion.formats)
