@@ -1,33 +1,41 @@
-"""The chance to win of two known hole cards, with a board of none, three, four or five cards, in hold'em.
+"""Chances to win a showdown of hold'em, in two questions.
 
-The opponents' cards are unknown and all their hands are equally likely; all cards still to come are dealt. Against
-one opponent the chance is exact, found by counting every showdown there may be; against more it is the share in a
-number of showdowns with cards drawn at random, the same for the same seed on every machine.
+- *What is a hand worth against cards one does not see?* All hands of the opponents and all boards are equally likely.
+  `exact_equity` counts every showdown against one opponent, `sampled_equity` draws some against more: the same for the
+  same seed on every machine. `equity` chooses between the two, and a shipped table answers before the flop.
+- *What is a showdown worth while board cards are still to come?* All hole cards are known, as they are after a hand.
+  `showdown_odds` and `odds_by_pot` count every board, `expected_values` makes chips of it.
 
-Who counts. Counting takes numpy or compiled kernels, and neither is loaded before it is needed. Until
-`compile_kernels` is called in a process, numpy counts; after it, the kernels. Both give the same numbers, so this is a
-question of time only. Measured on one core, in milliseconds:
+    >>> odds = showdown_odds([parse_cards("AcAd"), parse_cards("KcKh")])
+    >>> odds.boards, odds.wins[0], odds.ties[0]
+    (1712304, 1399204, 7923)
 
-                                                numpy      kernels  pure Python
-    start: import and compile                      70        3,000            0
-    flop against one, 1,070,190 showdowns         2.4          1.2            -
-    turn against one, 45,540 showdowns           0.16         0.08            -
-    river against one, 990 showdowns             0.03         0.01         0.46
-    flop, 200 drawn, against two / nine   0.09 / 0.12  0.01 / 0.02   0.56 / 1.4
-    flop, 1,000 drawn, against two / nine 0.12 / 0.24  0.04 / 0.05            -
-    before the flop, from the table             0.001        0.001        0.001
+Nothing heavy is imported before it is needed. numpy counts (`engine.kernels.showdowns`), so a bot in a match asks at
+once. Where millions of samples are drawn in one process, `compile_kernels` pays: from then on, they are drawn by
+compiled code that gives the same numbers. Milliseconds of CPU on a core of a busy machine:
 
-A bot in a match asks once or twice a betting round and starts in a process of its own, beside as many others as there
-are seats: three seconds of compiling in each would be paid back after some 20,000 questions, more than most matches
-have, and pure Python takes several times as long. So a bot plays with numpy and compiles nothing. Code that
-plays millions of hands in one process calls `compile_kernels` first.
+                                                numpy     compiled
+    start: import and compile                     120        5,400
+    flop against one, 1,070,190 showdowns         2.0            -
+    turn against one, 45,540 showdowns            0.6            -
+    river against one, 990 showdowns              0.3            -
+    flop, 1,000 drawn, against two / nine   0.5 / 1.1    0.1 / 0.1
+    before the flop, from the table              0.01            -
+    all-in of two before the flop                 1.8            -
+    all-in of two on the flop                     0.3            -
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
+from engine.cards import Card
+from engine.evaluator import rank_hand
+from engine.pots import Pot, uncalled
 from engine.splitmix import MASK_64, mixed
 from engine.starting_hands import starting_hand
 
@@ -35,28 +43,38 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    _Array: TypeAlias = NDArray[np.uint8]
+
 __all__ = [
     "DEFAULT_TRIALS",
     "MOST_OPPONENTS",
     "Equity",
+    "ShowdownOdds",
+    "boards_to_come",
     "compile_kernels",
     "equity",
+    "equity_of_counts",
     "exact_equity",
+    "expected_values",
+    "odds_by_pot",
     "preflop_equity",
     "sampled_equity",
+    "showdown_odds",
 ]
 
 DEFAULT_TRIALS: Final = 1000
-"""Showdowns drawn when nothing else is said: the standard error of a chance is then at most 0.016."""
+"""Showdowns drawn by default: the standard error of a chance is then at most 0.016."""
 
 MOST_OPPONENTS: Final = 9
-"""Ten players are the most that a game has."""
 
-_DECK_CARDS: Final = 52
-_BOARDS: Final = (0, 3, 4, 5)
+_WHOLE_DECK: Final = tuple(range(52))
+_BOARD_CARDS: Final = 5
 
 _preflop: tuple[float, ...] = ()
 _is_compiled = False
+
+
+# ---- against cards one does not see
 
 
 class Equity(NamedTuple):
@@ -112,12 +130,12 @@ def exact_equity(hole: Sequence[int], board: Sequence[int] = ()) -> Equity:
     _require(hole, board)
     if not board:
         return _read_preflop(hole, 1)
-    own, table, unseen, counts = _as_arrays(hole, board, 1)
-    if _is_compiled:
-        from engine.kernels.equity import count_exact as count
-    else:
-        from engine.equity_arrays import count_exact as count
-    count(own, table, unseen, counts)
+    import numpy as np
+
+    from engine.kernels.showdowns import count_against_one
+
+    counts = np.zeros(3, np.int64)
+    count_against_one(*_as_arrays(hole, board), counts)
     return equity_of_counts(counts.tolist())
 
 
@@ -132,7 +150,7 @@ def sampled_equity(
     """The share of showdowns won, among `trials` with all unknown cards drawn at random.
 
     The random numbers are those of SplitMix64 (Steele, Lea & Flood 2014, "Fast splittable pseudorandom number
-    generators"), used as `engine.equity_arrays.count_sampled` describes: the same seed gives the same everywhere.
+    generators"), used as `engine.kernels.showdowns.count_sampled` describes: the same seed gives the same everywhere.
 
     Args:
         hole: our two cards.
@@ -145,18 +163,18 @@ def sampled_equity(
         ValueError: cards, opponents or trials that cannot be.
     """
     _require(hole, board, opponents, trials)
-    own, table, unseen, counts = _as_arrays(hole, board, opponents)
-    start = mixed(seed & MASK_64)
+    import numpy as np
+
+    counts = np.zeros(opponents + 2, np.int64)
+    cards, start = _as_arrays(hole, board), mixed(seed & MASK_64)
     if _is_compiled:
-        import numpy as np
+        from engine.kernels.draw import count_sampled as count_compiled
 
-        from engine.kernels.equity import count_sampled as count_compiled
-
-        count_compiled(own, table, unseen, opponents, trials, np.uint64(start), counts)
+        count_compiled(*cards, opponents, trials, np.uint64(start), counts)
     else:
-        from engine.equity_arrays import count_sampled
+        from engine.kernels.showdowns import count_sampled
 
-        count_sampled(own, table, unseen, opponents, trials, start, counts)
+        count_sampled(*cards, opponents, trials, start, counts)
     return equity_of_counts(counts.tolist())
 
 
@@ -175,16 +193,10 @@ def preflop_equity(hole: Sequence[int], opponents: int = 1) -> Equity:
 
 
 def compile_kernels() -> None:
-    """Let the kernels count in this process from now on: costs about three seconds, once."""
+    """Let compiled code draw the samples of this process from now on: costs some seconds, once."""
     global _is_compiled
-    import numpy as np
-
-    from engine.kernels import equity as kernels
-
-    own, table, unseen, counts = _as_arrays((0, 1), (2, 3, 4, 5, 6), 1)
-    kernels.count_exact(own, table, unseen, counts)
-    kernels.count_sampled(own, table, unseen, 1, 1, np.uint64(0), counts)
     _is_compiled = True
+    sampled_equity((0, 1), (2, 3, 4), trials=1)
 
 
 def equity_of_counts(counts: Sequence[int]) -> Equity:
@@ -202,10 +214,10 @@ def _require(hole: Sequence[int], board: Sequence[int], opponents: int = 1, tria
     """
     if len(hole) != 2:
         raise ValueError(f"two hole cards are needed, not {len(hole)}")
-    if len(board) not in _BOARDS:
+    if len(board) not in (0, 3, 4, 5):
         raise ValueError(f"a board has no card, or three, four or five, not {len(board)}")
     cards = (*hole, *board)
-    if len(set(cards)) != len(cards) or min(cards) < 0 or max(cards) >= _DECK_CARDS:
+    if len(set(cards)) != len(cards) or min(cards) < 0 or max(cards) >= len(_WHOLE_DECK):
         raise ValueError(f"these are not {len(cards)} different cards 0..51: {list(cards)}")
     if not 1 <= opponents <= MOST_OPPONENTS:
         raise ValueError(f"opponents must be 1 to {MOST_OPPONENTS}, not {opponents}")
@@ -223,14 +235,167 @@ def _read_preflop(hole: Sequence[int], opponents: int) -> Equity:
     return Equity(*_preflop[at : at + 3])
 
 
-def _as_arrays(
-    hole: Sequence[int], board: Sequence[int], opponents: int
-) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint8], NDArray[np.int64]]:
-    """Hole cards, board, unseen cards, and counts of the outcomes at 0."""
+def _as_arrays(hole: Sequence[int], board: Sequence[int]) -> tuple[_Array, _Array, _Array]:
+    """Hole cards, board and the cards unseen."""
     import numpy as np
 
-    seen = {*hole, *board}
-    unseen = [card for card in range(_DECK_CARDS) if card not in seen]
-    cards = (np.array(tuple(part), np.uint8) for part in (hole, board, unseen))
-    own, table, rest = cards
-    return own, table, rest, np.zeros(opponents + 2, np.int64)
+    unseen = [card for card in _WHOLE_DECK if card not in hole and card not in board]
+    return np.array(tuple(hole), np.uint8), np.array(tuple(board), np.uint8), np.array(unseen, np.uint8)
+
+
+# ---- against each other, with board cards to come
+
+
+@dataclass(frozen=True, slots=True)
+class ShowdownOdds:
+    """How often each player wins a pot.
+
+    Attributes:
+        boards: how many boards can come.
+        shared: by player, on how many of them the player is one of 1, 2, ... winners; 0 everywhere for players
+            who do not play for the pot.
+    """
+
+    boards: int
+    shared: tuple[tuple[int, ...], ...]
+
+    @property
+    def wins(self) -> tuple[int, ...]:
+        """By player, the number of boards on which the player wins alone."""
+        return tuple([of_player[0] for of_player in self.shared])
+
+    @property
+    def ties(self) -> tuple[int, ...]:
+        """By player, the number of boards on which the player shares the pot."""
+        return tuple([sum(of_player[1:]) for of_player in self.shared])
+
+    @property
+    def equities(self) -> tuple[float, ...]:
+        """By player, the expected share of the pot, 0 to 1."""
+        return tuple([sum(count / winners for winners, count in enumerate(of, 1)) / self.boards for of in self.shared])
+
+
+def boards_to_come(deck_cards: int, known_cards: int, board_cards: int) -> int:
+    """How many boards there are.
+
+    Args:
+        deck_cards: of the whole deck.
+        known_cards: hole cards, board cards and others that are known to be elsewhere.
+        board_cards: how many are to come.
+    """
+    return comb(deck_cards - known_cards, board_cards)
+
+
+def showdown_odds(
+    hole_cards: Sequence[Sequence[Card]],
+    board: Sequence[Card] = (),
+    *,
+    dead: Sequence[Card] = (),
+    deck: Sequence[Card] = _WHOLE_DECK,
+    board_cards: int = _BOARD_CARDS,
+) -> ShowdownOdds:
+    """How often each of some players wins a pot for which all of them play; see `odds_by_pot`.
+
+    Raises:
+        ValueError: as `odds_by_pot`.
+    """
+    everybody = range(len(hole_cards))
+    return odds_by_pot(hole_cards, board, [everybody], dead=dead, deck=deck, board_cards=board_cards)[0]
+
+
+def odds_by_pot(
+    hole_cards: Sequence[Sequence[Card]],
+    board: Sequence[Card],
+    pots: Sequence[Sequence[int]],
+    *,
+    dead: Sequence[Card] = (),
+    deck: Sequence[Card] = _WHOLE_DECK,
+    board_cards: int = _BOARD_CARDS,
+) -> list[ShowdownOdds]:
+    """How often each player wins each of some pots, over all boards.
+
+    Args:
+        hole_cards: of the players that are still in.
+        board: the known board cards.
+        pots: the players, as indices, who play for each pot.
+        dead: cards that are known to be elsewhere, such as folded ones.
+        deck: all cards of the game.
+        board_cards: of a whole board.
+
+    Raises:
+        ValueError: a card is there twice or not in the deck, more board cards than there may be, or a pot without
+            players.
+    """
+    known = [card for cards in hole_cards for card in cards] + [*board, *dead]
+    live = [card for card in deck if card not in set(known)]
+    missing = board_cards - len(board)
+    if len(set(known)) != len(known) or len(live) + len(known) != len(deck):
+        raise ValueError("the known cards are not all different cards of the deck")
+    if missing < 0:
+        raise ValueError(f"{len(board)} board cards where there are {board_cards}")
+    if not hole_cards or not all(map(len, pots)):
+        raise ValueError("nobody plays for a pot")
+    if len(set(map(len, hole_cards))) > 1 or not hole_cards[0]:
+        raise ValueError("the players have not equally many hole cards")
+    boards = boards_to_come(len(deck), len(known), missing)
+    is_holdem = len(deck) == 52 and board_cards == _BOARD_CARDS and all(len(cards) == 2 for cards in hole_cards)
+    # A single card to come is counted before numpy is imported.
+    count = _count_arrays if missing > 1 and is_holdem else _count_boards
+    counts = count(hole_cards, board, live, pots, missing)
+    return [ShowdownOdds(boards, tuple(map(tuple, of_pot))) for of_pot in counts]
+
+
+_Cards: TypeAlias = Sequence[Card]
+_Pots: TypeAlias = Sequence[Sequence[int]]
+_Counts: TypeAlias = list[list[list[int]]]
+"""By pot, player and number of winners less one: on how many boards."""
+
+
+def _count_boards(holes: Sequence[_Cards], board: _Cards, live: _Cards, pots: _Pots, missing: int) -> _Counts:
+    players = len(holes)
+    counts = [[[0] * players for _ in range(players)] for _ in pots]
+    known = [(*cards, *board) for cards in holes]
+    for rest in combinations(live, missing):
+        ranks = [rank_hand(cards + rest) for cards in known]
+        for pot, of_pot in zip(pots, counts, strict=True):
+            best = max([ranks[player] for player in pot])
+            winners = [player for player in pot if ranks[player] == best]
+            for player in winners:
+                of_pot[player][len(winners) - 1] += 1
+    return counts
+
+
+def _count_arrays(holes: Sequence[_Cards], board: _Cards, live: _Cards, pots: _Pots, missing: int) -> _Counts:
+    import numpy as np
+
+    from engine.kernels import showdowns
+
+    counts = np.zeros((len(pots), len(holes), len(holes)), np.int64)
+    dealt, deck = np.array(holes, np.uint8), np.array(live, np.uint8)
+    if missing == _BOARD_CARDS:
+        showdowns.count_rank_patterns(dealt, deck, pots, counts)
+    else:
+        showdowns.count_boards(dealt, np.array(board, np.uint8), deck, pots, counts)
+    found: _Counts = counts.tolist()
+    return found
+
+
+def expected_values(
+    spent: Sequence[int], folded: int, pots: Sequence[Pot], equities: Sequence[Sequence[float]]
+) -> list[float]:
+    """Net chips of every position on average, the expectation of `engine.showdown.showdown_values`.
+
+    Args:
+        spent: chips each position put in.
+        folded: bit p is set when position p has folded.
+        pots: what they play for (see `engine.pots.side_pots`).
+        equities: of each pot, the expected part of each of its players.
+    """
+    values = [float(-chips) for chips in spent]
+    for (amount, players), parts in zip(pots, equities, strict=True):
+        for position, part in zip(players, parts, strict=True):
+            values[position] += amount * part
+    position, returned = uncalled(spent)
+    if not folded >> position & 1:
+        values[position] += returned
+    return values

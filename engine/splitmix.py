@@ -9,11 +9,15 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["MASK_64", "STEP", "mixed"]
+__all__ = ["FACTORS", "MASK_64", "SHIFTS", "STEP", "mixed"]
 
 MASK_64: Final = (1 << 64) - 1
 STEP: Final = 0x9E3779B97F4A7C15
 """The golden ratio's fraction in 64 bits."""
+
+SHIFTS: Final = (30, 27, 31)
+FACTORS: Final = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+"""What `mixed` shifts and multiplies by, for those who mix in another way."""
 
 
 def mixed(word: int) -> int:

@@ -1,1 +1,2 @@
-"""Compiled kernels: functions on arrays and integers that validate nothing; import them through the modules above."""
+"""Functions on arrays and integers that validate nothing, most of them compiled; call them through `engine.equity` and
+`engine.batch`, or compose them."""

@@ -5,7 +5,7 @@ uint64: the rank key in the low 32 bits, above it four 4-bit suit counters. A ha
 cards. The counters start at 3, so that the fifth card of a suit sets bit 3 of its counter, and one `and` with `FLUSH`
 finds any flush. A set of cards has one bit per card, suit by suit, 13 bits each.
 
-Nothing here is compiled: numpy alone is imported, and `engine.equity_arrays` uses the same numbers.
+Nothing here is compiled: numpy alone is imported, and `engine.kernels.showdowns` uses the same numbers.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 When no more betting is possible and board cards are still to come, luck alone decides: what a hand brings on average
 over all boards measures the players better than what it happened to bring. The expectation is exact (see
-`engine.showdown_equity`) and takes everything that lies in the record into account, folded cards too; given these,
+`engine.equity`) and takes everything that lies in the record into account, folded cards too; given these,
 every board was equally likely, so over many hands the adjusted winnings are the winnings, only with less noise.
 
 The cards are reduced to what matters, what each player has of each suit, and remembered: the suits themselves are all
@@ -14,8 +14,8 @@ from __future__ import annotations
 from typing import Final, TypeAlias
 
 from engine import BettingState, Card, Deal, Game
+from engine.equity import boards_to_come, expected_values, odds_by_pot
 from engine.pots import side_pots
-from engine.showdown_equity import boards_to_come, expected_values, odds_by_pot
 
 __all__ = ["AllInExpectations"]
 

@@ -1,4 +1,4 @@
-"""Chances to win: against obvious slow twins, known values, and each other, by numpy and by the kernels."""
+"""Chances to win: against obvious slow twins, known values, and each other, by numpy and compiled."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from engine import equity as equities
-from engine import equity_arrays, parse_cards, rank_hand
+from engine import parse_cards, rank_hand
 from engine.equity import Equity, compile_kernels, equity, exact_equity, preflop_equity, sampled_equity
-from engine.kernels import equity as kernels
+from engine.kernels import draw, showdowns
 
 MASK = (1 << 64) - 1
 
@@ -46,7 +46,7 @@ def naive_words(start):
 
 
 def naive_sampled(hole, board, opponents, trials, start):
-    """Showdowns by number of winners, drawn in the order that `engine.equity_arrays.count_sampled` documents."""
+    """Showdowns by number of winners, drawn in the order that `engine.kernels.showdowns.count_sampled` documents."""
     counts = [0] * (opponents + 2)
     words = naive_words(start)
     needed = 5 - len(board) + 2 * opponents
@@ -96,8 +96,7 @@ def situations(board_cards, count, seed):
 def test_exact_is_what_counting_gives(board_cards, count):
     for hole, board in situations(board_cards, count, seed=board_cards):
         expected = naive_exact(hole, board)
-        assert count_exact(equity_arrays.count_exact, hole, board) == expected
-        assert count_exact(kernels.count_exact, hole, board) == expected
+        assert count_exact(showdowns.count_against_one, hole, board) == expected
         lost, won, tied = expected
         total = lost + won + tied
         assert exact_equity(hole, board) == Equity(won / total, tied / total, (won + tied / 2) / total)
@@ -108,17 +107,16 @@ def test_exact_on_the_flop_is_the_mean_of_the_turns():
     for hole, board in situations(3, 4, seed=3):
         counts = np.zeros(3, np.int64)
         for card in unseen_of(*hole, *board):
-            equity_arrays.count_exact(*arrays_of(hole, (*board, card)), counts)
-        whole = count_exact(equity_arrays.count_exact, hole, board)
+            showdowns.count_against_one(*arrays_of(hole, (*board, card)), counts)
+        whole = count_exact(showdowns.count_against_one, hole, board)
         assert [2 * count for count in whole] == counts.tolist(), "every pair of cards comes in two orders"
         assert sum(whole) == 1_070_190
-        assert count_exact(kernels.count_exact, hole, board) == whole
 
 
 @pytest.mark.slow
 def test_exact_on_the_flop_is_what_counting_gives():
     for hole, board in situations(3, 4, seed=4):
-        assert count_exact(equity_arrays.count_exact, hole, board) == naive_exact(hole, board)
+        assert count_exact(showdowns.count_against_one, hole, board) == naive_exact(hole, board)
 
 
 @pytest.mark.parametrize("board_cards", [0, 3, 4, 5])
@@ -128,16 +126,16 @@ def test_sampled_draws_as_documented(board_cards, opponents):
         start = (MASK - 3, 12345)[number]
         expected = naive_sampled(hole, board, opponents, 60, start)
         assert sum(expected) == 60
-        assert count_sampled(equity_arrays.count_sampled, hole, board, opponents, 60, start) == expected
-        assert count_sampled(kernels.count_sampled, hole, board, opponents, 60, np.uint64(start)) == expected
+        assert count_sampled(showdowns.count_sampled, hole, board, opponents, 60, start) == expected
+        assert count_sampled(draw.count_sampled, hole, board, opponents, 60, np.uint64(start)) == expected
 
 
 @pytest.mark.parametrize("trials", [1, 1023, 1024, 1025, 5000])
 def test_blocks_of_trials_are_one_row(trials):
     hole, board = next(situations(3, 1, seed=9))
     numbers = [
-        count_sampled(equity_arrays.count_sampled, hole, board, 2, trials, 7),
-        count_sampled(kernels.count_sampled, hole, board, 2, trials, np.uint64(7)),
+        count_sampled(showdowns.count_sampled, hole, board, 2, trials, 7),
+        count_sampled(draw.count_sampled, hole, board, 2, trials, np.uint64(7)),
     ]
     assert numbers[0] == numbers[1]
     assert sum(numbers[0]) == trials
@@ -145,24 +143,27 @@ def test_blocks_of_trials_are_one_row(trials):
         assert numbers[0] == naive_sampled(hole, board, 2, trials, 7)
 
 
-def test_kernels_do_the_same_in_python():
-    hole, board = next(situations(5, 1, seed=1))
-    turn_hole, turn_board = next(situations(4, 1, seed=1))
-    flop_hole, flop_board = next(situations(3, 1, seed=1))
+def test_the_kernel_does_the_same_in_python():
+    hole, board = next(situations(4, 1, seed=1))
     with np.errstate(over="ignore"):  # a scalar of numpy says when it wraps
-        assert count_exact(kernels.count_exact.py_func, hole, board) == naive_exact(hole, board)
-        sampled = count_sampled(kernels.count_sampled.py_func, turn_hole, turn_board, 3, 40, np.uint64(5))
-        assert sampled == naive_sampled(turn_hole, turn_board, 3, 40, 5)
-        # A deck cut down: the kernels count whatever is unseen.
-        few = np.array(unseen_of(*turn_hole, *turn_board, *flop_hole, *flop_board)[:7], np.uint8)
-        for own, table in ((turn_hole, turn_board), (flop_hole, flop_board)):
-            counts = [np.zeros(3, np.int64) for _ in range(3)]
-            arguments = (*arrays_of(own, table)[:2], few)
-            kernels.count_exact.py_func(*arguments, counts[0])
-            kernels.count_exact(*arguments, counts[1])
-            equity_arrays.count_exact(*arguments, counts[2])
-            assert counts[0].tolist() == counts[1].tolist() == counts[2].tolist()
-            assert counts[0].sum() > 0
+        sampled = count_sampled(draw.count_sampled.py_func, hole, board, 3, 40, np.uint64(5))
+    assert sampled == naive_sampled(hole, board, 3, 40, 5)
+
+
+@pytest.mark.parametrize("board_cards", [3, 4, 5])
+def test_exact_counts_whatever_is_unseen(board_cards):
+    """A deck cut down, card by card compared; some cards of a suit are neither seen nor left."""
+    for hole, board in situations(board_cards, 20, seed=board_cards):
+        few = random.Random(board_cards).sample(unseen_of(*hole, *board), 9)
+        counts = np.zeros(3, np.int64)
+        showdowns.count_against_one(*arrays_of(hole, board)[:2], np.array(few, np.uint8), counts)
+        naive = [0, 0, 0]
+        for cards in itertools.permutations(few, 7 - board_cards):
+            rest, other = cards[:-2], cards[-2:]
+            if list(rest) == sorted(rest) and other[0] < other[1]:
+                ours, theirs = rank_hand((*hole, *board, *rest)), rank_hand((*other, *board, *rest))
+                naive[0 if ours < theirs else 1 if ours > theirs else 2] += 1
+        assert counts.tolist() == naive
 
 
 SAMPLES = 40_000
@@ -192,7 +193,7 @@ def test_sampled_against_many_on_the_river_comes_near_exact():
 def test_every_card_is_drawn_equally_often():
     """All places of the deck in all draws, by chi squared within six deviations."""
     unseen = np.arange(50, dtype=np.uint8)
-    drawn = equity_arrays._draw(unseen, 23, 0, SAMPLES, 99)
+    drawn = showdowns._draw(unseen, 23, 0, SAMPLES, 99)
     assert all(len(set(column)) == 23 for column in drawn.T[:500].tolist())
     for row in drawn:
         expected = SAMPLES / 50
@@ -243,8 +244,7 @@ def test_compiled_kernels_give_the_same(monkeypatch):
     before = [(exact_equity(*ask), sampled_equity(*ask, 5, trials=200, seed=3)) for ask in asked]
     compile_kernels()
     assert equities._is_compiled
-    monkeypatch.delattr(equity_arrays, "count_exact")
-    monkeypatch.delattr(equity_arrays, "count_sampled")
+    monkeypatch.delattr(showdowns, "count_sampled")
     assert [(exact_equity(*ask), sampled_equity(*ask, 5, trials=200, seed=3)) for ask in asked] == before
 
 

@@ -10,10 +10,10 @@ import pytest
 
 import engine
 import engine.errors
-from engine import parse_cards, showdown_equity, starting_hands
+from engine import equity, parse_cards, starting_hands
 
 
-@pytest.mark.parametrize("module", [engine, starting_hands, showdown_equity], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [engine, starting_hands, equity], ids=lambda module: module.__name__)
 def test_examples_print_what_they_say(module: types.ModuleType) -> None:
     found = doctest.testmod(module, extraglobs={"parse_cards": parse_cards})
     assert found.attempted > 0

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from engine import equity as equities
-from engine import parse_cards
+from engine import parse_cards, rank_hand
 from engine.equity import Equity, compile_kernels, equity_of_counts, preflop_equity
 from engine.generators import preflop as generator
 from engine.kernels import preflop as kernels
-from engine.kernels.equity import count_exact
+from engine.kernels.showdowns import count_against_one
 from engine.starting_hands import STARTING_HANDS, cards_of, starting_hand
 from engine.tables.preflop import MOST_OPPONENTS, PREFLOP_PATH, PREFLOP_SHA256, read, write
 
@@ -139,10 +139,13 @@ def test_the_counting_kernel_counts_showdowns():
     kernels.count_preflop(FOUR_KINGS, 52, counts)
     naive = np.zeros((CLASSES, 3), np.int64)
     for board in itertools.combinations(range(FOUR_KINGS, 52), 5):
-        rest = [card for card in range(52) if card not in board]
-        for hole in itertools.combinations(rest, 2):
-            unseen = np.array([card for card in rest if card not in hole], np.uint8)
-            count_exact(np.array(hole, np.uint8), np.array(board, np.uint8), unseen, naive[starting_hand(hole)])
+        holes = list(itertools.combinations([card for card in range(52) if card not in board], 2))
+        ranks = np.array([rank_hand(hole + board) for hole in holes], np.int64)
+        cards = np.array([1 << one | 1 << other for one, other in holes])
+        for hole, rank, own in zip(holes, ranks, cards, strict=True):
+            theirs = ranks[cards & own == 0]
+            won, tied = int((theirs < rank).sum()), int((theirs == rank).sum())
+            naive[starting_hand(hole)] += (len(theirs) - won - tied, won, tied)
     assert counts.tolist() == naive.tolist()
     assert counts.sum() == math.comb(8, 5) * 1081 * 990
 
@@ -165,7 +168,7 @@ def test_exact_entries_are_the_mean_of_all_flops(text):
     deck = [card for card in range(52) if card not in hole]
     own = np.array(hole, np.uint8)
     for flop in itertools.combinations(deck, 3):
-        count_exact(own, np.array(flop, np.uint8), np.array([c for c in deck if c not in flop], np.uint8), counts)
+        count_against_one(own, np.array(flop, np.uint8), np.array([c for c in deck if c not in flop], np.uint8), counts)
     assert counts.sum() == 10 * SHOWDOWNS
     assert equity_of_counts((counts // 10).tolist()) == entry(text)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from engine import Deal
-from engine.showdown_equity import showdown_odds
+from engine.equity import showdown_odds
 from logs.tracker import all_in
 from logs.tracker.all_in import AllInExpectations
 from logs.tracker.hand_counts import HandCounts

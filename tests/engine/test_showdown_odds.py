@@ -1,4 +1,4 @@
-"""Showdowns counted over all boards: known equities, the kernels against each other, all against the slow way."""
+"""Showdowns counted over all boards: known equities, all ways of counting against the slow way."""
 
 from __future__ import annotations
 
@@ -11,16 +11,13 @@ import numpy as np
 import pytest
 
 from engine import Card, parse_cards, rank_hand
-from engine.kernels import showdown_equity as kernels
+from engine.equity import ShowdownOdds, boards_to_come, expected_values, odds_by_pot, showdown_odds
+from engine.kernels import showdowns
+from engine.kernels.cards import BITS, KEYS, START
+from engine.kernels.jit import njit
+from engine.kernels.rank import seven_rank
 from engine.pots import side_pots
 from engine.showdown import showdown_values
-from engine.showdown_equity import (
-    ShowdownOdds,
-    boards_to_come,
-    expected_values,
-    odds_by_pot,
-    showdown_odds,
-)
 
 WHOLE_DECK = tuple(range(52))
 
@@ -112,21 +109,51 @@ def test_the_turn_and_the_river_are_those_of_the_slow_way(seed: int) -> None:
         assert odds.boards == boards_to_come(52, 2 * players + len(board) + len(dead), 5 - len(board))
 
 
-def counted(
-    kernel: str, hole_cards: list[tuple[int, ...]], dead: tuple[int, ...], pots: list[list[int]]
-) -> list[object]:
-    """What a kernel counts over all boards of five cards."""
-    known = {*dead, *(card for cards in hole_cards for card in cards)}
-    deck = np.array([card for card in range(52) if card not in known], np.uint8)
-    members = np.array(pots, np.uint8)
-    counts = np.zeros((len(pots), len(hole_cards), len(hole_cards)), np.int64)
-    hands = np.array(hole_cards, np.uint8)
-    if kernel == "patterns":
-        kernels.count_rank_patterns(hands, deck, members, counts)
-    else:
-        kernels.count_boards(hands, np.zeros(0, np.uint8), deck, members, counts)
-    found: list[object] = counts.tolist()
-    return found
+@njit
+def count_winners(holes, deck, winners):
+    """Count by the set of its winners every board of five cards, each dealt and ranked."""
+    for a in range(len(deck)):
+        for b in range(a):
+            for c in range(b):
+                for d in range(c):
+                    key = START + KEYS[deck[a]] + KEYS[deck[b]] + KEYS[deck[c]] + KEYS[deck[d]]
+                    bits = BITS[deck[a]] | BITS[deck[b]] | BITS[deck[c]] | BITS[deck[d]]
+                    for e in range(d):
+                        best, found = 0, 0
+                        for player in range(len(holes)):
+                            one, two = holes[player, 0], holes[player, 1]
+                            rank = int(
+                                seven_rank(
+                                    key + KEYS[deck[e]] + KEYS[one] + KEYS[two],
+                                    bits | BITS[deck[e]] | BITS[one] | BITS[two],
+                                )
+                            )
+                            if rank > best:
+                                best, found = rank, 0
+                            if rank == best:
+                                found |= 1 << player
+                        winners[found] += 1
+
+
+def counts_of_all_boards(holes: list[tuple[int, ...]], dead: tuple[int, ...]) -> list[list[int]]:
+    """By player and number of winners, on how many boards of five cards."""
+    known = {*dead, *(card for cards in holes for card in cards)}
+    winners = np.zeros(1 << len(holes), np.int64)
+    count_winners(np.array(holes, np.uint8), np.array([c for c in range(52) if c not in known], np.uint8), winners)
+    counts = [[0] * len(holes) for _ in holes]
+    for found, boards in enumerate(winners.tolist()):
+        for player in range(len(holes)):
+            if found >> player & 1:
+                counts[player][found.bit_count() - 1] += boards
+    return counts
+
+
+def check_all_boards(holes: list[tuple[int, ...]], dead: tuple[int, ...], pots: list[list[int]]) -> None:
+    """The odds in each pot are those of its players alone."""
+    for odds, pot in zip(odds_by_pot(holes, (), pots, dead=dead), pots, strict=True):
+        others = tuple(card for player, cards in enumerate(holes) if player not in pot for card in cards)
+        expected = counts_of_all_boards([holes[player] for player in pot], dead + others)
+        assert [list(odds.shared[player][: len(pot)]) for player in pot] == expected
 
 
 @pytest.mark.parametrize(
@@ -142,30 +169,42 @@ def counted(
         "7c7d 7h7s 6c8c 6d8d 6h8h 6s8s 5c9c 5d9d 5h9h 5s9s",
     ],
 )
-def test_the_two_ways_through_the_boards_agree(hands: str) -> None:
+def test_patterns_of_ranks_count_every_board(hands: str) -> None:
     """Suits shared in every way, cards that block straights and flushes, up to ten players."""
     cards = holes(hands)[:10]
-    pots = [[1] * len(cards), [1, 1] + [0] * (len(cards) - 2), [0] * (len(cards) - 1) + [1]]
-    assert counted("patterns", cards, (), pots) == counted("boards", cards, (), pots)
+    check_all_boards(cards, (), [list(range(len(cards))), [0, 1], [len(cards) - 1]])
 
 
 @pytest.mark.parametrize("seed", range(15))
-def test_the_two_ways_agree_on_random_hands(seed: int) -> None:
+def test_patterns_of_ranks_count_every_board_of_random_hands(seed: int) -> None:
     chance = random.Random(seed)
     players = chance.randint(2, 6)
     cards, _, (dead,) = dealt(chance, players, 0, chance.choice([0, 2, 10, 20]))
-    pots = [[1] * players, [1] + [chance.randint(0, 1) for _ in range(players - 1)]]
-    assert counted("patterns", cards, dead, pots) == counted("boards", cards, dead, pots)
+    check_all_boards(cards, dead, [list(range(players)), [0, *chance.sample(range(1, players), players // 2)]])
 
 
 @pytest.mark.slow
-def test_the_two_ways_agree_on_many_hands() -> None:
+def test_patterns_of_ranks_count_every_board_of_many_hands() -> None:
     chance = random.Random(7)
     for _ in range(400):
         players = chance.randint(2, 10)
         cards, _, (dead,) = dealt(chance, players, 0, chance.randrange(0, 20))
-        pots = [[1] * players, [1] + [chance.randint(0, 1) for _ in range(players - 1)]]
-        assert counted("patterns", cards, dead, pots) == counted("boards", cards, dead, pots)
+        check_all_boards(cards, dead, [list(range(players)), [0, *chance.sample(range(1, players), players // 2)]])
+
+
+@pytest.mark.parametrize("known", [1, 2])
+def test_boards_of_which_few_cards_are_known(known: int) -> None:
+    """The counts of all next cards, summed: each board is met once for every order."""
+    cards, board = holes("AcKc QdJd 2h2s"), parse_cards("Tc9c")[:known]
+    whole = np.zeros((1, 3, 3), np.int64)
+    parts = np.zeros((1, 3, 3), np.int64)
+    deck = [card for card in range(32, 52) if card not in {*board, *(c for two in cards for c in two)}]
+    arrays = np.array(cards, np.uint8)
+    showdowns.count_boards(arrays, np.array(board, np.uint8), np.array(deck, np.uint8), [range(3)], whole)
+    for card in deck:
+        rest = np.array([other for other in deck if other != card], np.uint8)
+        showdowns.count_boards(arrays, np.array([*board, card], np.uint8), rest, [range(3)], parts)
+    assert parts.tolist() == (whole * (5 - known)).tolist()
 
 
 # ---- pots

@@ -1,0 +1,405 @@
+"""Showdowns counted with numpy. Functions on arrays that validate nothing: `engine.equity` does, and is what to call.
+
+Nothing is compiled, so a process that asks once does not wait. What is counted is made small first:
+
+- Without a flush only ranks matter, and there are far fewer sets of ranks than of cards: 91 for two cards, 6175 for a
+  board (all five of one rank apart). Each stands for as many sets of cards as can be drawn from those left.
+- A flush needs three cards of its suit on the board, so a board has at most one suit that matters. Of the other cards
+  only the ranks count, again whatever the suit; and a flush is never also a full house, so ranks of hands compare.
+
+Keys, hash and sets are those of `engine.kernels.cards`, in int64, which is what numpy indexes with: anything else is
+converted at every look-up. A key of five cards of one rank leads beside the table; no cards make it, so its hands are
+weighed with 0, and the look-up clips.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
+from itertools import combinations, combinations_with_replacement
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.kernels.cards import (
+    BITS,
+    FLUSH,
+    FLUSHES,
+    KEYS,
+    OFFSETS,
+    RANK_KEYS,
+    RANKS_ONLY,
+    ROW_BITS,
+    START,
+    SUIT_MASK,
+    VALUES,
+)
+from engine.splitmix import FACTORS, SHIFTS, STEP
+
+__all__ = ["count_against_one", "count_boards", "count_rank_patterns", "count_sampled"]
+
+Cards: TypeAlias = NDArray[np.uint8]
+Counts: TypeAlias = NDArray[np.int64]
+_Ints: TypeAlias = NDArray[np.int64]
+_Outcomes: TypeAlias = NDArray[np.float64]
+"""By pot and set of winners, how many boards: exact, as there are fewer than 2**53."""
+
+_BOARD_CARDS: Final = 5
+_BLOCK_TRIALS: Final = 1024
+"""Trials made at once: their arrays stay in the processor's cache."""
+
+_ROW_BITS: Final = int(ROW_BITS[6])
+_ROW: Final = (1 << _ROW_BITS) - 1
+_OFFSETS: Final = OFFSETS[6].astype(np.int64)
+_VALUES: Final = VALUES[6]
+_RANKS_ONLY: Final = int(RANKS_ONLY)
+_START: Final = int(START)
+_FLUSH: Final = int(FLUSH)
+_SUIT_MASK: Final = int(SUIT_MASK)
+_KEYS: Final = KEYS.astype(np.int64)
+_BITS: Final = BITS.astype(np.int64)
+_RANK_KEYS: Final = RANK_KEYS.astype(np.int64)
+
+_RANKS: Final = np.arange(13)
+_LOW, _HIGH = np.array(list(combinations_with_replacement(range(13), 2))).T
+_TWO_RANKS: Final = 1 << _LOW | 1 << _HIGH
+_TWO_KEYS: Final = _RANK_KEYS[_LOW] + _RANK_KEYS[_HIGH]
+_PAIRS: Final = np.flatnonzero(_LOW == _HIGH)
+"""The 91 sets of two ranks, and those of one rank twice."""
+
+_STEP: Final = np.uint64(STEP)
+_FACTORS: Final = [np.uint64(factor) for factor in FACTORS]
+_SHIFTS: Final = [np.uint64(shift) for shift in SHIFTS]
+_HALF: Final = np.uint64(32)
+_LOW_HALF: Final = np.uint64(0xFFFFFFFF)
+
+
+# ---- two known cards against cards not known
+
+
+def count_against_one(hole: Cards, board: Cards, unseen: Cards, counts: Counts) -> None:
+    """Add to counts every showdown against one opponent: all its hands with all boards to come, each once.
+
+    Args:
+        hole: our two cards.
+        board: three to five cards.
+        unseen: the others that can be dealt.
+        counts: at least three: lost, won and tied showdowns.
+    """
+    come = unseen[_subsets(len(unseen), _BOARD_CARDS - len(board))]
+    keys = _KEYS[come].sum(axis=0) + (_START + int(_KEYS[board].sum()))
+    cards = _BITS[come].sum(axis=0) + int(_BITS[board].sum())
+    plain_keys = keys & _RANKS_ONLY
+    hole_key = int(_RANK_KEYS[hole >> 2].sum())
+    held, left_in = int(_BITS[hole].sum()), int(_BITS[unseen].sum())
+    in_suit = [(keys >> 32 + 4 * suit & 15) - 3 for suit in range(4)]
+    for suit, number in _SUITED_BOARDS:
+        is_here = in_suit[suit] == number if number else np.maximum.reduce(in_suit) < 3
+        if not is_here.any():
+            continue
+        suited = (cards >> 13 * suit & _SUIT_MASK) * (number > 0)
+        # Boards alike in all that counts are one.
+        _, at, times = np.unique((suited << 26 | plain_keys)[is_here], return_index=True, return_counts=True)
+        at = np.flatnonzero(is_here)[at]
+        suited, times = suited[at, np.newaxis], times[:, np.newaxis]
+        ours = _plain_ranks(plain_keys[at, np.newaxis] + hole_key)
+        plain = _plain_ranks(plain_keys[at, np.newaxis] + _TWO_KEYS)
+        left = np.tile(np.bincount(unseen >> 2, minlength=13), (len(at), 1))
+        for dealt in come:
+            left[np.arange(len(at)), dealt[at] >> 2] -= 1
+        if not number:
+            _compare(ours, plain, _ways_of_two(left) * times, counts)
+            continue
+        ours = np.maximum(ours, FLUSHES.take(suited | held >> 13 * suit & _SUIT_MASK))
+        suited_left = (left_in >> 13 * suit & ~suited) >> _RANKS & 1
+        rest = left - suited_left
+        others = rest.sum(axis=1, keepdims=True)
+        both = _ways_of_two(suited_left)
+        _compare(ours, FLUSHES.take(suited | _TWO_RANKS), both * times, counts)
+        if number == 3:
+            _compare(ours, plain, (_ways_of_two(left) - both) * times, counts)
+        else:
+            _compare(ours, FLUSHES.take(suited | 1 << _RANKS), suited_left * others * times, counts)
+            neither = FLUSHES.take(suited) if number == 5 else plain
+            ways = others * (others - 1) // 2 if number == 5 else _ways_of_two(rest)
+            _compare(ours, neither, ways * times, counts)
+
+
+_SUITED_BOARDS: Final = ((0, 0), *[(suit, number) for suit in range(4) for number in (3, 4, 5)])
+"""Which suit makes flushes possible, and how many cards of it lie on the board; first the boards without any."""
+
+
+def _ways_of_two(left: _Ints) -> _Ints:
+    """In how many ways each set of two ranks can be drawn, shape (n, 91), from what is left of each, shape (n, 13)."""
+    ways: _Ints = left.take(_LOW, axis=1) * left.take(_HIGH, axis=1)
+    ways[:, _PAIRS] = left * (left - 1) // 2
+    return ways
+
+
+def _compare(ours: NDArray[np.uint16], theirs: NDArray[np.uint16], ways: _Ints, counts: Counts) -> None:
+    """Add showdowns to counts; the shapes go together."""
+    won, tied = int((ways * (ours > theirs)).sum()), int((ways * (ours == theirs)).sum())
+    counts[:3] += (int(ways.sum()) - won - tied, won, tied)
+
+
+def count_sampled(
+    hole: Cards,
+    board: Cards,
+    unseen: Cards,
+    opponents: int,
+    trials: int,
+    start: int,
+    counts: Counts,
+) -> None:
+    """Add `trials` showdowns to counts; each draws the opponents' cards and the cards to come anew.
+
+    In each trial the unseen cards are shuffled as far as cards are needed (Fisher and Yates): first the rest of the
+    board, then two cards for each opponent. Word i of the random numbers is SplitMix64's mixing of ``start`` plus i
+    steps, counted from 1; its upper half makes one draw, its lower half the next, and every trial begins with a new
+    word. A half chooses among m cards by multiplication: each has its chance to one part in 2**32 / m.
+
+    Args:
+        hole: our two cards.
+        board: none, or three to five cards.
+        unseen: the others of the deck.
+        opponents: how many, 1 to 9.
+        trials: how many showdowns.
+        start: of the random numbers, 64 bits.
+        counts: at least ``opponents + 2``.
+    """
+    for first in range(0, trials, _BLOCK_TRIALS):
+        _count_block(hole, board, unseen, opponents, first, min(_BLOCK_TRIALS, trials - first), start, counts)
+
+
+def _count_block(
+    hole: Cards,
+    board: Cards,
+    unseen: Cards,
+    opponents: int,
+    first: int,
+    trials: int,
+    start: int,
+    counts: Counts,
+) -> None:
+    to_come = _BOARD_CARDS - len(board)
+    drawn = _draw(unseen, to_come + 2 * opponents, first, trials, start)
+    keys = _KEYS.take(drawn)
+    boards = keys[:to_come].sum(axis=0) + (_START + int(_KEYS[board].sum()))
+    hands = np.empty((1 + opponents, trials), np.int64)
+    np.add(boards, _KEYS[hole].sum(), out=hands[0])
+    np.add(keys[to_come::2], keys[to_come + 1 :: 2], out=hands[1:])
+    hands[1:] += boards
+
+    def bits_of(which: NDArray[np.intp]) -> NDArray[np.int64]:
+        """The cards of the hands so numbered: ours in every trial, then the first opponent's..."""
+        player, trial = np.divmod(which, trials)
+        place = to_come + 2 * np.maximum(player - 1, 0)
+        bits = _BITS[drawn[:to_come, trial]].sum(axis=0) + _BITS[board].sum()
+        bits += np.where(player, _BITS[drawn[place, trial]] + _BITS[drawn[place + 1, trial]], _BITS[hole].sum())
+        return np.asarray(bits, np.int64)
+
+    ranks = _rank(hands.reshape(-1), bits_of).reshape(hands.shape)
+    ours, theirs = ranks[0], ranks[1:]
+    best = theirs.max(axis=0)
+    is_tie = ours == best
+    winners = (ours > best).astype(np.int64)
+    if is_tie.any():
+        winners[is_tie] = 1 + np.count_nonzero(theirs[:, is_tie] == best[is_tie], axis=0)
+    counts += np.bincount(winners, minlength=len(counts))
+
+
+def _draw(unseen: Cards, draws: int, first: int, trials: int, start: int) -> NDArray[np.int64]:
+    """The cards drawn, shape (draws, trials), in the trials from number `first` on."""
+    words = (draws + 1) // 2
+    numbers = np.arange(first * words + 1, (first + trials) * words + 1, dtype=np.uint64)
+    word = _mix(numbers * _STEP + np.uint64(start)).reshape(trials, words).T
+    places = np.empty((2 * words, trials), np.int64)
+    places[0::2] = word >> _HALF
+    places[1::2] = word & _LOW_HALF
+    done = np.arange(2 * words)[:, np.newaxis]
+    places *= len(unseen) - done
+    places >>= 32
+    places += done
+    # All decks in one row, the first cards of all trials before the second ones.
+    places *= trials
+    places += np.arange(trials)
+    decks = np.repeat(unseen.astype(np.int64), trials)
+    drawn = np.empty((draws, trials), np.int64)
+    for draw in range(draws):
+        decks.take(places[draw], out=drawn[draw], mode="clip")  # in bounds, and "clip" spares a copy
+        decks[places[draw]] = decks[draw * trials : (draw + 1) * trials]
+    return drawn
+
+
+def _mix(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """SplitMix64's mixing."""
+    words = (words ^ words >> _SHIFTS[0]) * _FACTORS[0]
+    words = (words ^ words >> _SHIFTS[1]) * _FACTORS[1]
+    return words ^ words >> _SHIFTS[2]
+
+
+# ---- known cards against each other
+
+
+def count_boards(holes: Cards, board: Cards, deck: Cards, pots: Sequence[Sequence[int]], counts: Counts) -> None:
+    """Add to counts how each pot ends on every board made of the known cards and cards of the deck, one by one.
+
+    Args:
+        holes: shape (players, 2).
+        board: the known board cards, fewer than five.
+        deck: the cards that can still come.
+        pots: the players that play for each.
+        counts: shape (pots, players, players): [pot, player, k - 1] counts the boards on which the player is one of k
+            winners.
+    """
+    come = deck[_subsets(len(deck), _BOARD_CARDS - len(board))]
+    keys = _KEYS[come].sum(axis=0) + (_START + int(_KEYS[board].sum()))
+    cards = _BITS[come].sum(axis=0) + int(_BITS[board].sum())
+    ranks = []
+    for hole in holes:
+        own = cards + int(_BITS[hole].sum())
+        ranks.append(_rank(keys + int(_KEYS[hole].sum()), own.take))
+    outcomes = np.zeros((len(pots), 1 << len(holes)))
+    _add_winners(ranks, pots, np.ones(1), outcomes)
+    _add_shares(outcomes, counts)
+
+
+def count_rank_patterns(holes: Cards, deck: Cards, pots: Sequence[Sequence[int]], counts: Counts) -> None:
+    """The same for boards of which no card is known, by the ranks they may have.
+
+    All of them are counted by their ranks, but those with a flush for somebody: these by the ranks in its suit and the
+    ranks of the rest, 20,000 cases at most for each suit.
+    """
+    patterns, keys, suited_boards = _board_patterns()
+    left = np.bincount(deck >> 2, minlength=13)
+    left_in, held = int(_BITS[deck].sum()), _BITS[holes].sum(axis=1).tolist()
+    plain = [_plain_ranks(keys + int(_RANK_KEYS[hole >> 2].sum())) for hole in holes]
+    ways = _ways(left, patterns)
+    outcomes = np.zeros((len(pots), 1 << len(holes)))
+    for suit in range(4):
+        own = [cards >> 13 * suit & 0x1FFF for cards in held]
+        in_suit = left_in >> 13 * suit & 0x1FFF
+        rest = left - (in_suit >> _RANKS & 1)
+        for number, suited, others, pattern_of in suited_boards:
+            if number + max(map(int.bit_count, own)) < _BOARD_CARDS:
+                continue
+            rows = np.flatnonzero(suited & ~in_suit == 0)
+            boards = pattern_of.take(rows, axis=0)
+            ways_here = np.broadcast_to(_ways(rest, others), boards.shape)
+            ways -= np.bincount(boards.ravel(), ways_here.ravel(), minlength=len(ways))
+            ranks = [
+                FLUSHES.take(suited[rows, np.newaxis] | cards)
+                if number + cards.bit_count() >= _BOARD_CARDS
+                else of_pattern.take(boards)
+                for cards, of_pattern in zip(own, plain, strict=True)
+            ]
+            _add_winners(ranks, pots, ways_here, outcomes)
+    _add_winners(plain, pots, ways, outcomes)
+    _add_shares(outcomes, counts)
+
+
+def _add_winners(
+    ranks: Sequence[NDArray[np.uint16]], pots: Sequence[Sequence[int]], ways: NDArray[np.float64], outcomes: _Outcomes
+) -> None:
+    """Add the ways to the outcomes of each pot, which are numbered by the set of its winners."""
+    for pot, of_pot in zip(pots, outcomes, strict=True):
+        best = np.maximum.reduce(np.broadcast_arrays(*[ranks[player] for player in pot]))
+        winners = np.zeros(best.shape, np.int64)
+        for player in pot:
+            winners += (ranks[player] == best) * (1 << player)
+        winners, weights = np.broadcast_arrays(winners, ways)
+        of_pot += np.bincount(winners.ravel(), weights.ravel(), minlength=len(of_pot))
+
+
+def _add_shares(outcomes: _Outcomes, counts: Counts) -> None:
+    """Add to each player's counts the outcomes in which it wins."""
+    for pot, winners in np.argwhere(outcomes).tolist():
+        for player in range(counts.shape[1]):
+            if winners >> player & 1:
+                counts[pot, player, winners.bit_count() - 1] += int(outcomes[pot, winners])
+
+
+class _SuitedBoards(NamedTuple):
+    """The boards with some cards of one suit.
+
+    Attributes:
+        number: how many cards of the suit.
+        suited: the sets of their ranks, shape (sets,).
+        others: the ranks of the other cards as `_places`, shape (others,) each.
+        pattern_of: the pattern of all five, shape (sets, others).
+    """
+
+    number: int
+    suited: _Ints
+    others: _Ints
+    pattern_of: _Ints
+
+
+@cache
+def _board_patterns() -> tuple[_Ints, _Ints, list[_SuitedBoards]]:
+    """The ranks that a board may have as `_places`, the sum of their keys, ascending, and the suited boards."""
+    ranks = np.array([five for five in combinations_with_replacement(range(13), 5) if five[0] != five[4]]).T
+    ranks = ranks[:, _RANK_KEYS[ranks].sum(axis=0).argsort()]
+    keys = _RANK_KEYS[ranks].sum(axis=0)
+    suited_boards = []
+    for number in (5, 4, 3):
+        suited = np.array(list(combinations(range(13), number))).T
+        found = list(combinations_with_replacement(range(13), _BOARD_CARDS - number))
+        others = np.array(found, np.int64).reshape(len(found), _BOARD_CARDS - number).T
+        both = _RANK_KEYS[suited].sum(axis=0)[:, np.newaxis] + _RANK_KEYS[others].sum(axis=0)
+        suited_boards.append(_SuitedBoards(number, (1 << suited).sum(axis=0), _places(others), keys.searchsorted(both)))
+    return _places(ranks), keys, suited_boards
+
+
+def _places(ranks: _Ints) -> _Ints:
+    """Where the factors of `_ways` stand for ascending ranks, shape (cards, n): 13 * copies + rank, once for each."""
+    copies = (ranks[:, np.newaxis] == ranks).sum(axis=1)
+    copies[1:][ranks[1:] == ranks[:-1]] = 0
+    places: _Ints = 13 * copies + ranks
+    return places
+
+
+def _ways(left: _Ints, places: _Ints) -> NDArray[np.float64]:
+    """In how many ways sets of ranks can be drawn from what is left of each rank."""
+    factors = [np.ones(13), left, left * (left - 1) / 2, left * (left - 1) * (left - 2) / 6, left == 4]
+    ways: NDArray[np.float64] = np.concatenate(factors).take(places).prod(axis=0)
+    return ways
+
+
+# ---- ranks of seven cards, and choices
+
+
+def _plain_ranks(keys: _Ints) -> NDArray[np.uint16]:
+    """The ranks by the sums of rank keys, flushes aside."""
+    return _VALUES.take((keys >> _ROW_BITS) + _OFFSETS.take(keys & _ROW), mode="clip")
+
+
+def _rank(keys: NDArray[np.int64], bits_of: Callable[[NDArray[np.intp]], NDArray[np.int64]]) -> NDArray[np.uint16]:
+    """The ranks of hands of seven cards.
+
+    Args:
+        keys: the sum of each hand's keys and `_START`.
+        bits_of: the cards, as a set of bits, of the hands with these numbers; asked for flushes only.
+    """
+    ranks = _plain_ranks(keys & _RANKS_ONLY)
+    flushes = np.flatnonzero(keys & _FLUSH)
+    if len(flushes):
+        bits = bits_of(flushes)
+        of_suits = [FLUSHES.take(bits >> shift & _SUIT_MASK) for shift in (0, 13, 26, 39)]
+        ranks[flushes] = np.maximum.reduce(of_suits)
+    return ranks
+
+
+@lru_cache(maxsize=8)
+def _subsets(unseen: int, size: int) -> NDArray[np.intp]:
+    """All choices of `size` places out of 0..unseen-1, in order, shape (size, choices)."""
+    rows: list[NDArray[np.intp]] = []
+    for _ in range(size):
+        # Every choice so far goes on with each place behind its last one.
+        last = rows[-1] if rows else np.array([-1])
+        follow = unseen - 1 - last
+        ends = np.cumsum(follow)
+        rows = [np.repeat(row, follow) for row in rows]
+        rows.append(np.arange(ends[-1]) - np.repeat(ends - follow - last - 1, follow))
+    return np.stack(rows) if rows else np.empty((0, 1), np.intp)
