@@ -36,6 +36,10 @@ __all__ = [
 ]
 
 
+class LogsError(Exception):
+    """The root of this package's errors."""
+
+
 class ProblemKind(enum.Enum):
     """What was done about a problem; the value is the end of its sentence."""
 
@@ -73,10 +77,6 @@ class LogProblem:
     def place(self) -> str:
         """Where it is: ``match.log, line 7, byte 12``."""
         return f"{self.path}, line {self.line_number}" + ("" if self.column is None else f", byte {self.column}")
-
-
-class LogsError(Exception):
-    """The root of this package's errors."""
 
 
 class LogError(LogsError, ValueError):

@@ -6,13 +6,17 @@ read a file. Adding one takes a module that makes such a value and a line in `lo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Final, NamedTuple, Protocol
+from functools import partial
+from typing import Final, NamedTuple
 
 from engine import Game
-from logs.errors import LogProblem
+from logs.errors import LogProblem, ProblemReporter
+from logs.files import opened
+from logs.money import Scale
 from logs.rake import RakeFunction
 from logs.record import HandRecord
 
@@ -73,26 +77,50 @@ class MatchWriter(NamedTuple):
     write: Callable[[HandRecord, int], str]
 
 
-class HandReader(Protocol):
-    """Reads the hands of a file, one after the other."""
+@dataclass(frozen=True, slots=True)
+class HandReader:
+    """Reads the hands of a file in its order, one by one.
+
+    Attributes:
+        read: the hands of lines with their ends, given what takes its problems and what chips are worth.
+        most_characters: a line with more comes in pieces.
+        chip_value: what a chip is worth in the file's money, unless the caller knows better.
+    """
+
+    read: Callable[[Iterator[str], ProblemReporter, Scale], Iterator[HandRecord]]
+    most_characters: int
+    chip_value: Decimal
 
     def __call__(
         self,
-        source: str,
-        /,
+        source: str | os.PathLike[str] | Iterable[str],
         *,
-        strict: bool,
-        on_problem: Callable[[LogProblem], None] | None,
-        chip_value: Decimal | float | None,
+        strict: bool = False,
+        on_problem: Callable[[LogProblem], None] | None = None,
+        chip_value: Decimal | float | None = None,
     ) -> Iterator[HandRecord]:
         """The hands.
 
         Args:
-            source: the path of the file.
+            source: the path of a file, or its lines with their ends.
             strict: stop at the first problem, except for a half-written last hand.
             on_problem: is told of every problem as it is met.
-            chip_value: what a chip is worth in the file's money; None is the `chip_value` of the format.
+            chip_value: what a chip is worth in the file's money: 0.01 reads a file in dollars as one of cents. None is
+                the `chip_value` of the reader.
+
+        Raises:
+            LogError: there is no hand in the file.
+            DamagedLogError: a problem was met while reading strictly.
+            OSError: the file cannot be read.
         """
+        scale = Scale(self.chip_value if chip_value is None else chip_value)
+        if isinstance(source, str | os.PathLike):
+            path = os.fspath(source)
+            with opened(path, newline=None) as file:
+                lines = iter(partial(file.readline, self.most_characters), "")
+                yield from self.read(lines, ProblemReporter(path, strict, on_problem), scale)
+        else:
+            yield from self.read(iter(source), ProblemReporter("<lines>", strict, on_problem), scale)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +153,6 @@ class ExportFormat:
         endings: what the names of its files end in, in lower case.
         first_words: what its files begin with, for formats whose file names say too little.
         read: reads a file; None for a format that is only written.
-        chip_value: what a chip is worth in the money of a file that is read, by default.
     """
 
     name: str
@@ -136,7 +163,6 @@ class ExportFormat:
     endings: tuple[str, ...] = ()
     first_words: tuple[str, ...] = ()
     read: HandReader | None = None
-    chip_value: Decimal = Decimal(1)
 
 
 def file_stem(match_name: str) -> str:

@@ -51,7 +51,8 @@ class HandFile:
     @property
     def chip_value(self) -> Decimal:
         """What a chip is worth in the file's money, unless somebody says otherwise."""
-        return Decimal(1) if self.format is None else self.format.chip_value
+        read = None if self.format is None else self.format.read
+        return Decimal(1) if read is None else read.chip_value
 
 
 def find_hand_files(paths: Iterable[str | os.PathLike[str]]) -> list[HandFile]:

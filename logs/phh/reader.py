@@ -11,13 +11,13 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from decimal import Decimal
-from functools import partial
 from typing import Any, Final
 
-from logs.errors import HandError, LogError, LogProblem, ProblemKind, ProblemReporter
-from logs.files import opened, stem
+from logs.errors import HandError, LogError, ProblemKind, ProblemReporter
+from logs.files import stem
+from logs.formats import HandReader
 from logs.money import Scale
 from logs.phh.hand import read_hand
 from logs.record import HandRecord
@@ -28,38 +28,6 @@ _TABLE: Final = re.compile(r"\[[^\[\]]+\][ \t]*(#.*)?")
 _TOML_PLACE: Final = re.compile(r" \(at (?:line ([0-9]+), column ([0-9]+)|end of document)\)$")
 _MOST_CHARACTERS: Final = 1 << 20
 """Of one hand."""
-
-
-def read_phh(
-    source: str | os.PathLike[str] | Iterable[str],
-    *,
-    strict: bool = False,
-    on_problem: Callable[[LogProblem], None] | None = None,
-    chip_value: Decimal | float | None = None,
-) -> Iterator[HandRecord]:
-    """The hands of a PHH file, in its order, as they are read.
-
-    A record's deal holds no hole cards of players who never showed them, and the board only as far as the hand went.
-
-    Args:
-        source: the path of a file, or its lines with their ends.
-        strict: stop at the first problem, except for a half-written last hand.
-        on_problem: is told of every problem as it is met.
-        chip_value: what a chip is worth in the file's money: 0.01 reads a file in dollars as one of cents; None is 1.
-
-    Raises:
-        LogError: there is no hand in the file.
-        DamagedLogError: a problem was met while reading strictly.
-        OSError: the file cannot be read.
-    """
-    scale = Scale(1 if chip_value is None else chip_value)
-    if isinstance(source, str | os.PathLike):
-        path = os.fspath(source)
-        with opened(path, newline=None) as file:
-            lines = iter(partial(file.readline, _MOST_CHARACTERS), "")
-            yield from _read(lines, ProblemReporter(path, strict, on_problem), scale)
-    else:
-        yield from _read(iter(source), ProblemReporter("<lines>", strict, on_problem), scale)
 
 
 def _read(lines: Iterator[str], problems: ProblemReporter, scale: Scale) -> Iterator[HandRecord]:
@@ -119,3 +87,7 @@ def _parse(text: str) -> dict[str, Any]:
         line = int(where.group(1) or 1) - 1 if where else 0
         column = int(where.group(2)) if where and where.group(2) else None
         raise HandError(f"this is not TOML: {plain[:1].lower()}{plain[1:]}{at_end}", line, column) from error
+
+
+read_phh: Final = HandReader(_read, _MOST_CHARACTERS, Decimal(1))
+"""Reads PHH. A deal has no hole cards of players who never showed them, and the board only as far as the hand went."""

@@ -1,6 +1,5 @@
 """PokerStars hand histories: the text that every tracker reads."""
 
-from decimal import Decimal
 from typing import Final
 
 from logs.formats import ExportFormat
@@ -32,5 +31,4 @@ POKERSTARS: Final = ExportFormat(
     endings=(".txt",),
     first_words=("PokerStars Hand #", "PokerStars Game #", "PokerStars Zoom Hand #", "PokerStars Home Game Hand #"),
     read=read_pokerstars,
-    chip_value=Decimal("0.01"),
 )

@@ -182,19 +182,12 @@ class Planner:
         yield from _STREETS[street + 1 : betting.round + 1]
 
     def _action_line(self, action: Step) -> str:
-        name, chips = NAME_GAPS[action.position], self._money.chips
+        chips = self._money.chips
+        amount = chips(action.added) if action.added else ""
+        if action.move is Move.RAISE:
+            amount = f"{chips(action.raised_by)} to {chips(action.street_total)}"
         ending = " and is all-in\n" if action.is_all_in else "\n"
-        match action.move:
-            case Move.FOLD:
-                return f"{name}: folds \n"
-            case Move.CHECK:
-                return f"{name}: checks \n"
-            case Move.CALL:
-                return f"{name}: calls {chips(action.added)}{ending}"
-            case Move.BET:
-                return f"{name}: bets {chips(action.added)}{ending}"
-            case Move.RAISE:
-                return f"{name}: raises {chips(action.raised_by)} to {chips(action.street_total)}{ending}"
+        return f"{NAME_GAPS[action.position]}: {action.move.name.lower()}s {amount}{ending}"
 
     def _summary(self, plan: Plan, left_cents: Sequence[int]) -> Iterator[str]:
         """The summary without its seats.

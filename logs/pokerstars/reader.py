@@ -20,12 +20,10 @@ Rules it obeys:
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
-from functools import partial
 from typing import Final
 
 from engine import CALL, FOLD, RAISE, Deal, Game, GameError, IllegalAction, Position, Seat, betting_start
@@ -34,8 +32,8 @@ from engine.game import BettingType
 from engine.hand import hand_values
 from engine.holdem import NO_CAP, holdem_game
 from engine.pots import Pot, side_pots, uncalled
-from logs.errors import HandError, LogError, LogProblem, LogsError, ProblemKind, ProblemReporter
-from logs.files import opened
+from logs.errors import HandError, LogError, LogsError, ProblemKind, ProblemReporter
+from logs.formats import HandReader
 from logs.money import Scale
 from logs.pokerstars.grammar import HEADER, HandText, Move, Post, parse_hand
 from logs.record import HandRecord
@@ -45,45 +43,13 @@ __all__ = ["read_pokerstars"]
 
 _MOST_CHARACTERS: Final = 1 << 16
 """Of a hand."""
-_CENT: Final = Decimal("0.01")
 _LIMIT_CAPS: Final = (3, 4, 4, 4)
 """A bet and three raises; before the flop the big blind is the bet."""
 _STREETS: Final = ("deal", "flop", "turn", "river")
 
 
-def read_pokerstars(
-    source: str | os.PathLike[str] | Iterable[str],
-    *,
-    strict: bool = False,
-    on_problem: Callable[[LogProblem], None] | None = None,
-    chip_value: Decimal | float | None = None,
-) -> Iterator[HandRecord]:
-    """The hands of a file, in its order, as they are read.
-
-    Their numbers are those of the file, their match is named after the table.
-
-    Args:
-        source: the path of a file, or its lines.
-        strict: stop at the first problem, except for a half-written last hand.
-        on_problem: is told of every problem as it is met.
-        chip_value: what a chip is worth in the file's money; None is a cent.
-
-    Raises:
-        LogError: there is no hand in the file.
-        DamagedLogError: a problem was met while reading strictly.
-        OSError: the file cannot be read.
-    """
-    if isinstance(source, str | os.PathLike):
-        path = os.fspath(source)
-        with opened(path, newline=None) as file:
-            lines = iter(partial(file.readline, _MOST_CHARACTERS), "")
-            yield from _read(lines, ProblemReporter(path, strict, on_problem), chip_value)
-    else:
-        yield from _read(iter(source), ProblemReporter("<lines>", strict, on_problem), chip_value)
-
-
-def _read(lines: Iterator[str], problems: ProblemReporter, chip_value: Decimal | float | None) -> Iterator[HandRecord]:
-    chip_cents = 100 * Fraction(Scale(_CENT if chip_value is None else chip_value).chip_value)
+def _read(lines: Iterator[str], problems: ProblemReporter, scale: Scale) -> Iterator[HandRecord]:
+    chip_cents = 100 * Fraction(scale.chip_value)
     count = 0
     for start, hand_lines, is_last in _hands(lines):
         count += 1
@@ -331,3 +297,7 @@ class _Replay:
             for position in sharing:
                 values[position] += pot.amount / len(sharing)
         return tuple(values)
+
+
+read_pokerstars: Final = HandReader(_read, _MOST_CHARACTERS, Decimal("0.01"))
+"""Reads PokerStars hand histories. Hands keep the numbers of the file; their match is named after the table."""
