@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from typing import ClassVar
 
 from bots.view import View
 from engine import Action
@@ -25,7 +26,12 @@ class Bot(ABC):
     A bot that draws random numbers does best to start them anew in `hand_started`, from its seed and
     `view.hand_number`: what it does in a hand then does not depend on the hands before, and a match that was broken
     off, or cut into slices, goes exactly like an undisturbed one. `bots.baseline.RandomBot` does it.
+
+    Attributes:
+        option_help: what each option of the constructor decides, in words, for ``arena bots NAME``.
     """
+
+    option_help: ClassVar[Mapping[str, str]] = {}
 
     @abstractmethod
     def act(self, view: View) -> Action:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 from bots.bot import Bot
 from bots.errors import BotsError
@@ -62,9 +62,10 @@ class RembrantBot(Bot):
         work's. What it leaves open is decided here, with an option wherever another choice is as good: all sizes but
         two, the meaning of the slashes, how hands made on the board count, which hands pay when a check is not free
         (`complete`). Limits for calling raises are given in chips at blinds 1 and 2 and scale with the big blind. On a
-        board with four cards to a straight the work "does not pay bets", which contradicts its tables; here that
-        decides between the moves of a cell, and with ``four_straight=fold`` it overrides the tables. Two cards of a
-        suit are a danger while cards are to come; ``river_danger=true`` follows the work literally, on the river too.
+        board with four cards to a straight the work pays no bets, whatever its tables say; with
+        ``four_straight=slash`` the board only decides between the moves of a cell. Two cards of a suit are a danger
+        while cards are to come; ``river_danger=true`` follows the work literally, on the river too.
+        docs/gap-fillings.md lists all that is decided here.
 
     Other games: in limit games every raise and all-in is the fixed raise. With more than two players the
         opponent is whoever made the last bet or raise of the round (`bots.rembrant.opponent`). Games other
@@ -76,6 +77,12 @@ class RembrantBot(Bot):
 
     Its draws depend only on the seed and the state, so a match that is resumed or split between hands plays the same.
     """
+
+    option_help: ClassVar[Mapping[str, str]] = {
+        **Style.decisions(),
+        "explain": "whether to send a comment with the situation and its rule before each action",
+        "seed": "where the draws of the probabilistic reading start; random by default",
+    }
 
     def __init__(
         self,
@@ -95,11 +102,7 @@ class RembrantBot(Bot):
         explain: bool = False,
         seed: int | None = None,
     ) -> None:
-        """Set the options; all but the last two are the fields of `bots.rembrant.style.Style`.
-
-        Args:
-            explain: send a comment with the situation and its rule before each action.
-            seed: of the draws in the probabilistic reading; random if not given.
+        """Set the options; `option_help` says what each decides.
 
         Raises:
             ValueError: a value is out of range.
@@ -214,6 +217,8 @@ def _explain_cell(view: View, decision: _Decision) -> str:
     limit_chips = cell.limit_chips(view.big_blind)
     if limit_chips is not None:
         return f"{cell.text} (here {limit_chips})"
+    if decision.danger and decision.moves[1] is Move.FOLD is not cell.aggressive:
+        return f"{cell.text} (four to a straight)"
     if cell.passive is Move.CHECK and view.to_call:
         return f"{cell.text} (which costs {view.to_call})"
     if decision.chance not in (0.0, 1.0):

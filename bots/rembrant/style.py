@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Final, TypeVar
 
 __all__ = ["DETERMINISTIC", "PROBABILISTIC", "Style"]
+
+_Value = TypeVar("_Value")
 
 DETERMINISTIC: Final = "deterministic"
 PROBABILISTIC: Final = "probabilistic"
@@ -16,39 +19,55 @@ _LARGEST_SIZE: Final = 1e6
 """Any larger size is all-in in every game."""
 
 
+def _option(default: _Value, decides: str) -> _Value:
+    """A field whose metadata say what it decides."""
+    chosen: _Value = field(default=default, metadata={"decides": decides})
+    return chosen
+
+
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How to play where the work is silent.
+    """How to play where the work is silent; `decisions` says what each field decides.
 
     Raises:
         ValueError: a value is out of range; the sentence names it.
     """
 
-    reading: str = DETERMINISTIC
-    """How the board decides a cell with a slash: by fixed rules, or by the probabilities below."""
-    chance: float = 0.5
-    """Probability of the more aggressive move on a board that is neither dry nor invites draws."""
-    chance_danger: float = 0.8
-    """The same, on a board that invites draws."""
-    chance_dry: float = 0.2
-    """The same, on a dry board."""
-    river_danger: bool = False
-    """Whether two cards of a suit count as danger on the river too."""
-    four_straight: str = "slash"
-    """Four cards to a straight on the board: ``slash`` decides the cells with a slash, ``fold`` folds everything below
-    a straight to any bet."""
-    complete: int = 8
-    """The last group with which a bot that has posted a blind calls where a check is not free: 7, 8 or 9."""
-    open_bb: float = 4.0
-    """The first raise before the flop, in big blinds."""
-    reraise_times: float = 3.5
-    """A re-raise before the flop, as a multiple of the opponent's raise."""
-    bet_pot: float = 0.667
-    """A bet after the flop, as a fraction of the pot."""
-    bet_pot_danger: float = 1.0
-    """The same, on a board that invites draws."""
-    raise_times: float = 3.5
-    """A re-raise after the flop, as a multiple of the opponent's bet or raise."""
+    reading: str = _option(
+        DETERMINISTIC,
+        "how the board chooses between the two moves of a cell with a slash: deterministic, by fixed rules; "
+        "probabilistic, by the three chances",
+    )
+    chance: float = _option(
+        0.5,
+        "0 to 1, probabilistic reading: the probability of the more aggressive move on a board that is neither dry nor "
+        "invites draws",
+    )
+    chance_danger: float = _option(0.8, "the same on a board that invites draws")
+    chance_dry: float = _option(0.2, "the same on a dry board, and where one card makes a straight")
+    river_danger: bool = _option(
+        False, "whether two cards of a suit count as danger on the river, where no draw is left"
+    )
+    four_straight: str = _option(
+        "fold",
+        "what four cards to a straight on the board mean for a hand below a straight: fold, no bet is paid, in the "
+        "work's own words; slash, they decide only the cells with a slash",
+    )
+    complete: int = _option(
+        8, "7, 8 or 9: the last group with which a bot that has posted a blind calls where the table says check"
+    )
+    open_bb: float = _option(4.0, "the first raise before the flop, in big blinds; the work says 3 to 5")
+    reraise_times: float = _option(
+        3.5, "a re-raise before the flop, as a multiple of the opponent's raise; the work says 3 to 4"
+    )
+    bet_pot: float = _option(0.667, "a bet after the flop, as a fraction of the pot")
+    bet_pot_danger: float = _option(1.0, "the same on a board that invites draws")
+    raise_times: float = _option(3.5, "a re-raise after the flop, as a multiple of the opponent's bet or raise")
+
+    @classmethod
+    def decisions(cls) -> Mapping[str, str]:
+        """What each field decides."""
+        return {one.name: one.metadata["decides"] for one in fields(cls)}
 
     def __post_init__(self) -> None:
         _require("reading", self.reading, (DETERMINISTIC, PROBABILISTIC))

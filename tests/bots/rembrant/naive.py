@@ -134,6 +134,12 @@ def takes_aggressive(cell: str, name: str, hole: Sequence[str], board: Sequence[
     return invites_draws(board)
 
 
+def pays_no_bet(name: str, board: Sequence[str]) -> bool:
+    """Whether the work folds to any bet: one card makes a straight, and the hand is below one."""
+    is_below = not any(word in name for word in ("straight", "flush", "full_house"))
+    return is_below and board_facts(board).is_four_to_straight
+
+
 def invites_draws(board: Sequence[str]) -> bool:
     facts = board_facts(board)
     return facts.has_three_in_a_row or (facts.most_of_a_suit >= 2 and len(board) < 5)

@@ -93,7 +93,10 @@ def test_limit_games_have_one_size(view_of: ViewOf, state: str, action: Action) 
 def test_four_to_a_straight_before_the_tables(view_of: ViewOf) -> None:
     def act(hole: str, betting: str, four_straight: str) -> Action:
         state = f"MATCHSTATE:1:0:cc/cc/{betting}:|{hole}/9c8d7h/5s"
-        return RembrantBot(four_straight=four_straight).act(view_of("nolimit", state))
+        action = RembrantBot(four_straight=four_straight).act(view_of("nolimit", state))
+        if four_straight == "fold":
+            assert RembrantBot().act(view_of("nolimit", state)) == action, "the work's own words are the default"
+        return action
 
     assert act("9h9s", "r400", "slash") == raise_to(100 + 1050), "a set re-raises"
     assert act("9h9s", "r400", "fold") == FOLD
@@ -130,6 +133,14 @@ def test_explanations(view_of: ViewOf) -> None:
     assert say("MATCHSTATE:1:0:r300c/c:|AhKs/Kc8c3d", reading="probabilistic", chance_danger=0.99, seed=1) == (
         "# flop AhKs on Kc8c3d: pair, top; board: two of a suit; opponent: check; "
         "table 12: check/raise (raise 99%) -> raise, r900\r\n"
+    )
+
+
+def test_the_explanation_of_a_bet_not_paid(view_of: ViewOf) -> None:
+    view = view_of("nolimit", "MATCHSTATE:1:0:cc/cc/r400:|9h9s/9c8d7h/5s")
+    assert comment_of(RembrantBot(explain=True), view) == (
+        "# turn 9h9s on 9c8d7h5s: trips, set; board: four to a straight, three in a row; opponent: raise; "
+        "table 14: re-raise (four to a straight) -> fold, f\r\n"
     )
 
 
