@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from engine import Rule, Seat
+from engine.errors import PortableError
 
 __all__ = [
     "BotExited",
@@ -39,7 +40,7 @@ __all__ = [
 _MOST_CHARACTERS: Final = 300
 
 
-class BotsError(Exception):
+class BotsError(PortableError):
     """The root of this package's errors."""
 
 
@@ -104,9 +105,6 @@ class BotFailure(BotsError):
         self.hand_number = hand_number
         self.state = state
         self.traceback = traceback_text
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return BotFailure, (str(self), self.seat, self.hand_number, self.state, self.traceback)
 
 
 class RemoteBotError(BotsError):

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from engine import Seat
+from engine.errors import PortableError
 
 __all__ = [
     "Cause",
@@ -46,7 +47,7 @@ __all__ = [
 ]
 
 
-class DealerError(Exception):
+class DealerError(PortableError):
     """The root of all errors of this package."""
 
 

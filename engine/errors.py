@@ -1,9 +1,10 @@
 """Everything the engine can refuse.
 
-    EngineError
-    ├── CardError       a text that is not a card
-    ├── GameError       a game that cannot be played as defined
-    └── IllegalAction   an action the rules refuse; `rule` names the rule
+    PortableError           the root of every package's errors
+    └── EngineError         the root of this package's (also a ValueError)
+        ├── CardError       a text that is not a card
+        ├── GameError       a game that cannot be played as defined
+        └── IllegalAction   an action the rules refuse; `rule` names the rule
 
 Each message is one sentence that a person can act on.
 """
@@ -12,10 +13,35 @@ from __future__ import annotations
 
 import enum
 
-__all__ = ["CardError", "EngineError", "GameError", "IllegalAction", "Rule"]
+__all__ = ["CardError", "EngineError", "GameError", "IllegalAction", "PortableError", "Rule"]
 
 
-class EngineError(ValueError):
+class PortableError(Exception):
+    """An error that is the same in every process: equal, and pickled, by what it was made of."""
+
+    def __new__(cls, *args: object, **kwargs: object) -> PortableError:
+        """Remember the arguments of the constructor, whatever it makes of them."""
+        self = super().__new__(cls, *args)
+        self._made_of = args, kwargs
+        return self
+
+    _made_of: tuple[tuple[object, ...], dict[str, object]]
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _made_again, (type(self), *self._made_of), vars(self)
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self._made_of == getattr(other, "_made_of", None)
+
+    def __hash__(self) -> int:
+        return hash((type(self), str(self)))
+
+
+def _made_again(kind: type[PortableError], args: tuple[object, ...], kwargs: dict[str, object]) -> PortableError:
+    return kind(*args, **kwargs)
+
+
+class EngineError(PortableError, ValueError):
     """The root of this package's errors."""
 
 

@@ -21,6 +21,8 @@ import enum
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from engine.errors import PortableError
+
 __all__ = [
     "DamagedLogError",
     "ExportError",
@@ -36,7 +38,7 @@ __all__ = [
 ]
 
 
-class LogsError(Exception):
+class LogsError(PortableError):
     """The root of this package's errors."""
 
 

@@ -11,10 +11,12 @@ A remote error ends its session for good: every further call of the session rais
 
 from __future__ import annotations
 
+from engine.errors import PortableError
+
 __all__ = ["FormatError", "GameDefinitionError", "LocalProtocolError", "ProtocolError", "RemoteProtocolError"]
 
 
-class ProtocolError(Exception):
+class ProtocolError(PortableError):
     """The root of this package's errors."""
 
 

@@ -9,7 +9,6 @@ import types
 import pytest
 
 import engine
-import engine.errors
 from engine import equity, parse_cards, starting_hands
 
 
@@ -24,11 +23,3 @@ def test_all_that_is_imported_is_exported() -> None:
     public = {name for name, value in vars(engine).items() if name[0] != "_" and not inspect.ismodule(value)}
     assert set(engine.__all__) == public
     assert len(engine.__all__) == len(public)
-
-
-def test_every_error_is_in_the_tree() -> None:
-    tree = engine.errors.__doc__ or ""
-    for name, value in vars(engine.errors).items():
-        if inspect.isclass(value) and issubclass(value, Exception):
-            assert issubclass(value, engine.EngineError)
-            assert f" {name}" in tree

@@ -1,0 +1,99 @@
+"""Every error of every package: drawn in its tree, told in one sentence, and the same in every process."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pickle
+import typing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dealer.doctor.inbox import Ending
+from dealer.errors import Cause, MatchFailure, SettingProblem
+from engine import Rule
+from engine.errors import PortableError
+from logs.errors import LogProblem, ProblemKind
+
+TREES = [importlib.import_module(f"{package}.errors") for package in ("engine", "protocol", "logs", "bots", "dealer")]
+CLASSES = [
+    value
+    for tree in TREES
+    for value in vars(tree).values()
+    if inspect.isclass(value) and issubclass(value, Exception) and value.__module__ == tree.__name__
+]
+
+SAMPLES: dict[Any, object] = {
+    str: "what is wrong",
+    int: 7,
+    float: 2.5,
+    bool: True,
+    bytes: b"MATCHSTATE",
+    Path: Path("runs") / "one",
+    Rule: Rule.RAISE_CAP,
+    Cause: Cause(),
+    LogProblem: LogProblem("x.log", 7, 12, "bad", ProblemKind.SKIPPED),
+    Any: Ending.CLOSED,
+    object: "reasons",
+}
+"""An argument of each type that errors are made of."""
+
+
+def sample(hint: Any) -> object:
+    """An argument of this type; of a union, of its first member."""
+    hint = getattr(hint, "__supertype__", hint)
+    if hint in SAMPLES:
+        return SAMPLES[hint]
+    first = typing.get_args(hint)[0]
+    return [sample(first)] * 2 if typing.get_origin(hint) not in (typing.Union, type(int | str)) else sample(first)
+
+
+def made(kind: type[Exception]) -> Exception:
+    """An error with an argument for every parameter of its constructor."""
+    if "__init__" not in {name for base in kind.__mro__ if issubclass(base, PortableError) for name in vars(base)}:
+        return kind("what is wrong")
+    if kind.__init__ is sample_config.__init__:
+        return kind("what is wrong", SettingProblem("hands", "too few"), source="run.toml")  # type: ignore[call-arg]
+    hints = typing.get_type_hints(kind.__init__)
+    args: list[object] = []
+    kwargs: dict[str, object] = {}
+    for name, parameter in list(inspect.signature(kind.__init__).parameters.items())[1:]:
+        if parameter.kind is parameter.KEYWORD_ONLY:
+            kwargs[name] = sample(hints[name])
+        else:
+            args.append(sample(hints[name]))
+    return kind(*args, **kwargs)
+
+
+sample_config = importlib.import_module("dealer.errors").ConfigError
+
+
+@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
+def test_every_error_travels_whole(kind: type[Exception]) -> None:
+    error = made(kind)
+    error.add_note("in hand 7")
+    copy = pickle.loads(pickle.dumps(error))
+    assert type(copy) is kind
+    assert copy == error
+    assert hash(copy) == hash(error)
+    assert (str(copy), vars(copy), copy.args) == (str(error), vars(error), error.args)
+    assert isinstance(error, MatchFailure) or (str(error) and "\n" not in str(error))
+
+
+@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
+def test_errors_differ_by_kind_and_by_what_they_say(kind: type[Exception]) -> None:
+    error = made(kind)
+    assert error != made(next(other for other in CLASSES if other is not kind))
+    assert error != ValueError(*error.args)
+    if kind.__init__ is Exception.__init__:
+        assert error != kind("something else")
+
+
+@pytest.mark.parametrize("tree", TREES, ids=lambda tree: tree.__name__)
+def test_every_error_is_drawn(tree: Any) -> None:
+    for kind in CLASSES:
+        if kind.__module__ == tree.__name__:
+            assert f" {kind.__name__} " in f" {tree.__doc__} ".replace("\n", " ")
+            assert kind.__name__ in tree.__all__
