@@ -24,7 +24,8 @@ _LONGEST_S = 0.05
 class LocalRun(MatchRun):
     """A match inside this process."""
 
-    _match: InProcessMatch | None = None
+    def _prepare(self) -> None:
+        self._match: InProcessMatch | None = None
 
     async def _play_until(self, hands: int) -> Cause | None:
         match = self._match

@@ -117,6 +117,11 @@ class MatchRun(ABC):
             _log.info("match %s: resumed after %d hands", plan.setup.name, picked_up.progress.hands)
         self._files: MatchFiles | None = None
         self._watchers: tuple[Watcher, ...] = (self.tally, Journal(plan.setup), _Start(self), *watchers)
+        self._prepare()
+
+    @abstractmethod
+    def _prepare(self) -> None:
+        """Set up what a kind of run has more of."""
 
     # ---- what a run over TCP has more to say about
 
@@ -219,12 +224,14 @@ class MatchRun(ABC):
         if aftermath.exit_code is not None:
             self.exit_codes[seat] = aftermath.exit_code
         self.failure = text + process_sentences(aftermath.exit_code, aftermath.last_lines)
-        self._report(Fault(seat, aftermath.kind, -1 if is_before_start else hand, cause.line, Remedy.MATCH_ENDED))
+        self._tell(
+            FaultSeen(Fault(seat, aftermath.kind, -1 if is_before_start else hand, cause.line, Remedy.MATCH_ENDED))
+        )
 
-    def _report(self, fault: Fault) -> NotWritten | None:
-        """Tell the watchers of a fault; returns why that failed, if it did."""
+    def _tell(self, event: Event) -> NotWritten | None:
+        """Tell the watchers of something; returns why that failed, if it did."""
         try:
-            Audience(self._watchers).tell(FaultSeen(fault))
+            Audience(self._watchers).tell(event)
         except OSError as error:
             return NotWritten.of(error)
         return None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 
-from dealer.match.events import Event, FaultSeen, HandFinished, Watcher
+from dealer.match.events import Event, FaultSeen, HandFinished, StrayConnection, Watcher
 from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.record.response_times import ResponseTimes
 from dealer.record.resume import PickedUp
@@ -25,9 +25,10 @@ class Tally(Watcher):
         first_faults: the first fault, if there was one.
         restarts: how often a player was started again.
         times: how long answers took.
+        strays: how many connections were turned away, in all; latest_strays: the last of them.
     """
 
-    wants = frozenset({FaultSeen, HandFinished})
+    wants = frozenset({FaultSeen, StrayConnection, HandFinished})
 
     def __init__(self, game: Game, on_values: Callable[[Sequence[float]], None] | None = None) -> None:
         """Start at nothing.
@@ -44,6 +45,8 @@ class Tally(Watcher):
         self.first_faults: list[Fault | None] = [None] * players
         self.restarts = [0] * players
         self.times = [ResponseTimes() for _ in range(players)]
+        self.strays = 0
+        self.latest_strays: deque[StrayConnection] = deque(maxlen=8)
         self._gone: set[int] = set()
 
     def restore(self, picked_up: PickedUp) -> None:
@@ -62,6 +65,9 @@ class Tally(Watcher):
             self._count_hand(event.record)
         elif isinstance(event, FaultSeen):
             self.count_fault(event.fault)
+        elif isinstance(event, StrayConnection):
+            self.strays += 1
+            self.latest_strays.append(event)
 
     def _count_hand(self, record: HandRecord) -> None:
         self.hands += 1

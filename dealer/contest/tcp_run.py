@@ -10,17 +10,16 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Coroutine
 from functools import partial
 
-from dealer.contest.match_run import Aftermath, MatchPlan, MatchRun
+from dealer.contest.match_run import Aftermath, MatchRun
 from dealer.errors import LaunchError
 from dealer.match import Match
 from dealer.match.causes import Cause, NotStarted, PlayerCause, StartProblem
-from dealer.match.events import Watcher
+from dealer.match.events import FaultSeen
 from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.match.setup import Loss, Phase
-from dealer.record.resume import PickedUp
 from dealer.table.connections import Connections
 from dealer.table.launcher import BotProcess, stop_all
 from dealer.table.loop import Changes
@@ -46,20 +45,12 @@ class TcpRun(MatchRun):
         ports: by seat, once listening.
     """
 
-    def __init__(
-        self,
-        plan: MatchPlan,
-        watchers: Sequence[Watcher] = (),
-        picked_up: PickedUp | None = None,
-        on_values: Callable[[Sequence[float]], None] | None = None,
-    ) -> None:
-        """Prepare a run: see `MatchRun`."""
-        super().__init__(plan, watchers, picked_up, on_values)
+    def _prepare(self) -> None:
         self.ports: list[int] = []
         self._opened_s = time.monotonic()
         self._processes: dict[Seat, BotProcess] = {}
-        self._failures_in_a_row = [0] * plan.setup.game.num_players
-        self._answers_before = [0] * plan.setup.game.num_players
+        self._failures_in_a_row = [0] * len(self.plan.players)
+        self._answers_before = [0] * len(self.plan.players)
         self._lost_again: dict[Seat, Loss | None] = {}
         """Seats that are being filled again, and what has befallen them meanwhile."""
         self._connections: Connections | None = None
@@ -136,8 +127,15 @@ class TcpRun(MatchRun):
         plan = self.plan
         match = Match(plan.setup, self._watchers, progress=self._progress)
         match.play_until(hands)
-        connections = Connections(match, host=plan.host, coalesce_s=plan.coalesce_s)
+        connections = Connections(
+            match,
+            host=plan.host,
+            reads_versions=True,
+            may_return=[Seat(seat) for seat, player in enumerate(plan.players) if player.kind is PlayerKind.TCP],
+            coalesce_s=plan.coalesce_s,
+        )
         connections.on_loss = partial(self._on_loss, connections)
+        connections.on_stray = self._tell
         self.ports = connections.listen(plan.ports)
         self._connections = connections
         self._opened_s = time.monotonic()
@@ -183,7 +181,7 @@ class TcpRun(MatchRun):
             lambda: match.phase is not Phase.CONNECTING or bool(self._ended_early(connections))
         )
         for seat in self._ended_early(connections) if match.phase is Phase.CONNECTING else ():
-            match.fail(NotStarted(seat, StartProblem.ENDED))
+            match.fail(connections.start_cause(seat, StartProblem.ENDED))
             connections.after_step()
 
     def _ended_early(self, connections: Connections) -> list[Seat]:
@@ -213,7 +211,7 @@ class TcpRun(MatchRun):
                 await asyncio.to_thread(self._processes[seat].stop)
             comes_back = self._comes_back(loss)
             remedy = Remedy.RESTARTED if comes_back else Remedy.FORFEITED
-            problem = self._report(Fault(seat, kind, loss.hand_number, line, remedy))
+            problem = self._tell(FaultSeen(Fault(seat, kind, loss.hand_number, line, remedy)))
             if problem is not None:
                 connections.match.fail(problem)
                 connections.after_step()

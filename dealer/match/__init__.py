@@ -23,10 +23,11 @@ from dealer.match.events import (
     MatchEnded,
     MatchStarted,
     Settled,
+    StrayConnection,
     VersionDiffers,
     Watcher,
 )
-from dealer.match.faults import Fault, FaultKind, FaultPolicy, Remedy, ReplyProblem
+from dealer.match.faults import Fault, FaultKind, FaultPolicy, Remedy, ReplyProblem, StrayProblem
 from dealer.match.match import Match
 from dealer.match.setup import NO_PROGRESS, Loss, MatchSetup, Phase, Progress, Question
 
@@ -59,6 +60,8 @@ __all__ = [
     "Remedy",
     "ReplyProblem",
     "Settled",
+    "StrayConnection",
+    "StrayProblem",
     "TimeLimits",
     "VersionDiffers",
     "Watcher",

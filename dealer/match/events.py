@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from dealer.match.causes import Cause
-from dealer.match.faults import Fault, ReplyProblem
+from dealer.match.faults import Fault, ReplyProblem, StrayProblem
 from dealer.match.setup import MatchSetup
 from engine import Action, BettingState, Deal, Seat
 from logs import HandRecord
@@ -36,6 +36,7 @@ __all__ = [
     "MatchEnded",
     "MatchStarted",
     "Settled",
+    "StrayConnection",
     "VersionDiffers",
     "Watcher",
 ]
@@ -169,6 +170,23 @@ class MatchEnded:
     waited_us: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class StrayConnection:
+    """Somebody connected to the port of a seat and was turned away: not the player, as far as anybody can tell.
+
+    Attributes:
+        seat: whose port it was.
+        host: the address of the visitor.
+        problem: why.
+        line: how its words began; empty if there were none.
+    """
+
+    seat: Seat
+    host: str
+    problem: StrayProblem
+    line: bytes
+
+
 Event: TypeAlias = (
     MatchStarted
     | VersionDiffers
@@ -176,6 +194,7 @@ Event: TypeAlias = (
     | LineSent
     | LineReceived
     | FaultSeen
+    | StrayConnection
     | ActionPlayed
     | HandFinished
     | HandClosed
@@ -194,7 +213,9 @@ class Watcher:
             they come only to watchers that name them.
     """
 
-    wants: frozenset[type] = frozenset({MatchStarted, HandStarted, FaultSeen, HandFinished, HandClosed, MatchEnded})
+    wants: frozenset[type] = frozenset(
+        {MatchStarted, HandStarted, FaultSeen, StrayConnection, HandFinished, HandClosed, MatchEnded}
+    )
 
     def notice(self, event: Event) -> None:
         """Something happened that the watcher wants to know.

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from engine import Action, Seat
 
-__all__ = ["QUOTED_BYTES", "Fault", "FaultKind", "FaultPolicy", "Remedy", "ReplyProblem"]
+__all__ = ["QUOTED_BYTES", "Fault", "FaultKind", "FaultPolicy", "Remedy", "ReplyProblem", "StrayProblem"]
 
 
 QUOTED_BYTES = 120
@@ -34,6 +34,16 @@ class FaultKind(enum.Enum):
     """The player's process ended."""
     FLOOD = "flood"
     """A player that does not read what it is sent, or sends line after line without answering."""
+
+
+class StrayProblem(enum.Enum):
+    """Why a connection to a seat's port was turned away; the value follows "it" in a sentence."""
+
+    LEFT = "closed the connection without a word"
+    NO_VERSION = "did not begin with a version line"
+    SILENT = "said nothing"
+    TAKEN = "named its version, but the player of this seat is another"
+    LEFT_EARLY = "left before the match began"
 
 
 class ReplyProblem(enum.Enum):

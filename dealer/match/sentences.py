@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from dealer.match import causes
 from dealer.match.clocks import Limit
+from dealer.match.events import StrayConnection
 
-__all__ = ["process_sentences", "sentence_of"]
+__all__ = ["process_sentences", "sentence_of", "stray_sentence"]
 
 _START_CLAUSES = {
     causes.StartProblem.NOT_CONNECTED: "has not connected within {:g} s",
@@ -36,6 +37,12 @@ def sentence_of(cause: causes.Cause, names: Sequence[str], hand_number: int) -> 
     if isinstance(cause, causes.BotFailed):
         return f"{names[cause.seat]}: {cause.problem.removesuffix('.')}."
     return f"{names[cause.seat]} {_player_clause(cause, hand_number)}."
+
+
+def stray_sentence(event: StrayConnection, name: str) -> str:
+    """Who was turned away at a player's port, and why."""
+    quoted = f": {event.line.decode('utf-8', 'backslashreplace').rstrip()!r}" if event.line else ""
+    return f"a connection from {event.host} to {name}'s port was closed: it {event.problem.value}{quoted}"
 
 
 def process_sentences(exit_code: int | None, last_lines: Sequence[str] | None) -> str:

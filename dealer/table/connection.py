@@ -6,20 +6,18 @@ import socket
 from collections.abc import Callable
 
 from dealer.errors import UnreadLinesError
+from dealer.table.door import WOULD_BLOCK
 from dealer.table.loop import MatchLoop, Waiting
 from engine import Seat
 
-__all__ = ["WOULD_BLOCK", "Connection"]
-
-WOULD_BLOCK = (BlockingIOError, InterruptedError)
-"""What reading or writing raises where nothing can be read or written yet."""
+__all__ = ["Connection"]
 
 
 class Connection:
     """The socket of one seat; knows nothing of the match.
 
     Attributes:
-        seat: whose it is.
+        seat: whose it is. host: the address of the player.
         recv: reads from the socket.
         eof: set when the player has closed its side; it is not read any more.
         is_read: whether the socket is watched for input.
@@ -38,6 +36,7 @@ class Connection:
         "_sock",
         "_unsent",
         "eof",
+        "host",
         "is_read",
         "recv",
         "seat",
@@ -47,6 +46,7 @@ class Connection:
         self,
         seat: Seat,
         sock: socket.socket,
+        host: str,
         loop: MatchLoop,
         queue: Callable[[Waiting], None],
         max_unsent_bytes: int,
@@ -58,6 +58,7 @@ class Connection:
         Args:
             seat: whose it is.
             sock: the socket, not blocking.
+            host: the address of the player.
             loop: where it is watched.
             queue: has this connection flushed later.
             max_unsent_bytes: how much may wait to be sent.
@@ -65,6 +66,7 @@ class Connection:
             on_drained: called when bytes that had to wait have been sent.
         """
         self.seat = seat
+        self.host = host
         self.recv = sock.recv
         self.eof = False
         self.is_read = False

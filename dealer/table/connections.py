@@ -13,19 +13,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import socket
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
 from dealer.errors import ListenError
 from dealer.match import Match, Phase
 from dealer.match.causes import InternalError, NotStarted, StartProblem, sending_failed
+from dealer.match.events import StrayConnection
+from dealer.match.faults import QUOTED_BYTES, StrayProblem
 from dealer.match.setup import Loss
-from dealer.table.connection import WOULD_BLOCK, Connection
+from dealer.table.connection import Connection
+from dealer.table.door import WOULD_BLOCK, Door
 from dealer.table.loop import Changes, MatchLoop
 from engine import Seat
+from protocol import DealerSession, Handshake, RemoteProtocolError
 
 __all__ = ["Connections"]
 
@@ -48,6 +51,7 @@ class Connections:
         changes: notified whenever a player connects, comes back or is lost, and when the match holds or is over.
         on_loss: decides about a player lost while the match goes on, by `reopen` or the match's `forfeit`; unless set,
             the player forfeits.
+        on_stray: told of every connection that was turned away.
     """
 
     def __init__(
@@ -55,6 +59,8 @@ class Connections:
         match: Match,
         *,
         host: str = "127.0.0.1",
+        reads_versions: bool = False,
+        may_return: Collection[Seat] = (),
         coalesce_s: float | None = None,
         max_unread_bytes: int = 1 << 16,
         max_unsent_bytes: int = 1 << 20,
@@ -64,7 +70,10 @@ class Connections:
 
         Args:
             match: the match to be played.
-            host: the address to listen on.
+            host: the address to listen on; `LOOPBACK` stands for all that no other machine can reach.
+            reads_versions: a seat is taken by a version line, not by whoever connects first.
+            may_return: the seats whose players may connect again at any time, from the address they have come from,
+                and then play on over the new connection; needs `reads_versions`.
             coalesce_s: how long lines to players that are not to act are held back, unless a question to them takes
                 them along. None sends them as soon as no reply waits to be served, at most a millisecond later.
             max_unread_bytes: see the module.
@@ -79,8 +88,12 @@ class Connections:
         self._max_unsent_bytes = max_unsent_bytes
         self._drain_timeout_s = drain_timeout_s
         self._host = host
+        self._reads_versions = reads_versions
+        self._may_return = may_return
+        self._strays: dict[Seat, StrayConnection] = {}
+        self.on_stray: Callable[[StrayConnection], object] = lambda event: None
         players = match.setup.game.num_players
-        self._listeners: list[socket.socket | None] = [None] * players
+        self._doors: list[Door | None] = [None] * players
         self._connections: list[Connection | None] = [None] * players
         self._ports: list[int] = []
         self._running_loop: MatchLoop | None = None
@@ -117,34 +130,29 @@ class Connections:
         Raises:
             ListenError: a port cannot be had.
         """
-        self._ports = [0] * len(self._listeners)
+        self._ports = [0] * len(self._doors)
         try:
-            for seat in range(len(self._listeners)):
-                self._listen_at(Seat(seat), ports[seat] if seat < len(ports) else 0)
+            for seat in range(len(self._doors)):
+                self._open_door(Seat(seat), ports[seat] if seat < len(ports) else 0)
         except ListenError:
             self.close()
             raise
         return list(self._ports)
 
-    def _listen_at(self, seat: Seat, port: int) -> socket.socket:
-        family = socket.AF_INET6 if ":" in self._host else socket.AF_INET
-        listener = None
+    def _open_door(self, seat: Seat, port: int) -> Door:
+        door = Door(self._host, port, seat, is_version=self._is_version if self._reads_versions else None)
+        self._doors[seat] = door
+        self._ports[seat] = door.port
+        _log.info("%s: listening on %s port %d", self.label(seat), self._host, door.port)
+        return door
+
+    def _is_version(self, line: bytes) -> bool:
+        session = DealerSession(self.match.setup.game)
+        session.receive_data(line + b"\n")
         try:
-            listener = socket.socket(family, socket.SOCK_STREAM)
-            if port and os.name != "nt":
-                # Makes the port of a dealer that has just ended usable again; on Windows it would share a port in use.
-                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listener.bind((self._host, port))
-            listener.listen(8)
-        except (OSError, OverflowError) as error:
-            if listener is not None:
-                listener.close()
-            raise ListenError(self._host, port, seat, getattr(error, "strerror", None) or error) from None
-        listener.setblocking(False)
-        self._listeners[seat] = listener
-        self._ports[seat] = listener.getsockname()[1]
-        _log.info("%s: listening on %s port %d", self.label(seat), self._host, self._ports[seat])
-        return listener
+            return isinstance(session.next_event(), Handshake)
+        except RemoteProtocolError:
+            return False
 
     def reopen(self, seat: Seat) -> int:
         """Listen again for a lost player, at the port its seat had, or at another if that is taken.
@@ -155,22 +163,20 @@ class Connections:
         Raises:
             ListenError: no port can be had.
         """
-        if self._listeners[seat] is None:
+        if self._doors[seat] is None:
             try:
-                listener = self._listen_at(seat, self._ports[seat])
+                door = self._open_door(seat, self._ports[seat])
             except ListenError:
-                listener = self._listen_at(seat, 0)
-            self._loop.add_reader(listener, self._accept, seat)
+                door = self._open_door(seat, 0)
+            self._watch(door, seat)
         return self._ports[seat]
 
     def close_seat(self, seat: Seat) -> None:
         """Stop listening for the player of a seat, and close its connection."""
-        self._close_listener(seat)
-        connection, self._connections[seat] = self._connections[seat], None
+        self._close_door(seat)
+        connection = self._connections[seat]
         if connection is not None:
-            self._paused.discard(connection)
-            self._returning.discard(seat)
-            connection.close()
+            self._drop(seat, connection)
 
     def label(self, seat: Seat) -> str:
         """A seat of this match, as the log of the program names it."""
@@ -186,13 +192,13 @@ class Connections:
         start_us = match.setup.limits.start_us
         start_timer = None if start_us is None else loop.call_later(min(start_us / 1e6, 1e8), self._start_timed_out)
         awaited = match.missing_seats()
-        for seat, listener in enumerate(self._listeners):
-            if listener is None:
+        for seat, door in enumerate(self._doors):
+            if door is None:
                 raise RuntimeError("listen() comes first")
             if seat in awaited:
-                loop.add_reader(listener, self._accept, Seat(seat))
+                self._watch(door, Seat(seat))
             else:
-                self._close_listener(seat)
+                self._close_door(seat)
         match.open()
         self.changes.notify()
         self._needs_step = True
@@ -209,38 +215,58 @@ class Connections:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        for seat in range(len(self._listeners)):
-            self._close_listener(seat)
+        for seat in range(len(self._doors)):
+            self._close_door(seat)
         for connection in self._connections:
             if connection is not None:
                 connection.close()
         self._connections = [None] * len(self._connections)
 
-    def _close_listener(self, seat: int) -> None:
-        listener = self._listeners[seat]
-        if listener is not None:
-            if self._running_loop is not None:
-                self._running_loop.remove_reader(listener)
-            listener.close()
-            self._listeners[seat] = None
+    def _close_door(self, seat: int) -> None:
+        door, self._doors[seat] = self._doors[seat], None
+        if door is not None:
+            door.close()
 
-    def _accept(self, seat: Seat) -> None:
-        listener = self._listeners[seat]
-        if listener is None:
-            return
+    def _watch(self, door: Door, seat: Seat) -> None:
+        door.watch(self._loop, partial(self._admit, seat), partial(self._turn_away, seat))
+
+    def _turn_away(self, seat: Seat, host: str, problem: StrayProblem, line: bytes) -> None:
+        self._strays[seat] = stray = StrayConnection(seat, host, problem, line)
+        self.on_stray(stray)
+        self.changes.notify()
+
+    def start_cause(self, seat: Seat, problem: StartProblem, limit_us: int = 0) -> NotStarted:
+        """Why a player has not taken its seat, by what was seen at its door."""
+        door, stray = self._doors[seat], self._strays.get(seat)
+        if door is not None and door.has_visitor:
+            return NotStarted(seat, StartProblem.VERSION_LATE, limit_us)
+        if stray is None or seat in self._may_return:
+            return NotStarted(seat, problem, limit_us)
+        # Nobody else knows the port of a player that we have started.
+        if stray.problem is StrayProblem.NO_VERSION:
+            return NotStarted(seat, StartProblem.UNREADABLE_VERSION, line=stray.line)
+        return NotStarted(seat, StartProblem.LEFT)
+
+    def _admit(self, seat: Seat, sock: socket.socket, host: str, said: bytes) -> None:
+        """Give the seat to a player that has come, for the first time or again."""
+        match, before = self.match, self._connections[seat]
         try:
-            sock, address = listener.accept()
-        except OSError:
-            return
-        sock.setblocking(False)
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        _log.info("%s: connected from %s port %d", self.label(seat), *address[:2])
-        self._close_listener(seat)
-        try:
+            if host != before.host if before is not None else not match.is_awaited(seat):
+                sock.close()
+                self._turn_away(seat, host, StrayProblem.TAKEN, said[:QUOTED_BYTES])
+                return
+            _log.info("%s: connected from %s", self.label(seat), host)
+            if before is not None:
+                # The player says itself that its earlier connection is no good any more.
+                self._drop(seat, before)
+                match.unseat(seat)
+            if seat not in self._may_return:
+                self._close_door(seat)
             loop = self._loop
             connection = self._connections[seat] = Connection(
                 seat,
                 sock,
+                host,
                 loop,
                 loop.soon() if self._coalesce_s is None else loop.later(self._coalesce_s),
                 self._max_unsent_bytes,
@@ -248,13 +274,21 @@ class Connections:
                 self.changes.notify,
             )
             self._read(connection)
-            if self.match.phase is not Phase.CONNECTING:
+            if match.phase is not Phase.CONNECTING:
                 self._returning.add(seat)
-            self.match.connect(seat, connection.write)
+            match.connect(seat, connection.write)
+            if said:
+                match.receive(seat, said)
             self.changes.notify()
             self.after_step()
         except Exception as error:
             self.fail_by_mistake(error)
+
+    def _drop(self, seat: Seat, connection: Connection) -> None:
+        self._connections[seat] = None
+        self._paused.discard(connection)
+        self._returning.discard(seat)
+        connection.close()
 
     def _read(self, connection: Connection) -> None:
         connection.start_reading(partial(self._on_readable, connection))
@@ -275,6 +309,10 @@ class Connections:
                     connection.stop_reading()
                     self._paused.add(connection)
                     self._needs_step = True
+            elif match.phase is Phase.CONNECTING and seat in self._may_return:
+                self._drop(seat, connection)
+                match.unseat(seat)
+                self._turn_away(seat, connection.host, StrayProblem.LEFT_EARLY, b"")
             else:
                 connection.eof = True
                 connection.stop_reading()
@@ -295,7 +333,7 @@ class Connections:
         missing = self.match.missing_seats()
         limit_us = self.match.setup.limits.start_us or 0
         if phase is Phase.CONNECTING and missing:
-            cause = NotStarted(missing[0], StartProblem.NOT_CONNECTED, limit_us)
+            cause = self.start_cause(missing[0], StartProblem.NOT_CONNECTED, limit_us)
         elif phase is Phase.GREETING:
             seat = next(Seat(i) for i in range(len(self._connections)) if self.match.is_asked(Seat(i)))
             cause = NotStarted(seat, StartProblem.VERSION_LATE, limit_us)

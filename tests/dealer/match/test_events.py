@@ -14,9 +14,11 @@ from dealer.match.events import (
     HandClosed,
     LineSent,
     Settled,
+    StrayConnection,
     VersionDiffers,
     Watcher,
 )
+from dealer.match.faults import StrayProblem
 from dealer.record.writers import LogWriter, TransactionWriter
 from engine import Seat
 from logs import format_transaction
@@ -31,7 +33,8 @@ def test_events_of_a_match_are_values() -> None:
     board.send(board.asked, b"# well\r\nwhat?\r\n")
     board.play(PLAYERS, hands=2)
     board.match.fail(Unreachable(Seat(0), is_full=False))
-    events: list[Event] = [*board.seen.events, VersionDiffers(Seat(1))]
+    stray = StrayConnection(Seat(1), "192.0.2.7", StrayProblem.NO_VERSION, b"GET / HTTP/1.1\r\n")
+    events: list[Event] = [*board.seen.events, VersionDiffers(Seat(1)), stray]
     assert {type(event) for event in events} == set(Event.__args__)
     for event in events:
         copy = pickle.loads(pickle.dumps(event))

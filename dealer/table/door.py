@@ -1,0 +1,181 @@
+"""The door of a seat: the port where its player is awaited, and who is let in.
+
+As the reference dealer has it, whoever comes first is the player. A door that reads versions lets in whoever sends a
+version line. Everybody else (a port scan, a browser, a client that says nothing) is turned away, and the door stays
+open; at most `MOST_WAITING` visitors may be at the door at a time, each for `PATIENCE_S`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+from asyncio import AbstractEventLoop, TimerHandle
+from collections.abc import Callable
+from typing import NamedTuple
+
+from dealer.errors import ListenError
+from dealer.match.faults import QUOTED_BYTES, StrayProblem
+from engine import Seat
+from protocol.framing import MAX_LINE_BYTES
+
+__all__ = ["LOOPBACK", "WOULD_BLOCK", "Door"]
+
+LOOPBACK = "loopback"
+"""The host that stands for all addresses of this machine, as far as no other machine can reach them."""
+
+WOULD_BLOCK = (BlockingIOError, InterruptedError)
+"""What reading or writing raises where nothing can be read or written yet."""
+
+MOST_WAITING = 16
+PATIENCE_S = 30.0
+_VERSION = b"VERSION:"
+_ALIVE = (("TCP_KEEPIDLE", 30), ("TCP_KEEPALIVE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3))
+"""A peer that has vanished without a word is noticed after a minute, wherever the system can be told so."""
+
+
+class _Visitor(NamedTuple):
+    """Somebody at the door: the address, what has been said, and when patience ends."""
+
+    host: str
+    said: bytearray
+    timer: TimerHandle
+
+
+class Door:
+    """The port of one seat, listening.
+
+    Attributes:
+        port: its number. sockets: what listens.
+    """
+
+    def __init__(self, host: str, port: int, seat: Seat, *, is_version: Callable[[bytes], bool] | None = None) -> None:
+        """Listen.
+
+        Args:
+            host: the address, or `LOOPBACK`.
+            port: the port; 0 for a free one.
+            seat: whose door it is.
+            is_version: whether a line names a version; None lets in whoever comes.
+
+        Raises:
+            ListenError: the port cannot be had.
+        """
+        self.sockets: list[socket.socket] = []
+        self._visitors: dict[socket.socket, _Visitor] = {}
+        self._loop: AbstractEventLoop | None = None
+        try:
+            self._listen(host, port)
+        except (OSError, OverflowError) as error:
+            self.close()
+            raise ListenError(host, port, seat, getattr(error, "strerror", None) or error) from None
+        self.port: int = self.sockets[0].getsockname()[1]
+        self._is_version = is_version
+        self._on_player: Callable[[socket.socket, str, bytes], None]
+        self._on_stray: Callable[[str, StrayProblem, bytes], None]
+
+    def _listen(self, host: str, port: int) -> None:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        sock = socket.socket(family, socket.SOCK_STREAM)
+        self.sockets.append(sock)
+        if port and os.name != "nt":
+            # Makes the port of a dealer that has just ended usable again; on Windows it would share a port in use.
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        also = None
+        if host == LOOPBACK:
+            try:
+                # Linux routes what this machine sends to any of its addresses over this device, and nothing else.
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"lo\0")
+                host = "0.0.0.0"
+            except (AttributeError, OSError):
+                # The second is where Debian's /etc/hosts has the name of the host.
+                host, also = "127.0.0.1", "127.0.1.1"
+        sock.bind((host, port))
+        sock.listen(8)
+        sock.setblocking(False)
+        if also is not None:
+            with contextlib.suppress(OSError):
+                self._listen(also, sock.getsockname()[1])
+
+    def watch(
+        self,
+        loop: AbstractEventLoop,
+        on_player: Callable[[socket.socket, str, bytes], None],
+        on_stray: Callable[[str, StrayProblem, bytes], None],
+    ) -> None:
+        """Let visitors in from now on.
+
+        Args:
+            loop: where they are watched.
+            on_player: given the connection of a player, its address, and what it has sent already.
+            on_stray: told of a visitor that was turned away: its address, why, and how its words began.
+        """
+        self._loop, self._on_player, self._on_stray = loop, on_player, on_stray
+        for sock in self.sockets:
+            loop.add_reader(sock, self._accept, loop, sock)
+
+    @property
+    def has_visitor(self) -> bool:
+        """Whether somebody is at the door that may yet turn out to be the player."""
+        return bool(self._visitors)
+
+    def _accept(self, loop: AbstractEventLoop, listener: socket.socket) -> None:
+        try:
+            sock, address = listener.accept()
+        except OSError:
+            return
+        sock.setblocking(False)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if self._is_version is None:
+            self._on_player(sock, address[0], b"")
+            return
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for name, value in _ALIVE:
+            with contextlib.suppress(AttributeError, OSError):
+                sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+        if len(self._visitors) >= MOST_WAITING:
+            self._turn_away(loop, next(iter(self._visitors)), StrayProblem.SILENT)
+        timer = loop.call_later(PATIENCE_S, self._turn_away, loop, sock, StrayProblem.SILENT)
+        self._visitors[sock] = _Visitor(address[0], bytearray(), timer)
+        loop.add_reader(sock, self._hear, loop, sock)
+
+    def _hear(self, loop: AbstractEventLoop, sock: socket.socket) -> None:
+        """Read a visitor's first line as far as it is there; let it in or turn it away once that can be told."""
+        said = self._visitors[sock].said
+        try:
+            data = sock.recv(MAX_LINE_BYTES - len(said))
+        except WOULD_BLOCK:
+            return
+        except OSError:
+            data = b""
+        said += data
+        line, end, _ = bytes(said).partition(b"\n")
+        if data and not end and said.startswith(_VERSION[: len(said)]) and len(said) < MAX_LINE_BYTES:
+            return
+        if self._is_version is not None and self._is_version(line):
+            self._on_player(sock, self._leave(loop, sock).host, bytes(said))
+        else:
+            self._turn_away(loop, sock, StrayProblem.NO_VERSION if said else StrayProblem.LEFT)
+
+    def _leave(self, loop: AbstractEventLoop, sock: socket.socket) -> _Visitor:
+        visitor = self._visitors.pop(sock)
+        visitor.timer.cancel()
+        loop.remove_reader(sock)
+        return visitor
+
+    def _turn_away(self, loop: AbstractEventLoop, sock: socket.socket, problem: StrayProblem) -> None:
+        visitor = self._leave(loop, sock)
+        sock.close()
+        self._on_stray(visitor.host, problem, bytes(visitor.said[:QUOTED_BYTES]))
+
+    def close(self) -> None:
+        """Stop listening, and part with whoever is at the door; a second call does nothing."""
+        if self._loop is not None:
+            for sock in self.sockets:
+                self._loop.remove_reader(sock)
+            for sock in list(self._visitors):
+                self._leave(self._loop, sock)
+                sock.close()
+        for sock in self.sockets:
+            sock.close()
+        self.sockets = []

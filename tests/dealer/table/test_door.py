@@ -1,0 +1,269 @@
+"""Who is let in at the port of a seat, and who is turned away while the match waits or is played."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+
+from dealer.errors import ListenError
+from dealer.match import Phase
+from dealer.match.events import StrayConnection
+from dealer.match.faults import FaultKind, StrayProblem
+from dealer.match.sentences import stray_sentence
+from dealer.table import door as doors
+from dealer.table.door import LOOPBACK, Door
+from engine import Seat
+from protocol import Reply
+from tests.dealer.helpers import Client, Playing, always, free_ports, game, limits, run_async, setup_of
+
+KUHN = game("kuhn")
+linux_only = pytest.mark.skipif(sys.platform != "linux", reason="other systems have fewer loopback addresses")
+BOTH = (Seat(0), Seat(1))
+
+
+class Screened(Playing):
+    """A match whose seats are taken by version lines.
+
+    Attributes:
+        strays: who was turned away.
+    """
+
+    def __init__(self, hands: int = 2, **options: Any) -> None:
+        clocks = options.pop("limits", limits())
+        super().__init__(setup_of(KUHN, hands, limits=clocks), reads_versions=True, may_return=BOTH, **options)
+        self.strays: list[StrayConnection] = []
+        self.connections.on_stray = self.strays.append
+
+    async def strays_come_to(self, number: int) -> None:
+        await self.connections.changes.wait_for(lambda: len(self.strays) >= number)
+
+    async def awaits(self, *seats: int) -> None:
+        await self.connections.changes.wait_for(lambda: self.match.missing_seats() == list(seats))
+
+
+def _plays_to_the_end(play: Callable[[Screened], Coroutine[Any, Any, list[Client]]], **options: Any) -> Screened:
+    """Whatever happened before, the match is finished as if it had not."""
+
+    async def main() -> Screened:
+        playing = Screened(**options)
+        playing.start()
+        clients = await play(playing)
+        await asyncio.gather(*(client.play(always("c")) for client in clients))
+        await playing.over()
+        return playing
+
+    playing = run_async(main())
+    assert playing.match.phase is Phase.FINISHED
+    assert playing.seen.faults == []
+    return playing
+
+
+STRAYS = {
+    "connect and close": (b"", StrayProblem.LEFT),
+    "http": (b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", StrayProblem.NO_VERSION),
+    "tls": (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", StrayProblem.NO_VERSION),
+    "junk": (b"\x00\xff" * 5000, StrayProblem.NO_VERSION),
+    "lower case": (b"version:2.0.0\r\n", StrayProblem.NO_VERSION),
+    "no numbers": (b"VERSION:two\r\n", StrayProblem.NO_VERSION),
+    "no end": (b"VERSION:" + b"2" * 5000, StrayProblem.NO_VERSION),
+    "a part": (b"VERSION", StrayProblem.NO_VERSION),
+}
+
+
+@pytest.mark.parametrize("name", STRAYS)
+def test_whoever_names_no_version_is_turned_away_and_the_door_stays_open(name: str) -> None:
+    said, problem = STRAYS[name]
+
+    async def play(playing: Screened) -> list[Client]:
+        for seat in (0, 1, 1):
+            await (await playing.client(seat, hello=said)).close()
+        await playing.strays_come_to(3)
+        first = await playing.client(0)
+        await playing.awaits(1)
+        await (await playing.client(1, hello=said)).close()
+        await playing.strays_come_to(4)
+        return [first, await playing.client(1)]
+
+    playing = _plays_to_the_end(play)
+    assert [(stray.seat, stray.host, stray.problem) for stray in playing.strays] == [
+        (seat, "127.0.0.1", problem) for seat in (0, 1, 1, 1)
+    ]
+    assert said.startswith(playing.strays[0].line)
+
+
+def test_strangers_during_the_match_disturb_nobody() -> None:
+    async def play(playing: Screened) -> list[Client]:
+        clients = await playing.clients()
+        question = await clients[0].question()
+        assert question is not None
+        await (await playing.client(0, hello=b"GET / HTTP/1.1\r\n\r\n")).close()
+        await playing.strays_come_to(1)
+        await clients[0].send(clients[0].session.send(Reply(always("c")(question))))
+        return clients
+
+    _plays_to_the_end(play)
+
+
+def test_silence_holds_no_seat_and_only_so_many_are_waited_for() -> None:
+    async def play(playing: Screened) -> list[Client]:
+        for _ in range(doors.MOST_WAITING + 2):
+            await playing.client(1, hello=b"VERSION:2")
+        await playing.strays_come_to(2)
+        return await playing.clients()
+
+    playing = _plays_to_the_end(play)
+    assert {(stray.problem, stray.line) for stray in playing.strays} == {(StrayProblem.SILENT, b"VERSION:2")}
+
+
+def test_patience_with_silence_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doors, "PATIENCE_S", 0.0)
+
+    async def main() -> None:
+        playing = Screened()
+        playing.start()
+        client = await playing.client(0, hello=b"")
+        await playing.strays_come_to(1)
+        assert await client.read_to_end() == b""
+        assert playing.strays == [StrayConnection(Seat(0), "127.0.0.1", StrayProblem.SILENT, b"")]
+        assert playing.task is not None
+        playing.task.cancel()
+        await asyncio.gather(playing.task, return_exceptions=True)
+
+    run_async(main())
+
+
+def test_a_version_in_pieces_and_with_what_follows() -> None:
+    async def play(playing: Screened) -> list[Client]:
+        one = await playing.client(0, hello=b"VER")
+        await asyncio.sleep(0.01)
+        await one.send(b"SION:2.0.0\r")
+        await asyncio.sleep(0.01)
+        await one.send(b"\n# ready\r\n")
+        return [one, await playing.client(1)]
+
+    assert _plays_to_the_end(play).strays == []
+
+
+def test_a_player_that_leaves_before_the_match_is_awaited_again() -> None:
+    async def play(playing: Screened) -> list[Client]:
+        leaving = await playing.client(0)
+        await playing.awaits(1)
+        await leaving.close()
+        await playing.awaits(0, 1)
+        return await playing.clients()
+
+    assert [stray.problem for stray in _plays_to_the_end(play).strays] == [StrayProblem.LEFT_EARLY]
+
+
+@pytest.mark.parametrize("asked", [0, 1])
+def test_a_player_that_connects_again_takes_its_own_place(asked: int) -> None:
+    """Its old connection is half open: nobody closed it, and nothing will ever come from it."""
+
+    async def play(playing: Screened) -> list[Client]:
+        clients = await playing.clients()
+        first = await clients[0].question()
+        assert first is not None
+        again = await playing.client(asked)
+        if asked == 0:
+            question = await again.question()
+            assert question is not None
+            assert question.raw == first.raw
+            await again.send(again.session.send(Reply(always("c")(question))))
+        else:
+            assert await clients[1].read_to_end() is not None
+            await clients[0].send(clients[0].session.send(Reply(always("c")(first))))
+        clients[asked] = again
+        return clients
+
+    assert _plays_to_the_end(play, hands=3).strays == []
+
+
+@linux_only
+def test_another_address_does_not_take_the_place() -> None:
+    async def play(playing: Screened) -> list[Client]:
+        clients = await playing.clients()
+        await playing.connections.changes.wait_for(lambda: playing.match.phase is Phase.PLAYING)
+        with socket.socket() as other:
+            other.bind(("127.0.0.2", 0))
+            other.setblocking(False)
+            await asyncio.get_running_loop().sock_connect(other, ("127.0.0.1", playing.ports[0]))
+            await asyncio.get_running_loop().sock_sendall(other, b"VERSION:2.0.0\r\n")
+            await playing.strays_come_to(1)
+        return clients
+
+    playing = _plays_to_the_end(play, host=LOOPBACK)
+    assert playing.strays == [StrayConnection(Seat(0), "127.0.0.2", StrayProblem.TAKEN, b"VERSION:2.0.0\r\n")]
+
+
+def test_who_was_not_there_in_time() -> None:
+    async def main(hello: bytes | None) -> str:
+        playing = Screened(limits=limits(start_s=0.3))
+        if hello is not None:
+            await playing.client(0, hello=hello)
+        await playing.client(1)
+        await playing.start().over()
+        assert playing.fault == (0, FaultKind.TIMEOUT)
+        return playing.match.failure.problem.name  # type: ignore[union-attr]
+
+    assert run_async(main(None)) == "NOT_CONNECTED"
+    assert run_async(main(b"")) == "VERSION_LATE"
+    assert run_async(main(b"HELLO\r\n")) == "NOT_CONNECTED"
+
+
+def test_a_vanished_peer_is_looked_for() -> None:
+    async def main() -> None:
+        playing = Screened()
+        playing.start()
+        await playing.client(0)
+        await playing.awaits(1)
+        connection = playing.connections._connections[0]
+        assert connection is not None
+        assert connection._sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+        assert playing.task is not None
+        playing.task.cancel()
+        await asyncio.gather(playing.task, return_exceptions=True)
+
+    run_async(main())
+
+
+@pytest.mark.parametrize(
+    ("problem", "line", "told"),
+    [
+        (StrayProblem.LEFT, b"", "it closed the connection without a word"),
+        (StrayProblem.NO_VERSION, b"GET /\r\n", "it did not begin with a version line: 'GET /'"),
+        (StrayProblem.NO_VERSION, b"\x16\x03", r"it did not begin with a version line: '\x16\x03'"),
+    ],
+)
+def test_what_is_said_of_it(problem: StrayProblem, line: bytes, told: str) -> None:
+    event = StrayConnection(Seat(0), "10.0.0.9", problem, line)
+    assert stray_sentence(event, "Ann") == f"a connection from 10.0.0.9 to Ann's port was closed: {told}"
+
+
+# ---- addresses
+
+
+@linux_only
+@pytest.mark.parametrize("is_bound", [True, False])
+def test_loopback_is_every_address_of_its_own(monkeypatch: pytest.MonkeyPatch, is_bound: bool) -> None:
+    """Where a socket cannot be bound to the loopback device, two addresses have to do."""
+    if not is_bound:
+        monkeypatch.delattr(socket, "SO_BINDTODEVICE", raising=False)
+    door = Door(LOOPBACK, 0, Seat(0))
+    assert len(door.sockets) == (1 if is_bound else 2)
+    for address in ("127.0.0.1", "127.0.1.1", *(["127.9.9.9"] if is_bound else [])):
+        socket.create_connection((address, door.port), timeout=10).close()
+    door.close()
+
+
+def test_a_loopback_port_in_use_is_refused() -> None:
+    (port,) = free_ports(1)
+    door = Door(LOOPBACK, port, Seat(1))
+    with pytest.raises(ListenError) as raised:
+        Door(LOOPBACK, port, Seat(0))
+    assert (raised.value.seat, raised.value.port) == (0, port)
+    door.close()
