@@ -54,7 +54,8 @@ class Conversion:
     Attributes:
         formats: of the files to write, at least one.
         folder: where they go; None for a folder per format beside each file that is read.
-        hero: the player whose cards are dealt face up; None for the first player of the first match in a folder.
+        hero: the player whose cards are dealt face up; None for the first player of the first match in a folder, and in
+            PHH, which is no tracker's format, for everybody.
         is_observed: there is no hero.
         stakes: what is played for, such as ``0.50/1``; None takes a chip for 1 unit of money.
         currency: code of the money, None for play money.
@@ -160,12 +161,13 @@ def _options(file: HandFile, first: HandRecord, conversion: Conversion, heroes: 
         raise LogError(file.path, f"no player of it is called {conversion.hero!r}; there are {', '.join(names)}")
     is_log = file.format is None
     header = read_log_header(file.path) if is_log else None
-    hero = conversion.hero or heroes.setdefault(os.path.dirname(file.path), names[0])
+    default_hero = heroes.setdefault(os.path.dirname(file.path), names[0])
     chip_value = file.chip_value
     if conversion.stakes is not None:
         chip_value = chip_value_of(conversion.stakes, first.game, conversion.formats)
     return ExportOptions(
-        hero=None if conversion.is_observed else hero,
+        hero=conversion.hero,
+        default_hero=None if conversion.is_observed else default_hero,
         chip_value=chip_value,
         currency=conversion.currency,
         rake=None if conversion.rake is None else conversion.rake.in_chips(chip_value),

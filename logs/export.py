@@ -220,5 +220,6 @@ class Exporter:
             table = f"{first.match_name} {seed}"
         if match_id is None and begin_us is not None:
             match_id = f"seed {seed}, begun {begin_us}"
-        hero = options.hero if options.hero in first.names_by_seat else None
+        asked = options.hero or (options.default_hero if self.format_.wants_hero else None)
+        hero = asked if asked in first.names_by_seat else None
         return replace(options, hero=hero, table=table, match_id=match_id)

@@ -40,9 +40,10 @@ class ExportOptions:
             times are taken to follow each other by one second from then on, or from the first second of 2000.
         table: the name of the table; None is the name of the match.
         match_id: what tells the match from others with its name, players and game; None takes the first hand that is
-            written. See `logs.pokerstars.hand_numbers`.
+            written. See `logs.hand_numbers`.
         crlf: whether the lines of a PokerStars history end as on Windows, as genuine ones do.
         site: the name of the site and its network in an Open Hand History.
+        default_hero: the hero where none is asked for, in the files of formats that are made for one (`wants_hero`).
     """
 
     hero: str | None = None
@@ -55,6 +56,7 @@ class ExportOptions:
     match_id: str | None = None
     crlf: bool = True
     site: str = "acpc-arena"
+    default_hero: str | None = None
 
     def hand_time_us(self, record: HandRecord) -> int:
         """When a hand began, in microseconds of Unix time, as far as that is known."""
@@ -153,6 +155,7 @@ class ExportFormat:
         endings: what the names of its files end in, in lower case.
         first_words: what its files begin with, for formats whose file names say too little.
         read: reads a file; None for a format that is only written.
+        wants_hero: whether its programs look at hands from one player's side, as trackers do.
     """
 
     name: str
@@ -163,6 +166,7 @@ class ExportFormat:
     endings: tuple[str, ...] = ()
     first_words: tuple[str, ...] = ()
     read: HandReader | None = None
+    wants_hero: bool = False
 
 
 def file_stem(match_name: str) -> str:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from engine import Game
+from engine.game import DEFAULT_STACK
 from engine.holdem import Blinds, card_room_difference, holdem_blinds
 from logs.errors import UnsupportedGameError
 
-__all__ = ["check_holdem", "usual_blinds"]
+__all__ = ["check_holdem", "shown_stacks", "usual_blinds"]
+
+_DEEP_BIG_BLINDS: Final = 10_000
 
 
 def check_holdem(game: Game, format_name: str) -> None:
@@ -37,3 +42,17 @@ def usual_blinds(game: Game, format_name: str) -> Blinds:
             f"{', '.join(map(str, game.blinds))}; PHH and an ACPC log hold the game",
         )
     return blinds
+
+
+def shown_stacks(game: Game) -> tuple[int, ...]:
+    """The stacks of a game of hold'em as hand histories have them, in chips by position.
+
+    A limit game may give no stacks: they are then deeper than any pot, and as a number (2147483647) deeper than a
+    tracker that counts cents in 32 bits can hold. Every format writes 10,000 big blinds for them, or more where the
+    game's raises could use that up.
+    """
+    if not game.is_limit:
+        return game.stacks
+    raises = sum(most * size for most, size in zip(game.max_raises, game.raise_sizes, strict=True))
+    deep = max(_DEEP_BIG_BLINDS, (max(game.blinds) + raises) // game.big_blind + 1) * game.big_blind
+    return tuple([deep if stack == DEFAULT_STACK else stack for stack in game.stacks])

@@ -10,8 +10,8 @@ are easy to get wrong:
   coins: the first winner left of the button gets the odd ones.
 - With a hero, only its cards are dealt face up, the others' appear at the showdown. Without one the hand is observed,
   and every hole card is shown that is known.
-- `game_number` identifies a hand for ever: it is made of the hand itself (match, players, number, cards, betting), so a
-  hand exported twice is known by the tracker, and hands of different matches never collide.
+- `game_number` is the hand's number in every format and every export (`logs.hand_numbers`): trackers drop a hand whose
+  number they know.
 """
 
 from __future__ import annotations
@@ -19,15 +19,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from hashlib import blake2b
 from typing import Any, Final
 
 from engine import CARD_TEXTS, Card, Game, Position, Pot, Step, side_pots
 from engine.holdem import Blinds
-from logs.acpc_log.writer import format_state_line
 from logs.errors import LogsError
 from logs.formats import ExportFormat, ExportOptions, MatchWriter, file_stem
-from logs.holdem import usual_blinds
+from logs.hand_numbers import HandNumbers, follows
+from logs.holdem import shown_stacks, usual_blinds
 from logs.money import Scale, shares, split
 from logs.record import HandRecord
 from logs.steps import check_values, hand_ranks, showdown_order, street_actions
@@ -48,11 +47,13 @@ _DEFAULT_OPTIONS: Final = ExportOptions()
 def format_ohh(record: HandRecord, options: ExportOptions = _DEFAULT_OPTIONS) -> str:
     """A hand as one object in one line, with its line end.
 
+    Without a `match_id` its number is made of the hand itself; `format_ohh_file` is for matches.
+
     Raises:
         UnsupportedGameError: it is not hold'em, or its blinds are not the usual two.
         LogsError: the format cannot express it, or the hero is not at the table.
     """
-    return json.dumps({"ohh": _hand(record, options)}, separators=(",", ":")) + "\n"
+    return _text(record, options, HandNumbers(options.match_id))
 
 
 def format_ohh_file(records: Iterable[HandRecord], options: ExportOptions = _DEFAULT_OPTIONS) -> Iterator[str]:
@@ -62,13 +63,20 @@ def format_ohh_file(records: Iterable[HandRecord], options: ExportOptions = _DEF
         UnsupportedGameError: a hand is not hold'em, or its blinds are not the usual two.
         LogsError: the format cannot express a hand, or the hero is not at the table.
     """
-    separator = ""
+    numbers = HandNumbers(options.match_id)
+    before: HandRecord | None = None
     for record in records:
-        yield separator + format_ohh(record, options)
-        separator = "\n"
+        if not follows(record, before):
+            numbers = HandNumbers(options.match_id)
+        yield ("" if before is None else "\n") + _text(record, options, numbers)
+        before = record
 
 
-def _hand(record: HandRecord, options: ExportOptions) -> dict[str, Any]:
+def _text(record: HandRecord, options: ExportOptions, numbers: HandNumbers) -> str:
+    return json.dumps({"ohh": _hand(record, options, numbers)}, separators=(",", ":")) + "\n"
+
+
+def _hand(record: HandRecord, options: ExportOptions, numbers: HandNumbers) -> dict[str, Any]:
     """The fields of a hand, in the order of the specification."""
     game = record.game
     blinds = usual_blinds(game, _LABEL)
@@ -76,13 +84,14 @@ def _hand(record: HandRecord, options: ExportOptions) -> dict[str, Any]:
     hero = _hero_id(record, options)
     actions = street_actions(record.betting)
     seats = sorted(range(game.num_players), key=lambda position: record.seats[position])
+    stacks = shown_stacks(game)
     return {
         "spec_version": _SPEC_VERSION,
         "site_name": clean(options.site),
         "network_name": clean(options.site),
         "internal_version": _WRITER_VERSION,
         "tournament": False,
-        "game_number": _game_number(record),
+        "game_number": str(numbers.number(record)),
         "start_date_utc": _start_date(record, options),
         "table_name": clean(record.match_name if options.table is None else options.table),
         "game_type": "Holdem",
@@ -100,7 +109,7 @@ def _hand(record: HandRecord, options: ExportOptions) -> dict[str, Any]:
                 "id": record.seats[position],
                 "seat": record.seats[position] + 1,
                 "name": clean(record.name_at(Position(position))),
-                "starting_stack": scale.amount(game.stacks[position]),
+                "starting_stack": scale.amount(stacks[position]),
             }
             for position in seats
         ],
@@ -115,13 +124,6 @@ def _hero_id(record: HandRecord, options: ExportOptions) -> int | None:
     if options.hero not in record.names_by_seat:
         raise LogsError(f"no player of hand {record.hand_number} is called {options.hero!r}")
     return record.names_by_seat.index(options.hero)
-
-
-def _game_number(record: HandRecord) -> str:
-    """Number of the hand behind a digest of everything that makes it this hand; times are not part of it."""
-    line = f"{record.match_name}\0{format_state_line(record)}"
-    digest = blake2b(line.encode("utf-8", "surrogateescape"), digest_size=6).digest()
-    return f"{int.from_bytes(digest):015}-{record.hand_number}"
 
 
 def _start_date(record: HandRecord, options: ExportOptions) -> str:
@@ -221,7 +223,8 @@ def _check_game(game: Game) -> None:
 
 def _start_match(first: HandRecord, options: ExportOptions) -> MatchWriter:
     # There is a blank line between two hands, and may be one after the last.
-    return MatchWriter(f"{file_stem(first.match_name)}.OHH", lambda record, _: format_ohh(record, options) + "\n")
+    numbers = HandNumbers(options.match_id)
+    return MatchWriter(f"{file_stem(first.match_name)}.OHH", lambda record, _: _text(record, options, numbers) + "\n")
 
 
-OHH: Final = ExportFormat("ohh", _LABEL, _check_game, _start_match)
+OHH: Final = ExportFormat("ohh", _LABEL, _check_game, _start_match, wants_hero=True)

@@ -88,7 +88,7 @@ class MatchFiles:
         self._transactions: LineFile | None = None
         self._faults = FaultWriter(plan.path(setup, "faults"))
         self._comments = CommentWriter(plan.path(setup, "comments"))
-        options = ExportOptions(hero=plan.hero, seed=setup.seed)
+        options = ExportOptions(default_hero=plan.hero, seed=setup.seed)
         self._exporters = [
             Exporter(format_, plan.folder / format_.name, options, force=True) for format_ in plan.exports
         ]

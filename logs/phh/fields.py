@@ -106,6 +106,8 @@ def game_of(fields: Fields) -> Game:
         blinds.reverse()
     raise_sizes: tuple[int, ...] = ()
     if variant == "FT":
+        if fields.table.get("_has_stacks") is False:
+            stacks = [DEFAULT_STACK] * len(stacks)
         small, big = fields.amount("small_bet"), fields.amount("big_bet")
         raise_sizes = small, small, big, big
     max_raises = fields.table.get("_max_raises")

@@ -67,30 +67,29 @@ def _values(fields: Fields, play: Play) -> tuple[tuple[float, ...], str | None]:
     told = fields.money("finishing_stacks")
     if told is not None and len(told) != game.num_players:
         raise HandError(f"{len(told)} finishing stacks at a table of {game.num_players}")
+    stacks = fields.amounts("starting_stacks")
     if not betting.is_showdown:
-        return _compared(hand_values(betting, deal), told, game.stacks)
+        return _compared(hand_values(betting, deal), told, stacks)
     in_pot = betting.in_pot
     unknown = [position for position in in_pot if not play.holes[position] and position not in play.mucked]
     shown = [position for position in in_pot if play.holes[position] and position not in play.mucked]
     if unknown or not shown:
         if told is None:
             raise HandError("the showdown cannot be judged: hole cards are missing, and so are the finishing stacks")
-        won = [stack - start for stack, start in zip(told, game.stacks, strict=True)]
+        won = [stack - start for stack, start in zip(told, stacks, strict=True)]
         if abs(sum(won)) > _ROUNDING:
             raise HandError("the showdown cannot be judged: hole cards are missing, and the stacks do not add up")
         return tuple(won), None
     ranks = [
         rank_hand((*hole, *deal.board)) if position in shown else None for position, hole in enumerate(deal.hole_cards)
     ]
-    values, doubt = _compared(showdown_values(betting.spent, ranks), told, game.stacks)
+    values, doubt = _compared(showdown_values(betting.spent, ranks), told, stacks)
     if all(play.holes[position] for position in in_pot) and list(values) != hand_values(betting, deal):
         doubt = "a better hand was mucked than the one that wins"
     return values, doubt
 
 
-def _compared(
-    values: list[float], told: list[float] | None, stacks: tuple[int, ...]
-) -> tuple[tuple[float, ...], str | None]:
+def _compared(values: list[float], told: list[float] | None, stacks: list[int]) -> tuple[tuple[float, ...], str | None]:
     """Values, compared with the finishing stacks where those are given.
 
     Raises:

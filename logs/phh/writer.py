@@ -3,6 +3,7 @@
 The specification is that of the University of Toronto's computer poker group (PHH 0.0.2). What it has no field for is
 in fields of our own, which begin with an underscore as it asks:
 
+    _has_stacks   false in limit games that give no stacks; `starting_stacks` are then 10,000 big blinds
     _max_raises   limit games: how many raises each round may have
     _times        of each action: when the player was asked and when it answered, microseconds of Unix time
     _comments     seat, number of actions before it, and text of each comment
@@ -17,11 +18,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from engine import Card, Game, Move, Position, Step, format_cards
+from engine.game import DEFAULT_STACK
 from engine.holdem import NO_CAP
 from logs.acpc_log.writer import format_value
 from logs.errors import LogsError
 from logs.formats import ExportOptions, ExportWarning, MatchWriter, file_stem
-from logs.holdem import check_holdem
+from logs.holdem import check_holdem, shown_stacks
 from logs.money import Scale
 from logs.record import HandRecord
 from logs.steps import showdown_order, street_actions
@@ -70,9 +72,7 @@ def format_phh(record: HandRecord, options: ExportOptions = _DEFAULT_OPTIONS) ->
     check_game(record.game)
     if options.hero is not None and options.hero not in record.names_by_seat:
         raise LogsError(f"no player of hand {record.hand_number} is called {options.hero!r}")
-    scale = Scale(options.chip_value)
-    lines = [f"{key} = {value}\n" for key, value in _fields(record, options, scale)]
-    return "".join(lines)
+    return "".join([f"{key} = {value}\n" for key, value in _fields(record, options)])
 
 
 def format_phhs(
@@ -88,38 +88,61 @@ def format_phhs(
         yield f"[{table}]\n{format_phh(record, options)}\n"
 
 
-def _fields(record: HandRecord, options: ExportOptions, scale: Scale) -> Iterator[tuple[str, str]]:
+class _Amounts:
+    """Chips as amounts of money.
+
+    Where a pot is split into parts of a chip, all amounts of the hand have decimals: PokerKit deals out whole chips
+    where amounts are whole numbers.
+    """
+
+    def __init__(self, record: HandRecord, options: ExportOptions) -> None:
+        self._scale = Scale(options.chip_value)
+        self._is_exact = any(value % 1 for value in record.values)
+
+    def text(self, chips: int) -> str:
+        """Whole chips."""
+        amount = self._scale.amount(chips)
+        return str(float(amount) if self._is_exact else amount)
+
+    def part(self, chips: float) -> str:
+        """Chips and parts of a chip."""
+        text = format_value(chips * float(self._scale.chip_value))
+        return f"{text}.0" if self._is_exact and "." not in text else text
+
+
+def _fields(record: HandRecord, options: ExportOptions) -> Iterator[tuple[str, str]]:
     """The fields and their values as TOML."""
     game = record.game
     players = game.num_players
-    amount = scale.amount
+    amounts = _Amounts(record, options)
+    amount = amounts.text
+    stacks = shown_stacks(game)
     yield "variant", _string("FT" if game.is_limit else "NT")
-    yield "antes", _array([0] * players)
+    yield "antes", _array([amount(0)] * players)
     # Heads-up the specification lists the blinds the other way round than they are posted.
     blinds = game.blinds if players > 2 else game.blinds[::-1]
     yield "blinds_or_straddles", _array([amount(blind) for blind in blinds])
     if game.is_limit:
-        yield "small_bet", str(amount(game.raise_sizes[0]))
-        yield "big_bet", str(amount(game.raise_sizes[-1]))
+        yield "small_bet", amount(game.raise_sizes[0])
+        yield "big_bet", amount(game.raise_sizes[-1])
     else:
-        yield "min_bet", str(amount(game.big_blind))
-    yield "starting_stacks", _array([amount(stack) for stack in game.stacks])
-    yield "actions", "[\n" + "".join([f'  "{action}",\n' for action in _actions(record, options, scale)]) + "]"
+        yield "min_bet", amount(game.big_blind)
+    yield "starting_stacks", _array(map(amount, stacks))
+    yield "actions", "[\n" + "".join([f'  "{action}",\n' for action in _actions(record, options, amounts)]) + "]"
     yield "event", _string(record.match_name)
     yield from _time_fields(record)
     yield "hand", str(record.hand_number)
     yield "seats", _array([seat + 1 for seat in record.seats])
     yield "seat_count", str(players)
     yield "players", _array(map(_string, record.names))
-    value = float(scale.chip_value)
-    finishing = [format_value((stack + won) * value) for stack, won in zip(game.stacks, record.values, strict=True)]
-    yield "finishing_stacks", _array(finishing)
+    finishing = [stack + won for stack, won in zip(stacks, record.values, strict=True)]
+    yield "finishing_stacks", _array(map(amounts.part, finishing))
     if options.currency is not None:
         yield "currency", _string(options.currency)
     yield from _own_fields(record, options)
 
 
-def _actions(record: HandRecord, options: ExportOptions, scale: Scale) -> Iterator[str]:
+def _actions(record: HandRecord, options: ExportOptions, amounts: _Amounts) -> Iterator[str]:
     """The dealing, the actions and the showdown, in order."""
     actions = street_actions(record.betting)
     order = showdown_order(record, actions)
@@ -132,20 +155,20 @@ def _actions(record: HandRecord, options: ExportOptions, scale: Scale) -> Iterat
             yield f"d db {format_cards(board)}"
         for action in actions:
             if action.round == round_:
-                yield _action_text(action, scale)
+                yield _action_text(action, amounts)
         if round_ == last_round:
             # Hands are shown as soon as nobody can bet any more: before the rest of the board where all are all-in.
             yield from (_showing_text(position, record.deal.hole_cards[position]) for position in order)
 
 
-def _action_text(action: Step, scale: Scale) -> str:
+def _action_text(action: Step, amounts: _Amounts) -> str:
     """``p3 cbr 300``."""
     player = f"p{action.position + 1}"
     if action.move is Move.FOLD:
         return f"{player} f"
     if action.move in (Move.CHECK, Move.CALL):
         return f"{player} cc"
-    return f"{player} cbr {scale.amount(action.street_total)}"
+    return f"{player} cbr {amounts.text(action.street_total)}"
 
 
 def _showing_text(position: Position, hole: tuple[Card, ...]) -> str:
@@ -170,6 +193,8 @@ def _time_fields(record: HandRecord) -> Iterator[tuple[str, str]]:
 
 def _own_fields(record: HandRecord, options: ExportOptions) -> Iterator[tuple[str, str]]:
     """What the specification has no field for."""
+    if DEFAULT_STACK in record.game.stacks and record.game.is_limit:
+        yield "_has_stacks", "false"
     if record.game.is_limit or set(record.game.max_raises) != {NO_CAP}:
         yield "_max_raises", _array(record.game.max_raises)
     if options.seed is not None:

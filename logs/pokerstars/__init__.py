@@ -31,4 +31,5 @@ POKERSTARS: Final = ExportFormat(
     endings=(".txt",),
     first_words=("PokerStars Hand #", "PokerStars Game #", "PokerStars Zoom Hand #", "PokerStars Home Game Hand #"),
     read=read_pokerstars,
+    wants_hero=True,
 )

@@ -14,11 +14,11 @@ from typing import Final
 
 from engine import BettingState, Game, Position, Seat
 from engine.actions import Move
-from engine.game import DEFAULT_STACK
 from engine.holdem import Blinds
 from engine.pots import Pot, side_pots, uncalled
 from engine.steps import Step
 from logs.errors import LogsError
+from logs.holdem import shown_stacks
 from logs.money import shares, split
 from logs.pokerstars.stakes import Money
 from logs.rake import RakeFunction
@@ -36,7 +36,6 @@ _STREETS: Final = (
 _BOARDS: Final = ("", "Board [%s]\n", "Board [%s %s]\n", "Board [%s %s %s]\n")
 _FOLDED: Final = ("folded before Flop", "folded on the Flop", "folded on the Turn", "folded on the River")
 _TABLE_SIZES: Final = (2, 3, 6, 9, 10)
-_DEEP_BIG_BLINDS: Final = 10_000
 _FIRST_GAP: Final = 0x10
 
 NAME_GAPS: Final = tuple(chr(_FIRST_GAP + position) for position in range(10))
@@ -283,8 +282,9 @@ class Table:
             first_line,
             f"Table '{table_name}' {size}-max{play_money} Seat #{seats[blinds.button] + 1} is the button",
         ]
+        stacks = shown_stacks(game)
         for position in self.by_seat:
-            stack = money.chips(_shown_stack(game, position))
+            stack = money.chips(stacks[position])
             lines.append(f"Seat {seats[position] + 1}: {self.names[position]} ({stack} in chips) ")
         for what, position in (("small", blinds.small), ("big", blinds.big)):
             ending = " and is all-in" if game.blinds[position] == game.stacks[position] else ""
@@ -295,17 +295,3 @@ class Table:
 def _tags(position: Position, blinds: Blinds) -> str:
     places = ((blinds.button, "button"), (blinds.small, "small blind"), (blinds.big, "big blind"))
     return "".join(f" ({what})" for place, what in places if place == position)
-
-
-def _shown_stack(game: Game, position: Position) -> int:
-    """The chips a player is said to have.
-
-    A limit game may give no stacks: they are then deeper than any pot, and as a number (2147483647) deeper than a
-    tracker that counts cents in 32 bits can hold. What is written for it is 10,000 big blinds, or more where the
-    game's raises could use that up.
-    """
-    stack = game.stacks[position]
-    if not game.is_limit or stack < DEFAULT_STACK:
-        return stack
-    raises = sum(most * size for most, size in zip(game.max_raises, game.raise_sizes, strict=True))
-    return max(_DEEP_BIG_BLINDS, (max(game.blinds) + raises) // game.big_blind + 1) * game.big_blind

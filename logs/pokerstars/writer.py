@@ -17,7 +17,7 @@ that are easy to get wrong:
   who has called, after an all-in that was not a full raise.
 - At the showdown everybody shows, the losers too, so that trackers see all cards; only unknown hands are mucked.
   Players who folded show nothing, except the hero.
-- A hand has the same number in every export (`logs.pokerstars.hand_numbers`); times grow by at least a second
+- A hand has the same number in every export (`logs.hand_numbers`); times grow by at least a second
   (`logs.pokerstars.clock`); names do not confuse importers (`logs.pokerstars.names`).
 - Every hand ends in two empty lines. Some lines end in a space, as genuine ones do: one importer looks for it.
 - Lines end in CR LF as in genuine files, for programs that could not be tried here; those that could take either. Write
@@ -36,10 +36,10 @@ from engine import CARD_TEXTS, BettingState, Game, Position, Seat, rank_hand
 from engine.holdem import Blinds
 from logs.errors import LogsError, UnsupportedGameError
 from logs.formats import ExportOptions, MatchWriter
+from logs.hand_numbers import HandNumbers, follows
 from logs.holdem import usual_blinds
 from logs.pokerstars.clock import HandClock, eastern_date
 from logs.pokerstars.hand_names import HandName, name_ending, name_hand
-from logs.pokerstars.hand_numbers import hand_number, match_base
 from logs.pokerstars.names import screen_names, table_name
 from logs.pokerstars.plans import NAME_GAPS, Outcome, Plan, Planner, Table
 from logs.pokerstars.stakes import FORMAT_NAME, Money
@@ -114,7 +114,7 @@ class PokerStarsWriter:
         self._table_name = table_name(match_name if options.table is None else options.table)
         game_words = "Hold'em Limit" if game.is_limit else "Hold'em No Limit"
         self._first_line = f"PokerStars Hand #%s:  {game_words} ({self._money.header_stakes(game)}) - %s ET"
-        self._base: int | None = None
+        self._numbers = HandNumbers(options.match_id)
         self._clock = HandClock()
         self._planner = Planner(self._money, options.rake, self._line_end)
         self._plans: dict[BettingState, Plan] = {}
@@ -164,7 +164,7 @@ class PokerStarsWriter:
         text = (plan.text + outcome.text) % tuple(gaps)
         for gap, name in zip(NAME_GAPS, table.names, strict=False):
             text = text.replace(gap, name)
-        head = table.head % (self._number(record), self._time(record))
+        head = table.head % (self._numbers.number(record), self._time(record))
         lines = [head, self._hero_line(record), text]
         for position in table.by_seat:
             lines.append(table.seat_texts[position])
@@ -194,11 +194,6 @@ class PokerStarsWriter:
             line_end=self._line_end,
         )
         return table
-
-    def _number(self, record: HandRecord) -> int:
-        if self._base is None:
-            self._base = match_base(record, self._options.match_id)
-        return hand_number(self._base, record.hand_number)
 
     def _time(self, record: HandRecord) -> str:
         try:
@@ -305,17 +300,7 @@ def format_pokerstars_file(records: Iterable[HandRecord], options: ExportOptions
     writer: PokerStarsWriter | None = None
     before: HandRecord | None = None
     for record in records:
-        if writer is None or before is None or not _follows(record, before):
+        if writer is None or not follows(record, before):
             writer = PokerStarsWriter(record.game, record.match_name, record.names_by_seat, options)
         before = record
         yield writer.format(record)
-
-
-def _follows(record: HandRecord, before: HandRecord) -> bool:
-    """Whether a hand is of the same match as the one before it."""
-    return (
-        record.hand_number > before.hand_number
-        and record.names_by_seat == before.names_by_seat
-        and record.match_name == before.match_name
-        and record.game == before.game
-    )

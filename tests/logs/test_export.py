@@ -176,3 +176,19 @@ def test_stakes_that_make_a_chip_worth_no_amount_say_why_and_what_fits() -> None
         chip_value_of("1/2", six, (POKERSTARS,))
     assert chip_value_of("3/6", six, (POKERSTARS,)) == Decimal("0.5")
     assert chip_value_of("0.003/0.006", six, (PHH,)) == Decimal("0.0005")
+
+
+def test_phh_shows_all_known_cards_unless_a_hero_is_asked_for(tmp_path: Path) -> None:
+    records = hands("limit3", 20)
+
+    def cards(folder: str, options: ExportOptions) -> list[int]:
+        exporter = Exporter(PHH, tmp_path / folder, options)
+        exporter.write_all(records)
+        exporter.close()
+        return [sum(map(bool, record.deal.hole_cards)) for record in read_phh(exporter.paths[0], strict=True)]
+
+    assert set(cards("all", ExportOptions(default_hero="Ann"))) == {3}
+    assert min(cards("one", ExportOptions(hero="Ann"))) == 1
+    stars = Exporter(POKERSTARS, tmp_path / "stars", ExportOptions(default_hero="Ann"))
+    stars.write_all(records)
+    assert stars.paths[0].read_text("ascii").count("Dealt to Ann") == 20

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
+import tomllib
+
 import pytest
 
 from engine.holdem import opening_position
 from logs.errors import UnsupportedGameError
-from logs.holdem import check_holdem, usual_blinds
+from logs.holdem import check_holdem, shown_stacks, usual_blinds
+from logs.ohh import format_ohh
+from logs.phh import format_phh
+from logs.pokerstars import format_pokerstars
 from protocol import find_game, parse_game_definition
-from tests.logs.hands import DATA, HOLDEM, TOYS
+from tests.logs.hands import DATA, HOLDEM, TOYS, random_hands
 
 
 @pytest.mark.parametrize("name", HOLDEM)
@@ -38,3 +45,17 @@ def test_uneven_stacks_are_holdem_too() -> None:
 )
 def test_who_opens(blinds: tuple[int, ...], opening: int) -> None:
     assert opening_position(blinds) == opening
+
+
+def test_limit_games_without_stacks_are_shown_as_deep() -> None:
+    assert shown_stacks(find_game("limit")[1]) == (100_000, 100_000)
+    assert shown_stacks(find_game("nolimit3")[1]) == (20_000,) * 3
+    wild = dataclasses.replace(find_game("limit")[1], max_raises=(255,) * 4, raise_sizes=(1000,) * 4)
+    assert shown_stacks(wild) == (1_020_020,) * 2
+
+
+def test_every_format_says_the_same_stacks() -> None:
+    (hand,) = random_hands("limit3", 1)
+    assert "($100000 in chips)" in format_pokerstars(hand)
+    assert tomllib.loads(format_phh(hand))["starting_stacks"] == [100_000] * 3
+    assert {p["starting_stack"] for p in json.loads(format_ohh(hand))["ohh"]["players"]} == {100_000}

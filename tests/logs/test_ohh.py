@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -17,6 +17,7 @@ from logs.errors import LogsError
 from logs.formats import ExportOptions
 from logs.ohh import format_ohh, format_ohh_file
 from logs.phh import format_phh, format_phhs, read_phh
+from logs.pokerstars import format_pokerstars_file
 from protocol import find_game
 from tests.logs.acpc_log.test_writer import record
 from tests.logs.hands import HOLDEM, T0, random_hands, recorded_hands
@@ -285,7 +286,7 @@ def test_a_hand() -> None:
             "network_name": "acpc-arena",
             "internal_version": "1.0.0",
             "tournament": False,
-            "game_number": "046528647835505-7",
+            "game_number": "660096239007",
             "start_date_utc": "2026-11-21T02:18:05Z",
             "table_name": "match",
             "game_type": "Holdem",
@@ -397,16 +398,27 @@ def test_a_walk_gives_the_big_blind_what_was_called() -> None:
 def test_a_game_number_never_changes_and_never_comes_twice() -> None:
     """It is the same for a live hand, for the same from its log and from its PHH, with times and without."""
     hands = random_hands("nolimit3", 100, with_notes=True)
-    numbers = [hand_of(hand)["game_number"] for hand in hands]
+    numbers = numbers_of(hands)
     assert len(set(numbers)) == 100
-    assert all(re.fullmatch(rf"[0-9]{{15}}-{hand.hand_number}", n) for n, hand in zip(numbers, hands, strict=True))
-    assert numbers == [hand_of(dataclasses.replace(hand, times=(), comments=()))["game_number"] for hand in hands]
-    back = read_phh("".join(format_phhs(hands)).splitlines(keepends=True), strict=True)
-    assert numbers == [hand_of(hand)["game_number"] for hand in back]
-    others = [hand_of(dataclasses.replace(hand, match_name="other"))["game_number"] for hand in hands]
-    others += [hand_of(dataclasses.replace(hand, names_by_seat=("Ann", "Bob", "Dan")))["game_number"] for hand in hands]
+    assert numbers == re.findall(r"PokerStars Hand #(\d+):", "".join(format_pokerstars_file(hands)))
+    assert numbers == numbers_of([dataclasses.replace(hand, times=(), comments=()) for hand in hands])
+    assert numbers == numbers_of(read_phh("".join(format_phhs(hands)).splitlines(keepends=True), strict=True))
+    others = numbers_of([dataclasses.replace(hand, match_name="other") for hand in hands])
+    others += numbers_of([dataclasses.replace(hand, names_by_seat=("Ann", "Bob", "Dan")) for hand in hands])
     assert not set(numbers) & set(others)
-    assert hand_of(hands[0], chip_value=0.01, hero="Ann")["game_number"] == numbers[0]
+    assert numbers_of(hands[:1], chip_value=0.01, hero="Ann") == numbers[:1]
+
+
+def test_matches_of_other_cards_or_times_have_other_numbers() -> None:
+    """Also where nobody can tell the hands apart: walks of the same players in the same match show no cards."""
+    walk = [record("limit", 0, number, "f", ("Ann", "Bob"), number) for number in range(50)]
+    texts = [numbers_of(walk, match_id=f"seed {seed}, begun {begun}") for seed in (1, 2) for begun in (1, 2)]
+    assert len({number for numbers in texts for number in numbers}) == 200
+
+
+def numbers_of(hands: Iterable[HandRecord], **options: Any) -> list[str]:
+    texts = format_ohh_file(hands, ExportOptions(**options))
+    return [json.loads(text)["ohh"]["game_number"] for text in texts]
 
 
 def test_hands_without_times_follow_each_other_by_a_second() -> None:
@@ -431,7 +443,8 @@ def test_texts_are_given_or_taken_from_the_match() -> None:
 def test_a_file_has_one_blank_line_between_hands() -> None:
     hands = random_hands("nolimit", 4)
     text = "".join(format_ohh_file(hands))
-    assert text == "\n".join(format_ohh(hand) for hand in hands)
+    same = ExportOptions(match_id="m")
+    assert "".join(format_ohh_file(hands, same)) == "\n".join(format_ohh(hand, same) for hand in hands)
     assert [json.loads(part)["ohh"]["game_number"][-1] for part in text.split("\n\n")] == ["0", "1", "2", "3"]
     assert "".join(format_ohh_file([])) == ""
     assert "".join(format_ohh_file(hands[:1])) == format_ohh(hands[0])

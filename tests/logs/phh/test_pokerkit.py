@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from fractions import Fraction
 
 import pytest
 
@@ -12,6 +11,7 @@ from logs import HandRecord
 from logs.acpc_log.reader import read_log
 from logs.errors import UnsupportedGameError
 from logs.formats import ExportOptions
+from logs.holdem import shown_stacks
 from logs.phh import format_phh, format_phhs, read_phh
 from protocol import find_game
 from tests.logs.hands import (
@@ -26,15 +26,16 @@ from tests.logs.hands import (
     recorded_hands,
 )
 from tests.logs.pokerkit_oracle import pokerkit
+from tests.logs.pokerstars.made_hands import made_hand
 
 
 def replay(hand: HandRecord, options: ExportOptions = ExportOptions()) -> list[float]:  # noqa: B008
-    """The stacks PokerKit comes to, with pots split exactly.
+    """The stacks PokerKit comes to by itself, to the part of a chip.
 
     Raises:
         ValueError: it does not accept the hand.
     """
-    history = pokerkit.HandHistory.loads(format_phh(hand, options), divmod=lambda a, b: (Fraction(a) / b, 0))
+    history = pokerkit.HandHistory.loads(format_phh(hand, options))
     *_, state = history
     assert not state.status, "the hand is not over"
     return [float(stack) for stack in state.stacks]
@@ -42,13 +43,21 @@ def replay(hand: HandRecord, options: ExportOptions = ExportOptions()) -> list[f
 
 def assert_replayed(hands: list[HandRecord]) -> None:
     for hand in hands:
-        wanted = [stack + value for stack, value in zip(hand.game.stacks, hand.values, strict=True)]
+        wanted = [stack + value for stack, value in zip(shown_stacks(hand.game), hand.values, strict=True)]
         assert replay(hand) == pytest.approx(wanted, abs=1e-5, rel=0), format_phh(hand)
 
 
 @pytest.mark.parametrize("name", HOLDEM)
 def test_random_hands_of_every_shipped_game(name: str) -> None:
     assert_replayed(random_hands(name, 30, seed=3))
+
+
+def test_pots_split_into_parts_of_a_chip() -> None:
+    half = made_hand("nolimit3", "r251cc/r451fc/cc/cc", "2c2d 3c3d 4c4d", "AsKsQs Js Ts")
+    thirds = [hand for hand in random_hands("limit10", 300, fold=0.02) if any(value % 1 for value in hand.values)]
+    assert half.values == (125.5, -251.0, 125.5)
+    assert thirds
+    assert_replayed([half, *thirds])
 
 
 @pytest.mark.slow
@@ -89,7 +98,7 @@ def test_side_pots(name: str) -> None:
     lines = recorded_file(name, "log").splitlines(keepends=True)
     outcomes: Counter[str] = Counter()
     for hand in read_log(lines, game=recorded_game(name), strict=True):
-        wanted = [stack + value for stack, value in zip(hand.game.stacks, hand.values, strict=True)]
+        wanted = [stack + value for stack, value in zip(shown_stacks(hand.game), hand.values, strict=True)]
         try:
             stacks = replay(hand)
         except ValueError as error:
@@ -104,14 +113,14 @@ def test_side_pots(name: str) -> None:
 
 def test_a_heros_view_is_replayed_too() -> None:
     for hand in random_hands("nolimit3", 60, fold=0.1):
-        wanted = [stack + value for stack, value in zip(hand.game.stacks, hand.values, strict=True)]
+        wanted = [stack + value for stack, value in zip(shown_stacks(hand.game), hand.values, strict=True)]
         assert replay(hand, ExportOptions(hero="Bob")) == pytest.approx(wanted, abs=1e-5, rel=0)
 
 
 def test_fields_of_our_own_are_kept_apart() -> None:
     (hand,) = random_hands("limit", 1, with_notes=True)
     history = pokerkit.HandHistory.loads(format_phh(hand, ExportOptions(seed=5)))
-    assert set(history.user_defined_fields) == {"_max_raises", "_seed", "_times", "_comments"}
+    assert set(history.user_defined_fields) == {"_has_stacks", "_max_raises", "_seed", "_times", "_comments"}
     assert (history.hand, history.players, history.seats) == (0, ["Ann", "Bob"], [1, 2])
 
 

@@ -73,7 +73,7 @@ antes = [0, 0, 0]
 blinds_or_straddles = [5, 10, 0]
 small_bet = 10
 big_bet = 20
-starting_stacks = [2147483647, 2147483647, 2147483647]
+starting_stacks = [100000, 100000, 100000]
 actions = [
   "d dh p1 Jh7c",
   "d dh p2 Kd7d",
@@ -103,7 +103,8 @@ hand = 2
 seats = [3, 1, 2]
 seat_count = 3
 players = ["p3", "p1", "p2"]
-finishing_stacks = [2147483607, 2147483667, 2147483667]
+finishing_stacks = [99960, 100020, 100020]
+_has_stacks = false
 _max_raises = [3, 4, 4, 4]
 _seed = 0
 """

@@ -31,11 +31,36 @@ from typing import Final
 from logs.acpc_log.writer import format_state_line
 from logs.record import HandRecord
 
-__all__ = ["hand_number", "match_base"]
+__all__ = ["HandNumbers", "follows", "hand_number", "match_base"]
 
 _SMALLEST: Final = 400_000_000_000
 _SPAN: Final = 600_000_000_000
 _PER_MATCH: Final = 1000
+
+
+class HandNumbers:
+    """The numbers of the hands of one match, in every format."""
+
+    def __init__(self, match_id: str | None) -> None:
+        self._match_id = match_id
+        self._base: int | None = None
+
+    def number(self, record: HandRecord) -> int:
+        """The number of a hand; the first one asked for identifies the match where nothing else does."""
+        if self._base is None:
+            self._base = match_base(record, self._match_id)
+        return hand_number(self._base, record.hand_number)
+
+
+def follows(record: HandRecord, before: HandRecord | None) -> bool:
+    """Whether a hand is of the same match as the one before it."""
+    return (
+        before is not None
+        and record.hand_number > before.hand_number
+        and record.names_by_seat == before.names_by_seat
+        and record.match_name == before.match_name
+        and record.game == before.game
+    )
 
 
 def match_base(record: HandRecord, match_id: str | None) -> int:
