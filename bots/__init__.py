@@ -25,7 +25,7 @@ _Loader(_shadowing.__name__, _shadowing.__file__).exec_module(_shadowing)
 with _shadowing.ours("engine", "protocol"):
     from bots.bot import Bot
     from bots.client import play, run
-    from bots.errors import BotsError, ConnectError, DealerError, IllegalReply, SpecError
+    from bots.errors import BotsError, ConnectError, DealerError, GameRefused, IllegalReply, SpecError
     from bots.view import View
     from engine import (
         CALL,
@@ -52,6 +52,7 @@ __all__ = [
     "ConnectError",
     "DealerError",
     "Game",
+    "GameRefused",
     "IllegalReply",
     "Position",
     "SpecError",

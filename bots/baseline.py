@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Final
+from typing import ClassVar, Final
 
 from bots.bot import Bot
 from bots.formula.decisions import Decision, Proportions, action_of
@@ -125,6 +125,15 @@ class RandomBot(Bot):
         duplicates, 95 % (docs/strength.md); with `decisions` as above -1,120 ± 17 and -3,749 ± 178.
     """
 
+    option_help: ClassVar[Mapping[str, str]] = {
+        "fold": "how often to fold, as a weight beside the other two",
+        "call": "how often to call",
+        "raise": "how often to raise",
+        "decisions": "five weights such as 20/50/15/10/5, in place of the other three: fold, call, small, medium and "
+        "large raise",
+        "seed": "where the draws start; random by default",
+    }
+
     def __init__(
         self,
         *,
@@ -203,6 +212,12 @@ class ConstantBot(Bot):
     Strength: with `decision=3` +510 ± 14 mbb/g in limit and +7,507 ± 243 in no-limit against the other built-in bots,
         two players, duplicates, 95 % (docs/strength.md).
     """
+
+    option_help: ClassVar[Mapping[str, str]] = {
+        "action": "fold, call or raise",
+        "size": "how much to raise in a no-limit game: min, pot, allin, or a fraction of the pot",
+        "decision": "1 to 5, in place of the other two: fold, call, small, medium or large raise",
+    }
 
     def __init__(self, *, action: str = "call", size: str = "min", decision: int | None = None) -> None:
         if action not in ("fold", "call", "raise"):

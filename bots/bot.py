@@ -14,8 +14,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import ClassVar
 
+from bots.errors import GameRefused
 from bots.view import View
-from engine import Action
+from engine import Action, Game
 
 __all__ = ["Bot"]
 
@@ -32,6 +33,23 @@ class Bot(ABC):
     """
 
     option_help: ClassVar[Mapping[str, str]] = {}
+
+    @classmethod
+    def refusal(cls, game: Game) -> str | None:
+        """Why bots of this class do not play a game, as a sentence; None where they do.
+
+        Asked before anything is played: `bots.play`, `bots.self_play` and the dealer refuse with this sentence.
+        """
+        return None
+
+    def require_game(self, game: Game) -> None:
+        """Check that this bot plays a game.
+
+        Raises:
+            GameRefused: it does not.
+        """
+        if (problem := self.refusal(game)) is not None:
+            raise GameRefused(problem)
 
     @abstractmethod
     def act(self, view: View) -> Action:

@@ -136,12 +136,15 @@ def play(
 
     Raises:
         GameDefinitionError: there is no such game.
+        GameRefused: the bot does not play it.
         ConnectError: nobody listens there.
         DealerError: the dealer speaks another game or no ACPC at all, or is silent for too long.
         IllegalReply: the bot's answer is not a legal action.
         Exception: whatever the bot's own code raises, with a note that names the state.
     """
     name, rules = _find_game(game)
+    require_bot(bot)
+    bot.require_game(rules)
     conversation = Conversation(bot, rules, game_name=name)
     with _connect(host, port, connect_timeout_s) as connection:
         connection.settimeout(silence_timeout_s)

@@ -4,6 +4,7 @@
     ├── SpecError       a text names no bot, or options that the bot does not take (also a ValueError)
     ├── ConnectError    the dealer cannot be reached
     ├── DealerError     the dealer's lines are no states of the game, or the dealer is silent for too long
+    ├── GameRefused     a bot does not play this game
     ├── IllegalReply    a bot answered with something the rules refuse
     ├── UsageError      the command line of a bot cannot be read
     ├── BotFailure      a bot's own code failed, or its answer was illegal, in this process
@@ -30,6 +31,7 @@ __all__ = [
     "BotsError",
     "ConnectError",
     "DealerError",
+    "GameRefused",
     "IllegalReply",
     "RemoteBotError",
     "SpecError",
@@ -66,6 +68,10 @@ class ConnectError(BotsError):
 
 class DealerError(BotsError):
     """The dealer broke the protocol, or speaks another game than the one assumed."""
+
+
+class GameRefused(BotsError):
+    """A bot does not play this game; the sentence says which it plays."""
 
 
 class IllegalReply(BotsError):

@@ -45,10 +45,12 @@ class BotGroup:
 
         Raises:
             TypeError: one of them is not a bot.
+            GameRefused: one of them does not play the game.
             ValueError: there are more or fewer than the game has players.
         """
         for bot in bots:
             require_bot(bot)
+            bot.require_game(game)
         players = game.num_players
         if len(bots) != players:
             raise ValueError(f"the game needs {players} bots, {len(bots)} given")

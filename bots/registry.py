@@ -41,8 +41,10 @@ __all__ = [
     "BotSpec",
     "OptionDescription",
     "builtin_names",
+    "describe",
     "describe_all",
     "is_bot_name",
+    "is_builtin",
     "make_bot",
     "parse_spec",
 ]
@@ -61,11 +63,19 @@ class BotSpec(NamedTuple):
 
 
 class OptionDescription(NamedTuple):
-    """One option of a bot: its name, the word for its type, its default."""
+    """One option of a bot.
+
+    Attributes:
+        name: as it is given.
+        type_name: the word for its type.
+        default: its default.
+        decides: what it decides, and its values where they are few; empty where the bot does not say.
+    """
 
     name: str
     type_name: str
     default: OptionValue
+    decides: str
 
 
 class BotDescription(NamedTuple):
@@ -123,6 +133,11 @@ _REFERENCE: Final = re.compile(r"(?P<place>.+\.py|[A-Za-z_]\w*(?:\.\w+)*):(?P<na
 def builtin_names() -> tuple[str, ...]:
     """The names of all built-in bots; imports none of them."""
     return tuple(_ENTRIES)
+
+
+def is_builtin(spec: str) -> bool:
+    """Whether a text, with or without options, asks for a built-in bot."""
+    return spec.partition("?")[0] in _ENTRIES
 
 
 def is_bot_name(name: str) -> bool:
@@ -187,22 +202,28 @@ def make_bot(spec: str, seed: int | None = None, *, directory: str | None = None
         raise SpecError(spec, f"{found.__name__} cannot be made: {in_one_line(error)}") from error
 
 
+def describe(name: str) -> BotDescription:
+    """A bot that has a name, or a class; imports it.
+
+    Raises:
+        SpecError: as `make_bot`.
+    """
+    found = _find_class(name, name)
+    if name in _ENTRIES:
+        return BotDescription(name, _ENTRIES[name].summary, _options(found), "built in")
+    summary = (found.__doc__ or "").strip().partition("\n")[0]
+    return BotDescription(name, summary, _options(found), _origin(name))
+
+
 def describe_all() -> list[BotDescription]:
     """Every bot that has a name, by name; imports all of them. A declared bot that cannot be imported says so."""
-    described = [
-        BotDescription(name, entry.summary, _options(_find_class(name, name)), "built in")
-        for name, entry in _ENTRIES.items()
-    ]
-    for name, entry_point in _declared().items():
-        origin = "" if entry_point.dist is None else f"{entry_point.dist.name} {entry_point.dist.version}"
+    described = []
+    for name in sorted([*_ENTRIES, *_declared()]):
         try:
-            found = _find_class(name, name)
+            described.append(describe(name))
         except SpecError as error:
-            described.append(BotDescription(name, str(error), (), origin))
-        else:
-            summary = (found.__doc__ or "").strip().partition("\n")[0]
-            described.append(BotDescription(name, summary, _options(found), origin))
-    return sorted(described)
+            described.append(BotDescription(name, str(error), (), _origin(name)))
+    return described
 
 
 _READ_BY_WORD: Final = {kind.word: kind.read for kind in _TYPES.values()}
@@ -216,6 +237,12 @@ def _declared() -> dict[str, EntryPoint]:
     from importlib.metadata import entry_points
 
     return {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP) if point.name not in _ENTRIES}
+
+
+def _origin(name: str) -> str:
+    """The distribution that declares a bot, and its version; empty where none does."""
+    distribution = point.dist if (point := _declared().get(name)) else None
+    return "" if distribution is None else f"{distribution.name} {distribution.version}"
 
 
 def _find_class(name: str, spec: str, directory: str | None = None) -> type[Bot]:
@@ -255,20 +282,33 @@ def _import(place: str, spec: str, directory: str | None) -> ModuleType:
         if folder not in sys.path:
             # Last, so that nothing in it hides an installed package.
             sys.path.append(folder)
-        return importlib.import_module(place)
+        module = importlib.import_module(place)
     except SpecError:
         raise
     except (Exception, SystemExit) as error:
         if isinstance(error, ModuleNotFoundError) and error.name and f"{place}.".startswith(f"{error.name}."):
             raise SpecError(spec, f"there is no module {error.name!r}") from None
         raise SpecError(spec, f"{place} cannot be imported: {in_one_line(error)}") from error
+    meant, found = os.path.join(folder, *place.split(".")), getattr(module, "__file__", None) or ""
+    if os.path.isfile(f"{meant}.py") and not os.path.samefile(f"{meant}.py", found):
+        raise SpecError(spec, f"the module {place!r} is {found} here; name the file: {meant}.py:Class")
+    return module
+
+
+_FILES: Final[dict[str, ModuleType]] = {}
+"""The files imported as bots, by path."""
 
 
 def _import_file(path: str) -> ModuleType:
-    """Import a file, with its folder first on the path; once, however often it is asked for."""
+    """Import a file, with its folder first on the path; once, however often it is asked for.
+
+    Where a bot from another folder has a helper of the same name (both have a ``strategy.py``), each gets its own: what
+    this file imports stays with it, and the name goes on to mean the helper of the bot that was first. So a helper
+    has to be imported at the top of a file, not inside a function.
+    """
     from importlib.util import module_from_spec, spec_from_file_location
 
-    for module in list(sys.modules.values()):
+    for module in [*_FILES.values(), *sys.modules.values()]:
         if getattr(module, "__file__", None) == path:
             return module
     folder, stem = os.path.dirname(path), os.path.basename(path).removesuffix(".py")
@@ -278,12 +318,27 @@ def _import_file(path: str) -> ModuleType:
     file_spec = spec_from_file_location(name, path)
     assert file_spec is not None
     assert file_spec.loader is not None
+    neighbours = {neighbour.removesuffix(".py") for neighbour in os.listdir(folder)} - {stem}
+    others = tuple({os.path.join(os.path.dirname(other), "") for other in _FILES} - {os.path.join(folder, "")})
+    hidden = {
+        known: module
+        for known, module in sys.modules.items()
+        if known.partition(".")[0] in neighbours and (getattr(module, "__file__", None) or "").startswith(others)
+    }
+    for known in hidden:
+        del sys.modules[known]
     module = sys.modules[name] = module_from_spec(file_spec)
     try:
         file_spec.loader.exec_module(module)
     except BaseException:
         del sys.modules[name]
         raise
+    finally:
+        tops = {known.partition(".")[0] for known in hidden}
+        for known in [known for known in sys.modules if known.partition(".")[0] in tops]:
+            del sys.modules[known]
+        sys.modules.update(hidden)
+    _FILES[path] = module
     return module
 
 
@@ -309,8 +364,9 @@ def _parameter(bot: type[Bot], option: str) -> str:
 
 
 def _options(bot: type[Bot]) -> tuple[OptionDescription, ...]:
+    names = {name: name.removesuffix("_") for name in _parameters(bot)}
     return tuple(
-        OptionDescription(name.removesuffix("_"), _type_of(bot, name, default).word, default)
+        OptionDescription(names[name], _type_of(bot, name, default).word, default, bot.option_help.get(names[name], ""))
         for name, default in _parameters(bot).items()
     )
 

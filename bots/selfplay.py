@@ -61,6 +61,7 @@ def self_play(
 
     Raises:
         GameDefinitionError: there is no such game.
+        GameRefused: one of the bots does not play it.
         TypeError: one of the bots is not a bot.
         ValueError: the number of bots or names does not fit the game, two names are equal, or a number is negative.
         BotFailure: while hands are played: a bot's own code failed, or its answer was illegal.

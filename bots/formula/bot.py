@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 from bots.bot import Bot
-from bots.formula.chance import Chance
+from bots.formula.chance import Chance, holdem_refusal
 from bots.formula.decisions import Decision, action_of
 from bots.formula.observation import Observation, observe
 from bots.formula.relations import mfs_decision, mfs_relation, rh_decision, rh_relation
 from bots.view import View
-from engine import Action
+from engine import Action, Game
 from engine.equity import DEFAULT_TRIALS, compile_kernels
 from protocol import format_action
 
@@ -38,6 +38,12 @@ class _Verdict(NamedTuple):
 
 class _FormulaBot(Bot):
     """Plays the decision of a formula."""
+
+    option_help: ClassVar[Mapping[str, str]] = {
+        "k": "boldness: the formula's value is multiplied by it, and the decisions grow with the product",
+        "explain": "whether to send a comment with the quantities, the formula's value and the decision before each "
+        "action",
+    }
 
     def __init__(self, k: float, explains: bool) -> None:
         if not 0 < k <= _LARGEST_K:
@@ -84,6 +90,17 @@ class MfsBot(_FormulaBot):
     same. With two players left nothing is sampled.
     """
 
+    option_help: ClassVar[Mapping[str, str]] = {
+        **_FormulaBot.option_help,
+        "trials": "how many showdowns are drawn to estimate the chance against two or more opponents",
+        "seed": "where these draws start; random by default",
+    }
+
+    @classmethod
+    def refusal(cls, game: Game) -> str | None:
+        """All but hold'em is refused."""
+        return holdem_refusal(game)
+
     def __init__(
         self,
         *,
@@ -92,13 +109,7 @@ class MfsBot(_FormulaBot):
         explain: bool = False,
         seed: int | None = None,
     ) -> None:
-        """Set the options.
-
-        Args:
-            k: boldness; the decisions grow with it.
-            trials: showdowns drawn to estimate the chance against two or more opponents.
-            explain: send a comment with the quantities, the relation and the decision before each action.
-            seed: of those draws; random if not given.
+        """Set the options; `option_help` says what each decides.
 
         Raises:
             ValueError: a value is out of range.
@@ -107,7 +118,7 @@ class MfsBot(_FormulaBot):
         self._chance = Chance(trials=trials, seed=seed)
 
     def prepare_for_many_hands(self) -> None:
-        """Compile the kernels that compute the chances."""
+        """Compile what draws the samples."""
         compile_kernels()
 
     def _decide(self, view: View) -> _Verdict:
@@ -134,11 +145,7 @@ class RhBot(_FormulaBot):
     """
 
     def __init__(self, *, k: float = 8.0, explain: bool = False) -> None:
-        """Set the options.
-
-        Args:
-            k: boldness; the decisions grow with it.
-            explain: send a comment with the quantities, the relation and the decision before each action.
+        """Set the options; `option_help` says what each decides.
 
         Raises:
             ValueError: a value is out of range.

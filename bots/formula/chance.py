@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import random
 
-from bots.errors import BotsError
+from bots.errors import GameRefused
 from bots.view import View
 from engine import Game
 from engine.equity import DEFAULT_TRIALS, equity, preflop_equity
 from engine.holdem import is_holdem
 
-__all__ = ["Chance"]
+__all__ = ["Chance", "holdem_refusal"]
 
 
 class Chance:
@@ -48,10 +48,11 @@ class Chance:
         """The chance of the player whose view it is, 0 to 100.
 
         Raises:
-            BotsError: the game is not hold'em.
+            GameRefused: the game is not hold'em.
         """
         if view.game is not self._game:
-            _require_holdem(view.game)
+            if (problem := holdem_refusal(view.game)) is not None:
+                raise GameRefused(problem)
             self._game = view.game
         hole, board, opponents = view.hole_cards, view.board, len(view.active_positions) - 1
         if not board:
@@ -63,14 +64,11 @@ class Chance:
         return self._known[1]
 
 
-def _require_holdem(game: Game) -> None:
-    """Check that hands end as in hold'em.
-
-    Raises:
-        BotsError: they do not.
-    """
-    if not is_holdem(game):
-        raise BotsError(
-            "the chance to win is counted for hold'em only: limit or no-limit, two hole cards from a deck of 52, a "
-            "board of three, one and one, such as in the games nolimit, limit, nolimit3 and limit10; this game is none"
-        )
+def holdem_refusal(game: Game) -> str | None:
+    """Why there is no CHANCE in a game; None where hands end as in hold'em."""
+    if is_holdem(game):
+        return None
+    return (
+        "the chance to win is counted for hold'em only: limit or no-limit, two hole cards from a deck of 52, a board "
+        "of three, one and one, such as in the games nolimit, limit, nolimit3 and limit10; this game is none"
+    )

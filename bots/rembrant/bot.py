@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import ClassVar, Final, NamedTuple
 
 from bots.bot import Bot
-from bots.errors import BotsError
 from bots.rembrant.cells import Move, Opponent
 from bots.rembrant.choice import chance_of_aggression
 from bots.rembrant.danger import Danger, read_danger
@@ -125,11 +124,21 @@ class RembrantBot(Bot):
         self._seed = random.getrandbits(64) if seed is None else seed
         self._game: Game | None = None
 
+    @classmethod
+    def refusal(cls, game: Game) -> str | None:
+        """All but hold'em is refused."""
+        if is_dealt_as_holdem(game) and len(game.deck) == _DECK_CARDS:
+            return None
+        return (
+            "rembrant plays hold'em only: limit or no-limit, two hole cards from a deck of 52, a board of three, one "
+            "and one, such as in the games nolimit, limit, nolimit3 and limit6; this game is none"
+        )
+
     def act(self, view: View) -> Action:
         """Play the rule.
 
         Raises:
-            BotsError: the game is not hold'em.
+            GameRefused: the game is not hold'em.
         """
         decision = self._decide(view)
         move = decision.moves[self._draw(view, decision.chance)]
@@ -142,7 +151,7 @@ class RembrantBot(Bot):
         """One action in the deterministic reading; often two in the probabilistic one.
 
         Raises:
-            BotsError: the game is not hold'em.
+            GameRefused: the game is not hold'em.
         """
         decision = self._decide(view)
         chances: dict[Action, float] = {}
@@ -154,7 +163,7 @@ class RembrantBot(Bot):
 
     def _decide(self, view: View) -> _Decision:
         if view.game is not self._game:
-            _require_holdem(view.game)
+            self.require_game(view.game)
             self._game = view.game
         return self._decide_postflop(view) if view.round else self._decide_preflop(view)
 
@@ -224,16 +233,3 @@ def _explain_cell(view: View, decision: _Decision) -> str:
     if decision.chance not in (0.0, 1.0):
         return f"{cell.text} ({cell.aggressive.word} {decision.chance:.0%})"
     return cell.text
-
-
-def _require_holdem(game: Game) -> None:
-    """Check that the rules can be played.
-
-    Raises:
-        BotsError: they cannot.
-    """
-    if not is_dealt_as_holdem(game) or len(game.deck) != _DECK_CARDS:
-        raise BotsError(
-            "rembrant plays hold'em only: limit or no-limit, two hole cards from a deck of 52, a board of three, one "
-            "and one, such as in the games nolimit, limit, nolimit3 and limit6; this game is none"
-        )

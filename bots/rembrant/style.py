@@ -43,8 +43,8 @@ class Style:
         "0 to 1, probabilistic reading: the probability of the more aggressive move on a board that is neither dry nor "
         "invites draws",
     )
-    chance_danger: float = _option(0.8, "the same on a board that invites draws")
-    chance_dry: float = _option(0.2, "the same on a dry board, and where one card makes a straight")
+    chance_danger: float = _option(0.8, "like chance, on a board that invites draws")
+    chance_dry: float = _option(0.2, "like chance, on a dry board, and where one card makes a straight")
     river_danger: bool = _option(
         False, "whether two cards of a suit count as danger on the river, where no draw is left"
     )
@@ -61,7 +61,7 @@ class Style:
         3.5, "a re-raise before the flop, as a multiple of the opponent's raise; the work says 3 to 4"
     )
     bet_pot: float = _option(0.667, "a bet after the flop, as a fraction of the pot")
-    bet_pot_danger: float = _option(1.0, "the same on a board that invites draws")
+    bet_pot_danger: float = _option(1.0, "like bet_pot, on a board that invites draws")
     raise_times: float = _option(3.5, "a re-raise after the flop, as a multiple of the opponent's bet or raise")
 
     @classmethod

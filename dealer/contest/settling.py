@@ -14,11 +14,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bots.registry import is_builtin
 from dealer.contest.config import Command, Conditions, RunConfig
 from dealer.contest.schedule import Format, Seating, number_of_seatings
 from dealer.errors import ConfigError, SettingProblem
 from dealer.match.faults import FaultPolicy
-from dealer.table.players import Player, PlayerKind, make_player, parse_player, unique_names
+from dealer.table.players import Player, PlayerKind, game_refusal, parse_player, unique_names
 from engine import Game
 from logs.errors import UnsupportedGameError
 from logs.estimation import FixedHands, StopRule, parse_stop_rule
@@ -103,6 +104,7 @@ def settle(config: RunConfig) -> SettledConfig:
     if workers is None:
         workers = 1 if config.in_process else min(os.cpu_count() or 1, seatings)
     _check(config, players, stop, largest, seatings, workers)
+    _check_games(config, players, games)
     return SettledConfig(
         config.command,
         games,
@@ -183,8 +185,6 @@ def _check(
                 raise _problem(
                     "in_process", f"only Python bots play in process, {player.name} is a {player.kind.value} player"
                 )
-            # Made once here, so that what is wrong with a bot is reported before anything is played.
-            make_player(player, 0)
         if config.on_fault is FaultPolicy.RESTART:
             raise _problem("on_fault", "a bot that plays in process cannot be restarted: 'end' or 'forfeit'")
         if workers > 1:
@@ -208,6 +208,18 @@ def _check(
     taken = [port for port in config.ports if port]
     if len(set(taken)) < len(taken):
         raise _problem("ports", f"every seat needs a port of its own, not {', '.join(map(str, taken))}")
+
+
+def _check_games(config: RunConfig, players: Sequence[Player], games: Sequence[NamedGame]) -> None:
+    """Refuse bots that do not play a game, before anything is played.
+
+    The code of others runs in this process only if it plays here.
+    """
+    for player in players:
+        if player.kind is PlayerKind.PYTHON and (config.in_process or is_builtin(player.text)):
+            for named in games:
+                if (refusal := game_refusal(player, named.game)) is not None:
+                    raise _problem("bots", f"{player.name} does not play {named.name}: {refusal}")
 
 
 def _problem(setting: str, problem: str) -> ConfigError:

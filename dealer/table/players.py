@@ -17,12 +17,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bots.bot import Bot
-from bots.errors import SpecError
+from bots.errors import SpecError, in_one_line
 from bots.program import split_command
-from bots.registry import builtin_names, is_bot_name, make_bot
+from bots.registry import builtin_names, is_bot_name, is_builtin, make_bot
 from dealer.errors import PlayerError
+from engine import Game
 
-__all__ = ["Player", "PlayerKind", "make_player", "parse_player", "unique_names"]
+__all__ = ["Player", "PlayerKind", "game_refusal", "make_player", "parse_player", "unique_names"]
 
 _NAMED = re.compile(r"([A-Za-z0-9_.-]+)=(.+)", re.DOTALL)
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.+-]+")
@@ -86,7 +87,7 @@ def parse_player(text: str, directory: str | None = None) -> Player:
     if is_bot_name(bot):
         place, _, class_name = bot.rpartition(":")
         player = Player(text, name or _clean(class_name + text[len(bot) :]), PlayerKind.PYTHON, (), directory)
-        if bot in builtin_names():
+        if is_builtin(bot):
             # Made once here, so that an option out of range is reported before anything is started.
             make_player(player, 0)
         elif place.endswith(".py") and not os.path.isfile(os.path.join(directory or "", place)):
@@ -117,6 +118,19 @@ def make_player(player: Player, seed: int | None) -> Bot:
         return make_bot(player.text, seed, directory=player.directory)
     except SpecError as error:
         raise PlayerError(str(error)) from error
+
+
+def game_refusal(player: Player, game: Game) -> str | None:
+    """Why a Python player does not play a game, as a sentence; None where it does.
+
+    Raises:
+        PlayerError: the bot cannot be made, or fails at the question.
+    """
+    bot = make_player(player, 0)
+    try:
+        return bot.refusal(game)
+    except Exception as error:
+        raise PlayerError(f"{player.text!r}: its refusal() failed: {in_one_line(error)}") from error
 
 
 def _program_name(command: Sequence[str], directory: str | None) -> str:

@@ -110,6 +110,45 @@ def test_files_of_one_name_in_two_folders(folder: Path) -> None:
     assert type(one).__module__ != type(other).__module__
 
 
+HELPED = "from strategy import NAME\nfrom bots.baseline import CallingBot\nclass Shark(CallingBot):\n    name = NAME\n"
+
+
+def test_helpers_of_one_name_in_two_folders(folder: Path) -> None:
+    """Each bot has the helper beside it, whichever comes first; the packages of both are told apart, too."""
+    for name in ("one", "other"):
+        (folder / name / "tools").mkdir(parents=True)
+        (folder / name / "shark.py").write_text(HELPED)
+        (folder / name / "strategy.py").write_text("from tools.words import NAME\n")
+        (folder / name / "tools" / "__init__.py").write_text("")
+        (folder / name / "tools" / "words.py").write_text(f"NAME = {name!r}\n")
+    bots = [make_bot(f"{folder}/{name}/shark.py:Shark") for name in ("one", "other", "one", "other")]
+    assert [bot.name for bot in bots] == ["one", "other", "one", "other"]  # type: ignore[attr-defined]
+    assert type(bots[0]) is type(bots[2])
+    assert sys.modules["strategy"].NAME == "one", "the name goes on to mean the first bot's helper"
+
+
+def test_a_helper_that_cannot_be_imported_leaves_the_others(folder: Path) -> None:
+    for name in ("one", "other"):
+        (folder / name).mkdir()
+        (folder / name / "shark.py").write_text(HELPED)
+        (folder / name / "strategy.py").write_text(f"NAME = {name!r}\n" if name == "one" else "legs\n")
+    make_bot(f"{folder}/one/shark.py:Shark")
+    with pytest.raises(SpecError, match="name 'legs' is not defined"):
+        make_bot(f"{folder}/other/shark.py:Shark")
+    assert sys.modules["strategy"].NAME == "one"
+
+
+def test_a_module_that_is_loaded_from_elsewhere_is_refused(folder: Path) -> None:
+    for name in ("one", "other"):
+        (folder / name).mkdir()
+        (folder / name / "minnow.py").write_text(
+            "from bots.baseline import CallingBot\nclass Shark(CallingBot): pass\n"
+        )
+    make_bot("minnow:Shark", directory=str(folder / "one"))
+    with pytest.raises(SpecError, match=f"the module 'minnow' is {folder}/one/minnow.py here; name the file: "):
+        make_bot("minnow:Shark", directory=str(folder / "other"))
+
+
 def test_options_of_any_constructor(folder: Path) -> None:
     name = f"{folder}/shark.py:Shark"
     assert given(make_bot(name, 7)) == (3, "calm", 7, False, 0.5)

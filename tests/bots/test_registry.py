@@ -7,7 +7,7 @@ import pytest
 from bots import registry
 from bots.baseline import CallingBot, ConstantBot, RandomBot
 from bots.errors import SpecError
-from bots.registry import describe_all, make_bot, parse_spec
+from bots.registry import describe, describe_all, is_builtin, make_bot, parse_spec
 
 
 def test_a_name_alone() -> None:
@@ -107,4 +107,22 @@ def test_describe_all() -> None:
         ("trials", "whole number", 1000),
         ("explain", "true or false", False),
         ("seed", "whole number", None),
+    ]
+
+
+def test_every_option_says_what_it_decides() -> None:
+    for bot in describe_all():
+        assert all(option.decides for option in bot.options), bot.name
+    four_straight = next(option for option in describe("rembrant").options if option.name == "four_straight")
+    assert four_straight.default == "fold"
+    assert all(word in four_straight.decides for word in ("fold, no bet is paid", "slash, "))
+    with pytest.raises(SpecError, match="there is no bot 'shark'"):
+        describe("shark")
+
+
+def test_which_texts_ask_for_built_in_bots() -> None:
+    assert [is_builtin(text) for text in ("random", "random?fold=1", "shark", "a.py:B", "")] == [
+        True,
+        True,
+        *[False] * 3,
     ]

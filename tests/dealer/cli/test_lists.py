@@ -20,6 +20,17 @@ def test_bots_are_listed_with_their_options(arena: Arena) -> None:
     assert "fold=0.06 (number)" in ran.out
 
 
+def test_one_bot_is_explained(arena: Arena) -> None:
+    ran = arena("bots", "rembrant", COLUMNS="80")
+    assert (ran.code, ran.err) == (0, "")
+    for word in ("four_straight", "fold", "no bet is paid", "bet_pot_danger"):
+        assert word in ran.out
+    assert arena("bots", "calling").out == "calling: calls every bet and never makes one (built in)\n"
+    unknown = arena("bots", "shark")
+    assert (unknown.code, unknown.out) == (2, "")
+    assert unknown.sentence.startswith("'shark': there is no bot 'shark'; there are: calling,")
+
+
 def test_games_are_listed_with_both_names(arena: Arena) -> None:
     ran = arena("games", COLUMNS="160")
     assert (ran.code, ran.err) == (0, "")

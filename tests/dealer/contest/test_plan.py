@@ -106,6 +106,11 @@ def test_a_game_of_ones_own_is_kept_beside_the_settings(tmp_path: Path) -> None:
             "needs at least 3 bots, 2 given",
         ),
         ({"command": "tournament", "bots": ["calling", "tcp"]}, "'tcp' cannot play in one"),
+        ({"games": ["leduc"], "bots": ["calling", "mfs"]}, "mfs does not play leduc.limit.2p: the chance to win is"),
+        (
+            {"games": ["limit", "leduc"], "bots": ["calling", "rembrant?explain=true"], "command": "tournament"},
+            "does not play leduc.limit.2p: rembrant plays hold'em only",
+        ),
         ({"bots": ["tcp", "calling"], "in_process": True}, "only Python bots play in process, tcp is a tcp player"),
         ({"in_process": True, "on_fault": "restart"}, "on_fault: a bot that plays in process cannot be restarted"),
         ({"in_process": True, "workers": 2}, "workers: matches in process are played one after the other"),
