@@ -4,6 +4,7 @@
     ├── ConfigError            the settings of a run make no sense (also a ValueError)
     │   └── PlayerError        a player's description names nobody who could be seated
     ├── UsageError             the command line of `acpc-dealer` cannot be run
+    ├── ResultError            a file is not a result that can be read
     ├── StartError             a run cannot start or go on
     │   ├── FolderTakenError   its folder holds something already
     │   ├── FolderBusyError    another process is running in its folder
@@ -21,7 +22,7 @@ adds what it would have people type.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,6 +41,7 @@ __all__ = [
     "MatchFailure",
     "PickUpError",
     "PlayerError",
+    "ResultError",
     "SettingProblem",
     "StartError",
     "UnreadLinesError",
@@ -48,7 +50,7 @@ __all__ = [
 
 
 class DealerError(PortableError):
-    """The root of all errors of this package."""
+    """The root of all errors of this package; the facts of most are the fields of a dataclass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,22 +103,40 @@ class PlayerError(ConfigError):
     """Nobody can be seated under this description; the sentence says what there is."""
 
 
+@dataclass(eq=False, repr=False)
 class UsageError(DealerError):
     """The command line of `acpc-dealer` cannot be run; the text is printed as it is, with its line end.
 
     Attributes:
+        text: what is printed.
         to_stdout: whether it goes to standard output, as the usage text does; else to standard error.
     """
 
-    def __init__(self, text: str, *, to_stdout: bool = False) -> None:
-        super().__init__(text)
-        self.to_stdout = to_stdout
+    text: str
+    to_stdout: bool = field(default=False, kw_only=True)
+
+
+@dataclass(eq=False, repr=False)
+class ResultError(DealerError):
+    """A file is not a result that can be read.
+
+    Attributes:
+        path: the file.
+        problem: what is wrong with it.
+    """
+
+    path: Path
+    problem: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.problem}"
 
 
 class StartError(DealerError):
     """A run cannot start or go on."""
 
 
+@dataclass(eq=False, repr=False)
 class FolderTakenError(StartError):
     """The folder of a new run holds something already.
 
@@ -125,15 +145,14 @@ class FolderTakenError(StartError):
         holds_run: whether it is an interrupted or finished run.
     """
 
-    def __init__(self, folder: Path, holds_run: bool) -> None:
-        super().__init__(folder, holds_run)
-        self.folder = folder
-        self.holds_run = holds_run
+    folder: Path
+    holds_run: bool
 
     def __str__(self) -> str:
         return f"{self.folder} is not empty"
 
 
+@dataclass(eq=False, repr=False)
 class FolderBusyError(StartError):
     """Another process is running in the folder.
 
@@ -141,14 +160,13 @@ class FolderBusyError(StartError):
         folder: the folder.
     """
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
-        self.folder = folder
+    folder: Path
 
     def __str__(self) -> str:
         return f"the run in {self.folder} is still going on in another process"
 
 
+@dataclass(eq=False, repr=False)
 class LaunchError(StartError):
     """A bot, a socket, a folder or a file of a run cannot be had.
 
@@ -157,10 +175,8 @@ class LaunchError(StartError):
         reason: why it failed, in the words of the system.
     """
 
-    def __init__(self, action: str, reason: object) -> None:
-        super().__init__(action, reason)
-        self.action = action
-        self.reason = reason
+    action: str
+    reason: object
 
     def __str__(self) -> str:
         return f"cannot {self.action}: {self.reason}"
@@ -187,6 +203,7 @@ class ListenError(LaunchError):
         return f"{super().__str__()}; choose another address or port"
 
 
+@dataclass(eq=False, repr=False)
 class PickUpError(StartError):
     """A file in the folder of an interrupted match is not that match's.
 
@@ -196,16 +213,15 @@ class PickUpError(StartError):
         problem: what is wrong with it.
     """
 
-    def __init__(self, path: Path, line_number: int, problem: str) -> None:
-        super().__init__(path, line_number, problem)
-        self.path = path
-        self.line_number = line_number
-        self.problem = problem
+    path: Path
+    line_number: int
+    problem: str
 
     def __str__(self) -> str:
         return f"{self.path}, line {self.line_number}: {self.problem}"
 
 
+@dataclass(eq=False, repr=False)
 class MatchFailure(DealerError):
     """A match is over, or a player's part in it.
 
@@ -213,15 +229,14 @@ class MatchFailure(DealerError):
         cause: why.
     """
 
-    def __init__(self, cause: Cause) -> None:
-        super().__init__(cause)
-        self.cause = cause
+    cause: Cause
 
 
 class UnreadLinesError(DealerError, OSError):
     """More waits to be sent to a player than may: it does not read."""
 
 
+@dataclass(eq=False, repr=False)
 class ConversationError(DealerError):
     """The conversation with a bot under examination cannot go on.
 
@@ -229,9 +244,7 @@ class ConversationError(DealerError):
         ending: why, as a `dealer.doctor.inbox.Ending`.
     """
 
-    def __init__(self, ending: Any) -> None:
-        super().__init__(ending)
-        self.ending = ending
+    ending: Any
 
     def __str__(self) -> str:
         return f"the conversation is over: {self.ending.value}"

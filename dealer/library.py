@@ -89,7 +89,8 @@ class Run(Generic[_Result_co]):
     Attributes:
         plan: what is played.
         folder: its folder.
-        warnings: sentences about files that could not be written, once played.
+        warnings: sentences about hands that hand histories cannot hold, once played.
+        unwritten: sentences about results that could not be written, once played.
     """
 
     def __init__(self, plan: RunPlan, make_result: Callable[[Tournament, str], _Result_co]) -> None:
@@ -97,6 +98,7 @@ class Run(Generic[_Result_co]):
         self.plan = plan
         self.folder = plan.folder
         self.warnings: list[str] = []
+        self.unwritten: list[str] = []
         self._make_result = make_result
         self._playing: asyncio.Task[None] | None = None
         self._is_interrupted = False
@@ -156,7 +158,7 @@ class Run(Generic[_Result_co]):
         try:
             write_whole(path, result.model_dump_json(indent=2) + "\n")
         except OSError as error:
-            self.warnings.append(f"cannot write {path}: {error.strerror}")
+            self.unwritten.append(f"cannot write {path}: {error.strerror}")
 
 
 async def _watch(tournament: Tournament, on_progress: OnProgress) -> None:

@@ -6,7 +6,6 @@ its start counts on the bot's clock.
 
 from __future__ import annotations
 
-import io
 import sys
 
 __all__ = ["main"]
@@ -19,13 +18,12 @@ def main() -> None:
         from bots.builtin import main as play_bot
 
         sys.exit(play_bot(arguments[1:]))
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            # A terminal or file that knows few characters gets '?' for the others, not an error.
-            stream.reconfigure(errors="replace")
-    from engine.shadowing import ours
+    from dealer.cli.streams import interruptible, standard_streams
 
-    with ours("engine", "protocol", "logs", "bots", "dealer"):
-        from dealer.cli.app import app
+    with standard_streams():
+        with interruptible():
+            from engine.shadowing import ours
 
-    app(prog_name="arena")
+            with ours("engine", "protocol", "logs", "bots", "dealer"):
+                from dealer.cli.app import app
+        app(prog_name="arena")

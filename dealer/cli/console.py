@@ -13,32 +13,18 @@ from __future__ import annotations
 
 import logging
 import sys
+from pathlib import Path
 from typing import Any, NoReturn
 
 from rich.console import Console, RenderableType
 from typer.core import TyperGroup
 
 from dealer.cli.options import option_of
+from dealer.cli.streams import EXIT_INTERRUPTED, EXIT_USAGE
 from dealer.errors import ConfigError, DealerError, FolderTakenError
+from dealer.record.folder import write_whole
 
-__all__ = [
-    "EXIT_FAILED",
-    "EXIT_INTERRUPTED",
-    "EXIT_UNDECIDED",
-    "EXIT_USAGE",
-    "ArenaGroup",
-    "Terminal",
-    "abort",
-]
-
-EXIT_FAILED = 1
-"""The run ended early because of a fault or an error; gate: the player falls short; doctor: something is wrong."""
-EXIT_USAGE = 2
-"""The command cannot be run as given."""
-EXIT_UNDECIDED = 3
-"""gate: the hands played are too few to decide."""
-EXIT_INTERRUPTED = 130
-"""Stopped by Ctrl-C."""
+__all__ = ["ArenaGroup", "Terminal", "abort", "check_writable", "write_file"]
 
 _WIDTH_OF_FILES = 400
 """In files and pipes, tables need not fit a window."""
@@ -117,6 +103,27 @@ def abort(text: str, code: int = EXIT_USAGE) -> NoReturn:
     raise _CommandError(text, code)
 
 
+def check_writable(path: Path | None) -> None:
+    """End the command if a file that is wanted at its end could not be written."""
+    if path is None:
+        return
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(0, "it is a folder")
+        write_whole(path.with_name(f"{path.name}.try"), "")
+        path.with_name(f"{path.name}.try").unlink()
+    except OSError as error:
+        abort(f"cannot write {path}: {error.strerror}")
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a file whole; ends the command if it cannot be written."""
+    try:
+        write_whole(path, text)
+    except OSError as error:
+        abort(f"cannot write {path}: {error.strerror}")
+
+
 class ArenaGroup(TyperGroup):
     """The commands; an error raised by any of them ends here."""
 
@@ -124,6 +131,8 @@ class ArenaGroup(TyperGroup):
         """Run a command; an error that it raises for people is printed and becomes the exit code."""
         try:
             return super().invoke(ctx)
+        except KeyboardInterrupt:
+            ctx.exit(EXIT_INTERRUPTED)
         except (_CommandError, DealerError) as error:
             ctx.ensure_object(Terminal).complain(_in_words(error))
             ctx.exit(error.code if isinstance(error, _CommandError) else EXIT_USAGE)

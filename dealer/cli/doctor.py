@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import RenderableType
 
-from dealer.cli.console import EXIT_FAILED, EXIT_INTERRUPTED, Terminal, abort
+from dealer.cli.console import Terminal, abort
 from dealer.cli.options import JsonOutput, Quiet, takes_options
+from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
 from dealer.contest.config import NO_ADDRESS
 from dealer.table.players import Player, PlayerKind, parse_player
 from engine import Game

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import ValidationError
 
-from dealer.cli.console import EXIT_FAILED, EXIT_UNDECIDED, Terminal, abort
+from dealer.cli.console import Terminal, abort, check_writable, write_file
 from dealer.cli.options import JsonOutput, Junit
-from dealer.record.folder import RESULT_NAME, write_whole
+from dealer.cli.streams import EXIT_FAILED, EXIT_UNDECIDED
 from dealer.results.gate import GateVerdict, judge
 from dealer.results.junit import Case, junit_report
-from dealer.results.schema import SCHEMA_VERSION, ContestResult
+from dealer.results.reading import read_result
+from dealer.results.schema import TournamentResult
 
 __all__ = ["gate"]
 
@@ -33,7 +34,12 @@ def gate(
 
     The whole 95 % interval has to lie on one side of the bound. A run that ended early is judged by what was played.
     """
-    result = _read(run)
+    if not math.isfinite(min_mbb):
+        abort(f"--min-mbb {min_mbb}: give a finite number of mbb/g")
+    check_writable(junit)
+    result = read_result(run)
+    if isinstance(result, TournamentResult):
+        abort(f"{run} is a tournament; name the folder of one of its contests")
     name = result.players[0].name if player is None else player
     try:
         judgement = judge(result, name, min_mbb)
@@ -43,32 +49,10 @@ def gate(
     if junit is not None:
         problem = judgement.sentence if verdict is GateVerdict.FAILED else ""
         case = Case(f"{name} wins at least {min_mbb:g} mbb/g", problem, verdict is GateVerdict.UNDECIDED)
-        try:
-            write_whole(junit, junit_report(result, [case]))
-        except OSError as error:
-            abort(f"cannot write {junit}: {error.strerror}", EXIT_FAILED)
+        write_file(junit, junit_report(result, [case]))
     terminal = context.ensure_object(Terminal)
     if as_json:
         terminal.print(json.dumps({"verdict": verdict.value, "sentence": judgement.sentence}, ensure_ascii=False))
     else:
         terminal.print(f"{verdict.value}: {judgement.sentence}")
     raise typer.Exit(_EXIT_CODES[verdict])
-
-
-def _read(run: Path) -> ContestResult:
-    path = run / RESULT_NAME if run.is_dir() else run
-    try:
-        data = json.loads(path.read_text("utf-8"))
-    except OSError as error:
-        hint = " (the run has not ended: see 'arena resume')" if run.is_dir() else ""
-        abort(f"cannot read {path}: {error.strerror}{hint}")
-    except ValueError as error:
-        abort(f"{path} is not JSON: {error}")
-    if isinstance(data, dict) and data.get("kind") == "tournament":
-        abort(f"{path} is the result of a tournament; name the folder of one of its contests")
-    try:
-        return ContestResult.model_validate(data)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        abort(f"{path} is not a result of schema version {SCHEMA_VERSION}: {where}: {first['msg']}")

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from rich import box
 from rich.table import Table
 
-from dealer.cli.console import EXIT_FAILED, EXIT_INTERRUPTED, Terminal
+from dealer.cli.console import Terminal
+from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
 from dealer.contest.ending import Outcome
 from dealer.results.schema import ContestResult, GameStandings, Interval, PlayerResult, Rank, TournamentResult
 

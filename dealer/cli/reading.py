@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from dealer.cli.console import EXIT_FAILED, Terminal, abort
+from dealer.cli.console import Terminal, abort
+from dealer.cli.streams import EXIT_FAILED
 from dealer.results.sentences import count_of
 from engine import Game
 from logs.errors import DamagedLogError, ExportError, LogProblem, LogsError, UnknownGameError

@@ -6,13 +6,15 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import TypeAdapter, ValidationError
 
-from dealer.cli.console import Terminal, abort
+from dealer.cli.console import Terminal, abort, check_writable, write_file
 from dealer.cli.reading import GameName, Sources, Strict, Transcript, counted, game_named
-from dealer.record.folder import RESULT_NAME, write_whole
+from dealer.errors import ResultError
+from dealer.record.folder import RESULT_NAME
 from dealer.results.page import report_of_results
+from dealer.results.reading import read_result
 from dealer.results.schema import ContestResult, TournamentResult
+from dealer.results.sentences import count_of
 from logs.report import format_report
 
 __all__ = ["report"]
@@ -34,25 +36,24 @@ def report(
     """
     if out_file.exists() and not force:
         abort(f"{out_file} exists already: --force overwrites it, --out takes another name")
+    try:
+        out_file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        abort(f"cannot write {out_file}: {error.strerror}")
+    check_writable(out_file)
     terminal = context.ensure_object(Terminal)
     counts = counted(terminal, sources, game=game_named(game), strict=strict, transcript=transcript, times=True)
     results = [result for source in sources if (result := _result(terminal, source)) is not None]
-    try:
-        out_file.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(out_file, format_report(report_of_results(counts, results, title)))
-    except OSError as error:
-        abort(f"cannot write {out_file}: {error.strerror}")
-    terminal.print(f"{out_file}: {counts.hands:,} hands")
+    write_file(out_file, format_report(report_of_results(counts, results, title)))
+    terminal.print(f"{out_file}: {count_of(counts.hands, 'hand')}")
 
 
 def _result(terminal: Terminal, source: Path) -> ContestResult | TournamentResult | None:
-    """The result of a run, if there is one of this version."""
-    path = source / RESULT_NAME
-    if not path.is_file():
+    """The result of a run, if there is one that can be read."""
+    if not (source / RESULT_NAME).is_file():
         return None
     try:
-        adapter: TypeAdapter[ContestResult | TournamentResult] = TypeAdapter(ContestResult | TournamentResult)
-        return adapter.validate_json(path.read_bytes())
-    except (OSError, ValidationError):
-        terminal.say(f"{path} is not a result of this version: the page uses only the logs")
+        return read_result(source)
+    except ResultError as error:
+        terminal.say(f"{error}: the page uses only the logs")
         return None

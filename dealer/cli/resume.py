@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dealer.cli.console import Terminal
+from dealer.cli.console import Terminal, check_writable
 from dealer.cli.options import JsonOutput, Junit, Quiet, RunOptions, Verbose
 from dealer.cli.running import play_and_show
 from dealer.library import reopen
@@ -27,5 +27,6 @@ def resume(
 
     Every match continues after its last complete hand, with bots started afresh.
     """
+    check_writable(junit)
     options = RunOptions(quiet=quiet, as_json=as_json, junit=junit, verbose=verbose)
     play_and_show(context.ensure_object(Terminal), reopen(run), options)

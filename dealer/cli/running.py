@@ -10,14 +10,14 @@ from typing import Any
 
 import typer
 
-from dealer.cli.console import Terminal
+from dealer.cli.console import Terminal, check_writable, write_file
 from dealer.cli.live import LiveLine
 from dealer.cli.options import RunOptions
 from dealer.cli.outcome import exit_code, show_contest, show_tournament
+from dealer.cli.streams import EXIT_USAGE
 from dealer.contest.config import Command, RunConfig, read_config, validated
 from dealer.errors import ConfigError
 from dealer.library import AnyResult, Run, new_play, new_tournament
-from dealer.record.folder import write_whole
 from dealer.results.junit import junit_report
 from dealer.results.schema import ContestResult
 from dealer.table.loop import new_event_loop
@@ -34,6 +34,7 @@ def run_new(terminal: Terminal, command: Command, settings: dict[str, Any], opti
         settings: given on the command line.
         options: the other options.
     """
+    check_writable(options.junit)
     asked = _merged(command, settings, options.config)
     run = new_play(asked, options.out) if command is Command.PLAY else new_tournament(asked, options.out)
     play_and_show(terminal, run, options)
@@ -60,12 +61,7 @@ def play_and_show(terminal: Terminal, run: Run[AnyResult], options: RunOptions) 
     with LiveLine(terminal, is_silent=is_silent) as line, asyncio.Runner(loop_factory=new_event_loop) as runner:
         line.expect(run.plan)
         result = runner.run(_play(run, line))
-    if options.junit is not None:
-        try:
-            write_whole(options.junit, junit_report(result))
-        except OSError as error:
-            terminal.say(f"cannot write {options.junit}: {error.strerror}")
-    for sentence in run.warnings:
+    for sentence in (*run.warnings, *run.unwritten):
         terminal.say(sentence)
     if options.as_json:
         terminal.print(result.model_dump_json(indent=2))
@@ -73,7 +69,9 @@ def play_and_show(terminal: Terminal, run: Run[AnyResult], options: RunOptions) 
         show_contest(terminal, result, quiet=options.quiet)
     else:
         show_tournament(terminal, result, quiet=options.quiet)
-    raise typer.Exit(exit_code(result.outcome))
+    if options.junit is not None:
+        write_file(options.junit, junit_report(result))
+    raise typer.Exit(EXIT_USAGE if run.unwritten else exit_code(result.outcome))
 
 
 async def _play(run: Run[AnyResult], line: LiveLine) -> AnyResult:

@@ -33,7 +33,7 @@ from dealer.match.faults import FaultPolicy
 from logs.estimation import StopRuleError, parse_stop_rule
 from logs.export import parse_formats
 
-__all__ = ["NO_ADDRESS", "Command", "Conditions", "RunConfig", "read_config", "validated"]
+__all__ = ["NO_ADDRESS", "Command", "Conditions", "RunConfig", "problem_in_words", "read_config", "validated"]
 
 _LONGEST_S = 1e9
 NO_ADDRESS: Final = "an address is needed: 127.0.0.1 for this machine, 0.0.0.0 to admit other machines"
@@ -242,16 +242,44 @@ def validated(data: dict[str, Any], source: str = "") -> RunConfig:
     try:
         return RunConfig.model_validate({name: value for name, value in data.items() if value is not None})
     except ValidationError as error:
-        raise ConfigError(*map(_in_words, error.errors(include_url=False)), source=source) from None
+        raise ConfigError(*map(_setting_problem, error.errors(include_url=False)), source=source) from None
 
 
-def _in_words(problem: Any) -> SettingProblem:
-    setting = ".".join(map(str, problem["loc"]))
+_WORDS: Final = {
+    "missing": "it is missing",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "finite_number": "must be a finite number",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "string_type": "must be text",
+    "list_type": "must be a list",
+    "enum": "must be {expected}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
+    "too_short": "must have at least {min_length}",
+    "too_long": "must have at most {max_length}, not {actual_length}",
+}
+"""What is wrong with a value, by pydantic's kinds of problems."""
+
+
+def problem_in_words(problem: Any) -> tuple[str, str]:
+    """Where pydantic found a problem, and what is wrong there."""
+    words = _WORDS.get(problem["type"], problem["msg"].removeprefix("Value error, ").removeprefix("Input "))
+    context = problem.get("ctx", {})
+    text = words.format(**context) if problem["type"] in _WORDS else words
+    is_shown = problem["type"] in _WORDS and problem["type"] not in ("missing", "too_short", "too_long")
+    return ".".join(map(str, problem["loc"])), text + (f", not {problem['input']!r}" if is_shown else "")
+
+
+def _setting_problem(problem: Any) -> SettingProblem:
+    setting, text = problem_in_words(problem)
     if problem["type"] == "extra_forbidden":
         return SettingProblem("", f"there is no setting {setting!r} (there are: {', '.join(RunConfig.model_fields)})")
-    message = problem["msg"].removeprefix("Value error, ").removeprefix("Input ")
-    shown = "" if problem["type"] == "value_error" else f", not {problem['input']!r}"
-    return SettingProblem(setting, f"{message}{shown}" if setting else message)
+    return SettingProblem(setting, text)
 
 
 def read_config(path: Path) -> dict[str, Any]:

@@ -15,7 +15,9 @@ SENTENCES = [
     (errors.ConfigError("hands: too many"), "hands: too many"),
     (errors.PlayerError("nobody"), "nobody"),
     (errors.UsageError("usage\n", to_stdout=True), "usage\n"),
+    (errors.ResultError(Path("result.json"), "it is not JSON"), "result.json: it is not JSON"),
     (errors.FolderTakenError(Path("runs"), True), "runs is not empty"),
+    (errors.FolderTakenError(folder=Path("runs"), holds_run=True), "runs is not empty"),
     (errors.FolderBusyError(Path("runs")), "the run in runs is still going on in another process"),
     (errors.LaunchError("start 'bot'", "no such file"), "cannot start 'bot': no such file"),
     (

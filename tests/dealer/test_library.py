@@ -130,7 +130,7 @@ def test_what_cannot_be_played_raises_the_errors_of_the_tree(tmp_path: Path) -> 
     with pytest.raises(dealer.ConfigError, match="no such game") as error:
         dealer.play("chess", ["calling", "calling"])
     assert error.value.problems[0].setting == "games"
-    with pytest.raises(dealer.ConfigError, match="hands: should be greater"):
+    with pytest.raises(dealer.ConfigError, match="hands: must be at least"):
         dealer.play("kuhn", ["calling", "calling"], hands=0)
     with pytest.raises(dealer.ListenError) as cannot_listen:
         dealer.play("kuhn", ["calling", "calling"], host="192.0.2.1")

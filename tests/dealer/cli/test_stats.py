@@ -143,4 +143,4 @@ def test_a_result_that_is_not_understood_is_left_out(arena_here: Arena, run: Pat
     (run / "result.json").write_text('{"schema_version": 99}')
     ran = arena_here("report", "run")
     assert ran.code == 0
-    assert "is not a result of this version: the page uses only the logs" in ran.err
+    assert "it has schema version 99, but this program reads version 2: the page uses only the logs" in ran.err

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pytest
+
+from dealer.record.folder import write_whole
 from dealer.results.schema import ContestResult, TournamentResult
 from tests.dealer.cli.conftest import Arena
 
@@ -105,7 +109,7 @@ def test_files_that_do_not_fit_are_told(arena_here: Arena, tmp_path: Path) -> No
         == "cup.toml is for 'arena tournament', not for 'arena play'"
     )
     (tmp_path / "bad.toml").write_text("hands = 0\n")
-    assert arena_here("play", "--config", "bad.toml").sentence.startswith("bad.toml: hands: should be greater")
+    assert arena_here("play", "--config", "bad.toml").sentence.startswith("bad.toml: hands: must be at least")
     assert arena_here("play", "--config", "none.toml").sentence.startswith("cannot read none.toml")
     (tmp_path / "far.toml").write_text('directory = "/nowhere/at/all"\n')
     assert arena_here("play", "--config", "far.toml").sentence.startswith(
@@ -145,10 +149,62 @@ def test_the_gate_has_an_exit_code_for_each_verdict(arena: Arena, tmp_path: Path
     )
 
 
+@pytest.mark.parametrize("bound", ["nan", "inf", "-inf"])
+def test_a_bound_that_is_no_rate_is_refused(arena_here: Arena, tmp_path: Path, bound: str) -> None:
+    ran = arena_here("gate", "run", "--min-mbb", bound)
+    assert (ran.code, ran.sentence) == (2, f"--min-mbb {bound}: give a finite number of mbb/g")
+
+
+def test_the_gate_keeps_its_exit_codes_for_verdicts(
+    arena_here: Arena, finished_runs: Callable[..., Path], tmp_path: Path
+) -> None:
+    run = finished_runs("play", "kuhn", "raising", "folding", "-n", "20", "--seed", "1", "-q", "--in-process")
+    ran = arena_here("gate", str(run), "--min-mbb", "0", "--junit", "no/such/folder.xml")
+    assert (ran.code, ran.sentence) == (2, "cannot write no/such/folder.xml: No such file or directory")
+    data = json.loads((run / "result.json").read_text())
+    for version in (3, "two", None):
+        (tmp_path / "later.json").write_text(json.dumps(data | {"schema_version": version}))
+        ran = arena_here("gate", "later.json", "--min-mbb", "0")
+        assert (ran.code, ran.sentence) == (
+            2,
+            f"later.json: it has schema version {version!r}, but this program reads version 2",
+        )
+    (tmp_path / "part.json").write_text(json.dumps({key: data[key] for key in data if key != "seed"}))
+    assert arena_here("gate", "part.json", "--min-mbb", "0").sentence == (
+        "part.json: it is not a result: seed: it is missing"
+    )
+
+
+def test_a_report_for_the_build_server_that_cannot_be_written_is_told_before_the_match(
+    arena_here: Arena, tmp_path: Path
+) -> None:
+    for command in (("play", "kuhn"), ("tournament", "calling", "random", "-g", "kuhn")):
+        ran = arena_here(*command, "--in-process", "-n", "4000000", "--junit", "no/such/folder.xml")
+        assert (ran.code, ran.sentence) == (2, "cannot write no/such/folder.xml: No such file or directory")
+    assert arena_here("play", "kuhn", "--junit", ".").sentence == "cannot write .: it is a folder"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_result_that_cannot_be_written_is_told_and_a_failure(arena_here: Arena, tmp_path: Path) -> None:
+    def write(path: Path, text: str) -> None:
+        if path.name == "result.json":
+            raise OSError(28, "No space left on device")
+        write_whole(path, text)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dealer.library.write_whole", write)
+        ran = arena_here("play", "kuhn", "--in-process", "-n", "5", "--out", "run", "-q")
+    assert ran.code == 2
+    assert ran.err == "cannot write run/result.json: No space left on device\n"
+
+
 def test_a_gate_without_a_result_is_told(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     assert "the run has not ended" in arena_here("gate", "run", "--min-mbb", "0").sentence
     (tmp_path / "x.json").write_text("{")
-    assert "is not JSON" in arena_here("gate", "x.json", "--min-mbb", "0").sentence
+    assert "it is not JSON" in arena_here("gate", "x.json", "--min-mbb", "0").sentence
     (tmp_path / "y.json").write_text('{"schema_version": 1}')
-    assert "is not a result of schema version 2" in arena_here("gate", "y.json", "--min-mbb", "0").sentence
+    assert (
+        "it has schema version 1, but this program reads version 2"
+        in arena_here("gate", "y.json", "--min-mbb", "0").sentence
+    )

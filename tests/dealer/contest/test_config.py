@@ -31,18 +31,18 @@ def test_a_start_timeout_of_0_waits_for_ever() -> None:
     ("data", "words"),
     [
         ({"hans": 5}, "there is no setting 'hans' (there are: command, games, bots"),
-        ({"hands": 0}, "hands: should be greater than or equal to 1, not 0"),
-        ({"hands": "many"}, "hands: should be a valid integer, unable to parse string as an integer, not 'many'"),
-        ({"seed": -1}, "seed: should be greater than or equal to 0, not -1"),
-        ({"on_fault": "shout"}, "on_fault: should be 'end', 'forfeit' or 'restart', not 'shout'"),
+        ({"hands": 0}, "hands: must be at least 1, not 0"),
+        ({"hands": "many"}, "hands: must be a whole number, not 'many'"),
+        ({"seed": -1}, "seed: must be at least 0, not -1"),
+        ({"on_fault": "shout"}, "on_fault: must be 'end', 'forfeit' or 'restart', not 'shout'"),
         ({"stop": "soon"}, "stop: 'soon' is not a stop rule; a stop rule is"),
         ({"ports": [70000]}, "ports: 70000 is not a valid port"),
         ({"game": "limit", "games": ["kuhn"]}, "name the game with 'game', or several with 'games', not both"),
-        ({"bots": "calling"}, "bots: should be a valid list, not 'calling'"),
-        ({"t_response_s": 0}, "t_response_s: should be greater than or equal to 0.001, not 0"),
+        ({"bots": "calling"}, "bots: must be a list, not 'calling'"),
+        ({"t_response_s": 0}, "t_response_s: must be at least 0.001, not 0"),
         (
             {"workers": 0, "seed": 2**40},
-            "seed: should be less than or equal to 4294967295, not 1099511627776; workers: should",
+            "seed: must be at most 4294967295, not 1099511627776; workers: must",
         ),
     ],
 )
@@ -105,10 +105,10 @@ def test_an_error_names_settings_as_its_reader_knows_them() -> None:
     with pytest.raises(ConfigError) as error:
         validated({"t_hand_s": 0, "hans": 1})
     assert {problem.setting for problem in error.value.problems} == {"t_hand_s", ""}
-    assert error.value.text(lambda setting: f"--{setting}").startswith("--t_hand_s: should be greater")
+    assert error.value.text(lambda setting: f"--{setting}").startswith("--t_hand_s: must be at least")
     with pytest.raises(ConfigError) as error:
         validated({"t_hand_s": 0}, "run.toml")
-    assert error.value.text(lambda setting: f"--{setting}").startswith("run.toml: t_hand_s: should be greater")
+    assert error.value.text(lambda setting: f"--{setting}").startswith("run.toml: t_hand_s: must be at least")
 
 
 def test_every_setting_that_can_be_left_open_says_what_it_is_then() -> None:

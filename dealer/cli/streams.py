@@ -1,0 +1,129 @@
+"""Standard streams that never end the program: closed, full or no longer read, they cost output, not a traceback.
+
+A reader that has seen enough (``| head``) is no failure. Output that cannot be written, such as to a full disk, is told
+on standard error, and the exit code is 2.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from typing import Any, TextIO, cast
+
+__all__ = [
+    "EXIT_FAILED",
+    "EXIT_INTERRUPTED",
+    "EXIT_UNDECIDED",
+    "EXIT_USAGE",
+    "interruptible",
+    "standard_streams",
+]
+
+EXIT_FAILED = 1
+"""The run ended early because of a fault or an error; gate: the player falls short; doctor: something is wrong."""
+EXIT_USAGE = 2
+"""The command cannot be run as given, or what came out cannot be written."""
+EXIT_UNDECIDED = 3
+"""gate: the hands played are too few to decide."""
+EXIT_INTERRUPTED = 130
+"""Stopped by Ctrl-C."""
+
+
+class _Output:
+    """A stream that drops what cannot be written.
+
+    Attributes:
+        problem: what kept it from being written; None if nothing did, or the reader left.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self.problem: OSError | None = None
+        self._stream = stream
+        self._is_dead = False
+
+    def write(self, text: str) -> int:
+        """Write text, or drop it."""
+        with self._surviving():
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush what was written, or drop it."""
+        with self._surviving():
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    @contextlib.contextmanager
+    def _surviving(self) -> Iterator[None]:
+        if self._is_dead:
+            yield
+            return
+        try:
+            yield
+        except OSError as error:
+            self._is_dead = True
+            # Windows calls a pipe that nobody reads an invalid argument.
+            is_unread = isinstance(error, BrokenPipeError) or (os.name == "nt" and error.errno == 22)
+            self.problem = None if is_unread else error
+            # What the stream still buffers goes nowhere when the interpreter flushes it at its end.
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, self._stream.fileno())
+            os.close(null)
+
+
+@contextlib.contextmanager
+def standard_streams() -> Iterator[None]:
+    """Let nothing that happens to the standard streams end the program.
+
+    Raises:
+        SystemExit: at the end, if standard output could not be written.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            # Taken by the first file that is opened otherwise.
+            os.open(os.devnull, os.O_RDWR)
+    streams = []
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            stream = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal or file that knows few characters gets '?' for the others, not an error.
+            stream.reconfigure(errors="replace")
+        streams.append(_Output(stream))
+        setattr(sys, name, cast(TextIO, streams[-1]))
+    output, errors = streams
+    try:
+        yield
+    finally:
+        output.flush()
+        if output.problem is not None:
+            errors.write(f"arena: cannot write to standard output: {output.problem.strerror}\n")
+            errors.flush()
+            sys.exit(EXIT_USAGE)
+        errors.flush()
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C end the process at once and silently, for imports, which cannot be stopped cleanly."""
+
+    def stop(number: int, frame: object) -> None:
+        os._exit(EXIT_INTERRUPTED)
+
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.default_int_handler:
+        # Who ignores Ctrl-C, as a shell's background does, goes on ignoring it.
+        signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

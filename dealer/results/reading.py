@@ -1,0 +1,48 @@
+"""Results read back from the files that runs leave."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from dealer.contest.config import problem_in_words
+from dealer.errors import ResultError
+from dealer.record.folder import RESULT_NAME
+from dealer.results.schema import SCHEMA_VERSION, ContestResult, TournamentResult
+
+__all__ = ["read_result"]
+
+
+def read_result(source: Path) -> ContestResult | TournamentResult:
+    """The result of a run.
+
+    Args:
+        source: the run's folder, or the file.
+
+    Raises:
+        ResultError: there is none, or none that this version reads.
+    """
+    path = source / RESULT_NAME if source.is_dir() else source
+    try:
+        data: Any = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        missing = "there is no result: the run has not ended" if source.is_dir() else "there is no such file"
+        raise ResultError(path, missing) from None
+    except OSError as error:
+        raise ResultError(path, f"it cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise ResultError(path, f"it is not JSON: {error}") from None
+    if not isinstance(data, dict) or "schema_version" not in data:
+        raise ResultError(path, "it is not a result: it names no schema_version")
+    if data["schema_version"] != SCHEMA_VERSION:
+        found = data["schema_version"]
+        raise ResultError(path, f"it has schema version {found!r}, but this program reads version {SCHEMA_VERSION}")
+    try:
+        kind = TournamentResult if data.get("kind") == "tournament" else ContestResult
+        return kind.model_validate(data)
+    except ValidationError as error:
+        where, what = problem_in_words(error.errors(include_url=False)[0])
+        raise ResultError(path, f"it is not a result: {where}: {what}") from None
