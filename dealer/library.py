@@ -17,6 +17,7 @@ import shlex
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeAlias, TypedDict, TypeVar, Unpack
 
@@ -226,12 +227,14 @@ def reopen(folder: Path) -> Run[AnyResult]:
 
 # ---- for users
 
+_Folder: TypeAlias = str | os.PathLike[str]
+
 
 def play(
     game: str,
     bots: Sequence[str],
     *,
-    out: str | os.PathLike[str] | None = None,
+    out: _Folder | None = None,
     on_progress: OnProgress | None = None,
     watch: Watch | None = None,
     **settings: Unpack[Settings],
@@ -252,22 +255,20 @@ def play(
         StartError: the folder cannot be used, or a bot or a socket cannot be had.
         RuntimeError: an event loop is running in this thread; use `play_async` there.
     """
-    config = _config(Command.PLAY, settings, games=[game], bots=list(bots))
-    return _play_here("play_async", config, out, new_play, on_progress, watch)
+    return _here(play_async, _play_of(game, bots, settings), out, on_progress, watch)
 
 
 async def play_async(
     game: str,
     bots: Sequence[str],
     *,
-    out: str | os.PathLike[str] | None = None,
+    out: _Folder | None = None,
     on_progress: OnProgress | None = None,
     watch: Watch | None = None,
     **settings: Unpack[Settings],
 ) -> ContestResult:
     """`play` inside a running event loop; cancelling it ends the contest, and what was played stays in `out`."""
-    config = _config(Command.PLAY, settings, games=[game], bots=list(bots))
-    return await _play_beside(config, out, new_play, on_progress, watch)
+    return await _beside(_play_of(game, bots, settings), out, on_progress, watch)
 
 
 def tournament(
@@ -275,7 +276,7 @@ def tournament(
     bots: Sequence[str],
     *,
     format: str = "round-robin",
-    out: str | os.PathLike[str] | None = None,
+    out: _Folder | None = None,
     on_progress: OnProgress | None = None,
     watch: Watch | None = None,
     **settings: Unpack[Settings],
@@ -296,8 +297,7 @@ def tournament(
         StartError: the folder cannot be used.
         RuntimeError: an event loop is running in this thread; use `tournament_async` there.
     """
-    config = _config(Command.TOURNAMENT, settings, games=list(games), bots=list(bots), format=format)
-    return _play_here("tournament_async", config, out, new_tournament, on_progress, watch)
+    return _here(tournament_async, _tournament_of(games, bots, format, settings), out, on_progress, watch)
 
 
 async def tournament_async(
@@ -305,19 +305,16 @@ async def tournament_async(
     bots: Sequence[str],
     *,
     format: str = "round-robin",
-    out: str | os.PathLike[str] | None = None,
+    out: _Folder | None = None,
     on_progress: OnProgress | None = None,
     watch: Watch | None = None,
     **settings: Unpack[Settings],
 ) -> TournamentResult:
     """`tournament` inside a running event loop; cancelling it ends the tournament."""
-    config = _config(Command.TOURNAMENT, settings, games=list(games), bots=list(bots), format=format)
-    return await _play_beside(config, out, new_tournament, on_progress, watch)
+    return await _beside(_tournament_of(games, bots, format, settings), out, on_progress, watch)
 
 
-def resume(
-    folder: str | os.PathLike[str], *, on_progress: OnProgress | None = None, watch: Watch | None = None
-) -> AnyResult:
+def resume(folder: _Folder, *, on_progress: OnProgress | None = None, watch: Watch | None = None) -> AnyResult:
     """Go on with an interrupted run: the same cards, logs and result as if it had not been interrupted.
 
     Args:
@@ -330,47 +327,50 @@ def resume(
         StartError: the folder is in use, its files are not those of the run, or a bot or a socket cannot be had.
         RuntimeError: an event loop is running in this thread; use `resume_async` there.
     """
-    _refuse_running_loop("resume_async")
-    return _finished(_run_here(reopen(Path(folder)), on_progress, watch))
+    return _here(resume_async, reopen, folder, on_progress, watch)
 
 
 async def resume_async(
-    folder: str | os.PathLike[str], *, on_progress: OnProgress | None = None, watch: Watch | None = None
+    folder: _Folder, *, on_progress: OnProgress | None = None, watch: Watch | None = None
 ) -> AnyResult:
     """`resume` inside a running event loop; cancelling it interrupts the run again."""
-    return await _run_beside(reopen(Path(folder)), on_progress, watch)
+    return await _beside(reopen, folder, on_progress, watch)
 
 
-def _config(command: Command, settings: Settings, **given: Any) -> RunConfig:
-    return validated({"command": command, **settings, **given})
+def _play_of(game: str, bots: Sequence[str], settings: Settings) -> Callable[[Path], Run[ContestResult]]:
+    return partial(new_play, validated({"command": Command.PLAY, **settings, "games": [game], "bots": list(bots)}))
 
 
-def _play_here(
-    twin: str,
-    config: RunConfig,
-    out: str | os.PathLike[str] | None,
-    make: Callable[[RunConfig, Path], Run[_Result]],
+def _tournament_of(
+    games: Sequence[str], bots: Sequence[str], format: str, settings: Settings
+) -> Callable[[Path], Run[TournamentResult]]:
+    own = {"command": Command.TOURNAMENT, "games": list(games), "bots": list(bots), "format": format}
+    return partial(new_tournament, validated({**settings, **own}))
+
+
+def _here(
+    twin: Callable[..., object],
+    make: Callable[[Path], Run[_Result]],
+    out: _Folder | None,
     on_progress: OnProgress | None,
     watch: Watch | None,
 ) -> _Result:
-    _refuse_running_loop(twin)
-    with _kept_or_temporary(out) as folder:
-        return _without_folder(_finished(_run_here(make(config, folder), on_progress, watch)), is_kept=out is not None)
-
-
-async def _play_beside(
-    config: RunConfig,
-    out: str | os.PathLike[str] | None,
-    make: Callable[[RunConfig, Path], Run[_Result]],
-    on_progress: OnProgress | None,
-    watch: Watch | None,
-) -> _Result:
-    with _kept_or_temporary(out) as folder:
-        return _without_folder(await _run_beside(make(config, folder), on_progress, watch), is_kept=out is not None)
+    """Make a run and play it in this thread."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        pass
+    else:
+        raise RuntimeError(f"an event loop is running in this thread: await dealer.{twin.__name__}(...) instead")
+    with _kept_or_temporary(out) as folder, asyncio.Runner(loop_factory=new_event_loop) as runner:
+        result = runner.run(make(folder).play(on_progress, watch))
+        if result.outcome is Outcome.INTERRUPTED:
+            raise KeyboardInterrupt
+        return _without_folder(result, is_kept=out is not None)
 
 
 @contextlib.contextmanager
-def _kept_or_temporary(out: str | os.PathLike[str] | None) -> Iterator[Path]:
+def _kept_or_temporary(out: _Folder | None) -> Iterator[Path]:
     if out is not None:
         yield Path(out)
         return
@@ -388,28 +388,15 @@ def _without_folder(result: _Result, *, is_kept: bool) -> _Result:
     return result.model_copy(update=gone)
 
 
-def _refuse_running_loop(twin: str) -> None:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return
-    raise RuntimeError(f"an event loop is running in this thread: await dealer.{twin}(...) instead")
-
-
-def _run_here(run: Run[_Result], on_progress: OnProgress | None, watch: Watch | None) -> _Result:
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        return runner.run(run.play(on_progress, watch))
-
-
-def _finished(result: _Result) -> _Result:
-    """A result that Ctrl-C has not cut short."""
-    if result.outcome is Outcome.INTERRUPTED:
-        raise KeyboardInterrupt
-    return result
+async def _beside(
+    make: Callable[[Path], Run[_Result]], out: _Folder | None, on_progress: OnProgress | None, watch: Watch | None
+) -> _Result:
+    """Make a run and play it in a thread with a loop of its own; callbacks come to the loop of the caller."""
+    with _kept_or_temporary(out) as folder:
+        return _without_folder(await _run_beside(make(folder), on_progress, watch), is_kept=out is not None)
 
 
 async def _run_beside(run: Run[_Result], on_progress: OnProgress | None, watch: Watch | None) -> _Result:
-    """Play in a thread with a loop of its own; callbacks come to the loop of the caller."""
     here = asyncio.get_running_loop()
     there = new_event_loop()
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,6 +14,7 @@ from rich import box
 from rich.table import Table
 
 from dealer.cli.console import Terminal, abort
+from dealer.cli.streams import EXIT_FAILED
 
 if TYPE_CHECKING:
     from dealer.bench.rows import Row
@@ -47,7 +49,7 @@ def dealer(
     if not all(count.strip().isdigit() and int(count) for count in counts):
         abort(f"--matches {matches}: give whole numbers, separated by commas")
     rows: list[Row] = []
-    try:
+    with _measuring():
         for count in map(int, counts):
             rows += measure(
                 reference_dealer=reference_dealer,
@@ -56,8 +58,6 @@ def dealer(
                 hands=max(1, hands // count),
                 rounds=rounds,
             )
-    except (OSError, RuntimeError) as error:
-        abort(str(error), code=1)
     _show(context, rows, as_json=as_json)
 
 
@@ -83,10 +83,8 @@ def export(
     """Hand histories written and read per second, by us and by pokerkit."""
     from dealer.bench.export import measure
 
-    try:
+    with _measuring():
         _show(context, measure(repeats, hands), as_json=as_json)
-    except OSError as error:
-        abort(f"{error.filename}: {error.strerror}", code=1)
 
 
 @app.command()
@@ -98,10 +96,19 @@ def startup(
     """Milliseconds from the start of a bot's process to its version line."""
     from dealer.bench.startup import measure
 
-    try:
+    with _measuring():
         _show(context, measure(rounds), as_json=as_json)
-    except (OSError, RuntimeError) as error:
-        abort(str(error), code=1)
+
+
+@contextlib.contextmanager
+def _measuring() -> Iterator[None]:
+    """End the command with exit code 1 where something cannot be measured."""
+    try:
+        yield
+    except OSError as error:
+        abort(f"{error.filename}: {error.strerror}" if error.filename else str(error), EXIT_FAILED)
+    except RuntimeError as error:
+        abort(str(error), EXIT_FAILED)
 
 
 def _show(context: typer.Context, rows: Sequence[Row], *, as_json: bool) -> None:
