@@ -171,7 +171,7 @@ class RunConfig(BaseModel):
         words = formats if isinstance(formats, list) else [formats]
         if formats is None or not all(isinstance(word, str) for word in words):
             return formats
-        return [format_.name for format_ in parse_formats(",".join(words))]
+        return [format_.name for format_ in parse_formats(",".join(words or ["none"]))]
 
     @field_validator("ports", mode="before")
     @classmethod

@@ -27,6 +27,12 @@ def test_a_start_timeout_of_0_waits_for_ever() -> None:
     assert validated({"start_timeout_s": 0.0}, "here").conditions.limits.start_us is None
 
 
+@pytest.mark.parametrize("formats", [[], ["none"], "none"])
+def test_no_histories_are_asked_for_by_an_empty_list_too(formats: object) -> None:
+    """The file that repeats a run writes one."""
+    assert validated({"export": formats}, "here").export == []
+
+
 @pytest.mark.parametrize(
     ("data", "words"),
     [
