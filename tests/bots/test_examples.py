@@ -120,7 +120,8 @@ def test_the_guides_python_bot(root: Path, tmp_path: Path, program_env: dict[str
     serve_script(script, [sys.executable, tmp_path / "my_bot.py"], timeout_s=60, env=program_env)
     assert script.replies == ["c", "r", "c"]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_my_bot.py"]
-    done = subprocess.run(command, capture_output=True, text=True, env=program_env, cwd=tmp_path, timeout=120)
+    env = program_env | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, env=env, cwd=tmp_path, timeout=120)
     assert done.returncode == 0, done.stdout
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -66,6 +67,24 @@ def _hands(run: Path) -> int:
         return 0
 
 
+class _HandCount:
+    """The finished hands in the logs of a run, of which only what is new is read each time."""
+
+    def __init__(self, run: Path) -> None:
+        self._run = run
+        self._read: dict[Path, int] = {}
+        self._hands = 0
+
+    def __call__(self) -> int:
+        for path in self._run.rglob("*.log"):
+            with contextlib.suppress(OSError), path.open("rb") as file:
+                file.seek(self._read.get(path, 0))
+                lines, end, _ = file.read().rpartition(b"\n")
+                self._read[path] = self._read.get(path, 0) + len(lines + end)
+                self._hands += sum(line.startswith(b"STATE:") for line in lines.split(b"\n"))
+        return self._hands
+
+
 def _result(run: Path) -> Any:
     return _without_times(json.loads((run / "result.json").read_text("utf-8")))
 
@@ -75,7 +94,7 @@ def _kill_at(process: Program, is_time: Callable[[], bool]) -> bool:
     until_s = time.monotonic() + PATIENCE_S
     while process.poll() is None and not is_time():
         assert time.monotonic() < until_s, "the run does not get on"
-        time.sleep(0.001)
+        time.sleep(0.002)
     process.kill()
     process.communicate()
     return process.returncode != 0
@@ -93,7 +112,8 @@ def _survives(folder: Path, arena: Arena, how: str, draw: random.Random, kills: 
     killed = 0
     for place in sorted(draw.randrange(hands) for _ in range(kills)):
         command = ["resume", "killed"] if (run / "run.toml").exists() else [*RUNS[how], *seed, "--out", "killed"]
-        killed += _kill_at(_start(folder, *command), lambda place=place: _hands(run) > place)  # type: ignore[misc]
+        count = _HandCount(run)
+        killed += _kill_at(_start(folder, *command), lambda place=place, count=count: count() > place)  # type: ignore[misc]
     resumed = arena("resume", "killed")
     assert resumed.code == 0, resumed.err
     assert _logs(run) == _logs(folder / "whole")

@@ -198,13 +198,15 @@ def _interrupted(plan: ContestPlan, hands: int) -> ContestResult:
         return runner.run(main())
 
 
-@pytest.mark.parametrize("in_process", [False, True])
-def test_interrupted_again_and_again_it_is_the_same_contest(tmp_path: Path, in_process: bool) -> None:
-    options: dict[str, Any] = {"stop": "better:0,2", "hands": 1000, "in_process": in_process}
+@pytest.mark.parametrize(
+    ("in_process", "hands"), [(False, 300), pytest.param(False, 1000, marks=pytest.mark.slow), (True, 1000)]
+)
+def test_interrupted_again_and_again_it_is_the_same_contest(tmp_path: Path, in_process: bool, hands: int) -> None:
+    options: dict[str, Any] = {"stop": "better:0,2", "hands": hands, "in_process": in_process}
     expected = _compared(_play(_plan(tmp_path / "whole", "random", "random", **options)))
     plan = _plan(tmp_path / "broken", "random", "random", **options)
-    for hands in (1, 30, 277, 950):
-        result = _interrupted(plan, hands)
+    for played in (1, 30, 277 * hands // 1000, hands - 50):
+        result = _interrupted(plan, played)
         assert result.resume == "again"
         assert result.hands_counted == 2 * result.duplicates <= result.hands_played
     assert _compared(_play(plan)) == expected

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cache
 from itertools import combinations
 
 from engine import ActionKind, BettingState, Card, Deal, Position, betting_start, category, hand_values, rank_hand
@@ -10,6 +11,8 @@ from engine.starting_hands import starting_hand_name
 from engine.steps import Step
 from logs import HandRecord
 from logs.steps import street_actions
+
+steps_of = cache(street_actions)
 
 Dealt = tuple[HandRecord, Position]
 
@@ -26,7 +29,7 @@ def dealt_to(records: Iterable[HandRecord], name: str) -> list[Dealt]:
 
 def actions_of(dealt: Dealt) -> list[Step]:
     record, position = dealt
-    return [action for action in street_actions(record.betting) if action.position == position]
+    return [action for action in steps_of(record.betting) if action.position == position]
 
 
 def states_of(dealt: Dealt) -> list[tuple[BettingState, ActionKind]]:
@@ -105,7 +108,7 @@ def street(hands: list[Dealt], round_: int) -> tuple[int, int, int, int, int, in
         record, position = dealt
         seen += saw(dealt, round_)
         is_bet = round_ == 0 and any(record.game.blinds)
-        for action in street_actions(record.betting):
+        for action in steps_of(record.betting):
             if action.round == round_:
                 if action.position == position:
                     folds += action.action.kind == ActionKind.FOLD
