@@ -167,9 +167,9 @@ class RunConfig(BaseModel):
     @field_validator("export", mode="before")
     @classmethod
     def _are_formats(cls, formats: Any) -> Any:
-        """The names of formats, given as a list or as one text with commas."""
+        """The names of formats, given as a list, which may be empty, or as one text with commas."""
         words = formats if isinstance(formats, list) else [formats]
-        if formats is None or not all(isinstance(word, str) for word in words):
+        if not words or not all(isinstance(word, str) for word in words):
             return formats
         return [format_.name for format_ in parse_formats(",".join(words or ["none"]))]
 

@@ -23,6 +23,13 @@ def test_nothing_asked_for_is_fine() -> None:
     assert limits.start_us == 30_000_000
 
 
+@pytest.mark.parametrize("words", ["none", "phh, ohh", ["pokerstars"], []])
+def test_formats_of_hand_histories_are_written_back_as_they_are_meant(words: str | list[str]) -> None:
+    """A run without hand histories keeps an empty list in its file, and can be resumed."""
+    config = validated({"export": words}, "here")
+    assert validated(tomllib.loads(config.to_toml()), "again").export == config.export
+
+
 def test_a_start_timeout_of_0_waits_for_ever() -> None:
     assert validated({"start_timeout_s": 0.0}, "here").conditions.limits.start_us is None
 

@@ -1,0 +1,263 @@
+"""Every command of the README and the guides runs as it is written, in a folder that holds what it names.
+
+A folder is made for each command: the runs, logs, bots and games that it mentions are put there under the names it
+gives them. A command whose full length takes long is played with few hands here, and as it stands by its slow twin.
+"""
+
+from __future__ import annotations
+
+import lzma
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from dealer import play
+from protocol.mock_dealer import MockDealer
+from tests.bots.conftest import ThreadDealer
+from tests.dealer.helpers import ARENA, DEALER, PATIENCE_S, ROOT, free_ports, program_env
+from tests.logs.hands import log_of_2012
+from tests.programs import Program, start
+
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+OURS = {"arena": ARENA, "acpc-dealer": DEALER}
+NOT_OURS = (
+    "pip",
+    "pipx",
+    "uv",
+    "pytest",
+    "cc",
+    "python",
+    "docker",
+    "git",
+    "du",
+    "ssh",
+    "ulimit",
+    "powercfg",
+    "setx",
+    "py",
+)
+"""Programs of others: installers and what a system brings. What they are asked to do is tested in other places."""
+PLACEHOLDERS = {
+    "PATH": "the reference dealer, which is not shipped",
+}
+SYNOPSIS = re.compile(r"(^|\s)\[|\.\.\.|\S\|\S|…")
+READING = ("stats", "report", "export", "gate", "resume")
+
+
+@dataclass(frozen=True)
+class Documented:
+    """A command and where it stands."""
+
+    document: Path
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.document.name}: {self.text}"
+
+
+def documented(document: Path) -> Iterator[Documented]:
+    """The commands of the indented blocks and of those fenced as shell or as steps of a build."""
+    fence = None
+    for number, line in enumerate(document.read_text("utf-8").splitlines(), start=1):
+        if line.startswith("```"):
+            fence = None if fence is not None else line.removeprefix("```")
+            continue
+        if (fence is None and line.startswith("    ")) or fence in ("sh", "powershell"):
+            text = line
+        elif fence == "yaml":
+            text = re.sub(r"^\s*(- )?run: ", "", line)
+        else:
+            continue
+        text = re.split(r"\s{2,}# ", text)[0].strip()
+        if text.split(" ")[0] in (*OURS, *NOT_OURS, "./client"):
+            yield Documented(document, number, text)
+
+
+COMMANDS = [command for document in DOCUMENTS for command in documented(document)]
+RUNNABLE = [
+    command
+    for command in COMMANDS
+    if not SYNOPSIS.search(command.text)
+    and not PLACEHOLDERS.keys() & set(command.text.split())
+    and any(part.split()[0] in OURS for part in command.text.split(" && "))
+]
+LONG = [command for command in RUNNABLE if re.search(r"\barena (play|tournament|bench|doctor)\b", command.text)]
+"""They are shortened, and run in their full length by the slow twins."""
+FOR_HOURS = [command for command in LONG if "docs/strength/" in command.text]
+
+
+# ---- what a command names
+
+
+@pytest.fixture(scope="session")
+def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of New against Old."""
+    folder = tmp_path_factory.mktemp("documented") / "run"
+    play("nolimit", ["New=calling", "Old=folding"], hands=150, seed=7, in_process=True, out=str(folder))
+    return folder
+
+
+@cache
+def _classes() -> dict[str, str]:
+    """The Python bots of the documents by class."""
+    found = {}
+    for document in DOCUMENTS:
+        for code in re.findall(r"```python\n(.*?)```", document.read_text("utf-8"), re.DOTALL):
+            for name in re.findall(r"^class (\w+)\(Bot\)", code, re.MULTILINE):
+                found.setdefault(name, code)
+    return found
+
+
+def _lay_out(folder: Path, words: list[str], run: Path) -> None:
+    """Put into a folder what a command names and does not make itself."""
+    reads = len(words) > 1 and words[1] in READING
+    for word in words:
+        name, _, class_name = word.partition("=")[2 if "=" in word and not word.startswith("-") else 0].partition(":")
+        for part in shlex.split(name) if " " in name else [name]:
+            _lay_out_one(folder, part, class_name.partition("?")[0], run, reads)
+
+
+def _lay_out_one(folder: Path, name: str, class_name: str, run: Path, reads: bool) -> None:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if name.endswith((".py", ".sh", "client")):
+        code = _classes()[class_name or {"my_bot.py": "PairRaiser", "careful.py": "Careful"}.get(name, "PairRaiser")]
+        if "old" in name:
+            code = "from bots import run\nfrom bots.registry import make_bot\nrun(make_bot('folding'))\n"
+        if name.endswith(".py"):
+            path.write_text(f"#!{sys.executable}\n{code}")
+        else:
+            path.with_suffix(".code").write_text(code)
+            path.write_text(f'#!/bin/sh\nexec {sys.executable} {path.with_suffix(".code")} "$@"\n')
+        path.chmod(0o755)
+    elif name.endswith(".game"):
+        shutil.copy(ROOT / "engine" / "games" / "kuhn.limit.2p.game", path)
+    elif name.endswith(".log.xz"):
+        log = log_of_2012("2p.limit.h1000.r0") if "*" in name else (run / "match.a.log").read_text("utf-8")
+        (folder / name.replace("*", "old")).write_bytes(lzma.compress(log.encode()))
+    elif name.endswith(".toml"):
+        if (ROOT / name).exists():
+            shutil.copy(ROOT / name, path)
+        else:
+            shutil.copy(run / "run.toml", path)
+    elif (reads and name in ("RUN", "run")) or name.startswith("runs/"):
+        shutil.copytree(run, path)
+
+
+# ---- how it is run
+
+
+def _run(command: Documented, folder: Path, run: Path, more: list[str]) -> None:
+    """Run each part of a command line that is ours; with more arguments where they are given."""
+    for part in command.text.split(" && "):
+        words = shlex.split(part)
+        environment = {}
+        while re.fullmatch(r"[A-Z_]+=\S*", words[0]):
+            name, _, value = words.pop(0).partition("=")
+            environment[name] = value
+        if words[0] in OURS:
+            _lay_out(folder, words, run)
+            words = [
+                found for word in words for found in ([p.name for p in folder.glob(word)] if "*" in word else [word])
+            ]
+            _play(words, folder, environment, more)
+
+
+def _play(words: list[str], folder: Path, environment: dict[str, str], more: list[str]) -> None:
+    """Run a command, with the client or the dealer that it waits for."""
+    client = dealer = None
+    if "HOST" in words:
+        game = words[words.index("--game") + 1]
+        dealer = ThreadDealer(MockDealer(game).ask("MATCHSTATE:1:0::|AhAd")).start()
+        values = {"HOST": "127.0.0.1", "PORT": str(dealer.port)}
+        words = [values.get(word, word) for word in words]
+    if "--port" in words:
+        words[words.index("--port") + 1] = str(free_ports(1)[0])
+    program = start([*OURS[words[0]], *words[1:], *more], cwd=folder, env=program_env(**environment))
+    try:
+        if "tcp" in words:
+            client = start([*ARENA, "bot", "calling", *_address(program)], cwd=folder, env=program_env())
+        out, err = program.communicate(timeout=600)
+        assert program.wait() == 0, (out.decode(), err.decode())
+    finally:
+        program.kill()
+        if client is not None:
+            client.communicate(timeout=PATIENCE_S)
+    if dealer is not None:
+        dealer.join()
+
+
+def _address(program: Program) -> tuple[str, str]:
+    """Where a program waits for a client, as it says itself."""
+    assert program.stderr is not None
+    while line := program.stderr.readline().decode():
+        if found := re.search(r" at (\S+):(\d+)", line):
+            return found[1], found[2]
+    raise AssertionError("it ended before a client could connect")
+
+
+@pytest.mark.parametrize("command", [command for command in RUNNABLE if "arena bench" not in command.text], ids=str)
+def test_it_runs(command: Documented, tmp_path: Path, finished_run: Path) -> None:
+    shorter = ["--only", "bets"] if "arena doctor" in command.text else ["-n", "2"]
+    _run(command, tmp_path, finished_run, shorter if command in LONG else [])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", [command for command in LONG if command not in FOR_HOURS], ids=str)
+def test_it_runs_in_its_full_length(command: Documented, tmp_path: Path, finished_run: Path) -> None:
+    _run(command, tmp_path, finished_run, [])
+
+
+# ---- commands and options that are only mentioned
+
+
+@cache
+def _options_of(*command: str) -> frozenset[str]:
+    """The options that the help of a command lists."""
+    program = start(
+        [*OURS[command[0]], *command[1:], "--help"], cwd=ROOT, env=program_env(COLUMNS="200", TERMINAL_WIDTH="200")
+    )
+    out, err = program.communicate(timeout=PATIENCE_S)
+    assert program.wait() == 0, f"there is no {' '.join(command)}: {err.decode()}"
+    return frozenset(re.findall(r"(?<![\w-])--?[A-Za-z][\w-]*", out.decode()))
+
+
+def _mentioned(document: Path) -> Iterator[str]:
+    text = re.sub(r"```.*?```", "", document.read_text("utf-8"), flags=re.DOTALL)
+    yield from (command.text for command in documented(document))
+    yield from (" ".join(span.split()) for span in re.findall(r"`([^`]+)`", text))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
+def test_commands_and_options_exist(document: Path) -> None:
+    """Those that stand in a sentence or in a usage are not run, but nothing is named that does not exist."""
+    commands = [line.split()[0] for line in re.findall(r"^│ (\w.*)│$", _help(), re.MULTILINE)]
+    anywhere = {option for name in commands for option in _options_of("arena", name)} | _options_of("acpc-dealer")
+    for name in ("dealer", "evaluator", "export", "startup"):
+        anywhere |= _options_of("arena", "bench", name)
+    for text in _mentioned(document):
+        for part in re.split(r" && | \| ", text):
+            words = part.split()
+            if words[0] == "arena" and len(words) > 1 and not words[1].startswith("-"):
+                assert words[1] in commands, f"there is no command {part!r}"
+                known = _options_of(*words[: 2 + (words[1] == "bench" and len(words) > 2 and words[2].isalpha())])
+            elif words[0].startswith("--"):
+                known = frozenset(anywhere)
+            else:
+                continue
+            named = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
+            assert named <= known, f"{part!r} has options that do not exist: {sorted(named - known)}"
+
+
+@cache
+def _help() -> str:
+    program = start([*ARENA, "--help"], cwd=ROOT, env=program_env())
+    return program.communicate(timeout=PATIENCE_S)[0].decode()
