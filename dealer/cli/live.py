@@ -11,6 +11,7 @@ from rich.text import Text
 from dealer.cli.console import Terminal
 from dealer.contest.plan import RunPlan
 from dealer.contest.progress import AwaitedPlayer, Progress
+from dealer.match.sentences import stray_sentence
 from dealer.results.sentences import count_of, expectation, rounded_up
 
 __all__ = ["LiveLine", "status_line"]
@@ -36,6 +37,7 @@ class LiveLine:
         self._shown = ""
         self._next_s = time.monotonic() + _PLAIN_EVERY_S
         self._announced: tuple[AwaitedPlayer, ...] = ()
+        self._strays_said = 0
 
     def __enter__(self) -> LiveLine:
         if self._live is not None:
@@ -63,6 +65,11 @@ class LiveLine:
                 self._terminal.say(_waiting(remote, progress.start_time_left_s))
         if self._is_silent:
             return
+        new, self._strays_said = progress.strays - self._strays_said, progress.strays
+        for name, stray in progress.latest_strays[-new:] if new else ():
+            self._terminal.say(stray_sentence(stray, name))
+        if new > len(progress.latest_strays):
+            self._terminal.say(f"{new - len(progress.latest_strays):,} more connections were closed")
         line = status_line(progress)
         if self._live is not None:
             self._live.update(Text(line, no_wrap=True, overflow="ellipsis"), refresh=True)
@@ -78,7 +85,8 @@ def status_line(progress: Progress) -> str:
     if waiting and not progress.hands and progress.contests == 1:
         return waiting
     speed = progress.hands_per_second
-    parts = [f"{progress.contests_ended}/{progress.contests} contests"] if progress.contests > 1 else []
+    parts = [str(progress.waits[0])] if progress.waits else []
+    parts += [f"{progress.contests_ended}/{progress.contests} contests"] if progress.contests > 1 else []
     parts += [f"{progress.hands:,}/{progress.hands_planned:,} hands", f"{speed:,.0f} hands/s"]
     if progress.rate is not None:
         parts.append(str(progress.rate))

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from dealer.contest.ending import INTERRUPTED, Ending, Outcome
+from dealer.contest.ending import INTERRUPTED, Ending, Outcome, Wait
 from dealer.contest.local_run import LocalRun
 from dealer.contest.match_run import MatchPlan, MatchRun
 from dealer.contest.plan import ContestPlan
@@ -34,6 +34,9 @@ __all__ = ["Contest", "MatchEvent", "Watch"]
 
 HANDS_BETWEEN_LOOKS = 100
 """A stop rule looks at the scores whenever every match has played this many more hands."""
+
+LONG_WAIT_S = 2.0
+"""A player that is waited for as long as this is named."""
 
 MAX_IDLE_LINES_PER_HAND = 10_000
 """Far more than a bot that corrects itself sends, far fewer than would keep the dealer busy."""
@@ -124,6 +127,12 @@ class Contest:
         """The hands of all matches together."""
         return sum(slot.hands for slot in self.slots)
 
+    @property
+    def waits(self) -> list[Wait]:
+        """For whom its matches have been waiting long enough to say so."""
+        waits = [] if self.ending is not None else [wait for run in self.runs for wait in run.waits()]
+        return [wait for wait in waits if wait.waited_s >= LONG_WAIT_S]
+
     async def play(self) -> Ending:
         """Run the contest to its end.
 
@@ -136,7 +145,9 @@ class Contest:
             self._prepare()
             self.ending = await self._play()
         except asyncio.CancelledError:
-            self.ending = INTERRUPTED
+            longest = max(self.waits, default=None)
+            while_waiting = f"it was interrupted while {longest}."
+            self.ending = INTERRUPTED if longest is None else Ending(Outcome.INTERRUPTED, while_waiting)
         finally:
             self.seconds = time.monotonic() - self.started_s
             await self._close_all()

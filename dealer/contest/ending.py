@@ -1,4 +1,4 @@
-"""How a contest ended."""
+"""How a contest ended, and whom it was waiting for."""
 
 from __future__ import annotations
 
@@ -7,7 +7,26 @@ from dataclasses import dataclass
 
 from dealer.errors import DealerError
 
-__all__ = ["INTERRUPTED", "Ending", "Outcome"]
+__all__ = ["INTERRUPTED", "Ending", "Outcome", "Wait"]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Wait:
+    """A match waits for a player.
+
+    Attributes:
+        waited_s: for how long by now.
+        player: its name.
+        hand_number: the hand in which it is to act; None: it is to connect.
+    """
+
+    waited_s: float
+    player: str
+    hand_number: int | None
+
+    def __str__(self) -> str:
+        what = "to connect" if self.hand_number is None else f"(hand {self.hand_number})"
+        return f"waiting for {self.player} for {self.waited_s:.0f} s {what}"
 
 
 class Outcome(enum.StrEnum):

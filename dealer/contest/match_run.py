@@ -20,6 +20,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from dealer.contest.ending import Wait
 from dealer.contest.tally import Tally
 from dealer.errors import LaunchError
 from dealer.match.causes import Cause, NotWritten, PlayerCause
@@ -142,6 +143,10 @@ class MatchRun(ABC):
 
     def waiting_for(self) -> list[tuple[str, str]]:
         """The players that are not connected: names, and the address where each is awaited."""
+        return []
+
+    def waits(self) -> list[Wait]:
+        """The players that the match cannot go on without, be it for a moment only."""
         return []
 
     # ---- what both kinds share

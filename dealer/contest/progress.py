@@ -6,7 +6,9 @@ import time
 from dataclasses import dataclass
 
 from dealer.contest.contest import Contest
+from dealer.contest.ending import Wait
 from dealer.contest.tournament import Tournament
+from dealer.match.events import StrayConnection
 from dealer.table.players import PlayerKind
 from logs.estimation import Rate
 
@@ -45,6 +47,9 @@ class Progress:
         faults: how many there were, of all players.
         awaited: the players that one match is waiting for; empty when all are connected.
         start_time_left_s: how long it still waits for them; None without a limit.
+        waits: the players that matches have been waiting for, for a while, the longest first.
+        strays: how many connections to players' ports were turned away.
+        latest_strays: the last of them, each with the name of the player.
     """
 
     contests: int
@@ -59,6 +64,9 @@ class Progress:
     faults: int
     awaited: tuple[AwaitedPlayer, ...]
     start_time_left_s: float | None
+    waits: tuple[Wait, ...] = ()
+    strays: int = 0
+    latest_strays: tuple[tuple[str, StrayConnection], ...] = ()
 
 
 def progress_of(tournament: Tournament) -> Progress:
@@ -67,7 +75,8 @@ def progress_of(tournament: Tournament) -> Progress:
     only = contests[0] if len(contests) == 1 else None
     hands = sum(contest.scores.hands_played for contest in contests)
     new = hands - sum(contest.hands_before for contest in contests)
-    begun = [run.started_s for contest in contests for run in contest.runs if run.started_s is not None]
+    runs = [run for contest in contests for run in contest.runs]
+    begun = [run.started_s for run in runs if run.started_s is not None]
     awaited, left_s = _awaited(tournament)
     return Progress(
         len(contests),
@@ -79,9 +88,12 @@ def progress_of(tournament: Tournament) -> Progress:
         () if only is None else (only.plan.names[0], only.plan.opponent),
         only is not None and only.monitor is not None,
         None if only is None else _hands_needed(only),
-        sum(run.tally.fault_count for contest in contests for run in contest.runs),
+        sum(run.tally.fault_count for run in runs),
         awaited,
         left_s,
+        tuple(sorted((wait for contest in contests for wait in contest.waits), reverse=True)),
+        sum(run.tally.strays for run in runs),
+        tuple((run.plan.setup.names[stray.seat], stray) for run in runs for stray in run.tally.latest_strays),
     )
 
 

@@ -13,6 +13,7 @@ import time
 from collections.abc import Coroutine
 from functools import partial
 
+from dealer.contest.ending import Wait
 from dealer.contest.match_run import Aftermath, MatchRun
 from dealer.errors import LaunchError
 from dealer.match import Match
@@ -81,6 +82,15 @@ class TcpRun(MatchRun):
             (self.plan.setup.names[seat], f"{host}:{self.ports[seat]}")
             for seat in self._connections.match.missing_seats()
         ]
+
+    def waits(self) -> list[Wait]:
+        """The players that the match cannot go on without, be it for a moment only."""
+        waited_s = time.monotonic() - self._opened_s
+        question = None if self._connections is None else self._connections.match.question
+        if question is None:
+            return [Wait(waited_s, name, None) for name, _ in self.waiting_for()]
+        asked_s = (time.monotonic_ns() - question.asked_ns) / 1e9
+        return [Wait(asked_s, self.plan.setup.names[question.seat], question.hand_number)]
 
     @property
     def start_time_left_s(self) -> float | None:

@@ -110,4 +110,5 @@ def _dealer_report(contest: Contest) -> DealerReport:
         actions=actions,
         us_per_action=overhead_ns / 1000 / questions if questions else None,
         timeouts_per_million_actions=1e6 * timeouts / actions if actions else None,
+        turned_away=sum(run.tally.strays for run in runs),
     )

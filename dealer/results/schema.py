@@ -83,6 +83,7 @@ class DealerReport(_Frozen):
         description="mean time from reading an answer to having sent the next question; null in process"
     )
     timeouts_per_million_actions: float | None
+    turned_away: int = Field(0, description="connections to players' ports that were not the players'")
 
 
 class ContestResult(_Frozen):

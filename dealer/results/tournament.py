@@ -27,8 +27,10 @@ def tournament_result(tournament: Tournament, *, resume: str | None) -> Tourname
     standings = [_standings(tournament, results, named.name) for named in plan.settled.games]
     outcome = tournament.outcome
     incomplete = sum(not result.outcome.is_complete for result in results)
+    interrupted = [one.reason for one in results if one.outcome is Outcome.INTERRUPTED]
     reasons = {
-        Outcome.INTERRUPTED: INTERRUPTED.reason,
+        # Some were waiting for somebody, others had not begun.
+        Outcome.INTERRUPTED: next((one for one in interrupted if one != INTERRUPTED.reason), INTERRUPTED.reason),
         Outcome.FAILED: f"{count_of(incomplete, 'contest')} of {len(results)} ended early.",
     }
     reason = reasons.get(outcome, "all contests were played.")

@@ -247,15 +247,15 @@ class Connections:
             return NotStarted(seat, StartProblem.UNREADABLE_VERSION, line=stray.line)
         return NotStarted(seat, StartProblem.LEFT)
 
-    def _admit(self, seat: Seat, sock: socket.socket, host: str, said: bytes) -> None:
+    def _admit(self, seat: Seat, sock: socket.socket, address: tuple[str, int], said: bytes) -> None:
         """Give the seat to a player that has come, for the first time or again."""
-        match, before = self.match, self._connections[seat]
+        match, before, host = self.match, self._connections[seat], address[0]
         try:
             if host != before.host if before is not None else not match.is_awaited(seat):
                 sock.close()
                 self._turn_away(seat, host, StrayProblem.TAKEN, said[:QUOTED_BYTES])
                 return
-            _log.info("%s: connected from %s", self.label(seat), host)
+            _log.info("%s: connected from %s port %d", self.label(seat), *address)
             if before is not None:
                 # The player says itself that its earlier connection is no good any more.
                 self._drop(seat, before)

@@ -37,7 +37,7 @@ _ALIVE = (("TCP_KEEPIDLE", 30), ("TCP_KEEPALIVE", 30), ("TCP_KEEPINTVL", 10), ("
 class _Visitor(NamedTuple):
     """Somebody at the door: the address, what has been said, and when patience ends."""
 
-    host: str
+    address: tuple[str, int]
     said: bytearray
     timer: TimerHandle
 
@@ -71,7 +71,7 @@ class Door:
             raise ListenError(host, port, seat, getattr(error, "strerror", None) or error) from None
         self.port: int = self.sockets[0].getsockname()[1]
         self._is_version = is_version
-        self._on_player: Callable[[socket.socket, str, bytes], None]
+        self._on_player: Callable[[socket.socket, tuple[str, int], bytes], None]
         self._on_stray: Callable[[str, StrayProblem, bytes], None]
 
     def _listen(self, host: str, port: int) -> None:
@@ -100,7 +100,7 @@ class Door:
     def watch(
         self,
         loop: AbstractEventLoop,
-        on_player: Callable[[socket.socket, str, bytes], None],
+        on_player: Callable[[socket.socket, tuple[str, int], bytes], None],
         on_stray: Callable[[str, StrayProblem, bytes], None],
     ) -> None:
         """Let visitors in from now on.
@@ -127,7 +127,7 @@ class Door:
         sock.setblocking(False)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if self._is_version is None:
-            self._on_player(sock, address[0], b"")
+            self._on_player(sock, address[:2], b"")
             return
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         for name, value in _ALIVE:
@@ -136,7 +136,7 @@ class Door:
         if len(self._visitors) >= MOST_WAITING:
             self._turn_away(loop, next(iter(self._visitors)), StrayProblem.SILENT)
         timer = loop.call_later(PATIENCE_S, self._turn_away, loop, sock, StrayProblem.SILENT)
-        self._visitors[sock] = _Visitor(address[0], bytearray(), timer)
+        self._visitors[sock] = _Visitor(address[:2], bytearray(), timer)
         loop.add_reader(sock, self._hear, loop, sock)
 
     def _hear(self, loop: AbstractEventLoop, sock: socket.socket) -> None:
@@ -153,7 +153,7 @@ class Door:
         if data and not end and said.startswith(_VERSION[: len(said)]) and len(said) < MAX_LINE_BYTES:
             return
         if self._is_version is not None and self._is_version(line):
-            self._on_player(sock, self._leave(loop, sock).host, bytes(said))
+            self._on_player(sock, self._leave(loop, sock).address, bytes(said))
         else:
             self._turn_away(loop, sock, StrayProblem.NO_VERSION if said else StrayProblem.LEFT)
 
@@ -166,7 +166,7 @@ class Door:
     def _turn_away(self, loop: AbstractEventLoop, sock: socket.socket, problem: StrayProblem) -> None:
         visitor = self._leave(loop, sock)
         sock.close()
-        self._on_stray(visitor.host, problem, bytes(visitor.said[:QUOTED_BYTES]))
+        self._on_stray(visitor.address[0], problem, bytes(visitor.said[:QUOTED_BYTES]))
 
     def close(self) -> None:
         """Stop listening, and part with whoever is at the door; a second call does nothing."""

@@ -10,7 +10,11 @@ from rich.console import Console
 
 from dealer.cli.console import Terminal
 from dealer.cli.live import LiveLine, status_line
+from dealer.contest.ending import Wait
 from dealer.contest.progress import AwaitedPlayer, Progress
+from dealer.match.events import StrayConnection
+from dealer.match.faults import StrayProblem
+from engine import Seat
 from logs.estimation import Rate
 
 START = Progress(
@@ -70,6 +74,26 @@ UNDER_WAY = replace(START, hands=1000, hands_per_second=500.0, rate=Rate(12.4, 5
 )
 def test_the_line(progress: Progress, line: str) -> None:
     assert status_line(progress) == line
+
+
+def test_who_is_waited_for_stands_first() -> None:
+    waits = (Wait(12.4, "Never", 0), Wait(3.0, "Late", None))
+    assert status_line(replace(START, waits=waits)) == "waiting for Never for 12 s (hand 0) · 0/6,000 hands · 0 hands/s"
+    tournament = replace(START, contests=3, waits=waits[1:])
+    line = "waiting for Late for 3 s to connect · 0/3 contests · 0/6,000 hands · 0 hands/s"
+    assert status_line(tournament) == line
+
+
+def test_connections_that_were_turned_away_are_said_once_each() -> None:
+    terminal = Terminal()
+    terminal.err = Console(file=io.StringIO(), width=200)
+    scan = ("Ann", StrayConnection(Seat(0), "10.0.0.9", StrayProblem.LEFT, b""))
+    with LiveLine(terminal, is_silent=False) as line:
+        for strays, latest in ((0, ()), (1, (scan,)), (1, (scan,)), (5, (scan, scan))):
+            line(replace(START, strays=strays, latest_strays=latest))
+    assert isinstance(terminal.err.file, io.StringIO)
+    sentence = "a connection from 10.0.0.9 to Ann's port was closed: it closed the connection without a word\n"
+    assert terminal.err.file.getvalue() == 3 * sentence + "2 more connections were closed\n"
 
 
 def test_remote_players_are_announced_once_for_each_change_even_when_silent() -> None:

@@ -12,6 +12,7 @@ import pytest
 from dealer.contest.config import validated
 from dealer.contest.contest import Contest
 from dealer.contest.plan import ContestPlan, RunPlan
+from dealer.contest.progress import Progress, progress_of
 from dealer.contest.schedule import Seating
 from dealer.contest.settling import settle
 from dealer.contest.tournament import Tournament
@@ -20,6 +21,7 @@ from dealer.match.faults import FaultPolicy
 from dealer.record.files import RecordPlan
 from dealer.results.contest import contest_result
 from dealer.results.schema import ContestResult
+from dealer.results.tournament import tournament_result
 from dealer.table.loop import new_event_loop
 from dealer.table.players import parse_player
 from logs.estimation import Verdict, parse_stop_rule
@@ -285,3 +287,32 @@ def test_what_a_bot_does_ends_no_other_contest(tmp_path: Path) -> None:
 def _made(folder: Path) -> Path:
     folder.mkdir()
     return folder
+
+
+# ---- whom it waits for
+
+
+def test_an_interrupted_run_says_whom_it_was_waiting_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dealer.contest.contest.LONG_WAIT_S", 0.0)
+    never = "Never=" + write_program(tmp_path, "never.py", CONNECT + "hello()\nf.read()")
+    plan = _plan(tmp_path / "out", never, "calling", seating=Seating.SINGLE)
+    settled = settle(validated({"command": "tournament", "games": ["kuhn"], "bots": ["calling", never]}))
+    tournament = Tournament(RunPlan(settled, tmp_path, (plan,), ((0, 1),)))
+
+    async def main() -> Progress:
+        playing = asyncio.create_task(tournament.play())
+        async with asyncio.timeout(PATIENCE_S):
+            while not any(wait.hand_number == 0 and wait.player == "A" for wait in tournament.contests[0].waits):
+                await asyncio.sleep(0.01)
+        progress = progress_of(tournament)
+        playing.cancel()
+        await playing
+        return progress
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        progress = runner.run(main())
+    assert [(wait.player, wait.hand_number) for wait in progress.waits] == [("A", 0)]
+    reason = tournament_result(tournament, resume=None).reason
+    assert reason.startswith("it was interrupted while waiting for A for ")
+    assert reason.endswith(" s (hand 0).")
+    assert tournament.contests[0].waits == []

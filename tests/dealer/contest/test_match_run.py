@@ -191,6 +191,34 @@ def test_a_tcp_seat_is_waited_for_and_named_with_its_address(tmp_path: Path) -> 
     assert run.failure is None
 
 
+def test_strangers_are_counted_and_end_no_match(tmp_path: Path) -> None:
+    """A port scan, a browser: whatever knocks at a client's port, the match waits for the client."""
+    run = TcpRun(_plan(tmp_path, "tcp", "calling"))
+
+    async def main() -> None:
+        playing = asyncio.create_task(_to_the_end(run))
+        while not run.ports:
+            await asyncio.sleep(0)
+        for said in (b"", b"GET / HTTP/1.1\r\n\r\n"):
+            with socket.create_connection(("127.0.0.1", run.ports[0]), timeout=PATIENCE_S) as stranger:
+                stranger.sendall(said)
+            while run.tally.strays == 0 or (said and run.tally.strays == 1):
+                await asyncio.sleep(0.001)
+        process = await asyncio.create_subprocess_exec(
+            *parse_player(write_program(tmp_path, "c.py", CONNECT + "hello()\nfor line in f: call(line)")).command,
+            "127.0.0.1",
+            str(run.ports[0]),
+        )
+        await playing
+        await process.wait()
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(main())
+    assert run.failure is None
+    assert run.tally.strays == 2
+    assert [stray.line for stray in run.tally.latest_strays] == [b"", b"GET / HTTP/1.1\r\n\r\n"]
+
+
 # ---- why a match ended early, in words
 
 
