@@ -28,7 +28,7 @@ from dealer.errors import LaunchError
 from dealer.match import MatchSetup
 from dealer.match.events import ActionPlayed, Event, Watcher
 from dealer.record.resume import PickedUp, pick_up
-from logs.estimation import Monitor, score_bounds
+from logs.estimation import Monitor
 
 __all__ = ["Contest", "MatchEvent", "Watch"]
 
@@ -108,7 +108,7 @@ class Contest:
         """
         self.plan = plan
         self.slots = plan.slots
-        self.scores = Scores(plan.game, self.slots)
+        self.scores = Scores(plan.game, self.slots, plan.new_mean)
         self.runs: list[MatchRun] = []
         self.ending: Ending | None = None
         self.started_s = time.monotonic()
@@ -116,7 +116,7 @@ class Contest:
         self.hands_before = 0
         self.monitor: Monitor | None = None
         if plan.looks:
-            self.monitor = Monitor(plan.stop, *score_bounds(plan.game), names=(plan.names[0], plan.opponent))
+            self.monitor = Monitor(plan.stop, plan.bounds, names=(plan.names[0], plan.opponent))
         self._workers = workers
         self._watch = watch
         self._is_closed: list[bool] = []

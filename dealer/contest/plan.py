@@ -14,7 +14,7 @@ from dealer.contest.settling import SettledConfig
 from dealer.record.files import RecordPlan
 from dealer.table.players import Player
 from engine import Game
-from logs.estimation import Better, FixedHands, StopRule
+from logs.estimation import AnyTimeMean, Better, Bounds, FixedHands, RunningMean, StopRule, score_bounds
 
 __all__ = ["ContestPlan", "RunPlan", "plan_run"]
 
@@ -66,6 +66,15 @@ class ContestPlan:
     def is_sequential(self) -> bool:
         """Whether a sequential test decides, so that intervals have to hold at every moment."""
         return isinstance(self.stop, Better)
+
+    @property
+    def bounds(self) -> Bounds:
+        """The lowest and the highest possible score of a deal, in mbb/g."""
+        return score_bounds(self.game)
+
+    def new_mean(self) -> RunningMean:
+        """A mean of scores whose interval is the one that the stop rule needs."""
+        return AnyTimeMean((), self.bounds) if self.is_sequential else RunningMean((), self.bounds)
 
     @property
     def looks(self) -> bool:

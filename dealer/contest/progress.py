@@ -84,7 +84,7 @@ def progress_of(tournament: Tournament) -> Progress:
         hands,
         sum(contest.hands_to_play for contest in contests),
         new / max(1e-9, time.monotonic() - min(begun)) if begun else 0.0,
-        None if only is None else _rate(only),
+        None if only is None else only.scores.live[0].rate(only.plan.names[0], only.plan.opponent),
         () if only is None else (only.plan.names[0], only.plan.opponent),
         only is not None and only.monitor is not None,
         None if only is None else _hands_needed(only),
@@ -95,14 +95,6 @@ def progress_of(tournament: Tournament) -> Progress:
         sum(run.tally.strays for run in runs),
         tuple((run.plan.setup.names[stray.seat], stray) for run in runs for stray in run.tally.latest_strays),
     )
-
-
-def _rate(contest: Contest) -> Rate | None:
-    mean = contest.scores.live[0]
-    if not mean.count:
-        return None
-    half = mean.half_width_any_time() if contest.plan.is_sequential else mean.half_width_95
-    return Rate(mean.mean, half, contest.plan.names[0], contest.plan.opponent)
 
 
 def _hands_needed(contest: Contest) -> int | None:

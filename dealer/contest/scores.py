@@ -8,7 +8,7 @@ the same cards, so the luck of the cards cancels.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from dealer.contest.schedule import Slot
 from engine import Game
@@ -25,19 +25,20 @@ class Scores:
             depends on the speed of the matches, and with it the last digits; results are made from `in_order`.
     """
 
-    def __init__(self, game: Game, slots: Sequence[Slot]) -> None:
+    def __init__(self, game: Game, slots: Sequence[Slot], new_mean: Callable[[], RunningMean] = RunningMean) -> None:
         """Start without any hand.
 
         Args:
             game: the game.
             slots: the matches, slice by slice, all seatings of a slice together.
+            new_mean: makes the means for display.
         """
         self._players = game.num_players
         self._mbb_per_chip = 1000.0 / game.big_blind
         self._slots = tuple(slots)
         self._values: list[array[float]] = [array("d") for _ in slots]
         self._seatings = 1 + max(slot.seating for slot in slots)
-        self.live = [RunningMean() for _ in range(self._players)]
+        self.live = [new_mean() for _ in range(self._players)]
 
     def restore(self, slot: int, values: array[float]) -> None:
         """Start a match with the values of the hands that an interrupted run had played."""

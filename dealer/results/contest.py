@@ -10,7 +10,7 @@ from dealer.match.faults import FaultKind
 from dealer.record.response_times import ResponseTimes
 from dealer.results.schema import ContestResult, DealerReport, Interval, MatchSummary, PlayerResult
 from dealer.results.sentences import contest_sentence, fault_phrase
-from logs.estimation import RunningMean
+from logs.estimation import TAIL_95, RunningMean
 
 __all__ = ["contest_result"]
 
@@ -23,12 +23,11 @@ def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
         resume: the command that resumes it, if it is not complete.
     """
     plan, scores, ending = contest.plan, contest.scores, contest.ending or INTERRUPTED
-    means = [RunningMean() for _ in plan.players]
+    means = [plan.new_mean() for _ in plan.players]
     for deal_scores in scores.in_order():
         for mean, score in zip(means, deal_scores, strict=True):
             mean.add(score)
     duplicates = scores.duplicates
-    interval = Interval.ANY_TIME if plan.is_sequential else Interval.FIXED
     hands = scores.hands_played - contest.hands_before
     result = ContestResult(
         game=plan.record.game_name,
@@ -43,12 +42,12 @@ def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
         reason=ending.reason,
         stop=str(plan.stop),
         verdict=None if contest.monitor is None else contest.monitor.verdict,
-        interval=interval,
+        interval=Interval.ANY_TIME if plan.is_sequential else Interval.FIXED,
         seconds=contest.seconds,
         hands_per_second=hands / contest.seconds if contest.seconds else 0.0,
         folder=str(plan.record.folder),
         resume=None if ending.outcome.is_complete else resume,
-        players=[_player_result(contest, player, mean, interval) for player, mean in enumerate(means)],
+        players=[_player_result(contest, player, mean) for player, mean in enumerate(means)],
         matches=[
             MatchSummary(
                 name=slot.name,
@@ -65,7 +64,7 @@ def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
     return result.model_copy(update={"sentence": contest_sentence(result)})
 
 
-def _player_result(contest: Contest, player: int, mean: RunningMean, interval: Interval) -> PlayerResult:
+def _player_result(contest: Contest, player: int, mean: RunningMean) -> PlayerResult:
     """One player over all its seats."""
     plan = contest.plan
     faults: Counter[str] = Counter()
@@ -87,8 +86,10 @@ def _player_result(contest: Contest, player: int, mean: RunningMean, interval: I
         player=plan.players[player].text,
         chips=contest.scores.chips()[player],
         mbb_per_game=mean.mean if mean.count else None,
-        half_width_95=mean.half_width_any_time() if interval is Interval.ANY_TIME else mean.half_width_95,
-        standard_deviation=mean.standard_deviation if mean.count > 1 else None,
+        half_width_95=mean.half_width_95,
+        # Each player may come out best by luck on one side, so the errors of all add up.
+        half_width_of_best_95=mean.half_width(2 * TAIL_95 / len(plan.players)),
+        standard_deviation=mean.standard_deviation,
         faults=dict(sorted(faults.items(), key=lambda item: order[item[0]])),
         first_fault=None if first_fault is None else fault_phrase(first_fault),
         restarts=restarts,

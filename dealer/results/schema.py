@@ -54,6 +54,9 @@ class PlayerResult(_Frozen):
     half_width_95: float | None = Field(
         description="half the 95 % interval of mbb_per_game, over duplicates; null if there are too few"
     )
+    half_width_of_best_95: float | None = Field(
+        None, description="the same for a claim about whichever player came out best: wider with three or more players"
+    )
     standard_deviation: float | None = Field(description="of one duplicate's score, in mbb/g; null for fewer than two")
     faults: dict[str, int] = Field(description="how often this player broke the protocol, by kind")
     first_fault: str | None = Field(description="the first fault in words, with the line")
@@ -151,11 +154,13 @@ class CrosstableCell(_Frozen):
 
 
 class Rank(_Frozen):
-    """One place of a ranking."""
+    """One player's place in a ranking."""
 
-    place: int
+    place: int = Field(description="from 1; players whose bankrolls are equal share one")
     player: str
-    confidence: float | None = Field(description="share of bootstrap samples in which this player has this place")
+    confidence: float | None = Field(
+        description="share of bootstrap samples in which this player has this place; null with too few deals"
+    )
 
 
 class GameStandings(_Frozen):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from dealer.contest.ending import Outcome
 from dealer.contest.plan import ContestPlan
@@ -12,7 +13,7 @@ from dealer.results.schema import ContestResult
 from engine import Game
 from logs.estimation import FEWEST_UNITS, Monitor, Rate, score_bounds
 
-__all__ = ["contest_sentence", "count_of", "expectation", "fault_phrase", "rounded_up", "typical_spread_mbb"]
+__all__ = ["contest_sentence", "count_of", "expectation", "fault_phrase", "listed", "rounded_up", "typical_spread_mbb"]
 
 _LEVEL_CHIPS = 1e-6
 """Sums of split pots leave remainders far smaller than this."""
@@ -24,6 +25,11 @@ _SPREAD_OF_ALL_SEATINGS = 0.25
 def count_of(number: int, word: str) -> str:
     """A number with its noun, in the plural where it belongs."""
     return f"{number:,} {word}" + ("" if number == 1 else "s")
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence: A, B and C."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def contest_sentence(result: ContestResult) -> str:
@@ -44,21 +50,23 @@ def contest_sentence(result: ContestResult) -> str:
 def _standing(result: ContestResult, deals: str) -> str:
     """Who is ahead of whom, and what the lead is worth."""
     ranked = sorted(result.players, key=lambda player: -player.chips)
-    best = ranked[0].name
-    rate = result.rate(best) or Rate(0.0, None, best, result.opponent_of(best))
-    if ranked[0].chips - ranked[-1].chips < _LEVEL_CHIPS:
-        return f"{best} and {rate.opponent} are level after {deals}."
+    best = ranked[0]
+    level = [player.name for player in ranked if best.chips - player.chips < _LEVEL_CHIPS]
+    if len(level) > 1:
+        return f"{listed(level)} are level after {deals}{'' if len(level) == len(ranked) else ', ahead of the others'}."
+    rate = Rate(best.mbb_per_game or 0.0, best.half_width_of_best_95, best.name, result.opponent_of(best.name))
+    ahead = f"{rate.player} is ahead of {rate.opponent}"
     if rate.half_width is None:
         return (
-            f"{best} is ahead of {rate.opponent} by {rate.mbb:,.0f} mbb/g after {deals}, too few to say anything about "
+            f"{ahead} by {rate.mbb:,.0f} mbb/g after {deals}, too few to say anything about "
             f"strength (at least {FEWEST_UNITS} are needed for an interval)."
         )
-    measured = f"{rate.mbb:,.0f} ± {rate.half_width:,.0f} mbb/g (95 %)"
+    picked = "" if len(ranked) == 2 else f", as the best of {len(ranked)}"
+    measured = f"{rate.mbb:,.0f} ± {rate.half_width:,.0f} mbb/g (95 %{picked})"
     if rate.mbb > rate.half_width:
-        return f"{best} beats {rate.opponent} by {measured} over {deals}."
-    needed = rounded_up(result.duplicates * (rate.half_width / rate.mbb) ** 2) if rate.mbb else 0
-    more = f" If the lead is real, about {needed:,} would show it." if needed else ""
-    return f"{best} is ahead of {rate.opponent} by {measured} after {deals}: that may be luck.{more}"
+        return f"{rate.player} beats {rate.opponent} by {measured} over {deals}."
+    needed = count_of(rounded_up(result.duplicates * (rate.half_width / rate.mbb) ** 2), "deal")
+    return f"{ahead} by {measured} after {deals}: that may be luck. If the lead is real, about {needed} would show it."
 
 
 def rounded_up(number: float) -> int:
@@ -82,7 +90,7 @@ def expectation(plan: ContestPlan) -> str | None:
     if not plan.looks:
         return None
     spread = typical_spread_mbb(plan.game, plan.seatings)
-    deals = rounded_up(Monitor(plan.stop, *score_bounds(plan.game)).likely_units(spread))
+    deals = rounded_up(Monitor(plan.stop, plan.bounds).likely_units(spread))
     more = f", more than the {plan.hands:,} that will be played" if deals > plan.hands else ""
     return (
         f"{plan.stop}: likely to need up to {count_of(deals, 'deal')}{more}, if the standard deviation of a deal is "

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
-from dealer.contest.contest import Contest
 from dealer.contest.ending import INTERRUPTED, Outcome
 from dealer.contest.tournament import Tournament
 from dealer.results.contest import contest_result
 from dealer.results.schema import ContestResult, CrosstableCell, GameStandings, Rank, TournamentResult
-from dealer.results.sentences import count_of
-from logs.estimation import RankedContest, Ranking, Rate, bootstrap, instant_runoff, mean_rate, total_bankroll
+from dealer.results.sentences import count_of, listed
+from logs.estimation import (
+    FEWEST_UNITS,
+    Bounds,
+    RankedContest,
+    Ranking,
+    Standing,
+    bootstrap,
+    instant_runoff,
+    mean_of_contests,
+    total_bankroll,
+)
 
-__all__ = ["tournament_result"]
+__all__ = ["standings_of", "tournament_result"]
 
 
 def tournament_result(tournament: Tournament, *, resume: str | None) -> TournamentResult:
@@ -50,77 +60,100 @@ def tournament_result(tournament: Tournament, *, resume: str | None) -> Tourname
 
 def _standings(tournament: Tournament, results: Sequence[ContestResult], game: str) -> GameStandings:
     """Everything about one game; contests without a whole deal are left out."""
+    import numpy as np
+
     plan = tournament.plan
-    names = plan.settled.names
-    counted = [
-        index
-        for index, contest in enumerate(plan.contests)
-        if contest.record.game_name == game and results[index].duplicates
+    played = [
+        (contest, RankedContest(entrants, np.array(list(contest.scores.in_order()), dtype=np.float64)))
+        for contest, entrants, result in zip(tournament.contests, plan.entrants, results, strict=True)
+        if contest.plan.record.game_name == game and result.duplicates
     ]
-    ranked = [_ranked(tournament.contests[index], plan.entrants[index]) for index in counted]
-    rates: dict[str, list[Rate]] = {name: [] for name in names}
-    for index in counted:
-        for player in results[index].players:
-            rate = results[index].rate(player.name)
-            rates[player.name] += [] if rate is None else [rate]
-    bankrolls = total_bankroll(ranked, len(names)) if ranked else []
-    runoff = instant_runoff(ranked, len(names)) if ranked else []
-    return GameStandings(
-        game=game,
-        mbb_per_game={names[standing.player]: standing.mbb_per_game for standing in bankrolls},
-        half_width_95={
-            names[standing.player]: mean_rate(rates[names[standing.player]], "the field").half_width
-            for standing in bankrolls
-        },
-        crosstable=_cells([results[index] for index in counted]),
-        total_bankroll=_ranks(
-            [standing.player for standing in bankrolls], ranked, names, Ranking.TOTAL_BANKROLL, plan.settled.seed
-        ),
-        instant_runoff=_ranks(runoff, ranked, names, Ranking.INSTANT_RUNOFF, plan.settled.seed),
+    contests = [contest for _, contest in played]
+    if not played:
+        return GameStandings(
+            game=game, mbb_per_game={}, half_width_95={}, crosstable=[], total_bankroll=[], instant_runoff=[]
+        )
+    first = played[0][0].plan
+    return standings_of(
+        game,
+        contests,
+        plan.settled.names,
+        first.bounds,
+        is_sequential=first.is_sequential,
+        seatings=first.seatings,
+        seed=plan.settled.seed,
     )
 
 
-def _ranked(contest: Contest, entrants: tuple[int, ...]) -> RankedContest:
-    import numpy as np
+def standings_of(
+    game: str,
+    contests: Sequence[RankedContest],
+    names: Sequence[str],
+    bounds: Bounds,
+    *,
+    is_sequential: bool = False,
+    seatings: int = 1,
+    seed: int = 0,
+) -> GameStandings:
+    """The rankings and the crosstable of one game.
 
-    scores = np.array(list(contest.scores.in_order()), dtype=np.float64)
-    return RankedContest(entrants, scores)
-
-
-def _cells(results: Sequence[ContestResult]) -> list[CrosstableCell]:
-    """What each bot won in the contests it shared with each other bot; with several contests, the mean over them."""
-    shared: dict[tuple[str, str], list[tuple[ContestResult, Rate]]] = {}
-    for result in results:
-        for player in result.players:
-            rate = result.rate(player.name)
-            for other in result.players:
-                if other is not player and rate is not None:
-                    shared.setdefault((player.name, other.name), []).append((result, rate))
+    Args:
+        game: its name.
+        contests: at least one; the same deals were played in all.
+        names: of the bots.
+        bounds: the lowest and the highest possible score of a deal, in mbb/g.
+        is_sequential: whether a sequential test ended the contests.
+        seatings: how many hands a deal has.
+        seed: of the bootstrap.
+    """
+    n = len(names)
+    shared: dict[tuple[int, int], list[RankedContest]] = {}
+    for contest in contests:
+        for player, opponent in itertools.permutations(contest.players, 2):
+            shared.setdefault((player, opponent), []).append(contest)
     cells = []
-    for (name, opponent), found in shared.items():
-        mean = mean_rate([rate for _, rate in found], opponent)
+    for (player, opponent), among in shared.items():
+        mean = mean_of_contests(among, player, bounds, is_sequential=is_sequential)
         cells.append(
             CrosstableCell(
-                player=name,
-                opponent=opponent,
+                player=names[player],
+                opponent=names[opponent],
                 mbb_per_game=mean.mbb,
-                half_width_95=mean.half_width,
-                hands=sum(result.hands_counted for result, _ in found),
+                half_width_95=mean.half_width_95,
+                hands=seatings * sum(len(contest.scores) for contest in among),
             )
         )
-    return cells
+    bankrolls, runoff = total_bankroll(contests, n), instant_runoff(contests, n)
+    means = {
+        names[standing.player]: mean_of_contests(
+            [contest for contest in contests if standing.player in contest.players],
+            standing.player,
+            bounds,
+            is_sequential=is_sequential,
+        )
+        for standing in bankrolls
+    }
 
+    def ranks(standings: Sequence[Standing], ranking: Ranking) -> list[Rank]:
+        are_few = min(len(contest.scores) for contest in contests) < FEWEST_UNITS
+        shares = None if are_few else bootstrap(contests, n, ranking, seed=seed)
+        return [
+            Rank(
+                place=place,
+                player=names[player],
+                confidence=None if shares is None else float(shares[place - 1, player]),
+            )
+            for place, player, _ in standings
+        ]
 
-def _ranks(
-    order: Sequence[int], ranked: Sequence[RankedContest], names: Sequence[str], ranking: Ranking, seed: int
-) -> list[Rank]:
-    if not order:
-        return []
-    chances = bootstrap(ranked, len(names), ranking, seed=seed)
-    return [
-        Rank(place=place + 1, player=names[player], confidence=float(chances[place, player]))
-        for place, player in enumerate(order)
-    ]
+    return GameStandings(
+        game=game,
+        mbb_per_game={name: mean.mbb for name, mean in means.items()},
+        half_width_95={name: mean.half_width_95 for name, mean in means.items()},
+        crosstable=cells,
+        total_bankroll=ranks(bankrolls, Ranking.TOTAL_BANKROLL),
+        instant_runoff=ranks(runoff, Ranking.INSTANT_RUNOFF),
+    )
 
 
 def _sentence(standings: Sequence[GameStandings], reason: str) -> str:
@@ -130,15 +163,26 @@ def _sentence(standings: Sequence[GameStandings], reason: str) -> str:
         if not ranking.total_bankroll:
             parts.append(f"No deal of {ranking.game} was finished.")
             continue
-        best, survivor = ranking.total_bankroll[0], ranking.instant_runoff[0]
-        if best.player == survivor.player:
+        best, survivors = _first(ranking.total_bankroll), _first(ranking.instant_runoff)
+        if best[0] == survivors[0]:
             parts.append(
-                f"{best.player} is first in {ranking.game} by total bankroll ({best.confidence:.0%} of bootstrap "
-                f"samples) and by instant run-off ({survivor.confidence:.0%})."
+                f"{best[0]} in {ranking.game} by total bankroll{best[1]} and by instant run-off{survivors[1]}."
             )
         else:
-            parts.append(
-                f"In {ranking.game} {best.player} is first by total bankroll ({best.confidence:.0%} of bootstrap "
-                f"samples), {survivor.player} by instant run-off ({survivor.confidence:.0%})."
-            )
+            runoff = " by instant run-off".join(survivors)
+            parts.append(f"In {ranking.game} {best[0]} by total bankroll{best[1]}, {runoff}.")
+        if any(rank.confidence is None for rank in ranking.total_bankroll):
+            parts.append(f"That says nothing about strength: at least {FEWEST_UNITS} deals per contest are needed.")
     return " ".join([*parts, reason[:1].upper() + reason[1:]])
+
+
+def _first(ranks: Sequence[Rank]) -> tuple[str, str]:
+    """Who is first, and how sure that is."""
+    first = [rank for rank in ranks if rank.place == 1]
+    who = (
+        f"{first[0].player} is first"
+        if len(first) == 1
+        else f"{listed([rank.player for rank in first])} share the first place"
+    )
+    shares = dict.fromkeys(f"{rank.confidence:.0%}" for rank in first if rank.confidence is not None)
+    return who, f" ({listed(list(shares))} of bootstrap samples)" if shares else ""

@@ -17,7 +17,8 @@ A *unit* is whatever one score belongs to: a hand, or a deal played in several s
     (<Verdict.BETTER: 'better'>, 257)
 
 - `rate`: a win rate that says whose it is
-- `mean`: the running mean and its intervals, for a fixed number of units and for looking at any time
+- `mean`: the running mean and its interval, for a fixed number of units (`RunningMean`) and for looking at any time
+  (`AnyTimeMean`); one unit made of all hands of a deal (`DealSums`)
 - `bounds`: how much one hand can win or lose
 - `sequential`: the test that says better or not better as soon as it is known
 - `stopping`: stop rules as people write them, and the monitor that applies one
@@ -26,17 +27,29 @@ A *unit* is whatever one score belongs to: a hand, or a deal played in several s
 
 from logs.errors import StopRuleError
 from logs.estimation.bounds import largest_loss, largest_value, score_bounds
-from logs.estimation.mean import FEWEST_UNITS, Z_95, Moments, RunningMean
+from logs.estimation.mean import (
+    FEWEST_UNITS,
+    TAIL_95,
+    Z_95,
+    AnyTimeMean,
+    Bounds,
+    DealSums,
+    Moments,
+    RunningMean,
+    interval_half_width,
+)
 from logs.estimation.ranking import (
+    MeanOfContests,
     RankedContest,
     Ranking,
     Standing,
     bootstrap,
     instant_runoff,
+    mean_of_contests,
     total_bankroll,
 )
-from logs.estimation.rate import Rate, mean_rate
-from logs.estimation.sequential import BetterTest, Progress, Verdict, expected_units
+from logs.estimation.rate import Rate
+from logs.estimation.sequential import BetterTest, Verdict, expected_units
 from logs.estimation.stopping import (
     FEWEST_UNITS_OF_WIDTH,
     Better,
@@ -50,14 +63,18 @@ from logs.estimation.stopping import (
 __all__ = [
     "FEWEST_UNITS",
     "FEWEST_UNITS_OF_WIDTH",
+    "TAIL_95",
     "Z_95",
+    "AnyTimeMean",
     "Better",
     "BetterTest",
+    "Bounds",
+    "DealSums",
     "FixedHands",
     "IntervalWidth",
+    "MeanOfContests",
     "Moments",
     "Monitor",
-    "Progress",
     "RankedContest",
     "Ranking",
     "Rate",
@@ -69,9 +86,10 @@ __all__ = [
     "bootstrap",
     "expected_units",
     "instant_runoff",
+    "interval_half_width",
     "largest_loss",
     "largest_value",
-    "mean_rate",
+    "mean_of_contests",
     "parse_stop_rule",
     "score_bounds",
     "total_bankroll",

@@ -1,70 +1,144 @@
 """A mean and how far it can be trusted.
 
-There are two intervals, because they answer two questions. `half_width_95` is the usual normal one: right when the
-number of units was settled before anybody looked. `RunningMean.half_width_any_time` may be looked at after every unit,
-and the look may decide when to stop: with probability 95 % the mean lies within *all* the intervals it ever shows.
-That freedom costs width, a factor of about 1.9 between 100 and a million units.
+Scores of poker hands are bounded by the stacks, and what decides their mean may be rare: a bot that wins a little in
+every hand and loses 200 big blinds once in 200 looks like a sure winner until the first such loss. So both intervals
+here know how far scores can reach, and allow for what has not been seen:
 
-`RunningMean` takes one score after the other; `Moments` are plain sums, which can be added and scaled.
+- `RunningMean` is for a number of units settled before anybody looked. Its interval is the normal one, widened by the
+  unseen: the true mean is compared with a sample in which one more score lies at the bound and every score, that one
+  too, has a random weight of mean 1, drawn from the exponential distribution (the bound of Gaffke 2005, "Three test
+  statistics for a nonparametric one-sided hypothesis on the mean of a nonnegative variable", Mathematical Methods of
+  Statistics 14; studied by Learned-Miller & Thomas 2019, arXiv 1905.06208). The weighted sum of the seen scores is
+  taken as normal. What is left is the sum of a normal and an exponential variable, and half the interval is its 97.5 %
+  point. Scores that were all equal give the rule of three: 3.7 times the distance to the bound, over the number of
+  units. With many units that vary, little is left of the difference to the normal interval.
+- `AnyTimeMean` may be looked at after every unit, and the look may decide when to stop: with probability 95 % the mean
+  lies within *all* the intervals it ever shows, whatever bounded scores do. A gambler who doubts that the mean is at
+  most m bets on every score, and could not have become rich if it were (testing by betting, see
+  `logs.estimation.sequential`); the interval is the set of all m that no such gambler, on either side, has refuted. The
+  half width is 3.0 to 3.7 standard errors, and never less than about 5 times the distance to a bound, over the number
+  of units.
 
-Both intervals go by the spread seen so far, so both are blind to what has not happened yet: a bot that wins a little in
-every hand and loses 200 big blinds once in 270 hands looks like a sure winner until the first such loss. Measured on
-the populations of the tests (20,000 runs each, fewer beyond 1000 units): how often `half_width_95` holds the true mean,
-by number of units, and how often `half_width_any_time` ever misses it, looked at after each of 10,000 units (2000 runs)
-from unit 100 or from unit 1000 on.
+How often the interval of `RunningMean` holds the true mean and, in brackets, how often the normal one does, which it
+replaces; and how much wider it is in the median. Populations of the tests, 20,000 runs each:
 
-                                                       nominal 0.95               nominal 0.05
-    scores                                      100    300   1000   3000       from 100   from 1000
-    normal                                    0.950  0.951  0.950  0.951          0.035       0.026
-    limit hold'em, raising against tight      0.949  0.951  0.948  0.950          0.033       0.021
-    duplicates of no-limit hold'em            0.947  0.952  0.951  0.947          0.035       0.018
-    Leduc without limit                       0.947  0.949  0.950  0.950          0.043       0.026
-    even, 200 blinds at stake in 1 % of hands 0.976  0.974  0.948  0.953          0.021       0.018
-    all-in in 5 % of hands, else folding      0.802  0.932  0.950  0.955          0.221       0.016
-    loses 200 blinds in 1 % of hands          0.634  0.796  0.926  0.932          0.412       0.066
-    loses 200 blinds in 0.37 % of hands       0.312  0.670  0.877  0.919          0.700       0.126
+    scores                                      100 units           1,000               3,000
+    normal                                      1.000 (0.948) 1.84  0.977 (0.947) 1.17  0.966 (0.948) 1.09
+    even all-ins                                1.000 (0.978) 2.15  0.988 (0.953) 1.22  0.972 (0.951) 1.11
+    rare loss                                   1.000 (0.633) 2.12  0.968 (0.927) 1.22  0.959 (0.932) 1.11
+    rare win                                    1.000 (0.633) 2.12  0.968 (0.927) 1.22  0.959 (0.932) 1.11
+    rarer loss                                  1.000 (0.312)  inf  0.977 (0.883) 1.42  0.961 (0.920) 1.21
+    no-limit, shoving against tight             1.000 (0.803) 2.15  0.978 (0.949) 1.17  0.967 (0.948) 1.09
+    no-limit duplicates, tight against calling  1.000 (0.947) 4.45  0.999 (0.950) 1.72  0.992 (0.950) 1.33
+    limit, raising against tight                0.970 (0.946) 1.11  0.954 (0.947) 1.03  0.954 (0.949) 1.02
+    leduc no-limit, careless against calling    0.975 (0.948) 1.14  0.956 (0.948) 1.04  0.954 (0.950) 1.02
 
-As a rule of thumb, whatever decides the mean should have happened some tens of times. Two better-founded intervals were
-tried and dropped: Student's t instead of the normal point is worth 0.003 at 100 units and nothing at 300; Johnson's
-correction for skewness (1978) mends none of the bad rows, since the skewness is exactly what has not been seen yet.
-For error rates that hold whatever the scores are like, use `logs.estimation.sequential`, which knows how far scores can
-reach.
+`Moments` are plain sums, which can be added and scaled; `DealSums` make one unit of all hands of a deal.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from functools import lru_cache
-from typing import Final, NamedTuple
+from collections.abc import Hashable, Iterable
+from typing import Final, NamedTuple, TypeAlias
 
 from logs.estimation.rate import Rate
 
-__all__ = ["FEWEST_UNITS", "Z_95", "Moments", "RunningMean"]
+__all__ = [
+    "FEWEST_UNITS",
+    "TAIL_95",
+    "Z_95",
+    "AnyTimeMean",
+    "Bounds",
+    "DealSums",
+    "Moments",
+    "RunningMean",
+    "interval_half_width",
+]
+
+Bounds: TypeAlias = tuple[float, float]
+"""The lowest and the highest possible score; see `logs.estimation.score_bounds`."""
+
+TAIL_95: Final = 0.025
+"""The probability with which a two-sided 95 % interval lies on one side of the truth."""
 
 Z_95: Final = 1.959964
 """Two-sided 95 % point of the normal distribution."""
 
 FEWEST_UNITS: Final = 100
-"""No interval is given below this number of units: scores are far from normal, and the mean of a few says little."""
+"""No interval is given below this number of units: the mean of a few says little."""
 
-TUNED_UNITS: Final = 1000
-"""The number of units at which the any-time interval is tightest. It costs little elsewhere: the half width in standard
-errors is 3.8 after 100 units, 3.0 after 1000 (no other choice gives less), 3.2 after 10,000 and 3.6 after 100,000."""
+BETS: Final = tuple(4.0**power for power in range(-6, 5))
+"""The bets of `AnyTimeMean`, as parts of the range of scores. For a standard deviation of 0.003 to 0.5 of the range and
+100 to 100,000 units, twice as many bets change no width by more than 5 %."""
+
+_SLACK: Final = 1e-9
+"""Means of equal scores may miss a bound by a rounding, as a part of the range."""
+
+
+def interval_half_width(error: float, unseen: float = 0.0, tail: float = TAIL_95) -> float:
+    """Half an interval: what error * Z + unseen * E exceeds with probability `tail`; Z is normal, E exponential.
+
+    Args:
+        error: the standard error of the mean.
+        unseen: the weight of one more unit, times its distance from the mean at the farther bound; 0 without bounds.
+        tail: the probability left on one side.
+    """
+    most = -math.log(tail)
+    if error <= 1e-6 * unseen:
+        return unseen * most
+    ratio = unseen / error
+    if ratio < 0.03:
+        # Nearly normal: the mean and the variance of the sum are enough, to a part of 1e-4.
+        return error * (ratio + _normal_point(tail) * math.sqrt(1 + ratio * ratio))
+    low, high = 0.0, _normal_point(tail / 2) + ratio * (most + 1)
+    for _ in range(30):
+        middle = (low + high) / 2
+        # Completing the square: exp(1 / (2 ratio**2) - middle / ratio) * P(Z < middle - 1 / ratio).
+        above = _upper_tail(middle) + math.exp((0.5 / ratio - middle) / ratio) * _upper_tail(1 / ratio - middle)
+        low, high = (middle, high) if above > tail else (low, middle)
+    return error * high
+
+
+def _upper_tail(x: float) -> float:
+    """The probability that a standard normal variable exceeds x."""
+    return math.erfc(x / math.sqrt(2)) / 2
+
+
+def _normal_point(tail: float) -> float:
+    if tail == TAIL_95:
+        return Z_95
+    from statistics import NormalDist
+
+    return NormalDist().inv_cdf(1 - tail)
+
+
+def _half_width(count: int, mean: float, squares: float, bounds: Bounds | None, tail: float) -> float | None:
+    """Half the interval of a mean over units; None below `FEWEST_UNITS`, and for equal scores without bounds."""
+    if count < FEWEST_UNITS:
+        return None
+    error = math.sqrt(max(0.0, squares) / (count - 1) / count)
+    if bounds is None:
+        return None if error <= 1e-8 * abs(mean) else interval_half_width(error, 0.0, tail)
+    lowest, highest = bounds
+    farther = max(mean - lowest, highest - mean)
+    return min(farther, interval_half_width(error, farther / count, tail))
 
 
 class RunningMean:
     """Mean and variance of a stream of numbers in one pass (Welford 1962): no sum of large squares, nothing cancels.
 
     Attributes:
+        bounds: how far scores can reach; None if unknown: then the interval is the normal one.
         count: how many numbers.
         mean: their mean; 0 without any.
         squares: the sum of their squared distances from the mean.
     """
 
-    __slots__ = ("count", "mean", "squares")
+    __slots__ = ("bounds", "count", "mean", "squares")
 
-    def __init__(self, values: Iterable[float] = ()) -> None:
+    def __init__(self, values: Iterable[float] = (), bounds: Bounds | None = None) -> None:
+        self.bounds = bounds
         self.count = 0
         self.mean = 0.0
         self.squares = 0.0
@@ -88,44 +162,93 @@ class RunningMean:
         """The root of the variance; None for fewer than two numbers."""
         return math.sqrt(self.squares / (self.count - 1)) if self.count > 1 else None
 
-    @property
-    def half_width_95(self) -> float | None:
-        """Half the 95 % interval of the mean for a number of units settled beforehand; None below `FEWEST_UNITS`."""
-        if self.count < FEWEST_UNITS:
-            return None
-        return Z_95 * math.sqrt(self.squares / (self.count - 1) / self.count)
-
-    def half_width_any_time(self, alpha: float = 0.05) -> float | None:
-        """Half an interval of the mean that holds at every moment from `FEWEST_UNITS` on; None below.
-
-        The asymptotic confidence sequence of Waudby-Smith, Arbour, Sinha, Kennedy & Ramdas (2024), "Time-uniform
-        central limit theory and asymptotic confidence sequences", Annals of Statistics 52: Robbins' normal mixture
-        around the sample mean with the sample variance. After t units it is
-        s * sqrt((v + 1) / (t v) * (log(v + 1) + 2 log(1 / alpha))) with v = t * rho**2; rho is chosen so that the
-        interval is tightest at `TUNED_UNITS`.
-
-        Like every interval by a limit theorem it is as good as the first looks are: see the head of this module for
-        scores of which 100 units tell little.
+    def half_width(self, tail: float = TAIL_95) -> float | None:
+        """Half an interval of the mean; None below `FEWEST_UNITS`, and for equal numbers without bounds.
 
         Args:
-            alpha: the probability that the mean is ever outside.
+            tail: the probability with which the mean lies on one side of the interval.
         """
-        if self.count < FEWEST_UNITS:
-            return None
-        v = self.count * _best_intensity(alpha) / TUNED_UNITS
-        variance = self.squares / (self.count - 1)
-        return math.sqrt(variance * (v + 1) / (self.count * v) * (math.log(v + 1) + 2 * math.log(1 / alpha)))
+        return _half_width(self.count, self.mean, self.squares, self.bounds, tail)
 
-    def rate(self, player: str, opponent: str, *, any_time: bool = False) -> Rate | None:
+    @property
+    def half_width_95(self) -> float | None:
+        """Half the 95 % interval of the mean; None as for `half_width`."""
+        return self.half_width()
+
+    def rate(self, player: str, opponent: str) -> Rate | None:
         """The mean of scores in mbb per game as a `Rate`; None without any.
 
         Args:
             player: whose scores they are.
             opponent: who pays them.
-            any_time: give the interval that holds at every moment instead of the usual one.
         """
-        half_width = self.half_width_any_time() if any_time else self.half_width_95
-        return Rate(self.mean, half_width, player, opponent) if self.count else None
+        return Rate(self.mean, self.half_width_95, player, opponent) if self.count else None
+
+
+class AnyTimeMean(RunningMean):
+    """A running mean whose interval holds at every moment from `FEWEST_UNITS` on.
+
+    Raises:
+        ValueError: a score is out of bounds.
+    """
+
+    __slots__ = ("_down", "_up")
+
+    bounds: Bounds
+
+    def __init__(self, values: Iterable[float], bounds: Bounds) -> None:
+        """Start with some scores.
+
+        Args:
+            values: the scores.
+            bounds: how far they can reach.
+        """
+        # By bet, the logarithms of 1 + bet * (distance from the lowest, or from the highest) added up.
+        self._up = [0.0] * len(BETS)
+        self._down = [0.0] * len(BETS)
+        super().__init__(values, bounds)
+
+    def add(self, value: float) -> None:
+        """Count a score in."""
+        lowest, highest = self.bounds
+        above, below = (value - lowest) / (highest - lowest), (highest - value) / (highest - lowest)
+        if min(above, below) < -_SLACK:
+            raise ValueError(f"a score of {value:g} mbb is out of bounds: {lowest:g} to {highest:g}")
+        super().add(value)
+        for at, bet in enumerate(BETS):
+            self._up[at] += math.log1p(bet * above)
+            self._down[at] += math.log1p(bet * below)
+
+    def half_width(self, tail: float = TAIL_95) -> float | None:
+        """Half an interval of the mean that holds at every moment; None below `FEWEST_UNITS`.
+
+        Args:
+            tail: the probability that the mean ever lies on one side.
+        """
+        if self.count < FEWEST_UNITS:
+            return None
+        lowest, highest = self.bounds
+        scale = highest - lowest
+        return max(
+            self._refuted(self._up, (self.mean - lowest) / scale, tail) * scale,
+            self._refuted(self._down, (highest - self.mean) / scale, tail) * scale,
+        )
+
+    def _refuted(self, logs: list[float], mean: float, tail: float) -> float:
+        """How far from the mean, seen from one bound, a smaller mean has to lie to be refuted; in parts of the range.
+
+        Against "the mean is at most m" a stake of 1 bet on each score x >= 0 at odds fair for a mean of m becomes the
+        product of (1 + bet * x) / (1 + bet * m).
+        """
+        wanted = math.log(len(BETS)) - math.log(tail)
+        low, high = 0.0, max(0.0, mean)
+        for _ in range(40):
+            middle = (low + high) / 2
+            wealth = [log - self.count * math.log1p(bet * middle) for log, bet in zip(logs, BETS, strict=True)]
+            most = max(wealth)
+            is_refuted = most + math.log(math.fsum(math.exp(one - most) for one in wealth)) >= wanted
+            low, high = (middle, high) if is_refuted else (low, middle)
+        return mean - low
 
 
 class Moments(NamedTuple):
@@ -159,21 +282,66 @@ class Moments(NamedTuple):
 
     @property
     def half_width_95(self) -> float | None:
-        """Half the 95 % interval of the mean, as for `RunningMean`; None below `FEWEST_UNITS` hands."""
-        if self.hands < FEWEST_UNITS:
+        """`half_width` without bounds."""
+        return self.half_width()
+
+    def half_width(self, bounds: Bounds | None = None) -> float | None:
+        """Half the 95 % interval of the mean; None as for `RunningMean.half_width`."""
+        if not self.hands:
             return None
-        variance = max(0.0, self.squares - self.total * self.total / self.hands) / (self.hands - 1)
-        return Z_95 * math.sqrt(variance / self.hands)
+        squares = self.squares - self.total * self.total / self.hands
+        return _half_width(self.hands, self.total / self.hands, squares, bounds, TAIL_95)
 
 
-@lru_cache(maxsize=16)
-def _best_intensity(alpha: float) -> float:
-    """The v = t * rho**2 that makes the any-time interval after t units tightest: v = log(1 + v) + 2 log(1 / alpha).
+class DealSums:
+    """What a player won by deal: the hands of a deal, one per seating, share their cards and so make one unit.
 
-    There the derivative of the width by v is zero. The right side is a contraction with a factor of 1 / (1 + v), and v
-    is at least 2 log(1 / alpha).
+    The mean is over hands; a deal that was not played in every seating counts with the hands it has. With the same
+    number of hands in every deal, mean and interval are those of a `RunningMean` over the means of deals.
     """
-    v = twice = 2 * math.log(1 / alpha)
-    for _ in range(60):
-        v = twice + math.log1p(v)
-    return v
+
+    __slots__ = ("_deals",)
+
+    def __init__(self) -> None:
+        self._deals: dict[Hashable, tuple[int, float]] = {}
+
+    def add(self, deal: Hashable, score: float, hands: int = 1) -> None:
+        """Count a hand in.
+
+        Args:
+            deal: names the cards: the same in every seating, and in no other deal.
+            score: what the player won.
+            hands: over how many hands, if several at once.
+        """
+        before, total = self._deals.get(deal, (0, 0.0))
+        self._deals[deal] = (before + hands, total + score)
+
+    def include(self, other: DealSums) -> None:
+        """Count in the hands of another part of the same matches."""
+        for deal, (hands, score) in other._deals.items():
+            self.add(deal, score, hands)
+
+    @property
+    def deals(self) -> int:
+        """How many deals."""
+        return len(self._deals)
+
+    @property
+    def mean(self) -> float | None:
+        """The mean per hand; None without hands."""
+        hands = sum(count for count, _ in self._deals.values())
+        return math.fsum(total for _, total in self._deals.values()) / hands if hands else None
+
+    def half_width(self, bounds: Bounds | None = None) -> float | None:
+        """Half the 95 % interval of the mean over deals; None as for `RunningMean.half_width`, units being deals.
+
+        Args:
+            bounds: how far the score of a hand can reach.
+        """
+        mean, deals = self.mean, self.deals
+        if mean is None:
+            return None
+        # A ratio of two sums over deals: what was won, and the hands (the linearised variance of a ratio).
+        size = sum(count for count, _ in self._deals.values()) / deals
+        squares = math.fsum((total - count * mean) ** 2 for count, total in self._deals.values())
+        return _half_width(deals, mean, squares / (size * size), bounds, TAIL_95)

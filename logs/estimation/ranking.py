@@ -9,12 +9,20 @@ their places as they go, from the last to the first. A player without a contest 
 when two are left, or a contest that failed) keeps its previous bankroll; so what happened at the last table orders the
 players who sat there.
 
-Players whose bankrolls are equal to the last digit are placed in the order in which they are numbered. (The competition
-removes and ranks them together.)
+Players whose bankrolls are equal share the best of their places (1, 1, 3), and are removed together.
 
-The bootstrap (Efron 1979, "Bootstrap methods: another look at the jackknife", Annals of Statistics 7) tells how sure a
-place is, as in the competition: the units of every contest are drawn anew, with replacement, and the players are ranked
-again, many times. Contests are drawn independently of each other; that they may share cards is not used.
+All contests of a tournament play the same deals: unit 0 of each is deal 0, and so on. What a player wins in one contest
+therefore says something about what it wins in another, and neither intervals nor samples may take contests for
+independent. The interval of a mean over contests (`mean_of_contests`) adds up, deal by deal, what the player won in all
+of them.
+
+The bootstrap tells how sure a place is: every deal gets a random weight, the same in all contests, and the players are
+ranked again, many times (the weights of Rubin 1981, "The Bayesian bootstrap", Annals of Statistics 9, which never leave
+a contest without a unit; the competition drew units). Who came out first was probably lucky, so the samples do not vary
+around what was observed, but around observed scores shrunk by the root of their reliability: the part of the
+differences between bankrolls that the samples' own variation does not explain (Efron & Morris 1973, "Stein's estimation
+rule and its competitors", Journal of the American Statistical Association 68). Between equal players all shares come
+near 1 / n; where differences are clear nothing changes.
 
 Sources: computerpokercompetition.org, "Winner Determination: Total Bankroll", "Winner Determination: Instant Run-off",
 and the statement on bootstrapping in the results of 2016.
@@ -29,23 +37,34 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from logs.estimation.mean import RunningMean
+from logs.estimation.mean import FEWEST_UNITS, TAIL_95, AnyTimeMean, Bounds, interval_half_width
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     _Floats: TypeAlias = NDArray[np.float64]
-    _Indices: TypeAlias = NDArray[np.intp]
-    _Flags: TypeAlias = NDArray[np.bool_]
+    _Places: TypeAlias = NDArray[np.intp]
 
-__all__ = ["RankedContest", "Ranking", "Standing", "bootstrap", "instant_runoff", "total_bankroll"]
+__all__ = [
+    "MeanOfContests",
+    "RankedContest",
+    "Ranking",
+    "Standing",
+    "bootstrap",
+    "instant_runoff",
+    "mean_of_contests",
+    "total_bankroll",
+]
 
 MAX_BLOCKS = 1000
-"""Longer contests are drawn in this number of blocks of consecutive units instead of unit by unit. That is fair because
-only the mean of a contest counts: the mean of blocks varies just as the mean of their units does (units that depend on
-their neighbours, say of a bot that learns, are even drawn more faithfully: Künsch 1989). And a thousand draws tell as
-much as a million about how the mean varies, to 2 % of its standard deviation, in a thousandth of the time."""
+"""Longer contests are weighted in blocks of consecutive units, about this many per contest. That is fair because only
+the mean of a contest counts: the mean of blocks varies just as the mean of their units does (units that depend on their
+neighbours, say of a bot that learns, are even drawn more faithfully: Künsch 1989). And a thousand weights tell as much
+as a million about how the mean varies, to 2 % of its standard deviation, in a thousandth of the time."""
+
+_EQUAL = 1e-9
+"""Bankrolls that differ by less than this part of the largest are equal: the order of additions is not chance."""
 
 
 class Ranking(enum.Enum):
@@ -59,12 +78,26 @@ class Standing(NamedTuple):
     """A player's place in the order of bankrolls.
 
     Attributes:
+        place: from 1; equals share one.
         player: its index in the list of bots.
         mbb_per_game: its bankroll, in mbb per hand.
     """
 
+    place: int
     player: int
     mbb_per_game: float
+
+
+class MeanOfContests(NamedTuple):
+    """A mean over contests that share their deals.
+
+    Attributes:
+        mbb: the mean, in mbb per hand.
+        half_width_95: half its 95 % interval; None if a contest is too short for one.
+    """
+
+    mbb: float
+    half_width_95: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +106,7 @@ class RankedContest:
 
     Attributes:
         players: who played, as indices into the list of bots.
-        scores: in mbb per hand, an array of shape (units, players).
+        scores: in mbb per hand, an array of shape (units, players); the same row is the same deal in all contests.
 
     Raises:
         ValueError: the shapes do not match, a player plays twice, a score is not finite, or there is no unit (leave
@@ -101,17 +134,6 @@ class RankedContest:
         means: _Floats = self.scores.mean(axis=0)
         return means
 
-    def cell(self, player: int) -> RunningMean:
-        """A player's mean in this contest with its interval: the cell of a crosstable.
-
-        Args:
-            player: its index in the list of bots.
-
-        Raises:
-            ValueError: it did not play here.
-        """
-        return RunningMean(self.scores[:, self.players.index(player)].tolist())
-
 
 _Means: TypeAlias = "Sequence[tuple[tuple[int, ...], _Floats]]"
 """The contests of many tournaments at once: players, and means of shape (tournaments, players)."""
@@ -124,20 +146,50 @@ def total_bankroll(contests: Sequence[RankedContest], n: int) -> list[Standing]:
         contests: all contests.
         n: the number of players.
     """
-    bankrolls, _ = _bankrolls(_means_of(contests), n)
-    return [
-        Standing(player, float(bankrolls[0, player])) for player in _order_of_one(contests, n, Ranking.TOTAL_BANKROLL)
-    ]
+    return _standings(contests, n, Ranking.TOTAL_BANKROLL)
 
 
-def instant_runoff(contests: Sequence[RankedContest], n: int) -> list[int]:
+def instant_runoff(contests: Sequence[RankedContest], n: int) -> list[Standing]:
     """The players from the first place to the last by instant run-off; those without a contest are left out.
 
     Args:
         contests: all contests.
         n: the number of players.
     """
-    return _order_of_one(contests, n, Ranking.INSTANT_RUNOFF)
+    return _standings(contests, n, Ranking.INSTANT_RUNOFF)
+
+
+def mean_of_contests(
+    contests: Sequence[RankedContest], player: int, bounds: Bounds, *, is_sequential: bool = False
+) -> MeanOfContests:
+    """A player's mean over contests, each counting alike, however long it was.
+
+    Args:
+        contests: at least one, all with the player.
+        player: its index in the list of bots.
+        bounds: how far scores can reach, as for `logs.estimation.RunningMean`.
+        is_sequential: whether a test that looked at the scores ended the contests. Then the interval is the mean of
+            the contests' any-time intervals, which all hold at once.
+    """
+    import numpy as np
+
+    columns = [contest.scores[:, contest.players.index(player)] for contest in contests]
+    means = [float(column.mean()) for column in columns]
+    mean = math.fsum(means) / len(means)
+    if min(map(len, columns)) < FEWEST_UNITS:
+        return MeanOfContests(mean, None)
+    if is_sequential:
+        tail = TAIL_95 / len(columns)
+        widths = [AnyTimeMean(column.tolist(), bounds).half_width(tail) or math.inf for column in columns]
+        return MeanOfContests(mean, math.fsum(widths) / len(widths))
+    # By deal, by how much it moved the mean; deals are independent of each other.
+    moved = np.zeros(max(map(len, columns)))
+    for column, own in zip(columns, means, strict=True):
+        units = len(column)
+        moved[:units] += (column - own) / (units * len(columns)) * math.sqrt(units / (units - 1))
+    farther = max(mean - bounds[0], bounds[1] - mean)
+    unseen = farther * math.fsum(1 / len(column) for column in columns) / len(columns)
+    return MeanOfContests(mean, min(farther, interval_half_width(math.sqrt(float(moved @ moved)), unseen)))
 
 
 def bootstrap(
@@ -145,102 +197,113 @@ def bootstrap(
 ) -> _Floats:
     """How sure the places are.
 
-    Players who come out equal in a sample share its places by lot, so that two players who cannot be told apart have
-    the same chances. Players without a contest share the last places.
-
     Args:
         contests: all contests.
         n: the number of players.
         ranking: how they are ranked.
         samples: how often the players are ranked anew.
-        seed: of the draws; the same seed gives the same result.
+        seed: of the weights; the same seed gives the same result.
 
     Returns:
-        the probability that each player takes each place: an array of shape (n places, n players), the first place
-        first, whose rows and columns sum to 1.
+        the share of samples in which each player has each place: an array of shape (n places, n players), the first
+        place first. Its columns sum to 1. Players without a contest share the place after all others.
     """
     import numpy as np
 
-    chance = np.random.default_rng(seed)
-    means = [(contest.players, _resampled_means(contest.scores, samples, chance)) for contest in contests]
-    priority = chance.random((samples, n))
-    order = _order(means, n, ranking, priority)
-    matrix = np.zeros((n, n))
-    for place in range(n):
-        matrix[place] = np.bincount(order[:, place], minlength=n) / samples
-    return matrix
+    observed = _observed(contests)
+    weighted = _weighted_means(contests, samples, np.random.default_rng(seed))
+    luck = 1.0 - math.sqrt(_reliability(observed, weighted, n))
+    means = [(players, mean - luck * own) for (players, mean), (_, own) in zip(weighted, observed, strict=True)]
+    places = _places(means, n, ranking)
+    return np.array([(places == place).mean(axis=0) for place in range(1, n + 1)])
 
 
-def _resampled_means(scores: _Floats, samples: int, chance: np.random.Generator) -> _Floats:
-    """Means of a contest whose units are drawn anew; an array of shape (samples, players)."""
+def _weighted_means(contests: Sequence[RankedContest], samples: int, chance: np.random.Generator) -> _Means:
+    """The contests with a random weight for every block of deals, the same in all of them."""
     import numpy as np
 
-    blocks = min(len(scores), MAX_BLOCKS)
-    starts = np.arange(blocks) * len(scores) // blocks
-    sums = np.add.reduceat(scores, starts, axis=0)
-    sizes = np.diff(starts, append=len(scores))
-    # How often each block is drawn in each sample; numpy's multinomial gives the same, nine times slower.
-    drawn = chance.integers(0, blocks, (samples, blocks)) + blocks * np.arange(samples)[:, None]
-    draws = np.bincount(drawn.ravel(), minlength=samples * blocks).reshape(samples, blocks).astype(np.float64)
-    means: _Floats = (draws @ sums) / (draws @ sizes)[:, None]
-    return means
+    sums = [np.zeros((samples, len(contest.players))) for contest in contests]
+    sizes = [np.zeros((samples, 1)) for _ in contests]
+    start = 0
+    # Between the ends of two contests, blocks as long as the longer one asks for; contests end where blocks end.
+    for end in sorted({len(contest.scores) for contest in contests}):
+        blocks = -(-(end - start) // max(1, end // MAX_BLOCKS))
+        edges = start + np.arange(blocks) * (end - start) // blocks
+        weights = chance.standard_exponential((samples, blocks))
+        sized = weights @ np.diff(edges, append=end)[:, None]
+        for at, contest in enumerate(contests):
+            if len(contest.scores) >= end:
+                sums[at] += weights @ np.add.reduceat(contest.scores[:end], edges, axis=0)
+                sizes[at] += sized
+        start = end
+    return [(contest.players, total / size) for contest, total, size in zip(contests, sums, sizes, strict=True)]
 
 
-def _means_of(contests: Sequence[RankedContest]) -> _Means:
+def _observed(contests: Sequence[RankedContest]) -> _Means:
     return [(contest.players, contest.means[None, :]) for contest in contests]
 
 
-def _order_of_one(contests: Sequence[RankedContest], n: int, ranking: Ranking) -> list[int]:
+def _reliability(observed: _Means, weighted: _Means, n: int) -> float:
+    """The part of the differences between the players' bankrolls that is not chance, from 0 to 1."""
     import numpy as np
 
-    order = _order(_means_of(contests), n, ranking, np.arange(n)[None, :] / n)[0].tolist()
-    seen = {player for contest in contests for player in contest.players}
-    return [player for player in order if player in seen]
+    bankrolls, counts = _bankrolls(observed, np.ones((1, n), dtype=bool))
+    samples, _ = _bankrolls(weighted, np.ones((len(weighted[0][1]), n), dtype=bool))
+    played = counts[0] > 0
+    total, noise = (
+        float(((values - values.mean(axis=1, keepdims=True)) ** 2).sum(axis=1).mean())
+        for values in (bankrolls[:, played], (samples - bankrolls)[:, played])
+    )
+    return max(0.0, 1.0 - noise / total) if total > 0 else 0.0
 
 
-def _order(means: _Means, n: int, ranking: Ranking, priority: _Floats) -> _Indices:
-    """The players of each tournament by place; of shape (tournaments, n).
-
-    Args:
-        means: the contests.
-        n: the number of players.
-        ranking: how they are ranked.
-        priority: of shape (tournaments, n): among equals, the player with the least is placed first.
-    """
+def _standings(contests: Sequence[RankedContest], n: int, ranking: Ranking) -> list[Standing]:
+    """The players of one tournament from the first place to the last, equals in the order of their numbers."""
     import numpy as np
 
-    tournaments = np.arange(len(priority))
-    remaining = np.ones(priority.shape, dtype=bool)
-    bankrolls = np.full(priority.shape, -math.inf)
-    order = np.zeros(priority.shape, dtype=np.intp)
-    for place in reversed(range(n)):
-        if place == n - 1 or ranking is Ranking.INSTANT_RUNOFF:
-            now, counts = _bankrolls(means, n, remaining)
+    if not contests:
+        return []
+    means = _observed(contests)
+    places = _places(means, n, ranking)[0].tolist()
+    bankrolls, counts = _bankrolls(means, np.ones((1, n), dtype=bool))
+    seen = [player for player in range(n) if counts[0, player]]
+    return [
+        Standing(places[player], player, float(bankrolls[0, player]))
+        for player in sorted(seen, key=lambda player: places[player])
+    ]
+
+
+def _places(means: _Means, n: int, ranking: Ranking) -> _Places:
+    """The places of the players of each tournament, from 1; of shape (tournaments, n)."""
+    import numpy as np
+
+    tournaments = len(means[0][1])
+    remaining = np.ones((tournaments, n), dtype=bool)
+    bankrolls = np.full((tournaments, n), -math.inf)
+    places = np.zeros((tournaments, n), dtype=np.intp)
+    slack = _EQUAL * max(float(abs(of_contest).max()) for _, of_contest in means)
+    is_first = True
+    while remaining.any():
+        if is_first or ranking is Ranking.INSTANT_RUNOFF:
+            now, counts = _bankrolls(means, remaining)
             bankrolls = np.where(counts > 0, now, bankrolls)
+            is_first = False
         lowest = np.where(remaining, bankrolls, math.inf).min(axis=1, keepdims=True)
-        is_lowest = remaining & (bankrolls == lowest)
-        removed = np.where(is_lowest, priority, -1.0).argmax(axis=1)
-        order[:, place] = removed
-        remaining[tournaments, removed] = False
-    return order
+        removed = remaining & (bankrolls <= lowest + slack)
+        remaining &= ~removed
+        places = np.where(removed, remaining.sum(axis=1, keepdims=True) + 1, places)
+    return places
 
 
-def _bankrolls(means: _Means, n: int, remaining: _Flags | None = None) -> tuple[_Floats, _Indices]:
-    """Bankrolls and numbers of contests, both of shape (tournaments, n), from contests among the remaining players.
-
-    Args:
-        means: the contests.
-        n: the number of players.
-        remaining: of shape (tournaments, n); None for one tournament in which all remain.
-    """
+def _bankrolls(means: _Means, remaining: NDArray[np.bool_]) -> tuple[_Floats, _Places]:
+    """Bankrolls and numbers of contests, both of shape (tournaments, n), from contests among the remaining players."""
     import numpy as np
 
-    flags: _Flags = np.ones((1, n), dtype=np.bool_) if remaining is None else remaining
-    sums = np.zeros(flags.shape)
-    counts = np.zeros(flags.shape, dtype=np.intp)
+    sums = np.zeros(remaining.shape)
+    counts = np.zeros(remaining.shape, dtype=np.intp)
     for players, of_contest in means:
         columns = list(players)
-        is_counted = flags[:, columns].all(axis=1, keepdims=True)
+        is_counted = remaining[:, columns].all(axis=1, keepdims=True)
         sums[:, columns] += np.where(is_counted, of_contest, 0.0)
         counts[:, columns] += is_counted
     return sums / np.maximum(counts, 1), counts

@@ -6,11 +6,9 @@ other result. So a `Rate` carries both names, and the only ways to turn it round
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Rate", "mean_rate"]
+__all__ = ["Rate"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,27 +63,8 @@ class Rate:
             digits: decimal places.
         """
         spread = "" if self.half_width is None else f" ± {self.half_width:,.{digits}f}"
-        return f"{self.mbb:+z,.{digits}f}{spread} mbb/g"
+        # Two sides of one sum may differ in the last bit, which must not make 388 of one and 389 of the other.
+        return f"{round(self.mbb, 6):+z,.{digits}f}{spread} mbb/g"
 
     def __str__(self) -> str:
         return f"{self.player} over {self.opponent} {self.text()}"
-
-
-def mean_rate(rates: Sequence[Rate], opponent: str) -> Rate:
-    """A player's mean over independent contests, each counting alike, however long it was.
-
-    The interval is None unless every contest has one.
-
-    Args:
-        rates: at least one, all of the same player.
-        opponent: whom the mean is against, such as "the field".
-
-    Raises:
-        ValueError: there is no rate, or they are of several players.
-    """
-    players = {rate.player for rate in rates}
-    if len(players) != 1:
-        raise ValueError(f"a mean is of one player's rates, not of those of {len(players)} players")
-    half_widths = [rate.half_width for rate in rates if rate.half_width is not None]
-    half_width = math.hypot(*half_widths) / len(rates) if len(half_widths) == len(rates) else None
-    return Rate(math.fsum(rate.mbb for rate in rates) / len(rates), half_width, players.pop(), opponent)

@@ -53,7 +53,7 @@ from typing import NamedTuple
 
 from logs.estimation.mean import FEWEST_UNITS, RunningMean
 
-__all__ = ["BetterTest", "Progress", "Verdict", "expected_units"]
+__all__ = ["BetterTest", "Verdict", "expected_units"]
 
 MULTIPLES = (1.0, 2.0, 4.0, 8.0, 16.0)
 """The edges that are bet on, in units of HIGH - LOW."""
@@ -86,13 +86,6 @@ class Verdict(enum.Enum):
     """The mean is more than LOW."""
     NOT_BETTER = "not better"
     """The mean is less than HIGH."""
-
-
-class Progress(NamedTuple):
-    """How far each side has come: 0 at the start or below, 1 done, evenly in the logarithm of the wealth."""
-
-    better: float
-    not_better: float
 
 
 class _Outlook(NamedTuple):
@@ -154,13 +147,6 @@ class _Gambler:
             stakes[i] = stake = stakes[i] * (1.0 + (bet if bet < cap else cap) * gain)
             wealth += stake
         self.wealth = wealth
-
-    @property
-    def progress(self) -> float:
-        """See `Progress`."""
-        if self.wealth <= 1.0:
-            return 0.0
-        return min(1.0, math.log(self.wealth) / math.log(self.target))
 
     def outlook(self, gain: float, variance: float) -> list[_Outlook]:
         """The future of each bet.
@@ -259,11 +245,6 @@ class BetterTest:
     def _variance(self) -> float:
         """The variance of the scores so far and the one that never happened."""
         return (self._unseen + self.scores.squares) / (self.scores.count + 1)
-
-    @property
-    def progress(self) -> Progress:
-        """How far each side has come."""
-        return Progress(self._optimist.progress, self._pessimist.progress)
 
     def expected_more(self) -> int | None:
         """How many more units it will take if the scores go on as they did; 0 after the verdict.

@@ -24,7 +24,7 @@ from dealer.results.schema import ContestResult
 from dealer.results.tournament import tournament_result
 from dealer.table.loop import new_event_loop
 from dealer.table.players import parse_player
-from logs.estimation import Verdict, parse_stop_rule
+from logs.estimation import Verdict, parse_stop_rule, score_bounds
 from protocol import find_game
 from tests.dealer.helpers import CONNECT, PATIENCE_S, ROOT, write_program
 
@@ -84,7 +84,9 @@ def test_equal_players_are_level_in_every_duplicate(tmp_path: Path, game: str, p
     """The cards fall to both alike: what is left is skill, and here there is none."""
     result = _play(_plan(tmp_path, *players, game=game, in_process=True))
     assert [player.mbb_per_game for player in result.players] == [0.0, 0.0]
-    assert [player.half_width_95 for player in result.players] == [0.0, 0.0]
+    # Nothing but draws was seen, and that is no proof: 3.7 losses of everything in 200 deals would not surprise.
+    _, highest = score_bounds(find_game(game)[1])
+    assert [player.half_width_95 for player in result.players] == pytest.approx([highest * 3.689 / 200] * 2, rel=1e-3)
     assert (result.duplicates, result.hands_counted) == (200, 400)
     assert result.sentence.startswith("A and B are level")
 

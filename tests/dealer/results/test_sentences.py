@@ -21,7 +21,7 @@ GAME = "some.game"
 
 
 def _player(name: str, chips: float, mbb: float | None = None, half: float | None = None) -> PlayerResult:
-    return results_of.player(name, chips=chips, mbb_per_game=mbb, half_width_95=half)
+    return results_of.player(name, chips=chips, mbb_per_game=mbb, half_width_95=half, half_width_of_best_95=half)
 
 
 def _pair(chips: float, mbb: float, half: float | None) -> list[PlayerResult]:
@@ -85,7 +85,7 @@ def test_the_better_one_comes_first_whatever_his_seat() -> None:
 def test_a_lead_that_may_be_luck_says_how_many_hands_would_tell() -> None:
     assert _sentence(_pair(100, 50.0, 100.0), 1000) == (
         "Ann is ahead of Bob by 50 ± 100 mbb/g (95 %) after 1,000 hands of some.game: that may be luck. "
-        "If the lead is real, about 4,000 would show it."
+        "If the lead is real, about 4,000 deals would show it."
     )
 
 
@@ -110,13 +110,28 @@ def test_a_tie() -> None:
 
 def test_three_players_are_measured_against_the_table() -> None:
     players = [_player("A", -5, -5, 1), _player("B", 10, 10, 1), _player("C", -5, -5, 1)]
-    assert _sentence(players, 1000) == "B beats the table by 10 ± 1 mbb/g (95 %) over 1,000 hands of some.game."
+    assert _sentence(players, 1000) == (
+        "B beats the table by 10 ± 1 mbb/g (95 %, as the best of 3) over 1,000 hands of some.game."
+    )
 
 
 def test_rests_of_split_pots_are_no_lead() -> None:
     thirds = 0.1 + 0.2 - 0.3
     players = [_player("A", thirds, thirds, 50), _player("B", 0.0, 0.0, 50), _player("C", -thirds, -thirds, 50)]
-    assert _sentence(players, 1000) == "A and the table are level after 1,000 hands of some.game."
+    assert _sentence(players, 1000) == "A, B and C are level after 1,000 hands of some.game."
+
+
+def test_two_who_are_level_are_not_first_and_second() -> None:
+    players = [_player("A", 5.0, 5.0, 1), _player("B", 5.0, 5.0, 1), _player("C", -10.0, -10.0, 1)]
+    assert _sentence(players, 1000) == "A and B are level after 1,000 hands of some.game, ahead of the others."
+
+
+def test_the_best_of_many_is_held_against_the_wider_interval() -> None:
+    best = results_of.player("A", chips=12.0, mbb_per_game=12.0, half_width_95=10.0, half_width_of_best_95=13.0)
+    assert _sentence([best, _player("B", -6, -6, 1), _player("C", -6, -6, 1)], 1000) == (
+        "A is ahead of the table by 12 ± 13 mbb/g (95 %, as the best of 3) after 1,000 hands of some.game: "
+        "that may be luck. If the lead is real, about 1,200 deals would show it."
+    )
 
 
 def test_no_spread_at_all() -> None:

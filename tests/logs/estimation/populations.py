@@ -46,6 +46,11 @@ def centred(scores: Sequence[float], lowest: float, highest: float) -> Populatio
     return Population(tuple(score - mean for score in scores), lowest - mean, highest - mean)
 
 
+def chance_error(share: float, runs: int, sigmas: float = 4.0) -> float:
+    """How far a share found in so many runs may lie from the true one."""
+    return sigmas * math.sqrt(max(share * (1 - share), 1 / runs) / runs)
+
+
 # ---- made up
 
 

@@ -9,7 +9,7 @@ import pickle
 import pytest
 
 import logs.estimation
-from logs.estimation import Rate, RunningMean, mean_rate
+from logs.estimation import Rate, RunningMean
 
 RATE = Rate(12.4, 5.2, "Ann", "Bob")
 
@@ -72,14 +72,3 @@ def test_the_rate_of_a_running_mean() -> None:
     for score in [10.0, -4.0] * 51:
         running.add(score)
     assert running.rate("Ann", "Bob") == Rate(3.0, running.half_width_95, "Ann", "Bob")
-    assert running.rate("Ann", "Bob", any_time=True) == Rate(3.0, running.half_width_any_time(), "Ann", "Bob")
-
-
-def test_the_mean_over_contests() -> None:
-    rates = [Rate(10, 3, "Ann", "Bob"), Rate(20, 4, "Ann", "Cat")]
-    assert mean_rate(rates, "the field") == Rate(15, 2.5, "Ann", "the field")
-    assert mean_rate([*rates, Rate(0, None, "Ann", "Dan")], "the field") == Rate(10, None, "Ann", "the field")
-    with pytest.raises(ValueError, match="not of those of 2 players"):
-        mean_rate([RATE, RATE.flipped()], "the field")
-    with pytest.raises(ValueError, match="not of those of 0 players"):
-        mean_rate([], "the field")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from logs.estimation import BetterTest, Progress, RunningMean, Verdict, expected_units
+from logs.estimation import BetterTest, RunningMean, Verdict, expected_units
 from tests.logs.estimation.populations import MAKERS, Population, population
 
 RATE = 0.05
@@ -179,7 +179,6 @@ def test_the_two_sides_mirror_each_other(scores: list[float]) -> None:
     for score in scores:
         one.add(score)
         other.add(-score)
-    assert one.progress == pytest.approx(tuple(reversed(other.progress)))
     swap = {Verdict.BETTER: Verdict.NOT_BETTER, Verdict.NOT_BETTER: Verdict.BETTER, None: None}
     assert one.verdict is swap[other.verdict]
     assert one.expected_more() == other.expected_more()
@@ -191,11 +190,9 @@ def test_the_two_sides_mirror_each_other(scores: list[float]) -> None:
 def test_a_verdict_stays() -> None:
     test = BetterTest(0, 30, lowest=-1000, highest=1000)
     while test.verdict is None:
-        assert test.progress.better < 1
         test.add(500)
     decided_after = test.units
     assert test.verdict is Verdict.BETTER
-    assert test.progress == Progress(1.0, 0.0)
     assert test.expected_more() == 0
     for _ in range(10 * decided_after):
         test.add(-1000)
@@ -206,7 +203,7 @@ def test_a_verdict_stays() -> None:
 
 def test_it_begins_with_nothing_known() -> None:
     test = BetterTest(0, 30, lowest=-1000, highest=1000)
-    assert (test.units, test.verdict, test.progress) == (0, None, Progress(0.0, 0.0))
+    assert (test.units, test.verdict) == (0, None)
     assert test.expected_more() is None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 import pytest
@@ -15,14 +16,12 @@ from logs.estimation import (
     FixedHands,
     IntervalWidth,
     Monitor,
-    Rate,
     StopRule,
     StopRuleError,
     Verdict,
     expected_units,
     parse_stop_rule,
 )
-from tests.logs.estimation.populations import population
 
 ACCEPTED = (
     "; a stop rule is a number of hands (10000), ci=WIDTH in mbb/g (ci=20) "
@@ -117,7 +116,7 @@ def test_any_text_is_a_rule_or_refused_in_words(text: str) -> None:
 
 
 def monitor_of(text: str, **options: int) -> Monitor:
-    return Monitor(parse_stop_rule(text), lowest=-20_000, highest=20_000, names=("Anna", "Bert"), **options)
+    return Monitor(parse_stop_rule(text), (-20_000, 20_000), names=("Anna", "Bert"), **options)
 
 
 def test_a_number_of_hands() -> None:
@@ -137,8 +136,10 @@ def test_a_number_of_hands() -> None:
 
 def test_a_width() -> None:
     monitor = monitor_of("ci=50")
-    assert monitor.likely_units(1000) == round((1.959964 * 1000 / 50) ** 2 + 0.5)
-    assert monitor.likely_units(1) == FEWEST_UNITS_OF_WIDTH
+    # What was never seen may be a loss of 20,000: 1.2 times the units of the normal interval, or 3.7 such losses.
+    assert monitor.likely_units(1000) == math.ceil((1.959964 * 1000 / 50) ** 2 + 2 * 20_000 / 50)
+    assert monitor.likely_units(1) == 1480
+    assert monitor_of("ci=5000").likely_units(1) == FEWEST_UNITS_OF_WIDTH
     chance = random.Random(1)
     while monitor.decision is None:
         monitor.add(chance.gauss(0, 1000))
@@ -149,14 +150,13 @@ def test_a_width() -> None:
             assert half_width is not None
             assert (half_width <= 50) == (monitor.decision is not None)
     assert monitor.decision == "the 95 % interval is within ± 50 mbb/g"
-    assert monitor.rate == Rate(monitor.scores.mean, monitor.scores.half_width_95, "Anna", "Bert")
     assert monitor.expected_more() == 0
     assert monitor.verdict is None
     assert monitor.scores.count == pytest.approx(monitor.likely_units(1000), rel=0.15)
 
 
 def test_a_width_waits_for_enough_units() -> None:
-    monitor = monitor_of("ci=50")
+    monitor = monitor_of("ci=100")
     for _ in range(FEWEST_UNITS_OF_WIDTH - 1):
         monitor.add(0)
         assert monitor.decision is None
@@ -178,7 +178,6 @@ def test_better() -> None:
     assert monitor.decision == "better: Anna wins more than 0 mbb/g from Bert (error rate 5 %)"
     assert monitor.verdict is Verdict.BETTER
     assert monitor.scores.count == test.units
-    assert monitor.rate == Rate(test.scores.mean, test.scores.half_width_any_time(), "Anna", "Bert")
 
 
 def test_not_better() -> None:
@@ -191,7 +190,7 @@ def test_not_better() -> None:
 
 
 def test_better_up_front() -> None:
-    monitor = Monitor(Better(0, 30), lowest=-200_000, highest=400_000)
+    monitor = Monitor(Better(0, 30), (-200_000, 400_000))
     bounds = {"lowest": -200_000.0, "highest": 400_000.0}
     at_low, at_high = (
         expected_units(2000, low=0, high=30, alpha=0.05, beta=0.05, mean=mean, **bounds) for mean in (0, 30)
@@ -213,44 +212,3 @@ def test_scores_out_of_bounds() -> None:
     monitor = monitor_of("better:0,30")
     with pytest.raises(ValueError, match="a score of 20001 mbb is out of bounds"):
         monitor.add(20_001)
-
-
-def covered_at_stop(name: str, units: int, runs: int) -> float:
-    """How often the interval holds the true mean when a width stops the match that takes so many units."""
-    of = population(name)
-    rule = IntervalWidth(1.959964 * of.sd / units**0.5)
-    hits = 0
-    for seed in range(runs):
-        chance = random.Random(seed)
-        monitor = Monitor(rule, of.lowest, of.highest)
-        while monitor.decision is None:
-            for score in chance.choices(of.scores, k=100):
-                monitor.add(score)
-                if monitor.decision is not None:
-                    break
-        half_width = monitor.scores.half_width_95
-        assert half_width is not None
-        assert half_width <= rule.half_width_mbb
-        hits += abs(monitor.scores.mean) <= half_width
-    return hits / runs
-
-
-@pytest.mark.parametrize("name", ["normal", "no-limit duplicates, tight against calling"])
-def test_the_interval_still_covers_when_its_width_stops_the_match(name: str) -> None:
-    assert covered_at_stop(name, 1500, 250) == pytest.approx(0.95, abs=0.05)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "measured"),
-    [
-        ("normal", 0.948),
-        ("no-limit duplicates, tight against calling", 0.952),
-        ("even all-ins", 0.940),
-        ("no-limit, shoving against tight", 0.946),
-        ("rare loss", 0.929),
-        ("rarer loss", 0.852),
-    ],
-)
-def test_coverage_at_the_stop_is_as_the_module_says(name: str, measured: float) -> None:
-    assert covered_at_stop(name, 5000, 1000) == pytest.approx(measured, abs=0.03)

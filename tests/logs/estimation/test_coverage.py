@@ -1,0 +1,150 @@
+"""How often the intervals hold the truth: the tables of `logs.estimation.mean` and `stopping`, made anew."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from logs.estimation import FEWEST_UNITS, Z_95, AnyTimeMean, IntervalWidth, Monitor, RunningMean, mean, stopping
+from tests.logs.estimation.populations import MAKERS, chance_error, population
+
+UNITS = (100, 1000, 3000)
+
+
+def drawn(name: str, runs: int, units: int, seed: int = 1) -> NDArray[np.float64]:
+    """Scores of many matches, of shape (runs, units); the true mean is 0."""
+    return np.random.default_rng(seed).choice(np.array(population(name).scores), (runs, units))
+
+
+def coverage(name: str, runs: int, units: int, seed: int = 1) -> tuple[float, float, float]:
+    """How often the interval holds the true mean, how often the normal one does, and how much wider it is."""
+    of = population(name)
+    ours, normal, wider = [], [], []
+    for start in range(0, runs, 500):
+        for scores in drawn(name, min(500, runs - start), units, seed + start):
+            running = RunningMean(bounds=(of.lowest, of.highest))
+            # As if the scores had been added one by one.
+            running.count, running.mean = units, float(scores.mean())
+            running.squares = float(((scores - running.mean) ** 2).sum())
+            half_width = running.half_width_95
+            assert half_width is not None
+            plain = Z_95 * math.sqrt(running.squares / (units - 1) / units)
+            ours.append(abs(running.mean) <= half_width)
+            normal.append(abs(running.mean) <= plain)
+            wider.append(half_width / plain if plain > 1e-6 else math.inf)
+    return sum(ours) / runs, sum(normal) / runs, float(np.median(wider))
+
+
+def table_of(text: str) -> dict[str, list[float]]:
+    """The rows of a table in a docstring that start with the name of a population."""
+    rows = {}
+    for line in text.splitlines():
+        name = next((name for name in MAKERS if line.strip().startswith(name + "  ")), None)
+        if name is not None:
+            rows[name] = [float(word.strip("()x")) for word in line.strip()[len(name) :].split()]
+    return rows
+
+
+COVERAGE = table_of(mean.__doc__ or "")
+
+
+def row_of_coverage(name: str, runs: int) -> list[float]:
+    return [figure for units in UNITS for figure in coverage(name, runs, units)]
+
+
+@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("units", UNITS[:2])
+def test_the_interval_holds_19_times_in_20_also_where_big_losses_are_rare(name: str, units: int) -> None:
+    runs = 400
+    ours, normal, _ = coverage(name, runs, units)
+    assert ours >= 0.95 - chance_error(0.95, runs, 3.0)
+    said = COVERAGE[name][3 * UNITS.index(units) :][:2]
+    assert (ours, normal) == pytest.approx(said, abs=chance_error(said[1], runs))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MAKERS)
+def test_coverage_is_as_the_module_says(name: str) -> None:
+    runs = 20_000
+    for at, (found, said) in enumerate(zip(row_of_coverage(name, runs), COVERAGE[name], strict=True)):
+        if at % 3 == 2:
+            assert found == pytest.approx(said, rel=0.02), name
+        else:
+            assert found == pytest.approx(said, abs=chance_error(said, runs) + 0.0005), name
+            assert at % 3 or found >= 0.95 - chance_error(0.95, runs)
+
+
+# ---- at any time
+
+
+def ever_missed(name: str, runs: int, units: int, *, seed: int = 1) -> float:
+    """How often the true mean is ever outside the any-time interval while somebody looks after every unit."""
+    of = population(name)
+    scale = of.highest - of.lowest
+    # The interval excludes the true mean as soon as the wealth of a gambler who doubts it reaches 40.
+    missed = np.zeros(runs, dtype=bool)
+    for start in range(0, runs, 100):
+        scores = drawn(name, min(100, runs - start), units, seed + start)
+        for distance, mean_distance in ((scores - of.lowest, -of.lowest), (of.highest - scores, of.highest)):
+            wealth = np.zeros(scores.shape)
+            for bet in mean.BETS:
+                steps = np.log1p(bet * distance / scale) - math.log1p(bet * mean_distance / scale)
+                wealth += np.exp(np.minimum(steps.cumsum(axis=1), 50)) / len(mean.BETS)
+            missed[start : start + len(scores)] |= (wealth[:, FEWEST_UNITS - 1 :] >= 40).any(axis=1)
+        running = AnyTimeMean(scores[0].tolist(), (of.lowest, of.highest))
+        assert running.half_width_95 is not None
+        if wealth[0, -1] >= 40:
+            assert abs(running.mean) > running.half_width_95
+    return float(missed.mean())
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_the_any_time_interval_may_be_looked_at_all_the_time(name: str) -> None:
+    assert ever_missed(name, 300, 1000) <= 0.05 + chance_error(0.05, 300, 3.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MAKERS)
+def test_the_any_time_interval_over_long_matches(name: str) -> None:
+    assert ever_missed(name, 2000, 10_000) <= 0.05 + chance_error(0.05, 2000, 3.0)
+
+
+# ---- when a width stops a match
+
+AT_STOP = table_of(stopping.__doc__ or "")
+
+
+def held_at_stop(name: str, units: int, runs: int) -> float:
+    """How often the interval holds the true mean when a width stops the match that takes about so many units."""
+    of = population(name)
+    rule = IntervalWidth(Z_95 * of.sd / units**0.5)
+    hits = 0
+    for seed in range(runs):
+        chance = random.Random(seed)
+        monitor = Monitor(rule, (of.lowest, of.highest))
+        while monitor.decision is None:
+            for score in chance.choices(of.scores, k=100):
+                monitor.add(score)
+                if monitor.decision is not None:
+                    break
+        half_width = monitor.scores.half_width_95
+        assert half_width is not None
+        assert half_width <= rule.half_width_mbb
+        hits += abs(monitor.scores.mean) <= half_width
+    return hits / runs
+
+
+@pytest.mark.parametrize("name", ["normal", "rare loss"])
+def test_the_interval_still_holds_when_its_width_stops_the_match(name: str) -> None:
+    assert held_at_stop(name, 1100, 60) >= 0.95 - chance_error(0.95, 60, 3.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", AT_STOP)
+def test_what_holds_at_the_stop_is_as_the_module_says(name: str) -> None:
+    (said,) = AT_STOP[name]
+    assert held_at_stop(name, 5000, 1000) == pytest.approx(said, abs=chance_error(said, 1000) + 0.0005)
