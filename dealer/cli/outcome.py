@@ -134,12 +134,11 @@ def _score(mbb: float, half_width: float | None) -> str:
 
 def _rankings(standings: GameStandings) -> Table:
     table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("place", justify="right")
-    table.add_column("total bankroll")
-    table.add_column("instant run-off")
-    runoff = {rank.place: rank for rank in standings.instant_runoff}
-    for rank in standings.total_bankroll:
-        table.add_row(str(rank.place), _rank(rank), _rank(runoff[rank.place]) if rank.place in runoff else "")
+    for ranking in ("total bankroll", "instant run-off"):
+        table.add_column("place", justify="right")
+        table.add_column(ranking)
+    for first, second in zip(standings.total_bankroll, standings.instant_runoff, strict=True):
+        table.add_row(str(first.place), _rank(first), str(second.place), _rank(second))
     return table
 
 
