@@ -1,8 +1,9 @@
 """``acpc-dealer``: the drop-in for the reference dealer of the ACPC.
 
 The same command line, ports line, standard output and error, log, transaction log, resume (``-a``), clocks and exit
-codes. Accidents of the reference are not repeated: this dealer never dies by a signal or an assertion, it deals a hand
-in which the blinds put everybody all-in to its end, and the time to connect also covers naming the version.
+codes. Accidents of the reference are not repeated: a player that has gone does not kill this dealer by SIGPIPE, nor an
+odd hand by an assertion, it deals a hand in which the blinds put everybody all-in to its end, and the time to connect
+also covers naming the version. SIGTERM and SIGHUP end it as they end any program.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from dealer.match import Match, MatchSetup, Phase, events
 from dealer.match.clocks import TimeLimits
 from dealer.record.writers import LogWriter, TransactionWriter
 from dealer.reference.options import EXTENSIONS, USAGE, Options, parse_hands, parse_options, parse_seed
-from dealer.reference.sentences import event_text
+from dealer.reference.sentences import event_text, lonely_text
 from dealer.table.connections import Connections
 from dealer.table.loop import new_event_loop
 from engine import Game, GameError
@@ -29,6 +30,9 @@ from protocol import parse_game_definition
 from protocol.framing import LineReader
 
 __all__ = ["main"]
+
+_LONELY_S = 10.0
+"""After this time without a player, standard error says where it is awaited."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -178,7 +182,15 @@ async def _play(match: Match, options: Options, write_header: Callable[[], None]
     output = _Output(sys.stdout)
     output.print(" ".join(map(str, ports)) + "\n")
     write_header()
+
+    def tell_lonely() -> None:
+        missing = [(seat, ports[seat]) for seat in match.missing_seats()] if match.phase is Phase.CONNECTING else []
+        if missing:
+            _Output(sys.stderr).print(lonely_text(connections.hosts, missing, _LONELY_S))
+
+    timer = asyncio.get_running_loop().call_later(_LONELY_S, tell_lonely)
     await connections.run()
+    timer.cancel()
     if match.phase is Phase.FINISHED:
         output.print(format_score_line(match.totals, match.setup.names))
 

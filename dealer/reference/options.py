@@ -2,18 +2,20 @@
 
 ``acpc-dealer MATCH GAMEDEF HANDS SEED NAME... [options]``: options may stand anywhere, ``--`` ends them, short ones
 can be bundled and long ones shortened to any beginning. Numbers are read as far as they are numbers and wrap around.
-What differs from the reference: ``--host``, ``--coalesce`` and ``--help`` are ours.
+What differs from the reference: ``--host``, ``--coalesce``, ``--help`` and the variable `HOST_VARIABLE` are ours.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from dealer.errors import UsageError
+from dealer.table.door import LOOPBACK
 from protocol.numbers import scan_integer, scan_unsigned, wrap_uint32
 
-__all__ = ["USAGE", "Options", "parse_options"]
+__all__ = ["HOST_VARIABLE", "USAGE", "Options", "parse_options"]
 
 USAGE = """\
 usage: dealer matchName gameDefFile #Hands rngSeed p1name p2name ... [options]
@@ -30,9 +32,13 @@ usage: dealer matchName gameDefFile #Hands rngSeed p1name p2name ... [options]
     <0 [default] is no timeout
 """
 
+HOST_VARIABLE = "ACPC_DEALER_HOST"
+"""Names the address to listen on where no option can be given, as in the reference's own scripts."""
+
 EXTENSIONS = """\
 beyond the reference:
-  --host [address] address to listen on, 127.0.0.1 by default
+  --host [address] address to listen on; 0.0.0.0 admits other machines. By default that of the environment variable
+    ACPC_DEALER_HOST, else every address of this machine, for players on this machine only
   --coalesce [milliseconds] hold back lines to players who are not to act until their next question, for
     at most this long: fewer and larger writes, the same bytes; omit it for bots that compute during
     opponents' turns
@@ -61,7 +67,7 @@ class Options:
     hand_us: int = 600_000_000
     per_hand_us: int = 7_000_000
     start_us: int | None = None
-    host: str = "127.0.0.1"
+    host: str = LOOPBACK
     coalesce_s: float | None = None
     help: bool = False
 
@@ -72,7 +78,7 @@ def parse_options(arguments: Sequence[str], program: str = "acpc-dealer") -> Opt
     Raises:
         UsageError: an option is unknown or its value unreadable.
     """
-    options = Options()
+    options = Options(host=os.environ.get(HOST_VARIABLE) or LOOPBACK)
     for name, value in _split(arguments, options.positionals, program):
         _set(options, name, value)
     return options

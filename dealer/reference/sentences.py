@@ -16,10 +16,12 @@ from dealer.match.events import (
     VersionDiffers,
 )
 from dealer.match.faults import ReplyProblem
+from dealer.table.door import LOOPBACK
+from engine import Seat
 from logs import format_score_line
 from logs.transaction_log import format_time
 
-__all__ = ["event_text", "failure_text", "warning_text"]
+__all__ = ["event_text", "failure_text", "lonely_text", "warning_text"]
 
 _SECONDS_EVERY_HANDS = 100
 """How often the time that the players have used is printed."""
@@ -107,6 +109,23 @@ def failure_text(cause: causes.Cause) -> str:
             return f"ERROR: {_TRANSACTION_PROBLEMS[problem]} {line.split(chr(0), 1)[0]}"
         case _:
             return f"ERROR: {_sentence(cause)}\n"
+
+
+def lonely_text(hosts: Sequence[str], ports: Sequence[tuple[Seat, int]], seconds: float) -> str:
+    """What is said, once, when players stay away; the reference keeps silent.
+
+    Args:
+        hosts: the addresses listened on.
+        ports: the seats that nobody has come to, with their ports.
+        seconds: for how long.
+    """
+    where = " and ".join(f"seat {seat + 1} at port {port}" for seat, port in ports)
+    said = f"# nobody has come for {where} in {seconds:g} s; listening on"
+    if set(hosts) & {"0.0.0.0", "::"}:
+        return f"{said} every address: a wrong address or port, or a firewall, may keep a player away.\n"
+    listening = "every address of this machine, for this machine alone" if LOOPBACK in hosts else " and ".join(hosts)
+    hint = "a player with another address does not get here; --host 0.0.0.0 or ACPC_DEALER_HOST=0.0.0.0 admits all"
+    return f"{said} {listening}: {hint}.\n"
 
 
 def _sentence(cause: causes.Cause) -> str:

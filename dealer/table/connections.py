@@ -112,6 +112,11 @@ class Connections:
         return self._running_loop
 
     @property
+    def hosts(self) -> list[str]:
+        """The addresses listened on, as long as a seat is open; see `Door`."""
+        return next((door.hosts for door in self._doors if door is not None), [])
+
+    @property
     def is_over(self) -> bool:
         """Whether the match has ended, with its score or early."""
         return self.match.phase in (Phase.FINISHED, Phase.FAILED)

@@ -46,7 +46,7 @@ class Door:
     """The port of one seat, listening.
 
     Attributes:
-        port: its number. sockets: what listens.
+        port: its number. hosts: the addresses, or `LOOPBACK` for all of this machine's own. sockets: what listens.
     """
 
     def __init__(self, host: str, port: int, seat: Seat, *, is_version: Callable[[bytes], bool] | None = None) -> None:
@@ -62,6 +62,7 @@ class Door:
             ListenError: the port cannot be had.
         """
         self.sockets: list[socket.socket] = []
+        self.hosts: list[str] = []
         self._visitors: dict[socket.socket, _Visitor] = {}
         self._loop: AbstractEventLoop | None = None
         try:
@@ -81,18 +82,20 @@ class Door:
         if port and os.name != "nt":
             # Makes the port of a dealer that has just ended usable again; on Windows it would share a port in use.
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        also = None
+        address, also = host, None
         if host == LOOPBACK:
             try:
                 # Linux routes what this machine sends to any of its addresses over this device, and nothing else.
                 sock.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"lo\0")
-                host = "0.0.0.0"
+                address = "0.0.0.0"
             except (AttributeError, OSError):
                 # The second is where Debian's /etc/hosts has the name of the host.
-                host, also = "127.0.0.1", "127.0.1.1"
-        sock.bind((host, port))
+                host = address = "127.0.0.1"
+                also = "127.0.1.1"
+        sock.bind((address, port))
         sock.listen(8)
         sock.setblocking(False)
+        self.hosts.append(host)
         if also is not None:
             with contextlib.suppress(OSError):
                 self._listen(also, sock.getsockname()[1])

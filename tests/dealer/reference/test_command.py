@@ -34,6 +34,7 @@ from tests.dealer.helpers import (
 KUHN = game("kuhn")
 PLAYERS = [drawn_by_state(1), drawn_by_state(2)]
 HEADER = "# name/game/hands/seed m kuhn.game {hands} 1\n#--t_response 600000\n#--t_hand 600000\n#--t_per_hand 7000\n"
+linux_only = pytest.mark.skipif(sys.platform != "linux", reason="other systems have fewer loopback addresses")
 unix_only = pytest.mark.skipif(os.name == "nt", reason="signals and shells of Unix")
 needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 
@@ -119,6 +120,58 @@ def test_nobody_comes_in_time(folder: Path) -> None:
         assert len(dealer.ports()) == 2
         assert dealer.end() == (1, "")
         assert dealer.stderr.endswith("ERROR: timed out waiting for seat 1 to connect\n")
+
+
+@pytest.mark.parametrize(
+    ("option", "variable", "listening"),
+    [
+        pytest.param(
+            (), None, "every address of this machine, for this machine alone: a player with", marks=linux_only
+        ),
+        (("--host", "127.0.0.1"), None, "127.0.0.1: a player with another address does not get here; --host 0.0.0.0"),
+        ((), "127.0.0.1", "127.0.0.1: a player"),
+        (("--host", "0.0.0.0"), "127.0.0.1", "every address: a wrong address or port, or a firewall,"),
+    ],
+)
+def test_where_nobody_has_come_to_is_said(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfdbinary: pytest.CaptureFixture[bytes],
+    option: tuple[str, ...],
+    variable: str | None,
+    listening: str,
+) -> None:
+    """The scripts of the reference give players the address of the host's name, and wait in silence."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("dealer.reference.command._LONELY_S", 0.0)
+    monkeypatch.delenv("ACPC_DEALER_HOST", raising=False)
+    if variable is not None:
+        monkeypatch.setenv("ACPC_DEALER_HOST", variable)
+    assert main(_arguments(1, "--start_timeout", "200", *option)) == 1
+    captured = capfdbinary.readouterr()
+    one, two = captured.out.decode().split()
+    lines = captured.err.decode().splitlines()
+    (said,) = [line for line in lines if "nobody" in line]
+    start = f"# nobody has come for seat 1 at port {one} and seat 2 at port {two} in 0 s; listening on "
+    assert said.startswith(start + listening)
+    assert lines[-1] == "ERROR: timed out waiting for seat 1 to connect"
+    assert not re.search("WARNING|ERROR", said)
+
+
+@linux_only
+def test_players_are_expected_at_every_loopback_address(folder: Path) -> None:
+    with DealerProcess(folder, _arguments(1)) as dealer:
+        ports = dealer.ports()
+        peers = [
+            socket.create_connection((address, port), timeout=PATIENCE_S)
+            for address, port in zip(("127.0.1.1", "127.1.2.3"), ports, strict=True)
+        ]
+        for peer in peers:
+            peer.sendall(b"VERSION:2.0.0\r\n")
+        assert all(peer.recv(4096).startswith(b"MATCHSTATE:") for peer in peers)
+        for peer in peers:
+            peer.close()
+        assert dealer.end()[0] == 1
 
 
 # ---- what a match leaves

@@ -8,6 +8,7 @@ import pytest
 
 from dealer.errors import UsageError
 from dealer.reference.options import USAGE, Options, parse_hands, parse_options, parse_seed
+from dealer.table.door import LOOPBACK
 from tests.tables import rows
 
 POSITIONALS = ["m", "kuhn.game", "10", "42", "Ann", "Bob"]
@@ -32,7 +33,7 @@ def test_defaults_are_those_of_the_reference() -> None:
     assert options.start_us is None
     assert options.ports == ()
     assert not options.fixed_seats
-    assert (options.host, options.coalesce_s, options.help) == ("127.0.0.1", None, False)
+    assert (options.host, options.coalesce_s, options.help) == (LOOPBACK, None, False)
 
 
 @pytest.mark.parametrize("at", range(len(POSITIONALS) + 1))
