@@ -2,23 +2,30 @@
 
     {"hand_number": 17, "seat": 1, "action_index": 3, "text": "# I have queen high"}
 
-The lines of a hand are consecutive, the hands in the order of the log. The text is the player's line, byte by byte as
-characters of Latin-1, as everywhere in this package.
+The lines of a hand are consecutive, the hands in the order of the log. The file is UTF-8, and so is what most players
+write; a byte of theirs that is not is kept as a surrogate escape (``\\udcff``), as everywhere in this package. Files of
+earlier versions are all ASCII and hold a character of Latin-1 for each byte.
 """
 
 from __future__ import annotations
 
 import json
+import re
+from typing import Final
 
 from engine import Seat
 from logs.record import PlayerComment
 
 __all__ = ["format_comment", "parse_comment"]
 
+_ESCAPED_BYTE: Final = re.compile(r"[\udc80-\udcff]")
+_LATIN_1: Final = re.compile(r"[\x00-\xff]*")
+
 
 def format_comment(hand_number: int, comment: PlayerComment) -> str:
     """The line of one comment, with its LF."""
-    return json.dumps({"hand_number": hand_number} | comment._asdict()) + "\n"
+    text = json.dumps({"hand_number": hand_number} | comment._asdict(), ensure_ascii=False)
+    return _ESCAPED_BYTE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
 
 
 def parse_comment(line: str) -> tuple[int, PlayerComment]:
@@ -35,4 +42,6 @@ def parse_comment(line: str) -> tuple[int, PlayerComment]:
         raise ValueError(f"{line[:80]!r} is not a comment") from error
     if not isinstance(text, str) or not all(type(number) is int and number >= 0 for number in numbers):
         raise ValueError(f"{line[:80]!r} is not a comment")
+    if line.isascii() and not text.isascii() and _LATIN_1.fullmatch(text):
+        text = text.encode("latin-1").decode("utf-8", "surrogateescape")
     return numbers[0], PlayerComment(Seat(numbers[1]), numbers[2], text)

@@ -30,6 +30,10 @@ _NO_TIMES: Final = (
     "{}: nothing says when its hands were played (there is no .tlog beside it): they are dated a second apart from the "
     "beginning of 2000 on"
 )
+_AHEAD: Final = (
+    "a {} dates every hand at least a second after the one before, and these were played faster: the last hand of {} is "
+    "dated {:,} s too late"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,8 @@ class Conversion:
         currency: code of the money, None for play money.
         rake: what the house takes; None takes nothing.
         overwrites: whether existing files are written over.
+        begin_us: when the matches began that do not say it, in microseconds of Unix time.
+        begin_us: when the matches began that do not say it, in microseconds of Unix time.
     """
 
     formats: tuple[ExportFormat, ...]
@@ -71,6 +77,7 @@ class Conversion:
     currency: str | None = "USD"
     rake: MoneyRake | None = None
     overwrites: bool = False
+    begin_us: int | None = None
 
 
 def convert(
@@ -107,6 +114,7 @@ def convert(
     heroes: dict[str, str] = {}
     told: set[ExportWarning] = set()
     converted = 0
+    furthest: Exporter | None = None
 
     def warn(warning: ExportWarning) -> None:
         if warning not in told:
@@ -133,7 +141,7 @@ def convert(
                 if warning is not None:
                     warn(warning)
             if options.begin_us is None and first.start_us is None:
-                warn(ExportWarning(_NO_TIMES.format(file.path)))
+                warn(ExportWarning(_NO_TIMES.format(file.path), lacks_begin=True))
         beside = Path(file.path).parent
         target = None if conversion.folder is None else conversion.folder / os.path.relpath(beside.absolute(), top)
         exporters = [
@@ -143,7 +151,10 @@ def convert(
             for format_ in conversion.formats
         ]
         _write(exporters, first, records, warn, on_written)
+        furthest = max([*exporters, *([furthest] if furthest else [])], key=lambda exporter: exporter.ahead_s)
         converted += 1
+    if furthest is not None and furthest.ahead_s:
+        warn(ExportWarning(_AHEAD.format(furthest.format_.label, furthest.paths[-1], furthest.ahead_s)))
     return converted
 
 
@@ -172,7 +183,7 @@ def _options(file: HandFile, first: HandRecord, conversion: Conversion, heroes: 
         currency=conversion.currency,
         rake=None if conversion.rake is None else conversion.rake.in_chips(chip_value),
         seed=None if header is None else header.seed,
-        begin_us=begin_us(file.path) if is_log else None,
+        begin_us=(begin_us(file.path) if is_log else None) or conversion.begin_us,
     )
 
 

@@ -112,6 +112,7 @@ class Exporter:
         written: how many hands each file holds.
         skipped: how many hands were left out.
         first_skipped: why the first of them was.
+        ahead_s: how many seconds after its real time the last hand of a file is dated, at most.
     """
 
     def __init__(
@@ -137,6 +138,7 @@ class Exporter:
         self.written: dict[Path, int] = {}
         self.skipped = 0
         self.first_skipped = ""
+        self.ahead_s = 0
         self.format_ = format_
         self._folder = Path(folder)
         self._options = options
@@ -190,7 +192,9 @@ class Exporter:
     def close(self) -> None:
         """Close the file; a second call does nothing."""
         if self._open is not None:
-            self._open[1].close()
+            writer, file, _ = self._open
+            self.ahead_s = max(self.ahead_s, writer.ahead_s())
+            file.close()
             self._open = None
 
     def _begin(self, record: HandRecord) -> tuple[MatchWriter, LineFile, Path]:

@@ -73,10 +73,12 @@ class MatchWriter(NamedTuple):
         file_name: what their file is called.
         write: makes the text of a hand, given the number of hands that the file already holds; raises `LogsError`
             for a hand that the format cannot express.
+        ahead_s: tells how many seconds after its real time the last hand is dated.
     """
 
     file_name: str
     write: Callable[[HandRecord, int], str]
+    ahead_s: Callable[[], int] = lambda: 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,10 +134,12 @@ class ExportWarning:
     Attributes:
         problem: what it is, as a sentence without its stop.
         better: the nearest stakes that they take, as SMALL/BIG, where stakes are the problem and there are any.
+        lacks_begin: whether the problem is that nobody knows when the match began.
     """
 
     problem: str
     better: str | None = None
+    lacks_begin: bool = False
 
 
 def no_warning(game: Game, options: ExportOptions) -> None:

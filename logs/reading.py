@@ -91,7 +91,7 @@ def read_hands(
 
     Args:
         paths: of files and folders.
-        game: the game of ACPC logs; None finds it from their headers.
+        game: the game of ACPC logs that do not name one.
         strict: stop at the first problem, except for a half-written last line.
         on_problem: is told of every problem as it is met.
         times: take the times of actions from the transaction logs that go with ACPC logs.

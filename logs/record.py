@@ -23,7 +23,7 @@ class PlayerComment(NamedTuple):
     Attributes:
         seat: who sent it.
         action_index: the number of actions of the hand played before it.
-        text: the line without its end.
+        text: the line without its end; bytes that are not UTF-8 are surrogate escapes.
     """
 
     seat: Seat

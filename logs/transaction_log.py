@@ -7,6 +7,7 @@ the hand number, when the player was asked and when it answered (seconds of Unix
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple, TypeAlias
 
@@ -39,7 +40,7 @@ class Transaction(NamedTuple):
         return self.hand_number >= 0
 
 
-_LONGEST_OWN_LINE: Final = 200
+_OWN_LINE: Final = re.compile(r"([fcr][0-9]{0,10}) ([0-9]{1,10}) ([0-9]{1,18})\.([0-9]{6}) ([0-9]{1,18})\.([0-9]{6})\n")
 
 _Scan: TypeAlias = Callable[[str, int], tuple[int, int] | None]
 
@@ -78,36 +79,25 @@ def parse_transactions(lines: Iterable[str], *, is_limit: bool) -> list[Transact
     return transactions
 
 
-def parse_own_line(line: bytes, *, is_limit: bool) -> Transaction | None:
+def parse_own_line(line: str, *, is_limit: bool) -> Transaction | None:
     """A line exactly as `format_transaction` writes it, with its LF; None for any other.
 
-    Four times faster than `parse_transactions`, for logs of a million hands that are read again.
+    Many times faster than `parse_transactions`, for logs of a million hands that are read again.
     """
-    parts = line.split(b" ")
-    if len(parts) != 4 or not line.endswith(b"\n") or len(line) > _LONGEST_OWN_LINE:
+    found = _OWN_LINE.fullmatch(line)
+    if found is None:
         return None
-    text, number, sent, received = parts
-    scanned = _scanned(text, is_limit)
-    # No sign, no blank: exactly digits, a point, six digits.
-    if (
-        scanned is None
-        or not (number.isdigit() and sent[:-7].isdigit() and sent[-6:].isdigit())
-        or not (received[:-8].isdigit() and received[-7:-1].isdigit())
-        or sent[-7:-6] != b"."
-        or received[-8:-7] != b"."
-    ):
+    text, number, sent_s, sent_us, received_s, received_us = found.groups()
+    action = _scanned(text, is_limit)
+    if action is None:
         return None
-    times = Times(int(sent[:-7]) * 1000000 + int(sent[-6:]), int(received[:-8]) * 1000000 + int(received[-7:-1]))
-    return Transaction("", scanned, int(number), times)
+    return Transaction(line, action, int(number), Times(int(sent_s + sent_us), int(received_s + received_us)))
 
 
 @functools.lru_cache(maxsize=1 << 14)
-def _scanned(text: bytes, is_limit: bool) -> Action | None:
+def _scanned(text: str, is_limit: bool) -> Action | None:
     """The action that a whole text is."""
-    try:
-        scanned = scan_action(text.decode("ascii"), 0, is_limit)
-    except UnicodeDecodeError:
-        return None
+    scanned = scan_action(text, 0, is_limit)
     return scanned[0] if scanned is not None and scanned[1] == len(text) else None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -55,6 +56,15 @@ class ExportArguments:
     rake_preflop: Annotated[
         bool, typer.Option("--rake-preflop", help="Take rake also of pots that end before the flop.")
     ] = False
+    begin: Annotated[
+        datetime | None,
+        typer.Option(
+            formats=["%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"],
+            metavar="TIME",
+            help="When a match without times began, such as '2026-01-03 20:15'.",
+            show_default="the beginning of 2000",
+        ),
+    ] = None
     force: Annotated[bool, typer.Option("--force", help="Write over files that are there.")] = False
 
     def conversion(self) -> Conversion:
@@ -74,7 +84,11 @@ class ExportArguments:
             )
         rake = MoneyRake(self.rake, self.rake_step, self.rake_cap, self.rake_preflop) if self.rake else None
         money = parse_currency(self.currency)
-        return Conversion(formats, self.out, self.hero, self.observed, self.stakes, money, rake, self.force)
+        try:
+            begin_us = None if self.begin is None else int(self.begin.timestamp()) * 1_000_000
+        except (OverflowError, OSError, ValueError):
+            raise ValueError(f"--begin {self.begin} is not a time that this system knows") from None
+        return Conversion(formats, self.out, self.hero, self.observed, self.stakes, money, rake, self.force, begin_us)
 
 
 @takes_options
@@ -111,4 +125,6 @@ def export(
 
 def warning_text(warning: ExportWarning) -> str:
     """A warning with the option that would help."""
+    if warning.lacks_begin:
+        return f"{warning.problem}; --begin says when the match began."
     return warning.problem + ("." if warning.better is None else f": --stakes {warning.better} would help.")

@@ -241,7 +241,7 @@ def _read_transactions(
         if len(ends) > len(bettings):
             break
         hand = setup.first_hand + len(ends) - 1
-        transaction = parse_own_line(line, is_limit=game.is_limit)
+        transaction = parse_own_line(line.decode("latin-1"), is_limit=game.is_limit)
         after = None
         if transaction is not None and transaction.action is not None and transaction.hand_number == hand:
             after = betting.after_if_legal(transaction.action)

@@ -21,7 +21,7 @@ from logs.comments import parse_comment
 from logs.errors import LogProblem, ProblemKind
 from logs.files import opened, stem
 from logs.record import PlayerComment, Times
-from logs.transaction_log import parse_transactions
+from logs.transaction_log import parse_own_line, parse_transactions
 from protocol.match_state import HEADER
 
 __all__ = ["HandNotes", "begin_us", "companions"]
@@ -163,8 +163,7 @@ def begin_us(log_path: str) -> int | None:
 
 def _lines(path: str) -> Iterator[tuple[int, str]]:
     """The lines of a file, numbered from 1; what a line has beyond a bound is dropped."""
-    # Latin-1: comments are kept byte by byte, as the dealer keeps them.
-    with opened(path, encoding="latin-1") as file:
+    with opened(path) as file:
         line_number = 0
         while line := file.readline(_MOST_CHARACTERS):
             line_number += 1
@@ -177,7 +176,7 @@ def _lines(path: str) -> Iterator[tuple[int, str]]:
 def _transaction_hands(path: str, report: _Report, *, is_limit: bool) -> Iterator[_HandTimes]:
     hand: _HandTimes | None = None
     for line_number, line in _lines(path):
-        (transaction,) = parse_transactions([line], is_limit=is_limit)
+        transaction = parse_own_line(line, is_limit=is_limit) or parse_transactions([line], is_limit=is_limit)[0]
         if not transaction.is_readable or transaction.action is None:
             kind = ProblemKind.SKIPPED if line.endswith("\n") else ProblemKind.HALF_WRITTEN
             report(LogProblem(path, line_number, None, f"{line.rstrip()[:60]!r} is not a transaction", kind))

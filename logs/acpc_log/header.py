@@ -66,18 +66,32 @@ def read_log_header(path: str | os.PathLike[str]) -> LogHeader | None:
     return None
 
 
-def find_log_game(header: LogHeader | None, log_path: str | None) -> Game:
+def find_log_game(header: LogHeader | None, log_path: str | None, given: Game | None = None) -> Game:
     """The game of a log.
 
     Args:
         header: its header line, where it has one.
         log_path: the path of the log; None for lines without a file.
+        given: the game of a log that does not say it.
 
     Raises:
-        UnknownGameError: no definition is found.
-        LogError: the one found cannot be played.
+        UnknownGameError: no definition is found, and no game is given.
+        LogError: the one found cannot be played, or is another game than the one given.
     """
     shown = "<lines>" if log_path is None else log_path
+    try:
+        game = _named_game(header, log_path, shown)
+    except UnknownGameError:
+        if given is None:
+            raise
+        return given
+    if given is not None and given != game:
+        raise LogError(shown, "the log says itself which game it holds, and that is not the game given for it")
+    return game
+
+
+def _named_game(header: LogHeader | None, log_path: str | None, shown: str) -> Game:
+    """The game that a log names; see `find_log_game`."""
     for path in _definitions_near(header, log_path):
         try:
             return find_game(path)[1]

@@ -64,7 +64,7 @@ def read_log(
 
     Args:
         source: the path of a log, or its lines, with or without their ends.
-        game: the game; None finds it from the header (see `logs.acpc_log.header`).
+        game: the game, where the log does not say it (see `logs.acpc_log.header`).
         strict: stop at the first problem, except for a half-written last line.
         on_problem: is told of every problem as it is met.
         times: take the times of the actions from the transaction log that goes with the log (``match.tlog`` with
@@ -74,7 +74,7 @@ def read_log(
         part: read only this part of a file (see `logs.acpc_log.parts`), without times and transcript.
 
     Raises:
-        LogError: it is not a log, or its game cannot be found.
+        LogError: it is not a log, its game cannot be found, or it is another than the one given.
         DamagedLogError: a problem was met while reading strictly.
         OSError: a file cannot be read.
     """
@@ -286,7 +286,7 @@ class _LogReader:
                 raise LogError(self._shown_path, f"not an ACPC log: its first {line_number} lines do not belong in one")
             return None
         self._is_log = True
-        game = self._given_game or find_log_game(self._header, self._path)
+        game = find_log_game(self._header, self._path, self._given_game)
         if self._notes is None:
             self._notes = companions(self._tlog_of, self._transcript, self._problems.pass_on, is_limit=game.is_limit)
         self._read_line = StateLines(game).read

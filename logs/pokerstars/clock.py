@@ -4,6 +4,7 @@ Importers take the time of a hand for US Eastern time and turn it into their own
 force since 2007: from 2 o'clock on the second Sunday of March to 2 o'clock on the first Sunday of November.
 Trackers sort hands by these times and cut sessions by them, so the times of a match grow with every hand: a hand that
 comes too early for that, also because the clock was put back in autumn, is written one second after the hand before.
+So the times of several hands a second run ahead of the clock; hands that take longer let it catch up.
 """
 
 from __future__ import annotations
@@ -22,9 +23,14 @@ _END_S: Final = (date(9999, 12, 31) - _EPOCH).days * _DAY_S
 
 
 class HandClock:
-    """The times of one match's hands, in texts that grow."""
+    """The times of one match's hands, in texts that grow.
+
+    Attributes:
+        ahead_s: how many seconds after its real time the last hand is dated.
+    """
 
     def __init__(self) -> None:
+        self.ahead_s = 0
         self._last_s = _FIRST_S
         self._offset_s = 0
         self._offset_from_s = self._offset_until_s = 0
@@ -45,8 +51,8 @@ class HandClock:
             utc_s = _seconds(at_us)
             self._offset_s, self._offset_from_s, self._offset_until_s = _offset(utc_s)
         local_s = utc_s + self._offset_s
-        if local_s <= self._last_s:
-            local_s = self._last_s + 1
+        self.ahead_s = max(0, self._last_s + 1 - local_s)
+        local_s += self.ahead_s
         self._last_s = local_s
         day, second = divmod(local_s, _DAY_S)
         if day != self._day:

@@ -75,7 +75,7 @@ def check_game(game: Game) -> Blinds:
 def start_match(first: HandRecord, options: ExportOptions) -> MatchWriter:
     """Begin to write the match of a hand."""
     writer = PokerStarsWriter(first.game, first.match_name, first.names_by_seat, options)
-    return MatchWriter(writer.file_name(first), lambda record, _: writer.format(record))
+    return MatchWriter(writer.file_name(first), lambda record, _: writer.format(record), lambda: writer.ahead_s)
 
 
 class PokerStarsWriter:
@@ -132,6 +132,11 @@ class PokerStarsWriter:
         except ValueError as error:
             raise LogsError(f"hand {record.hand_number} was played at {error}") from None
         return f"HH{day:%Y%m%d} {self._table_name} - {'-'.join(self._money.stakes(self._game))}.txt"
+
+    @property
+    def ahead_s(self) -> int:
+        """How many seconds after its real time the last hand is dated; see `logs.pokerstars.clock`."""
+        return self._clock.ahead_s
 
     def format(self, record: HandRecord) -> str:
         """A hand, with the two empty lines after it.

@@ -131,5 +131,5 @@ def _texts(cards: tuple[Card, ...]) -> tuple[str, ...]:
 
 
 def _readable(text: str) -> str:
-    """A comment without its mark; its bytes, which are kept as Latin-1, are read as UTF-8."""
-    return text.encode("latin-1", "replace").decode("utf-8", "replace").lstrip("#;").strip()
+    """A comment without its mark."""
+    return clean(text).lstrip("#;").strip()

@@ -10,17 +10,36 @@ from engine import Seat
 from logs.comments import format_comment, parse_comment
 from logs.record import PlayerComment
 
-TEXTS = st.binary(max_size=50).map(lambda data: data.decode("latin-1"))
+TEXTS = st.binary(max_size=50).map(lambda data: data.decode("utf-8", "surrogateescape"))
 
 
 @given(st.integers(0, 2**40), st.integers(0, 9), st.integers(0, 99), TEXTS)
 def test_a_comment_is_one_line_and_read_as_it_was(hand_number: int, seat: int, action_index: int, text: str) -> None:
     comment = PlayerComment(Seat(seat), action_index, text)
     line = format_comment(hand_number, comment)
-    assert line.isascii()
+    assert line.encode("utf-8")
     assert line.endswith("\n")
     assert line.count("\n") == 1
     assert parse_comment(line) == (hand_number, comment)
+
+
+def test_utf_8_is_kept_as_it_is() -> None:
+    line = format_comment(0, PlayerComment(Seat(0), 1, "# für 5 €\udcff"))
+    assert '"text": "# für 5 €\\udcff"' in line
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (r"# f\u00c3\u00bcr \u00ff", "# für \udcff"),
+        (r"# \u20ac \u00e9", "# € é"),
+        ("# für", "# für"),
+    ],
+    ids=["bytes as Latin-1", "all escaped", "UTF-8"],
+)
+def test_files_of_earlier_versions_are_read(text: str, wanted: str) -> None:
+    line = f'{{"hand_number": 1, "seat": 0, "action_index": 2, "text": "{text}"}}\n'
+    assert parse_comment(line) == (1, PlayerComment(Seat(0), 2, wanted))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from engine import CALL, FOLD, RAISE, Action, raise_to
 from logs import Times, format_transaction, parse_transactions
-from logs.transaction_log import Transaction, format_time
+from logs.transaction_log import Transaction, format_time, parse_own_line
 
 MICROSECONDS = st.integers(0, 2**53)
 
@@ -139,6 +139,23 @@ def test_any_texts_are_transactions_up_to_one_that_is_none(lines: list[str], is_
     assert len(transactions) == len(lines) or not transactions[-1].is_readable
     for transaction in itertools.takewhile(lambda each: each.is_readable, transactions):
         assert 0 <= transaction.hand_number < 2**32
+
+
+OWN = st.builds(
+    lambda action, number, sent, received, end: f"{action} {number} {sent} {received}{end}",
+    st.sampled_from(["c", "f", "r", "r300", "r0300", "c300", "x", ""]),
+    st.one_of(st.integers(0, 2**32 - 1), st.just("-1"), st.just("٣")),
+    *[st.sampled_from(["1795227485.694648", "0.000001", "1.5", "12", "-1.000001"])] * 2,
+    st.sampled_from(["\n", "", " \n", "\r\n"]),
+)
+
+
+@given(st.one_of(TEXTS, OWN), st.booleans())
+def test_lines_of_ours_are_read_alike_by_the_fast_way(line: str, is_limit: bool) -> None:
+    own = parse_own_line(line, is_limit=is_limit)
+    assert own is None or own == parse_transactions([line], is_limit=is_limit)[0]
+    written = format_transaction(CALL, 17, 1_000_001, 2_000_002)
+    assert parse_own_line(written, is_limit=is_limit) == parse_transactions([written], is_limit=is_limit)[0]
 
 
 def test_numbers_of_any_length_are_read() -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -180,8 +182,27 @@ def test_hands_without_times_are_told_of(arena_here: Arena, run: Path) -> None:
     assert ran.code == 0
     assert ran.err == (
         "run/match.a.log: nothing says when its hands were played (there is no .tlog beside it): they are dated a "
-        "second apart from the beginning of 2000 on.\n"
+        "second apart from the beginning of 2000 on; --begin says when the match began.\n"
     )
+    ran = arena_here("export", "run/match.a.log", "-o", "begun", "--begin", "2026-01-03 20:15", "-f", "ohh")
+    assert (ran.code, ran.err) == (0, "")
+    begun = datetime(2026, 1, 3, 20, 15).astimezone(UTC)
+    (text,) = (run.parent / "begun").glob("*.OHH")
+    assert f'"start_date_utc":"{begun:%Y-%m-%dT%H:%M:%SZ}"' in text.read_text()
+
+
+def test_stamps_that_run_ahead_of_the_clock_are_told_of(arena_here: Arena, run: Path) -> None:
+    actions = re.findall(r"(?m)^STATE:(\d+):([^:]*):", (run / "match.a.log").read_text())
+    lines = [
+        f"{action} {number} 1795227485.000001 1795227485.000002\n"
+        for number, betting in actions
+        for action in re.findall(r"r\d*|[fc]", betting)
+    ]
+    (run / "match.a.tlog").write_text("".join(lines))
+    ran = arena_here("export", "run/match.a.log", "-o", "fast")
+    assert ran.code == 0
+    assert "and these were played faster: the last hand of fast/HH" in ran.err
+    assert ran.err.endswith(" is dated 39 s too late.\n")
 
 
 def test_stakes_that_importers_do_not_know_are_told_with_the_option_that_helps(
@@ -190,7 +211,9 @@ def test_stakes_that_importers_do_not_know_are_told_with_the_option_that_helps(
     limit = finished_runs("play", "limit", "random", "calling", "-n", "5", "--seed", "3", "--in-process", "--quiet")
     ran = arena_here("export", str(limit), "--stakes", "3.50/7", "-o", "x")
     assert ran.code == 0
-    assert ran.err == ("FPDB knows no limit table of $3.50/$7.00 and drops its hands: --stakes 4/8 would help.\n")
+    told = "FPDB knows no limit table of $3.50/$7.00 and drops its hands: --stakes 4/8 would help.\n"
+    assert ran.err.startswith(told)
+    assert ran.err.count("FPDB") == 1
 
 
 def test_nothing_to_export_is_said(arena_here: Arena, tmp_path: Path) -> None:

@@ -109,9 +109,9 @@ def test_comments_are_kept_and_read_with_the_log(tmp_path: Path) -> None:
     writer = CommentWriter(tmp_path / "m.comments")
     board = Board(setup_of(rules, 2), watchers=[writer, LogWriter(log, ("A", "B"))]).connect_all()
     board.play([drawn_by_state(seat) for seat in range(2)], hands=1)
-    board.send(board.asked, b"# \xff now then\r\n")
+    board.send(board.asked, b"# \xc3\xbc\xff now then\r\n")
     board.play([drawn_by_state(seat) for seat in range(2)])
     read = list(read_log(tmp_path / "m.log", times=True))
     assert [record.comments for record in read] == [record.comments for record in board.seen.records]
     assert read[0].comments == ()
-    assert [comment.text for comment in read[1].comments] == ["# \xff now then"]
+    assert [comment.text for comment in read[1].comments] == ["# ü\udcff now then"]

@@ -90,6 +90,15 @@ def test_a_definition_that_cannot_be_played_is_told(tmp_path: Path) -> None:
         find_log_game(LogHeader("m", "leduc.limit.2p", 1, 1), str(tmp_path / "x.log"))
 
 
+def test_a_game_may_be_given_only_where_the_log_does_not_say_it() -> None:
+    header = LogHeader("m", "leduc.limit.2p", 1, 1)
+    assert find_log_game(header, None, LEDUC) == LEDUC
+    with pytest.raises(LogError, match="<lines>: the log says itself which game it holds, and that is not the game"):
+        find_log_game(header, None, KUHN)
+    assert find_log_game(LogHeader("m", "mine", 1, 1), None, KUHN) == KUHN
+    assert find_log_game(None, None, KUHN) == KUHN
+
+
 @pytest.mark.parametrize("name", ["../x", "a\0b"])
 def test_a_match_name_does_not_lead_out_of_the_folder(tmp_path: Path, name: str) -> None:
     (tmp_path / "x.game").write_text(format_game_definition(KUHN))

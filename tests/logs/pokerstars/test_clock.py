@@ -72,7 +72,10 @@ def test_hands_of_the_same_second_follow_each_other() -> None:
     clock = HandClock()
     assert [clock.text(us(2026, 1, 2, 17, 0, 0))[-8:] for _ in range(3)] == ["12:00:00", "12:00:01", "12:00:02"]
     assert clock.text(us(2026, 1, 2, 17, 0, 1))[-8:] == "12:00:03"
+    assert clock.ahead_s == 2
+    # Slower hands have their real times again.
     assert clock.text(us(2026, 1, 2, 17, 0, 30))[-8:] == "12:00:30"
+    assert clock.ahead_s == 0
 
 
 @pytest.mark.parametrize("at_us", [10**18, -(10**17), us(9999, 12, 31), us(1, 1, 1)])

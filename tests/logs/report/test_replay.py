@@ -54,7 +54,7 @@ def test_comments_and_times_stand_by_their_actions() -> None:
         times=(Times(1000, 3500), Times(4000, 4100)),
         comments=(
             PlayerComment(Seat(0), 0, "# first"),
-            PlayerComment(Seat(1), 1, "; \xc3\xa4 <b>"),
+            PlayerComment(Seat(1), 1, "; ä <b>"),
             PlayerComment(Seat(1), 2, "# gg"),
         ),
     )
