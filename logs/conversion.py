@@ -31,8 +31,8 @@ _NO_TIMES: Final = (
     "beginning of 2000 on"
 )
 _AHEAD: Final = (
-    "a {} dates every hand at least a second after the one before, and these were played faster: the last hand of {} is "
-    "dated {:,} s too late"
+    "a {} dates every hand at least a second after the one before, and these were played faster: the last hand of {} "
+    "is dated {:,} s too late"
 )
 
 
