@@ -23,7 +23,8 @@ import psutil
 __all__ = ["Program", "split_command"]
 
 _LAST_LINES = 5
-_LAST_BYTES = 4096
+_LAST_BYTES = 1 << 14
+_MOST_LINE_LETTERS = 4096
 _MARK = "ARENA_BOT"
 
 
@@ -111,7 +112,10 @@ class Program:
         return self._process.returncode if self._ended.is_set() else None
 
     def last_lines(self) -> list[str]:
-        """The last lines it wrote."""
+        """The last lines it wrote, and where they are the end of an indented block, the line that heads it.
+
+        Many languages (Ruby, Java, JavaScript) print what went wrong first and the calls that led there below it.
+        """
         try:
             with self.output_path.open("rb") as output:
                 output.seek(0, os.SEEK_END)
@@ -119,8 +123,12 @@ class Program:
                 text = output.read().decode("utf-8", "replace")
         except OSError:
             return []
-        lines = [line.rstrip() for line in text.splitlines() if line.strip()]
-        return [_printable(line) for line in lines[-_LAST_LINES:]]
+        lines = [line.rstrip()[-_MOST_LINE_LETTERS:] for line in text.splitlines() if line.strip()]
+        last = [_printable(line) for line in lines[-_LAST_LINES:]]
+        heads = [line for line in lines[:-_LAST_LINES] if not line[0].isspace()]
+        if heads and last[0][0].isspace() and not heads[-1].startswith("Traceback"):
+            return [_printable(heads[-1]), "...", *last]
+        return last
 
     def wait(self, timeout_s: float) -> int | None:
         """Wait for it to end; its exit code, or None if it still runs."""

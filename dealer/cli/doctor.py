@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import RenderableType
 
-from dealer.cli.console import Terminal, abort
-from dealer.cli.options import JsonOutput, Quiet, takes_options
+from dealer.cli.console import Terminal, abort, check_writable, write_file
+from dealer.cli.options import JsonOutput, Junit, Quiet, takes_options
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
 from dealer.contest.config import NO_ADDRESS
 from dealer.table.players import Player, PlayerKind, parse_player
@@ -115,6 +115,7 @@ class DoctorOptions:
     ] = False
     quiet: Quiet = False
     as_json: JsonOutput = False
+    junit: Junit = None
 
 
 @takes_options
@@ -137,13 +138,14 @@ def doctor(
     Exit code 0 if nothing is wrong, 1 if something is, 2 if the bot cannot be started.
     """
     from dealer.doctor.display import list_view
-    from dealer.doctor.report import make_report
+    from dealer.doctor.report import junit_of, make_report
     from dealer.doctor.situations import SITUATIONS
 
     terminal = context.ensure_object(Terminal)
     if options.lists:
         _show_view(terminal, list_view(SITUATIONS))
         return
+    check_writable(options.junit)
     if bot is None:
         abort("name a bot to examine: a bot (see 'arena bots'), a command, or 'tcp'; see 'arena doctor --help'")
     try:
@@ -152,6 +154,8 @@ def doctor(
     except (GameDefinitionError, ValueError) as error:
         abort(str(error))
     report = make_report(examination, bot=bot, game=game_name, seed=options.seed)
+    if options.junit is not None:
+        write_file(options.junit, junit_of(report, is_strict=options.strict))
     if options.as_json:
         terminal.print(report.model_dump_json(indent=2))
     else:

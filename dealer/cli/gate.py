@@ -48,7 +48,9 @@ def gate(
     verdict = judgement.verdict
     if junit is not None:
         problem = judgement.sentence if verdict is GateVerdict.FAILED else ""
-        case = Case(f"{name} wins at least {min_mbb:g} mbb/g", problem, verdict is GateVerdict.UNDECIDED)
+        case = Case(
+            f"{name} wins at least {min_mbb:g} mbb/g", problem, "undecided" if verdict is GateVerdict.UNDECIDED else ""
+        )
         write_file(junit, junit_report(result, [case]))
     terminal = context.ensure_object(Terminal)
     if as_json:

@@ -281,7 +281,9 @@ class Dialogue:
         severity = problem.kind.severity if severity is None else severity
         if self.situation.is_mild:
             severity = min(severity, Severity.WARNING)
-        advice = f"{problem.advice} {self.situation.advice}" if self.situation.advice else problem.advice
+        situation = self.situation
+        is_told = situation.opening is None or about is None or about.hand == situation.first_hand
+        advice = f"{problem.advice} {situation.advice}" if situation.advice and is_told else problem.advice
         # A line may be read in a later situation than its own; what ends the conversation belongs to the current one.
         belongs_here = about is None or not line
         self._findings.add(

@@ -281,6 +281,12 @@ class Examination:
             wrong = f"the bot did not connect within {absence.waited_s:.0f} s"
         else:
             wrong = f"the bot {_describe_exit(how.code)} without connecting"
+        advice = "Start the client with the host and the port that were named, while the doctor waits."
+        if self._host.can_start:
+            advice = (
+                "See what it wrote. To start it as it was started here: host and port behind its command, "
+                "nothing on its standard input, ARENA_GAME and PYTHONUNBUFFERED=1 in its environment."
+            )
         self.findings.add(
             Finding(
                 kind=Kind.NO_CONNECTION,
@@ -292,7 +298,7 @@ class Examination:
                 state=b"",
                 wrong=wrong,
                 expected="a TCP connection to the host and port that are its last two arguments",
-                advice="Try the command by itself, followed by a host and a port; --start-timeout sets the time.",
+                advice=advice,
                 output=how.last_lines,
             )
         )

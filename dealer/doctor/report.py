@@ -12,9 +12,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from dealer.doctor.examination import Examination, SituationOutcome, SituationState
 from dealer.doctor.findings import FindingGroup, Severity, SeverityWord
+from dealer.results.junit import Case, Suite, junit_text
 from engine import ActionKind
 
-__all__ = ["SCHEMA_VERSION", "DoctorReport", "FindingReport", "SituationReport", "make_report"]
+__all__ = ["SCHEMA_VERSION", "DoctorReport", "FindingReport", "SituationReport", "junit_of", "make_report"]
 
 SCHEMA_VERSION: Final = 1
 
@@ -77,6 +78,29 @@ class DoctorReport(BaseModel):
     answers: int
     slowest_answer_s: float
     sentence: str
+
+
+def junit_of(report: DoctorReport, *, is_strict: bool = False) -> str:
+    """The report for a build server: a case for each situation.
+
+    Args:
+        report: the result.
+        is_strict: whether warnings are failures, too.
+    """
+    counted = {"error", "warning"} if is_strict else {"error"}
+    told = [one for one in report.findings if one.severity in counted]
+    cases = []
+    for row in report.situations:
+        found = [f"{one.kind}: {one.wrong} {one.advice}" for one in told if row.name in one.situations]
+        skipped = row.reason if row.result in (SituationState.NOT_TRIED, SituationState.NOT_IN_GAME) else ""
+        if row.result is SituationState.INTERRUPTED:
+            skipped = row.result.value
+        cases.append(Case(row.name, "\n".join(found), skipped))
+    # What was found outside the situations asked for (before the handshake, at the end) is a case, too.
+    names = {row.name for row in report.situations}
+    stray = [f"{one.kind}: {one.wrong}" for one in told if not names & set(one.situations)]
+    cases += [Case("connection", "\n".join(stray))] if stray else []
+    return junit_text([Suite(f"doctor: {report.bot}, {report.game}", cases, output=report.sentence)])
 
 
 def make_report(examination: Examination, *, bot: str, game: str, seed: int) -> DoctorReport:

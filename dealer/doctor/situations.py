@@ -80,7 +80,7 @@ class Situation:
         what: what happens, for people.
         plans: the hands to play, given a game.
         delivery: how the dealer's lines travel.
-        advice: added to every finding, if the way the lines travel may be the reason.
+        advice: added to every finding; where there is an opening, to those in its hand.
         needs_connection: whether it cannot follow another situation in the same match.
         first_hand: number of the first hand of its connection.
         opening: the betting of the first state of the connection, given a game; None if nobody has acted.
@@ -298,7 +298,7 @@ SITUATIONS: Final[Sequence[Situation]] = (
         "the first state holds as many actions as the game allows",
         7,
         middle_of_a_long_hand,
-        "the first state is a very long line: make room for 4095 bytes",
+        "the first state is the longest of its game: make room for 4095 bytes, which a line of the protocol may have",
     ),
     Situation(
         "comments",

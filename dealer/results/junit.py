@@ -5,14 +5,14 @@ The contest has to be played to its end, and each player without a fault that en
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 from xml.etree import ElementTree
 
 from dealer.match.faults import FaultKind
 from dealer.results.schema import ContestResult, TournamentResult
 
-__all__ = ["Case", "junit_report"]
+__all__ = ["Case", "Suite", "junit_report", "junit_text"]
 
 _FATAL = {kind.value for kind in (FaultKind.TIMEOUT, FaultKind.DISCONNECT, FaultKind.CRASH, FaultKind.FLOOD)}
 
@@ -23,12 +23,25 @@ class Case(NamedTuple):
     Attributes:
         name: what was tested.
         problem: what is wrong; empty if nothing is.
-        is_undecided: whether it cannot be decided yet.
+        skipped: why it was not tested, or cannot be decided yet; empty if it was.
     """
 
     name: str
     problem: str = ""
-    is_undecided: bool = False
+    skipped: str = ""
+
+
+class Suite(NamedTuple):
+    """Some cases.
+
+    Attributes:
+        name: what was tested. cases: the cases. seconds: how long it took. output: what else there is to say.
+    """
+
+    name: str
+    cases: Sequence[Case]
+    seconds: float = 0.0
+    output: str = ""
 
 
 def junit_report(result: ContestResult | TournamentResult, gate: Iterable[Case] = ()) -> str:
@@ -38,16 +51,26 @@ def junit_report(result: ContestResult | TournamentResult, gate: Iterable[Case] 
         result: of the run.
         gate: further cases, in a suite of their own.
     """
-    root = ElementTree.Element("testsuites", name="acpc-arena")
     contests = [result] if isinstance(result, ContestResult) else result.contests
-    for contest in contests:
-        names = " - ".join(player.name for player in contest.players)
-        _add_suite(root, f"{contest.game}: {names}", list(_cases(contest)), contest.seconds, contest.sentence)
-    cases = list(gate)
-    if cases:
-        _add_suite(root, "gate", cases, 0.0, "")
+    suites = [
+        Suite(
+            f"{contest.game}: {' - '.join(player.name for player in contest.players)}",
+            list(_cases(contest)),
+            contest.seconds,
+            contest.sentence,
+        )
+        for contest in contests
+    ]
+    return junit_text([*suites, *([Suite("gate", cases)] if (cases := list(gate)) else [])])
+
+
+def junit_text(suites: Iterable[Suite]) -> str:
+    """Suites as XML text."""
+    root = ElementTree.Element("testsuites", name="acpc-arena")
+    for suite in suites:
+        _add_suite(root, suite)
     for key in ("tests", "failures", "skipped"):
-        root.set(key, str(sum(int(suite.get(key, "0")) for suite in root)))
+        root.set(key, str(sum(int(element.get(key, "0")) for element in root)))
     ElementTree.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, "unicode") + "\n"
 
@@ -60,26 +83,29 @@ def _cases(contest: ContestResult) -> Iterable[Case]:
         yield Case(f"{player.name} took part to the end", f"{problem}; first: {player.first_fault}" if problem else "")
 
 
-def _add_suite(root: ElementTree.Element, name: str, cases: list[Case], seconds: float, output: str) -> None:
-    suite = ElementTree.SubElement(
+def _add_suite(root: ElementTree.Element, suite: Suite) -> None:
+    name, cases, seconds, output = suite
+    suite_element = ElementTree.SubElement(
         root,
         "testsuite",
         name=_printable(name),
         tests=str(len(cases)),
         failures=str(sum(bool(case.problem) for case in cases)),
         errors="0",
-        skipped=str(sum(case.is_undecided for case in cases)),
+        skipped=str(sum(bool(case.skipped) for case in cases)),
         time=f"{seconds:.3f}",
     )
     for case in cases:
-        element = ElementTree.SubElement(suite, "testcase", classname=_printable(name), name=_printable(case.name))
+        element = ElementTree.SubElement(
+            suite_element, "testcase", classname=_printable(name), name=_printable(case.name)
+        )
         if case.problem:
             failure = ElementTree.SubElement(element, "failure", message=_printable(case.problem.splitlines()[0]))
             failure.text = _printable(case.problem)
-        elif case.is_undecided:
-            ElementTree.SubElement(element, "skipped", message="undecided")
+        elif case.skipped:
+            ElementTree.SubElement(element, "skipped", message=_printable(case.skipped))
     if output:
-        ElementTree.SubElement(suite, "system-out").text = _printable(output)
+        ElementTree.SubElement(suite_element, "system-out").text = _printable(output)
 
 
 def _printable(text: str) -> str:

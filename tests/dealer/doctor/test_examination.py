@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from xml.etree import ElementTree
+
 import pytest
 
 from dealer.doctor.dialogue import Dialogue
 from dealer.doctor.examination import MOST_SILENCES, MOST_WITHOUT_ANSWER, Examination, SituationState
 from dealer.doctor.findings import Kind, Severity
-from dealer.doctor.report import make_report
+from dealer.doctor.report import junit_of, make_report
 from dealer.doctor.situations import SITUATIONS, ExaminationSetup, find_situation
 from dealer.doctor.visits import Exit
+from engine import BettingState
 from tests.dealer.doctor.local_host import EmptyHost, LocalHost, examine
 from tests.dealer.doctor.peers import (
     FAULTS,
@@ -195,3 +198,47 @@ def test_cards_and_opponents_follow_from_the_seed() -> None:
 
     assert sent(1) == sent(1)
     assert sent(1) != sent(2)
+
+
+def test_the_advice_to_one_that_stays_away_is_how_it_was_started() -> None:
+    def advice(player: str) -> str:
+        host = EmptyHost(Exit(None))
+        host.can_start = player != "tcp"
+        examination = Examination(ExaminationSetup(LIMIT, SITUATIONS), host)
+        examination.run()
+        (group,) = examination.findings
+        return group.first.advice
+
+    assert "ARENA_GAME and PYTHONUNBUFFERED=1 in its environment" in advice("./bot")
+    assert advice("tcp") == "Start the client with the host and the port that were named, while the doctor waits."
+
+
+def test_the_advice_of_an_opening_is_for_its_hand_only() -> None:
+    """The second hand of `long-line` begins with a line of some 20 bytes."""
+
+    def advice_in(hand: int) -> str:
+        class Fails(Peer):
+            def reply(self, text: bytes, action: bytes, betting: BettingState) -> bytes:
+                return b"what?\r\n" if b":%d:" % hand in text else super().reply(text, action, betting)
+
+        examination = run(LocalHost(Fails, LIMIT), "long-line")
+        return " ".join(group.first.advice for group in examination.findings)
+
+    assert "make room for 4095 bytes" in advice_in(7)
+    assert "make room for 4095 bytes" not in advice_in(8)
+
+
+def test_a_report_for_build_servers() -> None:
+    examination = run(LocalHost(FAULTS["LF alone"].make, LIMIT), "handshake", "check-down", "side-pots", "bets")
+    report = make_report(examination, bot="./x", game="limit", seed=0)
+
+    def counts(*, is_strict: bool) -> tuple[str | None, ...]:
+        root = ElementTree.fromstring(junit_of(report, is_strict=is_strict))
+        assert root[0].get("name") == "doctor: ./x, limit"
+        assert [case.get("name") for case in root.iter("testcase")] == [row.name for row in report.situations]
+        return tuple(root.get(key) for key in ("tests", "failures", "skipped"))
+
+    assert counts(is_strict=False) == ("4", "0", "1")
+    failures = str(sum(row.result is SituationState.FAULTS for row in report.situations))
+    assert counts(is_strict=True) == ("4", failures, "1")
+    assert failures != "0"

@@ -40,7 +40,9 @@ def test_faults_that_cost_a_player_his_part_fail_and_corrected_ones_do_not() -> 
 
 
 def test_a_gate_has_a_suite_of_its_own() -> None:
-    root = ElementTree.fromstring(junit_report(contest(), [Case("bound", is_undecided=True), Case("other", "too low")]))
+    root = ElementTree.fromstring(
+        junit_report(contest(), [Case("bound", skipped="undecided"), Case("other", "too low")])
+    )
     assert counts(root) == ("5", "1", "1")
     assert [suite.get("name") for suite in root] == ["holdem.limit.2p: A - B", "gate"]
 

@@ -98,6 +98,27 @@ def test_a_bot_of_two_files(tmp_path: Path) -> None:
     assert process.last_lines() == ["found"]
 
 
+RUBY = ["bot.rb:3:in 'act': no luck (RuntimeError)", *[f"\tfrom bot.rb:{line}:in 'play'" for line in range(20)]]
+PYTHON = ["Traceback (most recent call last):", *["  File 'bot.py', line 1"] * 9, "RuntimeError: no luck"]
+
+
+@pytest.mark.parametrize(
+    ("written", "last"),
+    [
+        (["hello", *RUBY], [RUBY[0], "...", *RUBY[-5:]]),
+        (["hello", *PYTHON], PYTHON[-5:]),
+        (RUBY[:4], RUBY[:4]),
+        (["\tindented"] * 9, ["\tindented"] * 5),
+    ],
+)
+def test_the_line_that_says_what_went_wrong_is_among_the_last(
+    start: Start, written: list[str], last: list[str]
+) -> None:
+    process = start(f"print({chr(10).join(written)!r})")
+    assert process.wait(PATIENCE_S) == 0
+    assert process.last_lines() == last
+
+
 # ---- those that do not start
 
 
