@@ -6,14 +6,13 @@ upper case counts, ``k`` is a check, ``b`` a bet, and what follows the action is
 
 from __future__ import annotations
 
-from functools import cache
 from operator import index
 from typing import Final
 
 from engine import CALL, FOLD, RAISE, Action, ActionKind, raise_to
 from protocol.numbers import scan_integer, wrap_int32
 
-__all__ = ["Action", "ReplyTails", "format_action", "reply_tails", "scan_action"]
+__all__ = ["Action", "format_action", "scan_action"]
 
 _KIND_OF_LETTER: Final = {
     "f": ActionKind.FOLD,
@@ -29,7 +28,6 @@ _KIND_OF_LETTER: Final = {
 }
 
 _LETTERS: Final = ("f", "c", "r")
-_MOST_TAILS: Final = 1 << 12
 
 
 def format_action(action: Action) -> str:
@@ -58,37 +56,3 @@ def scan_action(text: str, start: int, is_limit: bool) -> tuple[Action | None, i
     if size is None:
         return None
     return raise_to(wrap_int32(size[0])), size[1]
-
-
-class ReplyTails:
-    """The actions that the usual bytes after an echoed state and its colon stand for, so that few need parsing.
-
-    Replies without a size are known from the start; those with a size are learned as they are read. The memory is
-    bounded.
-
-    Attributes:
-        known: the action of a tail, or None where it is not known.
-    """
-
-    __slots__ = ("_is_limit", "_letters", "_tails", "known")
-
-    def __init__(self, *, is_limit: bool) -> None:
-        letters = {b"f": FOLD, b"c": CALL} | ({b"r": RAISE} if is_limit else {})
-        self._is_limit = is_limit
-        self._letters = {letter + end: action for end in (b"\r\n", b"\n") for letter, action in letters.items()}
-        self._tails = dict(self._letters)
-        self.known = self._tails.get
-
-    def learn(self, tail: bytes, action: Action) -> None:
-        """Remember the action of a tail that is a whole, short line."""
-        if not self._is_limit and len(tail) < 16 and tail.endswith(b"\n"):
-            if len(self._tails) >= _MOST_TAILS:
-                self._tails.clear()
-                self._tails.update(self._letters)
-            self._tails[tail] = action
-
-
-@cache
-def reply_tails(is_limit: bool) -> ReplyTails:
-    """The tails that all sessions of limit games, or of no-limit games, share."""
-    return ReplyTails(is_limit=is_limit)

@@ -31,7 +31,8 @@ import enum
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from engine import Action, BettingState, Game, IllegalAction
-from protocol.actions import format_action, reply_tails, scan_action
+from protocol.actions import format_action, scan_action
+from protocol.betting_nodes import BettingNode
 from protocol.errors import FormatError, LocalProtocolError, RemoteProtocolError
 from protocol.framing import MAX_LINE_BYTES, LineReader
 from protocol.match_state import MatchState, parse_match_state, read_match_state, scan_match_state
@@ -270,23 +271,24 @@ class _Session:
 class DealerSession(_Session):
     """The dealer's side of one seat."""
 
-    __slots__ = ("_known", "_prefix", "_present", "_tails")
+    __slots__ = ("_echo", "_node", "_present")
 
     def __init__(self, game: Game, *, max_line_bytes: int = MAX_LINE_BYTES) -> None:
         super().__init__(game, max_line_bytes=max_line_bytes)
-        self._tails = reply_tails(game.is_limit)
-        self._known = self._tails.known
-        self._prefix = b""
-        """What a reply begins with: the state without its end, and a colon."""
+        self._echo = b""
+        """What a reply begins with: the state without its end."""
+        self._node: BettingNode | None = None
+        """Where the betting stands, in a question whose reply may be taken at once."""
         self._present: MatchState | None = None
         """The state as values, once a reply does not echo it byte for byte."""
 
-    def send(self, line: bytes, *, is_question: bool) -> bytes:
+    def send(self, line: bytes, *, is_question: bool, node: BettingNode | None = None) -> bytes:
         """The bytes of a state; a state that asks takes back any question before it.
 
         Args:
             line: the match state as the player sees it, CR LF included.
             is_question: the player is to act.
+            node: the betting of a state that asks, for `receive_reply`.
 
         Raises:
             LocalProtocolError: before the handshake, or the session is over.
@@ -295,25 +297,28 @@ class DealerSession(_Session):
             self._require_open()
             raise LocalProtocolError("no state may be sent before the player has named its version")
         if is_question:
-            self._prefix = line[:-2] + b":"
+            self._echo = line[:-2]
+            self._node = node
             self._present = None
             self.state = _AWAITING_REPLY
         return line
 
-    def receive_reply(self, data: bytes) -> Action | None:
+    def receive_reply(self, data: bytes) -> BettingNode | None:
         """`receive_data` and `next_event` in one, for nearly every reply: a tenth of their cost.
 
         Returns:
-            the action, where one is due and `data` is one line that echoes the state byte for byte and goes on in a
-            well-known way. None otherwise: nothing has been taken, give `data` to `receive_data`.
+            where the reply leads, if one is due whose betting node is known, and `data` is one line that echoes the
+            state byte for byte and goes on with a legal action. None otherwise: nothing has been taken, give `data`
+            to `receive_data`.
         """
-        prefix = self._prefix
-        if self.state is _AWAITING_REPLY and data.startswith(prefix) and self._reader.is_empty:
-            action = self._known(data[len(prefix) :])
-            if action is not None:
-                self.state = _IDLE
-                return action
-        return None
+        node, echo = self._node, self._echo
+        if node is None or self.state is not _AWAITING_REPLY or not data.startswith(echo) or not self._reader.is_empty:
+            return None
+        tail = data[len(echo) :]
+        after = node.known.get(tail) or node.after_reply(tail)
+        if after is not None:
+            self.state = _IDLE
+        return after
 
     def next_event(self) -> DealerEvent:
         """What the player has done next. A reply, readable or not, answers the question: another needs another state.
@@ -350,9 +355,8 @@ class DealerSession(_Session):
         if raw[:1] in (b"#", b";"):
             return Comment(raw)
         text = raw.split(b"\0", 1)[0].decode("latin-1")
-        is_echo = raw.startswith(self._prefix)
-        if is_echo:
-            at = len(self._prefix) - 1
+        if raw.startswith(self._echo + b":"):
+            at = len(self._echo)
         else:
             scanned = scan_match_state(text, self._game)
             if scanned is None:
@@ -367,14 +371,12 @@ class DealerSession(_Session):
             return BadAction(raw)
         if action[0] is None:
             return UnknownAction(raw)
-        if is_echo:
-            self._tails.learn(raw[len(self._prefix) :], action[0])
         return Reply(action[0], raw)
 
     def _is_present(self, state: MatchState) -> bool:
         """Whether a state that the player echoed is the present one; other players' cards are not compared."""
         if self._present is None:
-            self._present = parse_match_state(self._prefix[:-1].decode("latin-1"), self._game)
+            self._present = parse_match_state(self._echo.decode("latin-1"), self._game)
         present = self._present
         return (
             state.position == present.position

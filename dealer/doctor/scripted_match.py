@@ -12,6 +12,7 @@ from dealer.doctor.lines import Role
 from dealer.doctor.opponents import Turn
 from dealer.doctor.situations import HandPlan, Situation, Stop
 from engine import BettingState, Deal, betting_start, deals, rank_hand
+from protocol.betting_nodes import node_of
 from protocol.hand_lines import HandLines
 
 __all__ = ["ScriptedMatch"]
@@ -75,24 +76,20 @@ class ScriptedMatch:
         """Play one hand; returns False if the dealer closes in the middle of it."""
         dialogue = self.dialogue
         betting = betting_start(dialogue.game) if opening is None else opening
-        lines = HandLines(deal, number, betting)
+        lines = HandLines(dialogue.game, deal, number)
         chance = random.Random(f"{self.seed}/{situation.name}/{number}")
         while not betting.finished:
             asks = betting.acting_position == position
-            state = dialogue.send(lines.line(position).rstrip(), Role.ASKS if asks else Role.TELLS, number, betting)
+            line = lines.line(position, node_of(betting)).rstrip()
+            state = dialogue.send(line, Role.ASKS if asks else Role.TELLS, number, betting)
             if asks:
-                action = dialogue.ask(state)
-                after = betting.after(action)
+                after = betting.after(dialogue.ask(state))
                 if situation.stop is Stop.AFTER_AN_ANSWER and not after.finished:
                     return False
             else:
-                action = plan.policy(Turn(betting, position, chance))
-                after = betting.after(action)
-            lines.play(action, after)
+                after = betting.after(plan.policy(Turn(betting, position, chance)))
             betting = after
-        if betting.is_showdown:
-            lines.show(betting.folded)
-        dialogue.send(lines.line(position).rstrip(), Role.ENDS, number, betting)
+        dialogue.send(lines.line(position, node_of(betting)).rstrip(), Role.ENDS, number, betting)
         return True
 
 

@@ -29,9 +29,10 @@ from dealer.match.correction import fit, problem_of
 from dealer.match.faults import Fault, Remedy, ReplyProblem
 from dealer.match.hand_in_play import HandDealer, HandInPlay
 from dealer.match.setup import MatchSetup, Progress, Question
-from engine import CALL, FOLD, Action, BettingState
+from engine import CALL, FOLD, Action
 from logs.transaction_log import Transaction
 from protocol import NEED_DATA, Closed, Comment, Reply
+from protocol.betting_nodes import BettingNode
 from protocol.hand_lines import HandLines
 
 __all__ = ["Play"]
@@ -152,7 +153,7 @@ class Play:
         """Deal the next hand and prepare what its lines are made of."""
         self._offset_ns = time.time_ns() - time.monotonic_ns()
         self.hand = hand = self.dealer.deal(self._offset_ns)
-        self._lines = HandLines(hand.deal, hand.number, hand.betting)
+        self._lines = HandLines(self._setup.game, hand.deal, hand.number)
         for chair in self._chairs:
             chair.begin_hand()
 
@@ -180,14 +181,13 @@ class Play:
         if action is None or hand.betting.finished or (action, None) != fit(hand.betting, action):
             raise MatchFailure(BadTransaction(TransactionProblem.INVALID_ACTION, line))
         self._chairs[hand.actor].charge(max(0, times.received_us - times.sent_us), is_replayed=True)
-        after = hand.betting.after(action)
+        after = hand.node.after(action)
         hand.play(after, hand.monotonic_ns(times.sent_us), hand.monotonic_ns(times.received_us))
-        self._lines.play(action, after)
         if after.finished:
             self.dealer.settle(hand)
             self._deal()
 
-    def _play(self, action: Action, after: BettingState, now_ns: int) -> None:
+    def _play(self, action: Action, after: BettingNode, now_ns: int) -> None:
         """Apply the player's action, tell everyone, and ask the next player."""
         hand = self.hand
         if self._watches_actions:
@@ -195,7 +195,6 @@ class Play:
             self._tell(events.ActionPlayed(hand.number, self.actor.seat, hand.betting, action, asked_us, answered_us))
         hand.play(after, self._asked_ns, now_ns)
         self._answered_ns = now_ns
-        self._lines.play(action, after)
         if after.finished:
             self._close_hand()
         else:
@@ -206,13 +205,11 @@ class Play:
         while True:
             hand = self.hand
             self._tell(events.HandFinished(self.dealer.settle(hand)))
-            if hand.betting.is_showdown:
-                self._lines.show(hand.betting.folded)
             if self.watches_lines:
                 self._tell_in_order()
             else:
                 for position, seat in enumerate(hand.seats):
-                    self._chairs[seat].pending += self._lines.line(position)
+                    self._chairs[seat].pending += self._lines.line(position, hand.node)
             self._tell(events.HandClosed(hand.number, tuple([chair.clock.match_us for chair in self._chairs])))
             if self.dealer.hands_played >= self.until:
                 self._rest()
@@ -241,22 +238,22 @@ class Play:
             is_repeated: all but the player to act know it already.
         """
         hand, lines, chairs = self.hand, self._lines, self._chairs
-        asked = hand.betting.acting_position
+        node = hand.node
+        asked = node.acting_position
         self.actor = actor = chairs[hand.seats[asked]]
         if self.watches_lines:
             self._tell_in_order(actor if is_repeated else None)
             self._start_clock()
             return
-        prefixes, text, tails = lines.prefixes, lines.betting, lines.tails
-        line = prefixes[asked] + text + tails[asked]
+        line = lines.line(asked, node)
         if actor.presence is _SEATED:
-            actor.session.send(line, is_question=True)
+            actor.session.send(line, is_question=True, node=node)
         if self._send(actor, line, is_asked=True):
             self._start_clock()
         if not is_repeated:
             for position, seat in enumerate(hand.seats):
                 if position != asked:
-                    self._send(chairs[seat], prefixes[position] + text + tails[position])
+                    self._send(chairs[seat], lines.line(position, node))
 
     def _send(self, chair: Chair, line: bytes, *, is_asked: bool = False) -> bool:
         """Send a line after what is pending; whether the player could be reached."""
@@ -275,8 +272,8 @@ class Play:
         for seat, chair in enumerate(self._chairs):
             if chair.presence is _SEATED and only in (None, chair):
                 position = (seat - hand.seats[0]) % len(self._chairs)
-                is_question = position == hand.betting.acting_position
-                line = chair.session.send(self._lines.line(position), is_question=is_question)
+                is_question = position == hand.node.acting_position
+                line = chair.session.send(self._lines.line(position, hand.node), is_question=is_question)
                 if self._send(chair, line, is_asked=True):
                     self._tell(events.LineSent(chair.seat, time.time_ns() // 1000, line))
 
@@ -296,10 +293,12 @@ class Play:
         Returns:
             whether `data` was one; if not, nothing has been taken.
         """
-        action = self.actor.session.receive_reply(data)
-        if action is None:
+        after = self.actor.session.receive_reply(data)
+        if after is None or after.action is None:
             return False
-        self._answer(action, data, time.monotonic_ns())
+        now_ns = time.monotonic_ns()
+        self.actor.charge((now_ns - self._asked_ns) // 1000)
+        self._play(after.action, after, now_ns)
         if self.actor.has_unread:
             self.listen()
         return True
@@ -309,9 +308,8 @@ class Play:
         while not self.is_resting:
             actor = self.actor
             if actor.presence is _ABSENT:
-                betting = self.hand.betting
-                action = FOLD if betting.legal_actions().can_fold else CALL
-                self._play(action, betting.after(action), time.monotonic_ns())
+                action = FOLD if self.hand.betting.legal_actions().can_fold else CALL
+                self._play(action, self.hand.node.after(action), time.monotonic_ns())
             elif actor.presence is not _SEATED:
                 return
             else:
@@ -340,21 +338,21 @@ class Play:
                         self._hear_on(event.raw)
                         continue
                     self._report(problem, event.raw, CALL)
-                    self._play(CALL, self.hand.betting.after(CALL), now_ns)
+                    self._play(CALL, self.hand.node.after(CALL), now_ns)
             if not self.actor.has_unread:
                 return
 
     def _answer(self, action: Action, raw: bytes, now_ns: int) -> None:
         """Play what the player answered, or the nearest legal action."""
         self.actor.charge((now_ns - self._asked_ns) // 1000)
-        betting = self.hand.betting
-        after = betting.after_if_legal(action)
+        node = self.hand.node
+        after = node.after_if_legal(action)
         if after is None:
             sent = action
-            action, problem = fit(betting, sent)
+            action, problem = fit(node.betting, sent)
             if problem is not None:
                 self._report(problem, raw, action, sent)
-            after = betting.after(action)
+            after = node.after(action)
         self._play(action, after, now_ns)
 
     def _report(

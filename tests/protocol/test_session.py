@@ -33,6 +33,7 @@ from protocol import (
     find_game,
     format_action,
 )
+from protocol.betting_nodes import first_node
 from protocol.session import VERSION_LINE
 from tests.engine.strategies import SEEDS, playable_games, random_action
 from tests.protocol.states import view
@@ -50,7 +51,8 @@ def greeted(game: Game = NO_LIMIT, state: bytes | None = STATE) -> DealerSession
     session.receive_data(VERSION_LINE)
     assert isinstance(session.next_event(), Handshake)
     if state is not None:
-        assert session.send(state, is_question=True) == state
+        node = first_node(game) if state == STATE else None
+        assert session.send(state, is_question=True, node=node) == state
     return session
 
 
@@ -525,34 +527,39 @@ def test_a_reply_taken_at_once_is_the_event_it_would_have_been(steps: list[bytes
     quick, plain = greeted(), greeted()
     for step in steps:
         if step is None:
-            quick.send(STATE, is_question=True)
+            quick.send(STATE, is_question=True, node=first_node(NO_LIMIT))
             plain.send(STATE, is_question=True)
             continue
         is_open = plain.state is SessionState.AWAITING_REPLY and not plain.has_input
         plain.receive_data(step)
-        action = quick.receive_reply(step)
-        if action is None:
+        after = quick.receive_reply(step)
+        if after is None:
             quick.receive_data(step)
             assert quick.next_event() == plain.next_event()
         else:
             assert is_open
-            assert plain.next_event() == Reply(action, step)
+            assert after.action is not None
+            assert plain.next_event() == Reply(after.action, step)
         assert (quick.state, quick.buffered_bytes) == (plain.state, plain.buffered_bytes)
 
 
-def test_the_usual_replies_are_taken_at_once() -> None:
-    for game, tail, action in ((LIMIT, b"r", RAISE), (LIMIT, b"c", CALL), (NO_LIMIT, b"f", FOLD)):
-        for end in (b"\r\n", b"\n"):
-            session = greeted(game)
-            assert session.receive_reply(ECHO + b":" + tail + end) == action
-            assert session.state is SessionState.IDLE
-            assert session.receive_reply(ECHO + b":" + tail + end) is None
-    size = ECHO + b":r301\r\n"
+@pytest.mark.parametrize("end", [b"\r\n", b"\n"])
+@pytest.mark.parametrize(("game", "tail"), [(LIMIT, b":r"), (LIMIT, b":c"), (NO_LIMIT, b":f"), (NO_LIMIT, b":r301")])
+def test_the_usual_replies_are_taken_at_once(game: Game, tail: bytes, end: bytes) -> None:
+    session = greeted(game)
+    after = session.receive_reply(ECHO + tail + end)
+    assert after is not None
+    assert after.text == tail[1:]
+    assert session.state is SessionState.IDLE
+    assert session.receive_reply(ECHO + tail + end) is None
+
+
+@pytest.mark.parametrize("tail", [b":r10", b":r99999999", b":x", b":", b"", b":c\r\n" + ECHO + b":c"])
+def test_what_has_to_be_judged_is_left_alone(tail: bytes) -> None:
     session = greeted()
-    session.receive_data(size)
-    session.next_event()
-    session.send(STATE, is_question=True)
-    assert session.receive_reply(size) == raise_to(301)
+    assert session.receive_reply(ECHO + tail + b"\r\n") is None
+    assert session.state is SessionState.AWAITING_REPLY
+    assert not session.has_input
 
 
 def test_lines_wait_while_no_reply_is_due() -> None:

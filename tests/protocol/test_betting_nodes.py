@@ -1,0 +1,105 @@
+"""Nodes of a betting: the rules are the engine's, replies are known by heart, and the memory is bounded."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine import CALL, FOLD, RAISE, Action, ActionKind, Game, IllegalAction, betting_start, raise_to
+from protocol import betting_nodes, find_game
+from protocol.actions import format_action, scan_action
+from protocol.betting_nodes import BettingNode, first_node, node_of
+from protocol.match_state import betting_text
+from tests.engine.strategies import SEEDS, games, random_play
+from tests.protocol.states import ANY_GAME
+
+LIMIT, NO_LIMIT = find_game("limit")[1], find_game("nolimit")[1]
+
+
+@settings(max_examples=100)
+@given(st.one_of(ANY_GAME, games()), SEEDS)
+def test_a_node_says_what_its_state_says(game: Game, seed: int) -> None:
+    """First when it is new, then when it is remembered."""
+    for _ in range(3):
+        node = first_node(game)
+        for betting, action in random_play(game, seed):
+            assert node.betting == betting
+            assert (node.acting_position, node.round) == (betting.acting_position, betting.round)
+            assert (node.finished, node.is_showdown) == (betting.finished, betting.is_showdown)
+            assert node.text.decode() == betting_text(betting)
+            assert node_of(betting).betting == betting
+            if action is not None:
+                after = node.after_reply(b":" + format_action(action).encode() + b"\r\n")
+                assert after is not None
+                assert (after.action, after.betting) == (action, node.after(action).betting)
+                node = after
+
+
+TAILS = st.one_of(
+    st.sampled_from(
+        [b":c\r\n", b":f\n", b":r300\r\n", b":r 300\n", b":r3e2\n", b":r\n", b":c\0x\n", b":call\n", b"c\n"]
+    ),
+    st.binary(max_size=30),
+    st.binary(max_size=8).map(lambda text: b":r" + text + b"\n"),
+)
+
+
+@given(st.sampled_from([LIMIT, NO_LIMIT]), st.lists(TAILS, min_size=1, max_size=6))
+def test_a_reply_leads_on_only_where_it_is_one_line_with_a_legal_action(game: Game, tails: list[bytes]) -> None:
+    for tail in tails:
+        after = first_node(game).after_reply(tail)
+        if after is not None:
+            assert tail.endswith(b"\n")
+            assert tail.count(b"\n") == 1
+            scanned = scan_action(tail.split(b"\0")[0].decode("latin-1"), 1, game.is_limit)
+            assert scanned is not None
+            assert scanned[0] == after.action
+            assert after.betting == betting_start(game).after(scanned[0])
+
+
+def test_an_action_need_not_be_in_its_plain_form() -> None:
+    node = first_node(LIMIT)
+    for action in (Action(ActionKind.RAISE, 40), RAISE, Action(ActionKind.RAISE, 0), Action(ActionKind.CALL, 7)):
+        node = node.after(action)
+    assert node.after(RAISE).after(Action(ActionKind.FOLD, 3)).text == b"rrrc/rf"
+
+
+@pytest.mark.parametrize("action", [FOLD, raise_to(5), raise_to(10**6)])
+def test_what_the_rules_refuse_leads_nowhere(action: Action) -> None:
+    node = first_node(NO_LIMIT).after(CALL)
+    assert node.after_if_legal(action) is None
+    with pytest.raises(IllegalAction):
+        node.after(action)
+
+
+def test_a_way_is_remembered_node_by_node() -> None:
+    """A hand adds at most one node, so that hands which never come again leave little."""
+
+    def walk(size: int) -> list[BettingNode]:
+        way = [first_node(NO_LIMIT)]
+        for tail in (b":r%d\r\n" % size, b":c\r\n", b":c\r\n"):
+            after = way[-1].after_reply(tail)
+            assert after is not None
+            way.append(after)
+        return way
+
+    walk(411)
+    walks = [walk(411) for _ in range(5)]
+    shared = [sum(a is b for a, b in zip(one, two, strict=True)) for one, two in pairwise(walks)]
+    assert shared == sorted(shared)
+    assert shared[-1] == 4
+    assert max(b - a for a, b in pairwise(shared)) <= 1
+
+
+def test_a_full_memory_is_forgotten_and_grows_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(betting_nodes, "MOST_REMEMBERED", 10)
+    first = first_node(NO_LIMIT)
+    for size in range(200, 260):
+        for _ in range(2):
+            after = first.after_reply(b":r%d\r\n" % size)
+            assert after is not None
+            assert after.betting.max_spent == size
+        assert len(first.known) <= 11
