@@ -7,7 +7,22 @@ from typing import Annotated
 
 import typer
 
-from dealer.cli import bench, bot, bots, deal, doctor, export, games, gate, play, report, resume, stats, tournament
+from dealer.cli import (
+    bench,
+    bot,
+    bots,
+    crosstable,
+    deal,
+    doctor,
+    export,
+    games,
+    gate,
+    play,
+    report,
+    resume,
+    stats,
+    tournament,
+)
 from dealer.cli.console import ArenaGroup, Terminal
 
 __all__ = ["app"]
@@ -44,6 +59,7 @@ app.command("play")(play.play)
 app.command("tournament")(tournament.tournament)
 app.command("resume")(resume.resume)
 app.command("gate")(gate.gate)
+app.command("crosstable")(crosstable.crosstable)
 app.command("export")(export.export)
 app.command("stats", epilog=stats.DEFINITIONS)(stats.stats)
 app.command("report")(report.report)

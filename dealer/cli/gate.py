@@ -54,7 +54,18 @@ def gate(
         write_file(junit, junit_report(result, [case]))
     terminal = context.ensure_object(Terminal)
     if as_json:
-        terminal.print(json.dumps({"verdict": verdict.value, "sentence": judgement.sentence}, ensure_ascii=False))
+        rate = judgement.rate
+        facts = {
+            "verdict": verdict.value,
+            "sentence": judgement.sentence,
+            "player": name,
+            "opponent": result.opponent_of(name),
+            "min_mbb": min_mbb,
+            "mbb_per_game": None if rate is None else rate.mbb,
+            "half_width_95": None if rate is None else rate.half_width,
+            "deals": judgement.deals,
+        }
+        terminal.print(json.dumps(facts, ensure_ascii=False))
     else:
         terminal.print(f"{verdict.value}: {judgement.sentence}")
     raise typer.Exit(_EXIT_CODES[verdict])

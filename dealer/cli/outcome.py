@@ -10,7 +10,8 @@ from rich.table import Table
 from dealer.cli.console import Terminal
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
 from dealer.contest.ending import Outcome
-from dealer.results.schema import ContestResult, GameStandings, Interval, PlayerResult, Rank, TournamentResult
+from dealer.results.crosstable import crosstable_rows, ranking_rows
+from dealer.results.schema import ContestResult, GameStandings, Interval, PlayerResult, TournamentResult
 
 __all__ = ["exit_code", "show_contest", "show_tournament"]
 
@@ -112,33 +113,22 @@ def show_tournament(terminal: Terminal, result: TournamentResult, *, quiet: bool
 
 def _crosstable(standings: GameStandings) -> Table:
     """Rows won from columns, in the order of the total bankroll."""
-    order = [rank.player for rank in standings.total_bankroll]
-    cells = {(cell.player, cell.opponent): cell for cell in standings.crosstable}
     table = Table(box=box.SIMPLE_HEAD, title="mbb/g of row against column, ± 95 %", title_justify="left")
-    table.add_column("")
-    for name in (*order, "mean"):
-        table.add_column(name, justify="right")
-    for name in order:
-        row = [name]
-        for other in order:
-            cell = cells.get((name, other))
-            row.append("" if cell is None else _score(cell.mbb_per_game, cell.half_width_95))
-        row.append(_score(standings.mbb_per_game[name], standings.half_width_95[name]))
+    first, *rows = crosstable_rows(standings)
+    for at, name in enumerate(first):
+        table.add_column(name, justify="right" if at else "left")
+    for row in rows:
         table.add_row(*row)
     return table
 
 
-def _score(mbb: float, half_width: float | None) -> str:
-    return f"{mbb:+,.0f}" + (f" ± {half_width:,.0f}" if half_width is not None else "")
-
-
 def _rankings(standings: GameStandings) -> Table:
     table = Table(box=box.SIMPLE_HEAD)
-    for ranking in ("total bankroll", "instant run-off"):
-        table.add_column("place", justify="right")
-        table.add_column(ranking)
-    for first, second in zip(standings.total_bankroll, standings.instant_runoff, strict=True):
-        table.add_row(str(first.place), _rank(first), str(second.place), _rank(second))
+    first, *rows = ranking_rows(standings)
+    for name in first:
+        table.add_column(name, justify="right" if name == "place" else "left")
+    for row in rows:
+        table.add_row(*row)
     return table
 
 
@@ -157,8 +147,3 @@ def _entrants(standings: GameStandings, contests: Sequence[ContestResult]) -> Ta
         speed = f"{hands / thinking_s:,.0f}" if thinking_s and hands > 100 * thinking_s else speed
         table.add_row(rank.player, f"{len(played):,}", f"{hands:,}", f"{faults:,}", speed)
     return table
-
-
-def _rank(rank: Rank) -> str:
-    sure = "" if rank.confidence is None else f" ({rank.confidence:.0%})"
-    return f"{rank.player}{sure}"

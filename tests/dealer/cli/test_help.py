@@ -24,6 +24,7 @@ COMMANDS = (
     "tournament",
     "resume",
     "gate",
+    "crosstable",
     "export",
     "stats",
     "report",

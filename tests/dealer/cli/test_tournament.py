@@ -130,6 +130,19 @@ def test_a_finished_run_resumed_says_the_same_again(arena: Arena, tmp_path: Path
     assert again == before
 
 
+def test_the_crosstable_for_programs(arena: Arena, tmp_path: Path) -> None:
+    arena(
+        "tournament", *BOTS, "-g", "kuhn", "-g", "leduc", "-n", "120", "--seed", "1", "-q", "--in-process", "--out", "t"
+    )
+    assert arena("crosstable", "t").out.count("| mean |") == 2
+    assert arena("crosstable", "t/result.json", "-f", "latex").out.count("begin{tabular}") == 4
+    lines = arena("crosstable", "t", "--format", "csv").out.splitlines()
+    assert lines[0] == "game,player,opponent,mbb_per_game,half_width_95,hands"
+    assert len(lines) == 1 + 2 * 9
+    arena("play", "kuhn", "-n", "2", "-q", "--in-process", "--out", "p")
+    assert arena("crosstable", "p").code == 2
+
+
 def test_what_holds_no_run_is_told(arena_here: Arena, tmp_path: Path) -> None:
     assert arena_here("resume", "nothing").sentence == "nothing holds no run: there is no run.toml in it"
 
@@ -144,7 +157,11 @@ def test_the_gate_has_an_exit_code_for_each_verdict(arena: Arena, tmp_path: Path
     assert ElementTree.fromstring((tmp_path / "gate.xml").read_text()).get("failures") == "1"
     arena("play", "kuhn", "raising", "folding", "-n", "20", "--seed", "1", "-q", "--in-process", "--out", "few")
     undecided = arena("gate", "few", "--min-mbb", "-20", "--json")
-    assert (undecided.code, json.loads(undecided.out)["verdict"]) == (3, "undecided")
+    facts = json.loads(undecided.out)
+    assert (undecided.code, facts["verdict"], facts["half_width_95"], facts["deals"]) == (3, "undecided", None, 20)
+    facts = json.loads(arena("gate", "run", "--min-mbb", "-20", "--json").out)
+    assert (facts["player"], facts["opponent"], facts["min_mbb"], facts["deals"]) == ("raising", "folding", -20, 200)
+    assert facts["mbb_per_game"] - facts["half_width_95"] >= -20
     assert arena("gate", "run", "--min-mbb", "0", "--player", "Bob").sentence == (
         "there is no player 'Bob'; there are: raising, folding"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dealer.results.gate import GateVerdict, judge
+from logs.estimation import Rate
 from tests.dealer.results_of import contest, player
 
 
@@ -33,6 +34,8 @@ def test_any_player_can_be_judged_against_the_table() -> None:
     assert judge(result, "B", 80.0) == (
         GateVerdict.PASSED,
         "B over the table: +99.0 ± 10.0 mbb/g (95 %), at least +80 mbb/g.",
+        Rate(99.0, 10.0, "B", "the table"),
+        1000,
     )
 
 

@@ -1,0 +1,93 @@
+"""Crosstables and rankings of a tournament as text that other programs take: CSV, Markdown and LaTeX."""
+
+from __future__ import annotations
+
+import csv
+import enum
+import io
+import re
+from collections.abc import Sequence
+
+from dealer.results.schema import GameStandings, Rank
+from logs.estimation import Rate
+
+__all__ = ["TableFormat", "crosstable_rows", "ranking_rows", "standings_text"]
+
+_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+
+
+class TableFormat(enum.StrEnum):
+    """How tables are written."""
+
+    CSV = "csv"
+    """A line per bot and opponent with plain numbers; the mean over all contests has no opponent."""
+    MARKDOWN = "markdown"
+    LATEX = "latex"
+
+
+def crosstable_rows(standings: GameStandings) -> list[list[str]]:
+    """What the bot of a row won from that of a column and in the mean, in mbb/g; the first row and column are names."""
+    order = [rank.player for rank in standings.total_bankroll]
+    cells = {(cell.player, cell.opponent): cell.rate for cell in standings.crosstable}
+    rows = [["", *order, "mean"]]
+    for name in order:
+        mean = Rate(standings.mbb_per_game[name], standings.half_width_95[name], name, "the field")
+        rates = [*(cells.get((name, other)) for other in order), mean]
+        rows.append([name, *("" if rate is None else rate.text().removesuffix(" mbb/g") for rate in rates)])
+    return rows
+
+
+def ranking_rows(standings: GameStandings) -> list[list[str]]:
+    """Both rankings side by side, under a row of headings."""
+    rows = [["place", "total bankroll", "place", "instant run-off"]]
+    for first, second in zip(standings.total_bankroll, standings.instant_runoff, strict=True):
+        rows.append([str(first.place), _named(first), str(second.place), _named(second)])
+    return rows
+
+
+def _named(rank: Rank) -> str:
+    return rank.player if rank.confidence is None else f"{rank.player} ({rank.confidence:.0%})"
+
+
+def standings_text(standings: GameStandings, form: TableFormat) -> str:
+    """A game's crosstable and, unless it is CSV, its rankings."""
+    if form is TableFormat.CSV:
+        return _csv(standings)
+    write = _markdown if form is TableFormat.MARKDOWN else _latex
+    cells, ranks = crosstable_rows(standings), ranking_rows(standings)
+    return write(cells, "l" + "r" * (len(cells[0]) - 1)) + "\n" + write(ranks, "rlrl")
+
+
+def _csv(standings: GameStandings) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("game", "player", "opponent", "mbb_per_game", "half_width_95", "hands"))
+    rows: list[tuple[str, str, float, float | None, int | None]] = [
+        (cell.player, cell.opponent, cell.mbb_per_game, cell.half_width_95, cell.hands) for cell in standings.crosstable
+    ]
+    for rank in standings.total_bankroll:
+        name = rank.player
+        rows.append((name, "", standings.mbb_per_game[name], standings.half_width_95[name], None))
+    for player, opponent, mbb, half_width, hands in rows:
+        half = "" if half_width is None else f"{half_width:.1f}"
+        writer.writerow((standings.game, player, opponent, f"{mbb:.1f}", half, hands))
+    return text.getvalue()
+
+
+def _markdown(rows: Sequence[Sequence[str]], alignment: str) -> str:
+    marks = [{"l": "---", "r": "---:"}[letter] for letter in alignment]
+    escaped = [[cell.replace("|", r"\|") for cell in row] for row in rows]
+    return "".join(f"| {' | '.join(row)} |\n" for row in (escaped[0], marks, *escaped[1:]))
+
+
+def _latex(rows: Sequence[Sequence[str]], alignment: str) -> str:
+    lines = [" & ".join(map(_latex_cell, row)) + r" \\" for row in rows]
+    inner = "\n".join([lines[0], r"\hline", *lines[1:]])
+    return f"\\begin{{tabular}}{{{alignment}}}\n{inner}\n\\end{{tabular}}\n"
+
+
+def _latex_cell(cell: str) -> str:
+    if re.fullmatch(r"[+-][\d,]+( ± [\d,]+)?", cell):
+        number = cell.replace(",", "{,}").replace("±", r"\pm")
+        return f"${number}$"
+    return "".join(_LATEX.get(char, f"\\{char}" if char in "&%$#_{}" else char) for char in cell)
