@@ -116,16 +116,19 @@ class Run(Generic[_Result_co]):
         A run that is interrupted or cancelled returns the result so far.
 
         Args:
-            on_progress: called several times a second, and once more at the end; an error of its own is raised when
-                the run has ended.
-            watch: called with the events of all matches; it must not raise.
+            on_progress: called several times a second, and once more at the end.
+            watch: called with the events of all matches.
+
+        A callback that raises an error is not called again; the run goes on, and the error is raised when it has ended
+        and its result is written.
 
         Raises:
             DealerError: nothing could be played: the folder is in use, or a bot or a socket cannot be had.
         """
         with contextlib.closing(RunLock(self.folder)):
-            tournament = Tournament(self.plan, self._write_contest, watch)
-            watching = None if on_progress is None else asyncio.create_task(_watch(tournament, on_progress))
+            told, watched = _Guarded(on_progress), _Guarded(watch)
+            tournament = Tournament(self.plan, self._write_contest, None if watch is None else watched)
+            watching = None if on_progress is None else asyncio.create_task(_watch(tournament, told))
             try:
                 if not self._is_interrupted:
                     self._playing = asyncio.create_task(tournament.play())
@@ -135,12 +138,12 @@ class Run(Generic[_Result_co]):
                     watching.cancel()
                     with contextlib.suppress(asyncio.CancelledError):
                         await watching
-            if on_progress is not None:
-                on_progress(progress_of(tournament))
+            told(progress_of(tournament))
             result = self._make_result(tournament, self.resume_command)
             self._write(self.folder / RESULT_NAME, result)
         runs = (run for contest in tournament.contests for run in contest.runs)
         self.warnings += dict.fromkeys(sentence for run in runs for sentence in run.not_exported())
+        _raise_first(told, watched)
         return result
 
     def interrupt(self) -> None:
@@ -160,6 +163,32 @@ class Run(Generic[_Result_co]):
             write_whole(path, result.model_dump_json(indent=2) + "\n")
         except OSError as error:
             self.unwritten.append(f"cannot write {path}: {error.strerror}")
+
+
+class _Guarded(Generic[_Value]):
+    """A callback from outside: its first error is kept for the end of the run and ends the calls, not the run.
+
+    Attributes:
+        error: the error, if there was one.
+    """
+
+    def __init__(self, callback: Callable[[_Value], None] | None) -> None:
+        self.error: Exception | None = None
+        self._callback = callback
+
+    def __call__(self, value: _Value) -> None:
+        if self._callback is None or self.error is not None:
+            return
+        try:
+            self._callback(value)
+        except Exception as error:
+            self.error = error
+
+
+def _raise_first(*callbacks: _Guarded[Any]) -> None:
+    for callback in callbacks:
+        if callback.error is not None:
+            raise callback.error
 
 
 async def _watch(tournament: Tournament, on_progress: OnProgress) -> None:
@@ -246,8 +275,10 @@ def play(
         bots: a player per seat: a built-in bot, a command, or ``tcp``; ``NAME=BOT`` gives it a name.
         out: a new or empty folder for logs and results; without one they are written to a temporary folder that is
             removed at the end.
-        on_progress: called several times a second while the contest is played, and once more at the end.
-        watch: called with every event of every match, in order: hands, actions, faults; it must not raise.
+        on_progress: called several times a second while the contest is played, and once more at the end. After an
+            error of its own it is not called again; the error is raised when the contest has ended.
+        watch: called with every event of every match, in order: hands, actions, faults; errors as for
+            `on_progress`.
         settings: see `Settings`.
 
     Raises:
@@ -400,10 +431,9 @@ async def _run_beside(run: Run[_Result], on_progress: OnProgress | None, watch: 
     here = asyncio.get_running_loop()
     there = new_event_loop()
 
-    def delivered(callback: Callable[[_Value], None] | None) -> Callable[[_Value], None] | None:
-        if callback is None:
-            return None
+    told, watched = _Guarded(on_progress), _Guarded(watch)
 
+    def delivered(callback: _Guarded[_Value]) -> Callable[[_Value], None]:
         def deliver(value: _Value) -> None:
             here.call_soon_threadsafe(callback, value)
 
@@ -411,14 +441,16 @@ async def _run_beside(run: Run[_Result], on_progress: OnProgress | None, watch: 
 
     def work() -> _Result:
         with asyncio.Runner(loop_factory=lambda: there) as runner:
-            return runner.run(run.play(delivered(on_progress), delivered(watch)))
+            return runner.run(run.play(on_progress and delivered(told), watch and delivered(watched)))
 
     thread = asyncio.create_task(asyncio.to_thread(work))
     try:
-        return await asyncio.shield(thread)
+        result = await asyncio.shield(thread)
     except asyncio.CancelledError:
         with contextlib.suppress(RuntimeError):
             # Its loop is closed when the run has just ended.
             there.call_soon_threadsafe(run.interrupt)
         await asyncio.wait([thread])
         raise
+    _raise_first(told, watched)
+    return result

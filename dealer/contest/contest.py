@@ -104,7 +104,7 @@ class Contest:
         Args:
             plan: what is run.
             workers: admits as many matches as may run at a time.
-            watch: called with the events of all matches; it must not raise.
+            watch: called with the events of all matches; an error would end the match.
         """
         self.plan = plan
         self.slots = plan.slots

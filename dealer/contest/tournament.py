@@ -38,7 +38,7 @@ class Tournament:
         Args:
             plan: what is played.
             on_ended: called with every contest that has ended.
-            watch: called with the events of all matches; it must not raise.
+            watch: called with the events of all matches; an error would end the match.
         """
         self.plan = plan
         workers = asyncio.Semaphore(plan.settled.workers)

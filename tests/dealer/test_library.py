@@ -115,13 +115,32 @@ def test_matches_over_tcp_are_watched_alike_and_inside_a_loop_from_its_thread(tm
     assert {thread for _, thread in there} == {threading.current_thread()}
 
 
-def test_an_error_of_the_callback_is_raised_when_the_run_has_ended(tmp_path: Path) -> None:
-    def fail(progress: dealer.Progress) -> None:
+@pytest.mark.parametrize("callback", ["on_progress", "watch"])
+@pytest.mark.parametrize("is_in_loop", [False, True])
+def test_an_error_of_a_callback_is_raised_when_the_run_has_ended(
+    tmp_path: Path, callback: str, is_in_loop: bool
+) -> None:
+    calls: list[object] = []
+
+    def fail(value: object) -> None:
+        calls.append(value)
         raise ZeroDivisionError
 
+    options: Any = {callback: fail, "out": "run", **FAST}
+
+    def play() -> object:
+        bots = ["calling", "random"]
+        return (
+            asyncio.run(dealer.play_async("kuhn", bots, **options))
+            if is_in_loop
+            else dealer.play("kuhn", bots, **options)
+        )
+
     with pytest.raises(ZeroDivisionError):
-        dealer.play("kuhn", ["calling", "random"], on_progress=fail, out="run", **FAST)
+        play()
+    assert len(calls) == 1
     assert (tmp_path / "run" / "match.b.log").read_text().splitlines()[-1].startswith("SCORE:")
+    assert json.loads((tmp_path / "run" / "result.json").read_text())["outcome"] == "finished"
 
 
 def test_what_cannot_be_played_raises_the_errors_of_the_tree(tmp_path: Path) -> None:
