@@ -1,19 +1,28 @@
-/* A complete ACPC player in C99 with POSIX sockets, for two-player limit games.
+/* A complete ACPC player in C99, for two-player limit games.
  *
  *     cc -std=c99 -o client client.c && ./client HOST PORT
+ *     gcc -std=c99 -o client client.c -lws2_32               (Windows; with Visual C: cl client.c ws2_32.lib)
  *
  * It raises once a round with an ace or a pair in its hole cards, and calls otherwise. Everything it knows it reads off
  * the dealer's line, MATCHSTATE:<position>:<hand>:<betting>:<cards>; docs/connect-a-bot.md explains the conversation.
  */
+#ifdef _WIN32
+#include <winsock2.h>
+#include <ws2tcpip.h>
+#else
 #define _POSIX_C_SOURCE 200112L
-
 #include <netdb.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <unistd.h>
+typedef int SOCKET;
+#define INVALID_SOCKET (-1)
+#define closesocket close
+#endif
+
+#include <stdio.h>
+#include <string.h>
 
 enum { MAX_LINE = 4096 };
 
@@ -23,21 +32,21 @@ static const int first_to_act[] = {1, 0, 0, 0};
 /* At most this many raises a round; the game allows 3 before the flop, 4 later. */
 static const int max_raises = 3;
 
-static int connect_to(const char *host, const char *port)
+static SOCKET connect_to(const char *host, const char *port)
 {
     struct addrinfo hints, *found, *at;
-    int connection = -1;
+    SOCKET connection = INVALID_SOCKET;
 
     memset(&hints, 0, sizeof hints);
     hints.ai_family = AF_UNSPEC;
     hints.ai_socktype = SOCK_STREAM;
     if (getaddrinfo(host, port, &hints, &found) != 0)
-        return -1;
-    for (at = found; at != NULL && connection < 0; at = at->ai_next) {
+        return INVALID_SOCKET;
+    for (at = found; at != NULL && connection == INVALID_SOCKET; at = at->ai_next) {
         connection = socket(at->ai_family, at->ai_socktype, at->ai_protocol);
-        if (connection >= 0 && connect(connection, at->ai_addr, at->ai_addrlen) != 0) {
-            close(connection);
-            connection = -1;
+        if (connection != INVALID_SOCKET && connect(connection, at->ai_addr, at->ai_addrlen) != 0) {
+            closesocket(connection);
+            connection = INVALID_SOCKET;
         }
     }
     freeaddrinfo(found);
@@ -45,17 +54,47 @@ static int connect_to(const char *host, const char *port)
 }
 
 /* Send all of a text; 0 when the dealer is gone. */
-static int send_text(int connection, const char *text)
+static int send_text(SOCKET connection, const char *text)
 {
-    size_t left = strlen(text);
+    int left = (int)strlen(text);
 
     while (left > 0) {
-        ssize_t sent = send(connection, text, left, 0);
+        int sent = (int)send(connection, text, left, 0);
         if (sent <= 0)
             return 0;
         text += sent;
-        left -= (size_t)sent;
+        left -= sent;
     }
+    return 1;
+}
+
+/* Read the next line without its end; 0 when the dealer has closed. TCP delivers bytes, not lines: what follows the
+ * line stays in the buffer. */
+static int read_line(SOCKET connection, char line[MAX_LINE])
+{
+    static char bytes[MAX_LINE];
+    static int count = 0, next = 0;
+    int length = 0;
+
+    for (;;) {
+        if (next == count) {
+            count = (int)recv(connection, bytes, sizeof bytes, 0);
+            next = 0;
+            if (count <= 0) {
+                count = 0;
+                return 0;
+            }
+        }
+        if (bytes[next] == '\n')
+            break;
+        if (length < MAX_LINE - 1)
+            line[length++] = bytes[next];
+        next++;
+    }
+    next++;
+    if (length > 0 && line[length - 1] == '\r')
+        length--;
+    line[length] = '\0';
     return 1;
 }
 
@@ -107,28 +146,32 @@ static int reply_to(const char *line)
 int main(int argc, char **argv)
 {
     char line[MAX_LINE], reply[MAX_LINE + 8];
-    FILE *from_dealer;
-    int connection;
+    SOCKET connection;
 
     if (argc < 3) {
         fprintf(stderr, "usage: %s HOST PORT\n", argv[0]);
         return 2;
     }
+#ifdef _WIN32
+    {
+        WSADATA about;
+        if (WSAStartup(MAKEWORD(2, 2), &about) != 0)
+            return 1;
+    }
+#else
     signal(SIGPIPE, SIG_IGN); /* a dealer that has gone is noticed by what send() returns */
+#endif
     connection = connect_to(argv[1], argv[2]);
-    from_dealer = connection < 0 ? NULL : fdopen(connection, "r");
-    if (from_dealer == NULL) {
+    if (connection == INVALID_SOCKET) {
         fprintf(stderr, "no dealer at %s port %s\n", argv[1], argv[2]);
         return 1;
     }
     if (!send_text(connection, "VERSION:2.0.0\r\n"))
         return 1;
 
-    /* TCP delivers bytes, not lines; fgets waits until a line is complete. */
-    while (fgets(line, sizeof line, from_dealer) != NULL) {
+    while (read_line(connection, line)) {
         int action;
 
-        line[strcspn(line, "\r\n")] = '\0';
         if (line[0] == '#' || line[0] == ';')
             continue;
         action = reply_to(line);
@@ -143,6 +186,6 @@ int main(int argc, char **argv)
                 break;
         }
     }
-    fclose(from_dealer);
+    closesocket(connection);
     return 0;
 }

@@ -8,8 +8,24 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 
-__all__ = ["LineFile"]
+__all__ = ["LineFile", "sync_to_disk"]
+
+
+def sync_to_disk(fd: int) -> None:
+    """Wait until what was written is on the disk; on macOS, fsync waits for the drive's own memory only.
+
+    Raises:
+        OSError: the system does not support that for this file.
+    """
+    if sys.platform == "darwin":
+        import fcntl
+
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(fd, fcntl.F_FULLFSYNC)
+            return
+    os.fsync(fd)
 
 
 class LineFile:
@@ -45,7 +61,7 @@ class LineFile:
     def sync(self) -> None:
         """Wait until everything written is on the disk, where the system supports that."""
         with contextlib.suppress(OSError):
-            os.fsync(self._fd)
+            sync_to_disk(self._fd)
 
     def _cut_off(self, count: int) -> None:
         try:

@@ -19,6 +19,7 @@ from dealer.contest.config import Command, Conditions, RunConfig
 from dealer.contest.schedule import Format, Seating, number_of_seatings
 from dealer.errors import ConfigError, SettingProblem
 from dealer.match.faults import FaultPolicy
+from dealer.table.door import MOST_SEATS
 from dealer.table.players import Player, PlayerKind, game_refusal, parse_player, unique_names
 from engine import Game
 from logs.errors import UnsupportedGameError
@@ -195,6 +196,9 @@ def _check(
             f"{largest} players can sit in {seatings:,} orders, more than {_MOST_SEATINGS}; "
             f"their rotations are {largest}",
         )
+    at_once = largest * (workers if isinstance(stop, FixedHands) else max(workers, seatings))
+    if MOST_SEATS is not None and at_once > MOST_SEATS and not config.in_process:
+        raise _problem("workers", f"{at_once} bots at a time are more than the {MOST_SEATS} that this system can serve")
     if not isinstance(stop, FixedHands) and seatings * largest > _MOST_PROCESSES:
         raise _problem(
             "stop",

@@ -17,12 +17,15 @@ from pathlib import Path
 from typing import IO
 
 from dealer.errors import FolderBusyError, FolderTakenError, LaunchError
+from logs.line_file import sync_to_disk
 
 __all__ = ["RunLock", "new_folder", "write_whole"]
 
 CONFIG_NAME = "run.toml"
 RESULT_NAME = "result.json"
 _LOCK_NAME = "run.lock"
+IS_WINDOWS = os.name == "nt"
+PAUSES_S = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 
 def new_folder(asked: Path | None, names: Sequence[str]) -> Path:
@@ -60,11 +63,29 @@ def write_whole(path: Path, text: str) -> None:
         with new.open("w", encoding="utf-8", newline="\n") as file:
             file.write(text)
             file.flush()
-            os.fsync(file.fileno())
-        new.replace(path)
+            sync_to_disk(file.fileno())
+        _replace(new, path)
     except OSError:
         new.unlink(missing_ok=True)
         raise
+    if not IS_WINDOWS:
+        # The new name is on the disk when the folder is; some file systems know no such thing.
+        with contextlib.suppress(OSError):
+            folder = os.open(path.parent, os.O_RDONLY)
+            try:
+                sync_to_disk(folder)
+            finally:
+                os.close(folder)
+
+
+def _replace(new: Path, path: Path) -> None:
+    """Put a file in the place of another; Windows refuses that while somebody, such as a virus scanner, reads it."""
+    for pause_s in PAUSES_S if IS_WINDOWS else ():
+        with contextlib.suppress(PermissionError):
+            new.replace(path)
+            return
+        time.sleep(pause_s)
+    new.replace(path)
 
 
 class RunLock:

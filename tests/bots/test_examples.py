@@ -72,13 +72,33 @@ def test_the_snippet_of_the_package(tmp_path: Path, program_env: dict[str, str])
     assert script.replies == ["c", "r", "c"]  # raises on the flop with a pair of aces
 
 
-@pytest.fixture(scope="module")
-def c_client(tmp_path_factory: pytest.TempPathFactory) -> Path:
+WINSOCK = """
+#define _POSIX_C_SOURCE 200112L
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+typedef int SOCKET;
+typedef struct { int version; } WSADATA;
+#define INVALID_SOCKET (-1)
+#define MAKEWORD(low, high) ((high) << 8 | (low))
+#define closesocket close
+static int WSAStartup(int version, WSADATA *about) { about->version = version; return 0; }
+"""
+"""What the client uses of Windows, made of what there is here."""
+
+
+@pytest.fixture(scope="module", params=["posix", "winsock"])
+def c_client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     if COMPILER is None or sys.platform == "win32":
         pytest.skip("no C compiler for POSIX here")
-    program = tmp_path_factory.mktemp("c") / "client"
+    folder = tmp_path_factory.mktemp("c")
+    program = folder / "client"
     source = Path(__file__).resolve().parents[2] / "examples" / "client.c"
     command = [COMPILER, "-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-o", str(program), str(source)]
+    if request.param == "winsock":
+        (folder / "winsock2.h").write_text(WINSOCK)
+        (folder / "ws2tcpip.h").touch()
+        command += ["-D_WIN32", f"-I{folder}"]
     compiled = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert compiled.returncode == 0, compiled.stderr
     return program
