@@ -36,6 +36,15 @@ def test_a_seat_for_somebody_else_is_played_once(tmp_path: Path) -> None:
     assert asked.contests[0].seating is Seating.ROTATIONS
 
 
+def test_no_more_seats_than_the_system_can_serve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on Windows, where a process can wait for 512 sockets only."""
+    monkeypatch.setattr("dealer.contest.settling.MOST_SEATS", 240)
+    planned(tmp_path / "one", workers=120)
+    planned(tmp_path / "two", workers=1, in_process=True)
+    with pytest.raises(ConfigError, match="workers: 242 bots at a time are more than the 240 that this system can"):
+        planned(tmp_path / "three", workers=121)
+
+
 def test_more_workers_than_seatings_cut_the_hands(tmp_path: Path) -> None:
     plan = planned(tmp_path, workers=5, hands=100)
     assert plan.contests[0].slices == 3
