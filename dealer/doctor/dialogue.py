@@ -33,19 +33,12 @@ __all__ = ["Dialogue", "OnLine"]
 OnLine: TypeAlias = Callable[[bool, bytes], None]
 """Called with every line: whether the bot sent it, and its bytes."""
 
-_STRADDLE_BYTES: Final = 7
-_PIECE_PAUSE_S: Final = 0.0005
-"""Pause between the pieces of a line: a bot that waits for bytes wakes up and sees the piece alone."""
+_STRADDLE_BYTES, _FIRST_LINES = 7, 4
+"""How long the pieces of straddled lines are; how many lines are sent slowly, as a bot is slow just after its start."""
 
-_LINE_PAUSE_S: Final = 0.001
-"""Pause between two lines that are to be seen alone."""
-
-_FIRST_PAUSE_S: Final = 0.02
-_FIRST_LINES: Final = 4
-"""This many lines are sent at a slower pace: a bot is slow just after its start."""
-
-_LAST_PIECE_PAUSE_S: Final = 0.05
-"""Pause before the LF of a line: a bot that takes CR for the end answers in this time."""
+_PIECE_PAUSE_S, _LINE_PAUSE_S, _FIRST_PAUSE_S, _LAST_PIECE_PAUSE_S = 0.0005, 0.001, 0.02, 0.05
+"""Pauses after which a bot has seen what came before them: a piece of a line, a line, one of the first lines, and all
+of a line but its LF (a bot that takes CR for the end answers in this time)."""
 
 _COMMENTS: Final = (b"# a line for people\r\n", b"; MATCHSTATE:0:0:f:|\r\n", b"#\r\n")
 

@@ -35,11 +35,8 @@ __all__ = [
     "examine_bot",
 ]
 
-MOST_SILENCES: Final = 3
-"""The examination stops after this many unanswered questions."""
-
-MOST_WITHOUT_ANSWER: Final = 3
-"""The examination stops after this many connections without a single answer."""
+MOST_SILENCES, MOST_WITHOUT_ANSWER = 3, 3
+"""The examination stops after so many unanswered questions, and connections without a single answer."""
 
 _DEATH_NOTICE_S: Final = 2.0
 """How long to wait for the exit code of a bot that has closed the connection."""
@@ -222,8 +219,8 @@ class Examination:
             # Already reported; checking again would cost the whole timeout again.
             return
         has_closed = dialogue.read_to_the_end()
-        how = visit.wait_for_exit(self._setup.timeout_s if self._host.watches_exit else 0.0)
-        if how.code is None and (self._host.watches_exit or not has_closed):
+        how = visit.wait_for_exit(self._setup.timeout_s if self._host.can_start else 0.0)
+        if how.code is None and (self._host.can_start or not has_closed):
             self._find_lingering(dialogue, how, has_closed=has_closed)
         elif how.code is not None and how.code < 0:
             self._find_crash(dialogue, how.code, how.last_lines, "after the dealer had closed", is_over=True)

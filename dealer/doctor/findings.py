@@ -10,7 +10,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias, cast
 
 __all__ = ["Finding", "FindingGroup", "Findings", "Kind", "Problem", "Severity", "SeverityWord"]
 
@@ -21,21 +21,12 @@ SeverityWord: TypeAlias = Literal["note", "warning", "error"]
 class Severity(enum.IntEnum):
     """How bad a finding is; larger is worse."""
 
-    NOTE = 1
-    WARNING = 2
-    ERROR = 3
+    NOTE, WARNING, ERROR = 1, 2, 3
 
     @property
     def word(self) -> SeverityWord:
         """The word for it in reports."""
-        return _WORDS[self]
-
-
-_WORDS: Final[dict[Severity, SeverityWord]] = {
-    Severity.NOTE: "note",
-    Severity.WARNING: "warning",
-    Severity.ERROR: "error",
-}
+        return cast(SeverityWord, self.name.lower())
 
 
 class Kind(enum.Enum):

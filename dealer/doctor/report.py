@@ -60,7 +60,7 @@ class SituationReport(BaseModel):
 
 
 class DoctorReport(BaseModel):
-    """The result of an examination."""
+    """The result of an examination; of `errors`, `warnings` and `notes`, each kind counts once."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -69,9 +69,9 @@ class DoctorReport(BaseModel):
     game: str
     seed: int
     result: Result = Field(description="sound: nothing worse than a warning; faulty: an error was found")
-    errors: int = Field(description="number of kinds of errors found")
-    warnings: int = Field(description="number of kinds of warnings found")
-    notes: int = Field(description="number of kinds of notes found")
+    errors: int
+    warnings: int
+    notes: int
     situations: list[SituationReport]
     findings: list[FindingReport]
     hands: int

@@ -31,11 +31,9 @@ __all__ = [
     "middle_of_a_long_hand",
 ]
 
-_FEW: Final = 3
-"""Number of hands if not every position has to be tried."""
-
-_RESUMED_AT: Final = 999_998
-"""Number of a resumed match's first hand: two hands later it has one more digit."""
+_FEW, _RESUMED_AT = 3, 999_998
+"""How many hands there are if not every position has to be tried; the first hand of a resumed match: two hands later its
+number has one more digit."""
 
 
 class Delivery(enum.Enum):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
@@ -74,12 +75,8 @@ class Host(Protocol):
     """The source of the bot's connections."""
 
     @property
-    def watches_exit(self) -> bool:
-        """Whether the end of the bot's process can be observed."""
-
-    @property
     def can_start(self) -> bool:
-        """Whether the bot connects again without somebody else's help."""
+        """Whether the process is ours: it connects again whenever we like, and its end can be observed."""
 
     def receive_bot(self) -> Visit | Absence:
         """Start the bot if it is ours to start, and wait for it.
@@ -141,56 +138,47 @@ class SocketWire:
         self._connection.close()
 
 
+@dataclass(frozen=True, slots=True)
 class _SocketVisit:
     """A connection over TCP to a bot that is our process, or somebody else's."""
 
-    def __init__(self, connection: socket.socket, process: BotProcess | None) -> None:
-        self.wire = SocketWire(connection)
-        self._process = process
+    wire: SocketWire
+    process: BotProcess | None
 
     def hang_up(self) -> None:
         self.wire.hang_up()
 
     def wait_for_exit(self, timeout_s: float) -> Exit:
-        return _exit_of(self._process, timeout_s)
+        return _exit_of(self.process, timeout_s)
 
     def close(self) -> None:
         self.wire.close()
-        if self._process is not None:
-            self._process.stop()
+        if self.process is not None:
+            self.process.stop()
 
 
+@dataclass(slots=True)
 class BotHost:
-    """Receives the bot that a `Player` describes. Call `close` at the end, or use it in a ``with`` block."""
+    """Receives the bot that a `Player` describes. Call `close` at the end, or use it in a ``with`` block.
 
-    def __init__(
-        self,
-        player: Player,
-        setup: ExaminationSetup,
-        game_name: str,
-        folder: Path,
-        address: tuple[str, int],
-        on_waiting: Callable[[str, int], None],
-    ) -> None:
-        """Prepare; opens and starts nothing yet.
+    Attributes:
+        player: the bot.
+        setup: how long to wait for the connection, and the seed of a built-in bot's random decisions.
+        game_name: the name of the game that the bot is given.
+        folder: folder for the bot's output.
+        address: host and port to listen on; port 0 takes a free one.
+        on_waiting: called with address and port when the doctor waits for a client that somebody else starts.
+    """
 
-        Args:
-            player: the bot.
-            setup: how long to wait for the connection, and the seed of a built-in bot's random decisions.
-            game_name: the name of the game that the bot is given.
-            folder: folder for the bot's output.
-            address: host and port to listen on; port 0 takes a free one.
-            on_waiting: called with address and port when the doctor waits for a client that somebody else starts.
-        """
-        self._player = player
-        self._setup = setup
-        self._game_name = game_name
-        self._folder = folder
-        self._address = address
-        self._on_waiting = on_waiting
-        self._listener: socket.socket | None = None
-        self._visits: list[_SocketVisit] = []
-        self._started = 0
+    player: Player
+    setup: ExaminationSetup
+    game_name: str
+    folder: Path
+    address: tuple[str, int]
+    on_waiting: Callable[[str, int], None]
+    _listener: socket.socket | None = None
+    _visits: list[_SocketVisit] = field(default_factory=list)
+    _started: int = 0
 
     def __enter__(self) -> BotHost:
         return self
@@ -199,14 +187,9 @@ class BotHost:
         self.close()
 
     @property
-    def watches_exit(self) -> bool:
-        """Whether the process is ours."""
-        return self._player.kind is not PlayerKind.TCP
-
-    @property
     def can_start(self) -> bool:
         """Whether the process is ours."""
-        return self._player.kind is not PlayerKind.TCP
+        return self.player.kind is not PlayerKind.TCP
 
     def receive_bot(self) -> Visit | Absence:
         """Start the bot if it is ours to start, and wait for it."""
@@ -214,17 +197,17 @@ class BotHost:
         host, port = listener.getsockname()[:2]
         process: BotProcess | None = None
         try:
-            if self._player.kind is PlayerKind.TCP:
-                self._on_waiting(host, port)
+            if self.player.kind is PlayerKind.TCP:
+                self.on_waiting(host, port)
             else:
                 self._started += 1
                 process = BotProcess(
-                    self._player,
+                    self.player,
                     host=host,
                     port=port,
-                    game=self._game_name,
-                    seed=self._setup.seed,
-                    output_path=self._folder / f"bot{self._started}.out",
+                    game=self.game_name,
+                    seed=self.setup.seed,
+                    output_path=self.folder / f"bot{self._started}.out",
                 )
             connection = self._accept(listener, process)
         except BaseException:
@@ -239,7 +222,7 @@ class BotHost:
             if process is not None:
                 process.stop()
             return connection
-        visit = _SocketVisit(connection, process)
+        visit = _SocketVisit(SocketWire(connection), process)
         self._visits.append(visit)
         return visit
 
@@ -255,13 +238,13 @@ class BotHost:
     def _listen(self) -> socket.socket:
         if self._listener is None:
             try:
-                self._listener = socket.create_server(self._address)
+                self._listener = socket.create_server(self.address)
             except OSError as error:
-                raise ListenError(*self._address, Seat(0), error.strerror or error) from None
+                raise ListenError(*self.address, Seat(0), error.strerror or error) from None
         return self._listener
 
     def _accept(self, listener: socket.socket, process: BotProcess | None) -> socket.socket | Absence:
-        start_s, limit_s = time.monotonic(), self._setup.start_timeout_s
+        start_s, limit_s = time.monotonic(), self.setup.start_timeout_s
         listener.settimeout(_POLL_S)
         while True:
             # Asked before accepting: a bot that ends right after connecting is still accepted here.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from dealer.errors import UnreadLinesError
 from dealer.table.door import WOULD_BLOCK
@@ -13,86 +14,53 @@ from engine import Seat
 __all__ = ["Connection"]
 
 
+@dataclass(slots=True, eq=False)
 class Connection:
     """The socket of one seat; knows nothing of the match.
 
     Attributes:
-        seat: whose it is. host: the address of the player.
+        seat: whose it is. sock: the socket, not blocking. host: the address of the player.
+        loop: where it is watched.
+        queue: has this connection flushed later.
+        max_unsent_bytes: how much may wait to be sent.
+        on_broken: told of an error when flushing.
+        on_drained: called when bytes that had to wait have been sent.
         recv: reads from the socket.
         eof: set when the player has closed its side; it is not read any more.
         is_read: whether the socket is watched for input.
     """
 
-    __slots__ = (
-        "_held",
-        "_is_queued",
-        "_is_writing",
-        "_loop",
-        "_max_unsent_bytes",
-        "_on_broken",
-        "_on_drained",
-        "_queue",
-        "_send_some",
-        "_sock",
-        "_unsent",
-        "eof",
-        "host",
-        "is_read",
-        "recv",
-        "seat",
-    )
+    seat: Seat
+    sock: socket.socket
+    host: str
+    loop: MatchLoop
+    queue: Callable[[Waiting], None]
+    max_unsent_bytes: int
+    on_broken: Callable[[Seat, OSError], None]
+    on_drained: Callable[[], None]
+    recv: Callable[[int], bytes] = field(init=False)
+    eof: bool = False
+    is_read: bool = False
+    _send_some: Callable[[bytes], int] = field(init=False)
+    _is_writing: bool = False
+    _unsent: bytearray = field(default_factory=bytearray)
+    _held: bytes = b""
+    _is_queued: bool = False
 
-    def __init__(
-        self,
-        seat: Seat,
-        sock: socket.socket,
-        host: str,
-        loop: MatchLoop,
-        queue: Callable[[Waiting], None],
-        max_unsent_bytes: int,
-        on_broken: Callable[[Seat, OSError], None],
-        on_drained: Callable[[], None],
-    ) -> None:
-        """Take a connected socket.
-
-        Args:
-            seat: whose it is.
-            sock: the socket, not blocking.
-            host: the address of the player.
-            loop: where it is watched.
-            queue: has this connection flushed later.
-            max_unsent_bytes: how much may wait to be sent.
-            on_broken: told of an error when flushing.
-            on_drained: called when bytes that had to wait have been sent.
-        """
-        self.seat = seat
-        self.host = host
-        self.recv = sock.recv
-        self.eof = False
-        self.is_read = False
-        self._sock = sock
-        self._send_some = sock.send
-        self._loop = loop
-        self._queue = queue
-        self._max_unsent_bytes = max_unsent_bytes
-        self._on_broken = on_broken
-        self._on_drained = on_drained
-        self._is_writing = False
-        self._unsent = bytearray()
-        self._held = b""
-        self._is_queued = False
+    def __post_init__(self) -> None:
+        self.recv, self._send_some = self.sock.recv, self.sock.send
 
     def start_reading(self, on_readable: Callable[[], None]) -> None:
         """Call back whenever there is something to read."""
         if not self.is_read and not self.eof:
             self.is_read = True
-            self._loop.watch(self._sock, on_readable)
+            self.loop.watch(self.sock, on_readable)
 
     def stop_reading(self) -> None:
         """Leave what comes in the socket."""
         if self.is_read:
             self.is_read = False
-            self._loop.unwatch(self._sock)
+            self.loop.unwatch(self.sock)
 
     def write(self, data: bytes, is_asked: bool) -> None:
         """Send a question now; anything else soon, or with the next question when coalescing."""
@@ -107,7 +75,7 @@ class Connection:
             self._held = data
             if not self._is_queued:
                 self._is_queued = True
-                self._queue(self)
+                self.queue(self)
 
     def flush(self) -> None:
         """Send what is held back, unless it has gone out with a question."""
@@ -117,7 +85,7 @@ class Connection:
             try:
                 self._send(data)
             except OSError as error:
-                self._on_broken(self.seat, error)
+                self.on_broken(self.seat, error)
 
     def _send(self, data: bytes) -> None:
         if not self._unsent:
@@ -129,15 +97,15 @@ class Connection:
                 return
             data = data[sent:]
         self._unsent += data
-        if len(self._unsent) > self._max_unsent_bytes:
+        if len(self._unsent) > self.max_unsent_bytes:
             raise UnreadLinesError
         if not self._is_writing:
             self._is_writing = True
-            self._loop.add_writer(self._sock, self._on_writable)
+            self.loop.add_writer(self.sock, self._on_writable)
 
     def _on_writable(self) -> None:
         try:
-            sent = self._sock.send(self._unsent)
+            sent = self.sock.send(self._unsent)
         except WOULD_BLOCK:
             return
         except OSError:
@@ -145,8 +113,8 @@ class Connection:
         del self._unsent[:sent]
         if not self._unsent:
             self._is_writing = False
-            self._loop.remove_writer(self._sock)
-            self._on_drained()
+            self.loop.remove_writer(self.sock)
+            self.on_drained()
 
     @property
     def has_unsent(self) -> bool:
@@ -158,13 +126,13 @@ class Connection:
         self._held = b""
         self.stop_reading()
         if self._is_writing:
-            self._loop.remove_writer(self._sock)
+            self.loop.remove_writer(self.sock)
         try:
             # Unread bytes would turn the close into a reset, and the player might lose the last state.
-            self._sock.shutdown(socket.SHUT_WR)
+            self.sock.shutdown(socket.SHUT_WR)
             for _ in range(16):
-                if not self._sock.recv(1 << 16):
+                if not self.sock.recv(1 << 16):
                     break
         except OSError:
             pass
-        self._sock.close()
+        self.sock.close()

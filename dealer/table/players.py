@@ -25,6 +25,15 @@ from engine import Game
 
 __all__ = ["Player", "PlayerKind", "game_refusal", "make_player", "parse_player", "unique_names"]
 
+
+class PlayerKind(enum.Enum):
+    """Where a player comes from."""
+
+    PYTHON = "Python"
+    COMMAND = "command"
+    TCP = "tcp"
+
+
 _NAMED = re.compile(r"([A-Za-z0-9_.-]+)=(.+)", re.DOTALL)
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.+-]+")
 _MOST_NAME_LETTERS = 64
@@ -34,14 +43,6 @@ _INTERPRETERS = re.compile(
 )
 _WRAPPERS = re.compile(r"(?i)nice|ionice|nohup|env|time|timeout|stdbuf|taskset|setsid|wine|uv|run")
 """Programs that start another, as interpreters do: a player is named after what they start."""
-
-
-class PlayerKind(enum.Enum):
-    """Where a player comes from."""
-
-    PYTHON = "Python"
-    COMMAND = "command"
-    TCP = "tcp"
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,8 +89,6 @@ class LocalHost:
         visits: all there were.
     """
 
-    watches_exit = True
-
     def __init__(self, make: Callable[[Game], Speaker], game: Game, *, can_start: bool = True) -> None:
         self.can_start = can_start
         self.visits: list[LocalVisit] = []

@@ -223,7 +223,7 @@ def test_a_vanished_peer_is_looked_for() -> None:
         await playing.awaits(1)
         connection = playing.connections._connections[0]
         assert connection is not None
-        assert connection._sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+        assert connection.sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
         assert playing.task is not None
         playing.task.cancel()
         await asyncio.gather(playing.task, return_exceptions=True)
