@@ -32,8 +32,8 @@ __all__ = [
 ]
 
 _FEW, _RESUMED_AT = 3, 999_998
-"""How many hands there are if not every position has to be tried; the first hand of a resumed match: two hands later its
-number has one more digit."""
+"""How many hands there are if not every position has to be tried; the first hand of a resumed match, whose number has
+one more digit two hands later."""
 
 
 class Delivery(enum.Enum):
