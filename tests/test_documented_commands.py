@@ -48,6 +48,18 @@ PLACEHOLDERS = {
     "PATH": "the reference dealer, which is not shipped",
 }
 SYNOPSIS = re.compile(r"(^|\s)\[|\.\.\.|\S\|\S|…")
+WEAK = """
+from bots import Bot, run
+
+class Weak(Bot):
+    def act(self, view):
+        if view.can_raise and view.round == 0 and view.max_raise_hand_total > 1000 and not view.raises_this_round:
+            return view.raise_to(view.max_raise_hand_total - 100)
+        return view.fold() if view.can_fold else view.call()
+
+run(Weak())
+"""
+"""A bot that loses so much that sequential tests are short."""
 READING = ("stats", "report", "export", "gate", "resume")
 
 
@@ -61,6 +73,11 @@ class Documented:
 
     def __str__(self) -> str:
         return f"{self.document.name}: {self.text}"
+
+
+def _program(part: str) -> str:
+    """The program of a command, behind the variables that are set for it."""
+    return re.sub(r"^([A-Z_]+=\S* )+", "", part).split()[0] if part.strip() else ""
 
 
 def documented(document: Path) -> Iterator[Documented]:
@@ -77,7 +94,7 @@ def documented(document: Path) -> Iterator[Documented]:
         else:
             continue
         text = re.split(r"\s{2,}# ", text)[0].strip()
-        if text.split(" ")[0] in (*OURS, *NOT_OURS, "./client"):
+        if _program(text) in (*OURS, *NOT_OURS, "./client"):
             yield Documented(document, number, text)
 
 
@@ -87,9 +104,9 @@ RUNNABLE = [
     for command in COMMANDS
     if not SYNOPSIS.search(command.text)
     and not PLACEHOLDERS.keys() & set(command.text.split())
-    and any(part.split()[0] in OURS for part in command.text.split(" && "))
+    and any(_program(part) in OURS for part in command.text.split(" && "))
 ]
-LONG = [command for command in RUNNABLE if re.search(r"\barena (play|tournament|bench|doctor)\b", command.text)]
+LONG = [command for command in RUNNABLE if re.search(r"\barena (play|deal|tournament|bench|doctor)\b", command.text)]
 """They are shortened, and run in their full length by the slow twins."""
 FOR_HOURS = [command for command in LONG if "docs/strength/" in command.text]
 
@@ -101,7 +118,7 @@ FOR_HOURS = [command for command in LONG if "docs/strength/" in command.text]
 def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of New against Old."""
     folder = tmp_path_factory.mktemp("documented") / "run"
-    play("nolimit", ["New=calling", "Old=folding"], hands=150, seed=7, in_process=True, out=str(folder))
+    play("limit", ["New=raising", "Old=random"], hands=300, seed=7, in_process=True, out=str(folder))
     return folder
 
 
@@ -128,10 +145,10 @@ def _lay_out(folder: Path, words: list[str], run: Path) -> None:
 def _lay_out_one(folder: Path, name: str, class_name: str, run: Path, reads: bool) -> None:
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    if name.endswith((".py", ".sh", "client")):
+    if name.endswith((".py", ".sh")):
         code = _classes()[class_name or {"my_bot.py": "PairRaiser", "careful.py": "Careful"}.get(name, "PairRaiser")]
         if "old" in name:
-            code = "from bots import run\nfrom bots.registry import make_bot\nrun(make_bot('folding'))\n"
+            code = WEAK
         if name.endswith(".py"):
             path.write_text(f"#!{sys.executable}\n{code}")
         else:
@@ -139,7 +156,8 @@ def _lay_out_one(folder: Path, name: str, class_name: str, run: Path, reads: boo
             path.write_text(f'#!/bin/sh\nexec {sys.executable} {path.with_suffix(".code")} "$@"\n')
         path.chmod(0o755)
     elif name.endswith(".game"):
-        shutil.copy(ROOT / "engine" / "games" / "kuhn.limit.2p.game", path)
+        shipped = ROOT / "engine" / "games" / name
+        shutil.copy(shipped if shipped.exists() else shipped.with_name("kuhn.limit.2p.game"), path)
     elif name.endswith(".log.xz"):
         log = log_of_2012("2p.limit.h1000.r0") if "*" in name else (run / "match.a.log").read_text("utf-8")
         (folder / name.replace("*", "old")).write_bytes(lzma.compress(log.encode()))
@@ -173,35 +191,44 @@ def _run(command: Documented, folder: Path, run: Path, more: list[str]) -> None:
 
 def _play(words: list[str], folder: Path, environment: dict[str, str], more: list[str]) -> None:
     """Run a command, with the client or the dealer that it waits for."""
-    client = dealer = None
+    clients: list[Program] = []
+    dealer = None
     if "HOST" in words:
-        game = words[words.index("--game") + 1]
-        dealer = ThreadDealer(MockDealer(game).ask("MATCHSTATE:1:0::|AhAd")).start()
+        dealer = ThreadDealer(MockDealer(words[words.index("--game") + 1]).ask("MATCHSTATE:1:0::|AhAd")).start()
         values = {"HOST": "127.0.0.1", "PORT": str(dealer.port)}
         words = [values.get(word, word) for word in words]
-    if "--port" in words:
-        words[words.index("--port") + 1] = str(free_ports(1)[0])
+    for option in ("--port", "--ports"):
+        if option in words:
+            at = words.index(option) + 1
+            words[at] = ",".join(map(str, free_ports(words[at].count(",") + 1)))
     program = start([*OURS[words[0]], *words[1:], *more], cwd=folder, env=program_env(**environment))
     try:
-        if "tcp" in words:
-            client = start([*ARENA, "bot", "calling", *_address(program)], cwd=folder, env=program_env())
-        out, err = program.communicate(timeout=600)
+        game = ["--game", words[2]] if words[1] in ("play", "deal") and len(words) > 2 else []
+        for address in _addresses(program, words):
+            clients.append(start([*ARENA, "bot", "calling", *address, *game], cwd=folder, env=program_env()))
+        out, err = program.communicate(timeout=3600)
         assert program.wait() == 0, (out.decode(), err.decode())
     finally:
         program.kill()
-        if client is not None:
+        for client in clients:
             client.communicate(timeout=PATIENCE_S)
     if dealer is not None:
         dealer.join()
 
 
-def _address(program: Program) -> tuple[str, str]:
-    """Where a program waits for a client, as it says itself."""
+def _addresses(program: Program, words: list[str]) -> list[tuple[str, str]]:
+    """Where a program waits for clients, as it says itself."""
+    assert program.stdout is not None
     assert program.stderr is not None
-    while line := program.stderr.readline().decode():
-        if found := re.search(r" at (\S+):(\d+)", line):
-            return found[1], found[2]
-    raise AssertionError("it ended before a client could connect")
+    if words[0] == "acpc-dealer":
+        return [("127.0.0.1", port) for port in program.stdout.readline().decode().split()]
+    awaited = sum(re.fullmatch(r"(\w+=)?tcp", word) is not None for word in words)
+    found: list[tuple[str, str]] = []
+    while len(found) < awaited:
+        line = program.stderr.readline().decode()
+        assert line, "it ended before its clients could connect"
+        found = re.findall(r" at (\S+):(\d+)", line)
+    return [("127.0.0.1" if host == "0.0.0.0" else host, port) for host, port in found]
 
 
 @pytest.mark.parametrize("command", [command for command in RUNNABLE if "arena bench" not in command.text], ids=str)
@@ -244,7 +271,7 @@ def test_commands_and_options_exist(document: Path) -> None:
     for name in ("dealer", "evaluator", "export", "startup"):
         anywhere |= _options_of("arena", "bench", name)
     for text in _mentioned(document):
-        for part in re.split(r" && | \| ", text):
+        for part in re.split(r" && | \|+ ", text):
             words = part.split()
             if words[0] == "arena" and len(words) > 1 and not words[1].startswith("-"):
                 assert words[1] in commands, f"there is no command {part!r}"
