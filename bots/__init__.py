@@ -11,15 +11,18 @@
 With ``run(PairRaiser())`` at its end, the file is a program that plays: ``python my_bot.py HOST PORT``.
 """
 
-from importlib.machinery import SourceFileLoader as _Loader
+from importlib.machinery import PathFinder as _PathFinder
+from importlib.util import find_spec as _find_spec
+from importlib.util import module_from_spec as _module_of
 from os.path import dirname as _dirname
 from os.path import join as _join
-from types import ModuleType as _Module
 from typing import TYPE_CHECKING, Any
 
-_shadowing = _Module("engine.shadowing")
-_shadowing.__file__ = _join(_dirname(__path__[0]), "engine", "shadowing.py")
-_Loader(_shadowing.__name__, _shadowing.__file__).exec_module(_shadowing)
+# By its place, as another `engine` may hide ours; by its name in a frozen program, which has no places.
+_spec = _PathFinder.find_spec("engine.shadowing", [_join(_dirname(__path__[0]), "engine")])
+_spec = _spec or _find_spec("engine.shadowing")
+_shadowing = _module_of(_spec)  # type: ignore[arg-type]
+_spec.loader.exec_module(_shadowing)  # type: ignore[union-attr]
 
 # Not logs and dealer: a playing bot needs neither, so a file of that name beside it does no harm.
 with _shadowing.ours("engine", "protocol"):

@@ -18,10 +18,11 @@ from __future__ import annotations
 
 import importlib
 import logging
-from importlib.machinery import SourceFileLoader as _Loader
+from importlib.machinery import PathFinder as _PathFinder
+from importlib.util import find_spec as _find_spec
+from importlib.util import module_from_spec as _module_of
 from os.path import dirname as _dirname
 from os.path import join as _join
-from types import ModuleType as _Module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -95,9 +96,11 @@ _HOMES = (
 )
 """The modules that the names come from, light ones first."""
 
-_shadowing = _Module("engine.shadowing")
-_shadowing.__file__ = _join(_dirname(__path__[0]), "engine", "shadowing.py")
-_Loader(_shadowing.__name__, _shadowing.__file__).exec_module(_shadowing)
+# By its place, as another `engine` may hide ours; by its name in a frozen program, which has no places.
+_spec = _PathFinder.find_spec("engine.shadowing", [_join(_dirname(__path__[0]), "engine")])
+_spec = _spec or _find_spec("engine.shadowing")
+_shadowing = _module_of(_spec)  # type: ignore[arg-type]
+_spec.loader.exec_module(_shadowing)  # type: ignore[union-attr]
 _ours = _shadowing.ours("engine", "protocol", "logs", "bots", "dealer")
 _ours.check()
 

@@ -39,8 +39,10 @@ class ours:
             ImportError: as on entry.
         """
         for package in self._packages:
-            found, expected = _origin(package), os.path.join(_HOME, package, "__init__.py")
-            if found is None or found == expected or os.path.realpath(found) == os.path.realpath(expected):
+            # A module may be source or bytecode, in a folder or in a zip file: only where it lies is compared.
+            found, expected = _origin(package), os.path.join(_HOME, package)
+            folder = os.path.dirname(found or expected)
+            if found is None or folder == expected or os.path.realpath(folder) == os.path.realpath(expected):
                 continue
             if owner := _owner(package, found):
                 problem = (

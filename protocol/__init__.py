@@ -17,14 +17,17 @@ Sessions take bytes and give events; match states, actions and game definitions 
     b'MATCHSTATE:0:0::Ks|:c\r\n'
 """
 
-from importlib.machinery import SourceFileLoader as _Loader
+from importlib.machinery import PathFinder as _PathFinder
+from importlib.util import find_spec as _find_spec
+from importlib.util import module_from_spec as _module_of
 from os.path import dirname as _dirname
 from os.path import join as _join
-from types import ModuleType as _Module
 
-_shadowing = _Module("engine.shadowing")
-_shadowing.__file__ = _join(_dirname(__path__[0]), "engine", "shadowing.py")
-_Loader(_shadowing.__name__, _shadowing.__file__).exec_module(_shadowing)
+# By its place, as another `engine` may hide ours; by its name in a frozen program, which has no places.
+_spec = _PathFinder.find_spec("engine.shadowing", [_join(_dirname(__path__[0]), "engine")])
+_spec = _spec or _find_spec("engine.shadowing")
+_shadowing = _module_of(_spec)  # type: ignore[arg-type]
+_spec.loader.exec_module(_shadowing)  # type: ignore[union-attr]
 
 with _shadowing.ours("engine"):
     from protocol.actions import format_action

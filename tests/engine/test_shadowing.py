@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import py_compile
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -142,3 +144,61 @@ def test_a_distribution_that_has_overwritten_ours_is_named(
 def test_other_failures_pass_unchanged() -> None:
     with pytest.raises(ZeroDivisionError), ours(*PACKAGES):
         raise ZeroDivisionError
+
+
+# ---- installations without files
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+@pytest.mark.parametrize("ending", [".py", ".pyc"])
+def test_packages_in_a_zip_file_are_found_and_guarded(tmp_path: Path, package: str, ending: str) -> None:
+    """Source and bytecode alike; what stands in front of the zip file is named."""
+    archive = tmp_path / "arena.zip"
+    with zipfile.ZipFile(archive, "w") as zipped:
+        for each in PACKAGES:
+            for path in (ROOT / each).rglob("*.py"):
+                name = path.relative_to(ROOT)
+                if ending == ".py":
+                    zipped.write(path, name)
+                elif str(name) in ("engine/shadowing.py", f"{package}/__init__.py", f"{each}/__init__.py"):
+                    compiled = py_compile.compile(str(path), cfile=str(tmp_path / "one.pyc"), doraise=True)
+                    zipped.write(str(compiled), name.with_suffix(".pyc"))
+                else:
+                    zipped.write(path, name)
+    work = tmp_path / "work"
+    work.mkdir()
+    done = run_script(work, f"import {package}; print({package}.__file__)\n", home=archive)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(str(archive))
+    if package != "engine":
+        (work / "engine.py").write_text("print('the stranger runs')\n")
+        done = run_script(work, f"import {package}\n", home=archive)
+        assert last_line(done).startswith(f"ImportError: {work / 'engine.py'} hides the package 'engine'")
+
+
+@pytest.mark.parametrize("package", PACKAGES[1:])
+def test_a_frozen_program_has_the_guard_by_its_name(tmp_path: Path, package: str) -> None:
+    """An importer in front of all others that knows our modules, but no path that leads to them."""
+    script = f"""
+import importlib.machinery, sys
+paths = [{str(ROOT)!r}, *sys.path]
+class Frozen:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name.partition(".")[0] in {PACKAGES!r}:
+            *above, last = name.split(".")
+            spec = importlib.machinery.PathFinder.find_spec(last, [{str(ROOT)!r} + "".join("/" + one for one in above)])
+            loader = importlib.machinery.SourceFileLoader(name, spec.origin)
+            places = ["/nowhere/" + name.replace(".", "/")] if spec.submodule_search_locations else None
+            spec = importlib.machinery.ModuleSpec(name, loader, origin=spec.origin, is_package=bool(places))
+            spec.has_location = True
+            if places:
+                spec.submodule_search_locations = places
+            return spec
+sys.meta_path.insert(0, Frozen)
+import {package}
+print({package}.__path__)
+"""
+    done = run_script(tmp_path, script, home=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"['/nowhere/{package}']\n"
