@@ -23,11 +23,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from engine import Seat
 from engine.errors import PortableError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = [
     "Cause",

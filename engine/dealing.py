@@ -10,13 +10,15 @@ Python's `random.Random` is the same generator behind another initialiser, so we
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from engine.cards import Card
 from engine.game import Game
+
+if TYPE_CHECKING:
+    import random
 
 __all__ = ["Deal", "deal_hand", "deals", "reference_generator"]
 
@@ -35,6 +37,8 @@ def reference_generator(seed: int) -> random.Random:
 
     The seed counts modulo 2**32.
     """
+    import random
+
     generator = random.Random()
     generator.setstate((3, _first_words(seed & 0xFFFFFFFF), None))
     return generator

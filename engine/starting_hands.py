@@ -12,11 +12,12 @@ numbers.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Final
 
 from engine.cards import RANKS, Card
 
-__all__ = ["STARTING_HANDS", "STARTING_HAND_OF", "cards_of", "starting_hand", "starting_hand_name"]
+__all__ = ["STARTING_HANDS", "cards_of", "starting_hand", "starting_hand_name", "starting_hand_table"]
 
 
 def _name(number: int) -> str:
@@ -36,8 +37,10 @@ def starting_hand(hole_cards: Sequence[Card]) -> int:
     return 13 * high + low if one & 3 == other & 3 else 13 * low + high
 
 
-STARTING_HAND_OF: Final = tuple([tuple([starting_hand((one, other)) for other in range(52)]) for one in range(52)])
-"""The number of two cards, for loops: ``STARTING_HAND_OF[one][other]``."""
+@cache
+def starting_hand_table() -> tuple[tuple[int, ...], ...]:
+    """The number of two cards, for loops: ``table[one][other]``."""
+    return tuple([tuple([starting_hand((one, other)) for other in range(52)]) for one in range(52)])
 
 
 def starting_hand_name(hole_cards: Sequence[Card]) -> str:

@@ -9,7 +9,6 @@ earlier versions are all ASCII and hold a character of Latin-1 for each byte.
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Final
 
@@ -24,6 +23,8 @@ _LATIN_1: Final = re.compile(r"[\x00-\xff]*")
 
 def format_comment(hand_number: int, comment: PlayerComment) -> str:
     """The line of one comment, with its LF."""
+    import json
+
     text = json.dumps({"hand_number": hand_number} | comment._asdict(), ensure_ascii=False)
     return _ESCAPED_BYTE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
 
@@ -34,6 +35,8 @@ def parse_comment(line: str) -> tuple[int, PlayerComment]:
     Raises:
         ValueError: it is not a comment.
     """
+    import json
+
     try:
         data = json.loads(line)
         numbers = data["hand_number"], data["seat"], data["action_index"]

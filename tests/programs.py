@@ -28,8 +28,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import IO, Any, NamedTuple, Protocol
 
+from dealer.cli import COMMANDS
+
 ROOT = Path(__file__).resolve().parents[1]
-IMPORTED = ("dealer.cli.app", "dealer.reference.command", "dealer.contest.tournament", "dealer.bench.many", "numpy")
+IMPORTED = (
+    *("dealer.cli.app", "dealer.reference.command", "dealer.contest.tournament", "dealer.bench.many", "numpy"),
+    *(f"dealer.cli.{command}" for command in COMMANDS),
+)
 """What the server imports before it forks."""
 
 

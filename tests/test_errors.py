@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pickle
+import sys
 import typing
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,7 @@ def made(kind: type[Exception]) -> Exception:
         return kind("what is wrong")
     if kind.__init__ is sample_config.__init__:
         return kind("what is wrong", SettingProblem("hands", "too few"), source="run.toml")  # type: ignore[call-arg]
-    hints = typing.get_type_hints(kind.__init__)
+    hints = typing.get_type_hints(kind.__init__, vars(sys.modules[kind.__module__]) | {"Path": Path})
     args: list[object] = []
     kwargs: dict[str, object] = {}
     for name, parameter in list(inspect.signature(kind.__init__).parameters.items())[1:]:

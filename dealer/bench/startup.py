@@ -1,87 +1,98 @@
-"""How long a bot takes from the start of its process to its version line, beside a Python that does nothing.
+"""What it costs to start: processor time from the start of a process to its first word, beside a bare interpreter.
 
-A port is opened, the bot is started and told to connect to it, and the clock runs from before the start until the
-first byte arrives. The bare interpreter is timed from its start to its end.
+A bot is told to connect to an open port; its first word is its version. `acpc-dealer` prints its ports, ``arena
+--help`` the list of commands. The bare interpreter imports asyncio with its selector loop, as a dealer has to, and does
+nothing. Processor time is the process's own, user and system, so it hardly matters how busy the machine is.
 """
 
 from __future__ import annotations
 
+import os
 import socket
 import statistics
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Sequence
+import tempfile
+from collections.abc import Sequence
+
+import psutil
 
 from dealer.bench.rows import Row
 from dealer.table.launcher import command_of
 from dealer.table.players import parse_player
+from protocol import find_game, format_game_definition
 
 __all__ = ["measure"]
 
 _TIMEOUT_S = 30.0
+_BARE = "bare interpreter with asyncio"
 
 
 def measure(rounds: int = 21) -> list[Row]:
-    """Milliseconds to the version line of each kind of start, everybody once a round.
+    """Milliseconds of processor time to the first word of each kind of start, everybody once a round.
 
     Raises:
-        RuntimeError: a bot did not send its version line.
+        RuntimeError: a program ended without a word.
     """
-    game = "limit"
-    entries: dict[str, Callable[[int], Sequence[str]] | None] = {
-        "bare interpreter": None,
-        "built-in bot": lambda port: command_of(
-            parse_player("calling"), host="127.0.0.1", port=port, game=game, seed=1
-        ),
-        "arena bot": lambda port: [
-            sys.executable,
-            "-P",
-            "-c",
-            "from dealer.cli import main; main()",
-            *("bot", "calling", "127.0.0.1", str(port), "--game", game),
-        ],
-    }
-    times: dict[str, list[float]] = {name: [] for name in entries}
-    for _ in range(rounds + 1):
-        for name, command in entries.items():
-            times[name].append(_bare() if command is None else _first_byte(command))
-    rows = []
-    for name, measured in times.items():
-        counted = measured[1:]  # the first round warms the file cache
-        rows.append(
-            Row(
-                group="start-up",
-                who=name,
-                rate_median=statistics.median(counted),
-                rate_low=min(counted),
-                rate_high=max(counted),
-                unit="ms",
-                ratio=None,
-            )
-        )
-    return rows
-
-
-def _bare() -> float:
-    began = time.perf_counter()
-    subprocess.run([sys.executable, "-P", "-c", "pass"], check=True)
-    return (time.perf_counter() - began) * 1000
-
-
-def _first_byte(command: Callable[[int], Sequence[str]]) -> float:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    python = (sys.executable, "-P", "-c")
+    with tempfile.TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as listener:
+        game = os.path.join(folder, "limit.game")
+        with open(game, "w", encoding="ascii") as file:
+            file.write(format_game_definition(find_game("limit")[1]))
         listener.settimeout(_TIMEOUT_S)
-        began = time.perf_counter()
-        process = subprocess.Popen(command(listener.getsockname()[1]), stderr=subprocess.DEVNULL)
+        host, port = listener.getsockname()
+        dealer = "import sys; from dealer.reference.command import main; sys.exit(main())"
+        arena = [*python, "from dealer.cli import main; main()"]
+        bot = command_of(parse_player("calling"), host=host, port=port, game="limit", seed=1)
+        commands: dict[str, Sequence[str]] = {
+            _BARE: [*python, "import asyncio.selector_events; print()"],
+            "acpc-dealer, to its ports": [*python, dealer, "m", game, "1", "1", "Ann", "Bob", "-lq"],
+            "arena --help": [*arena, "--help"],
+            "arena bot, to its version": [*arena, "bot", "calling", host, str(port), "--game", "limit"],
+            "bot of a match, to its version": bot,
+        }
+        times: dict[str, list[float]] = {name: [] for name in commands}
+        for _ in range(rounds + 1):
+            for name, command in commands.items():
+                times[name].append(_first_word_ms(command, listener if "version" in name else None))
+    # The first round warms the file cache.
+    medians = {name: statistics.median(measured[1:]) for name, measured in times.items()}
+    return [
+        Row(
+            group="start-up",
+            who=name,
+            rate_median=medians[name],
+            rate_low=min(measured[1:]),
+            rate_high=max(measured[1:]),
+            unit="ms",
+            ratio=None,
+            note="" if name == _BARE else f"{medians[name] / medians[_BARE]:.1f} times the bare interpreter",
+        )
+        for name, measured in times.items()
+    ]
+
+
+def _first_word_ms(command: Sequence[str], listener: socket.socket | None) -> float:
+    """Processor time of a program until it prints something, or sends something to the port that it is given."""
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
         try:
-            connection, _ = listener.accept()
-            with connection:
-                connection.settimeout(_TIMEOUT_S)
-                if not connection.recv(1):
-                    raise RuntimeError("the bot closed before it named its version")
-                elapsed = time.perf_counter() - began
+            if listener is None:
+                assert process.stdout is not None
+                word = os.read(process.stdout.fileno(), 1)
+            else:
+                connection, _ = listener.accept()
+                with connection:
+                    connection.settimeout(_TIMEOUT_S)
+                    word = connection.recv(1)
+            if not word:
+                raise RuntimeError(f"{command[-1]}: it ended without a word")
+            if os.name == "nt":
+                spent = psutil.Process(process.pid).cpu_times()
+                return float(spent.user + spent.system) * 1000
+            process.kill()
+            _, process.returncode, usage = os.wait4(process.pid, 0)
+            return (usage.ru_utime + usage.ru_stime) * 1000
         finally:
             process.kill()
-            process.wait()
-    return elapsed * 1000

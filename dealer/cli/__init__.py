@@ -1,14 +1,54 @@
 """The command line ``arena``: one file per command.
 
-`main` looks at the first word before anything heavy is imported, because ``arena bot`` is started once per bot and
-its start counts on the bot's clock.
+`main` looks at the words before anything heavy is imported: ``arena bot`` is started once per bot, and its start counts
+on the bot's clock; the list of commands needs none of them; a command needs no other.
 """
 
 from __future__ import annotations
 
+import os
 import sys
+import textwrap
 
-__all__ = ["main"]
+__all__ = ["COMMANDS", "main"]
+
+COMMANDS = {
+    "play": "Play a match between bots and show which one won and how sure that is.",
+    "tournament": "Play a tournament and show a crosstable with intervals, and the two rankings of the ACPC.",
+    "resume": "Go on with an interrupted run: the same cards, logs and result as if it had not been interrupted.",
+    "gate": "Say whether a player wins at least --min-mbb: exit code 0 if so, 1 if not, 3 if the hands are too few "
+    "to tell.",
+    "crosstable": "Print the crosstable of a tournament, in mbb/g with 95 % intervals, and both rankings.",
+    "export": "Write hand histories for tracking tools and notebooks from runs and logs.",
+    "stats": "Show how each bot plays: its win rate, how often it bets, raises and goes to showdown, by position and "
+    "street.",
+    "report": "Write one page about runs or logs: win rates over time, how each bot plays, faults, replays of the "
+    "biggest pots.",
+    "doctor": "Play scripted situations with a bot and report its faults: which byte of which line is wrong, and what "
+    "to do.",
+    "deal": "Deal a match to clients that connect to its ports, one per seat; says who is awaited, where and for how "
+    "long.",
+    "bot": "Connect a Python bot to any dealer that speaks the protocol.",
+    "bots": "List the bots that have a name, built in or from installed packages; or what the options of one bot "
+    "decide.",
+    "games": "List the games that come with the arena; any .game file can be played, too.",
+    "bench": "Measure our speed and our peers', in turn in one run.",
+}
+"""Every command and the first sentence of its help."""
+
+_HELP = """
+ Usage: arena [OPTIONS] COMMAND [ARGS]...
+
+ Matches between poker programs over the ACPC protocol.
+
+ Options
+   --version      Print the version and exit.
+   --help -h      Show this message and exit.
+
+ Commands
+"""
+_INDENT = 15
+_WIDTH_OF_FILES = 100
 
 
 def main() -> None:
@@ -18,12 +58,35 @@ def main() -> None:
         from bots.builtin import main as play_bot
 
         sys.exit(play_bot(arguments[1:]))
-    from dealer.cli.streams import interruptible, standard_streams
+    from dealer.cli.streams import EXIT_USAGE, interruptible, standard_streams
 
     with standard_streams():
+        if {*arguments} <= {"--help", "-h"}:
+            sys.stdout.write(_help())
+            sys.exit(0 if arguments else EXIT_USAGE)
         with interruptible():
             from engine.shadowing import ours
 
             with ours("engine", "protocol", "logs", "bots", "dealer"):
-                from dealer.cli.app import app
+                from dealer.cli.app import application
+
+                app = application(next((word for word in arguments if not word.startswith("-")), ""))
         app(prog_name="arena")
+
+
+def _help() -> str:
+    """The list of commands, as wide as the terminal."""
+    try:
+        width = os.get_terminal_size(sys.stdout.fileno()).columns
+    except (OSError, ValueError):
+        width = _WIDTH_OF_FILES
+    rows = [
+        textwrap.fill(
+            summary,
+            max(width, 2 * _INDENT),
+            initial_indent=f"   {name}".ljust(_INDENT),
+            subsequent_indent=" " * _INDENT,
+        )
+        for name, summary in COMMANDS.items()
+    ]
+    return _HELP + "\n".join(rows) + "\n"

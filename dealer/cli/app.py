@@ -2,40 +2,37 @@
 
 from __future__ import annotations
 
+import importlib
 from importlib.metadata import version
 from typing import Annotated
 
 import typer
 
-from dealer.cli import (
-    bench,
-    bot,
-    bots,
-    crosstable,
-    deal,
-    doctor,
-    export,
-    games,
-    gate,
-    play,
-    report,
-    resume,
-    stats,
-    tournament,
-)
+from dealer.cli import COMMANDS
 from dealer.cli.console import ArenaGroup, Terminal
 
-__all__ = ["app"]
+__all__ = ["application"]
 
-app = typer.Typer(
-    name="arena",
-    cls=ArenaGroup,
-    help="Matches between poker programs over the ACPC protocol.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+
+def application(command: str = "") -> typer.Typer:
+    """The application with one command, whose module alone is imported; with all if there is no such command."""
+    app = typer.Typer(
+        name="arena",
+        cls=ArenaGroup,
+        help="Matches between poker programs over the ACPC protocol.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_options)
+    for name in [command] if command in COMMANDS else COMMANDS:
+        module = importlib.import_module(f"dealer.cli.{name}")
+        if name == "bench":
+            app.add_typer(module.app, name=name)
+        else:
+            app.command(name, epilog=getattr(module, "EPILOG", None))(getattr(module, name))
+    return app
 
 
 def _show_version(context: typer.Context, wanted: bool) -> None:
@@ -44,7 +41,6 @@ def _show_version(context: typer.Context, wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     context: typer.Context,
     _: Annotated[
@@ -53,19 +49,3 @@ def _options(
 ) -> None:
     """Matches between poker programs over the ACPC protocol."""
     context.ensure_object(Terminal)
-
-
-app.command("play")(play.play)
-app.command("tournament")(tournament.tournament)
-app.command("resume")(resume.resume)
-app.command("gate")(gate.gate)
-app.command("crosstable")(crosstable.crosstable)
-app.command("export")(export.export)
-app.command("stats", epilog=stats.DEFINITIONS)(stats.stats)
-app.command("report")(report.report)
-app.command("doctor")(doctor.doctor)
-app.command("deal")(deal.deal)
-app.command("bot")(bot.bot)
-app.command("bots")(bots.bots)
-app.command("games")(games.games)
-app.add_typer(bench.app, name="bench")

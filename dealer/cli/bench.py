@@ -90,10 +90,10 @@ def export(
 @app.command()
 def startup(
     context: typer.Context,
-    rounds: Annotated[int, typer.Option(min=1, help="Number of starts of each bot.")] = 21,
+    rounds: Annotated[int, typer.Option(min=1, help="Number of starts of each program.")] = 21,
     as_json: _Json = False,
 ) -> None:
-    """Milliseconds from the start of a bot's process to its version line."""
+    """Processor time until a bot's version, the dealer's ports and the list of commands."""
     from dealer.bench.startup import measure
 
     with _measuring():

@@ -16,9 +16,9 @@ from dealer.cli.reading import GameName, Sources, Strict, counted, game_named
 from logs.tracker.definitions import STATISTICS
 from logs.tracker.tables import TableView
 
-__all__ = ["DEFINITIONS", "stats"]
+__all__ = ["EPILOG", "stats"]
 
-DEFINITIONS = "\n\n".join(f"{statistic.short}: {statistic.definition}" for statistic in STATISTICS)
+EPILOG = "\n\n".join(f"{statistic.short}: {statistic.definition}" for statistic in STATISTICS)
 """The definitions of the statistics, for the end of the help."""
 
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dealer.match.events import ActionPlayed, Event, FaultSeen, HandFinished, MatchEnded, Watcher
 from dealer.match.faults import QUOTED_BYTES, Fault, FaultKind, Remedy
 from engine import Action, Seat
 from logs import format_score_line, format_state_line, format_transaction
 from logs.comments import format_comment
-from logs.export import Exporter
 from logs.line_file import LineFile
 from protocol.actions import format_action, scan_action
+
+if TYPE_CHECKING:
+    # A dealer that writes neither histories nor faults loads nothing for them.
+    from pathlib import Path
+
+    from logs.export import Exporter
 
 __all__ = [
     "CommentWriter",
@@ -136,6 +140,8 @@ def format_fault(fault: Fault) -> str:
         "remedy": remedy_text(fault),
         "is_final": fault.is_final,
     }
+    import json
+
     return json.dumps(data) + "\n"
 
 
@@ -161,6 +167,8 @@ def parse_fault(line: str) -> Fault:
         ValueError: it holds none.
     """
     try:
+        import json
+
         data = json.loads(line)
         return Fault(
             Seat(int(data["seat"])),

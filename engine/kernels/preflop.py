@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from engine.kernels.evaluation import rank_seven
 from engine.kernels.jit import njit
-from engine.starting_hands import STARTING_HAND_OF
+from engine.starting_hands import starting_hand_table
 
-_STARTING_HAND_OF = np.array(STARTING_HAND_OF, np.uint8)
+_STARTING_HAND_OF = np.array(starting_hand_table(), np.uint8)
 _DECK = 52
 _HOLDINGS = 1081
 """Hands of two cards beside a board of five."""

@@ -27,7 +27,7 @@ from typing import Final, NamedTuple
 
 from engine import BettingState, Deal, Game, rank_hand
 from engine.game import DEFAULT_STACK
-from engine.starting_hands import STARTING_HAND_OF
+from engine.starting_hands import starting_hand_table
 from logs.record import HandRecord
 from logs.tracker.all_in import AllInExpectations
 from logs.tracker.hand_facts import WIDTH, BettingFacts
@@ -38,6 +38,7 @@ __all__ = ["MOST_BIG_POTS", "BigPot", "GameCounts", "HandCounts"]
 
 MOST_BIG_POTS: Final = 10
 
+_STARTING_HANDS: Final = starting_hand_table()
 _MOST_BETTINGS: Final = 1 << 14
 """The most bettings that the tables of a game remember in all."""
 _FEW_BETTINGS: Final = 1 << 9
@@ -145,7 +146,7 @@ class GameCounts:
             seat.net += value
             seat.squares += value * value
             if holdem and (hole := hole_cards[position]):
-                starting_hand = table.players[position].starting_hands[STARTING_HAND_OF[hole[0]][hole[1]]]
+                starting_hand = table.players[position].starting_hands[_STARTING_HANDS[hole[0]][hole[1]]]
                 starting_hand.hands += 1
                 starting_hand.net += value
                 if value > won_above[position]:

@@ -8,7 +8,7 @@ from itertools import combinations, permutations
 import pytest
 
 from engine import parse_cards
-from engine.starting_hands import STARTING_HAND_OF, STARTING_HANDS, cards_of, starting_hand, starting_hand_name
+from engine.starting_hands import STARTING_HANDS, cards_of, starting_hand, starting_hand_name, starting_hand_table
 
 
 @pytest.mark.parametrize(
@@ -35,9 +35,8 @@ def test_all_hands_are_in_the_classes_as_often_as_they_can_be_dealt() -> None:
 
 
 def test_the_order_of_the_cards_does_not_matter() -> None:
-    assert all(
-        STARTING_HAND_OF[one][other] == STARTING_HAND_OF[other][one] for one, other in permutations(range(52), 2)
-    )
+    table = starting_hand_table()
+    assert all(table[one][other] == table[other][one] for one, other in permutations(range(52), 2))
 
 
 def test_the_square() -> None:
@@ -51,4 +50,4 @@ def test_numbers_names_and_cards_agree() -> None:
     for number, name in enumerate(STARTING_HANDS):
         assert starting_hand(cards_of(number)) == number
         assert starting_hand_name(cards_of(number)) == name
-    assert all(STARTING_HAND_OF[a][b] == starting_hand((b, a)) for a, b in combinations(range(52), 2))
+    assert all(starting_hand_table()[a][b] == starting_hand((b, a)) for a, b in combinations(range(52), 2))

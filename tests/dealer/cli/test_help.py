@@ -9,12 +9,15 @@ The boxes drawn around the text are not part of a snapshot: they are the librari
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 from pathlib import Path
 
 import pytest
 
+from dealer.cli import COMMANDS as LISTED
+from dealer.cli.app import application
 from tests.dealer.cli.conftest import Arena
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
@@ -56,6 +59,14 @@ def test_the_help_is_the_one_agreed_on(arena: Arena, command: str) -> None:
     if os.environ.get("ARENA_UPDATE_SNAPSHOTS"):
         path.write_text(_words(ran.out), "utf-8")
     assert _words(ran.out) == path.read_text("utf-8")
+
+
+def test_the_list_of_commands_says_what_each_says_of_itself() -> None:
+    app = application()
+    groups = {group.name: group.typer_instance and group.typer_instance.info.help for group in app.registered_groups}
+    said = {command.name: inspect.getdoc(command.callback) for command in app.registered_commands} | groups
+    assert {name: " ".join(str(text).split("\n\n")[0].split()) for name, text in said.items()} == LISTED
+    assert {command.name for command in application("games").registered_commands} == {"games"}
 
 
 def test_h_is_help(arena: Arena) -> None:

@@ -50,8 +50,13 @@ def test_start_up_times_as_json(arena: Arena) -> None:
     ran = arena("bench", "startup", "--rounds", "1", "--json")
     assert (ran.code, ran.err) == (0, "")
     rows = json.loads(ran.out)
-    assert {row["who"] for row in rows} >= {"bare interpreter", "built-in bot", "arena bot"}
+    bare, *others = rows
+    assert (bare["who"], bare["note"]) == ("bare interpreter with asyncio", "")
+    programs = {row["who"].partition(",")[0] for row in others}
+    assert programs == {"acpc-dealer", "arena --help", "arena bot", "bot of a match"}
     assert all(row["rate_median"] > 0 and row["unit"] == "ms" for row in rows)
+    for row in others:
+        assert row["note"] == f"{row['rate_median'] / bare['rate_median']:.1f} times the bare interpreter"
 
 
 UNMEASURABLE = [

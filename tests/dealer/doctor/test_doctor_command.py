@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 import pytest
 from typer.testing import CliRunner
 
-from dealer.cli.app import app
+from dealer.cli.app import application
 from dealer.doctor.situations import SITUATIONS
 from tests.dealer.doctor.peers import FAULTS, SECRET
 from tests.dealer.helpers import (
@@ -70,7 +70,7 @@ def doctor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Doctor:
     enter_program_env(tmp_path, monkeypatch)
 
     def run(*arguments: str) -> Ran:
-        result = CliRunner().invoke(app, ["doctor", *arguments, "--wait", "0.01"], prog_name="arena")
+        result = CliRunner().invoke(application(), ["doctor", *arguments, "--wait", "0.01"], prog_name="arena")
         assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
         for text in (result.stdout, result.stderr):
             assert not CONTROL_CODES.search(text.replace("\r\n", "\n").encode()), text

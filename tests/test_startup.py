@@ -1,0 +1,118 @@
+"""Which modules a start may import: `acpc-dealer` to its ports, a bot to its version, the list of commands.
+
+Fifty dealers may be started at once, and a bot's start counts on its clock. A new name here is a decision: it costs
+everybody who starts one.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dealer.cli import COMMANDS
+from protocol import find_game, format_game_definition
+from tests.dealer.helpers import program_env
+
+ENGINE = {
+    *("engine", "engine.actions", "engine.betting", "engine.cards", "engine.dealing", "engine.errors"),
+    *("engine.evaluator", "engine.game", "engine.hand", "engine.holdem", "engine.legality", "engine.pots"),
+    *("engine.showdown", "engine.starting_hands", "engine.steps"),
+}
+PROTOCOL = {
+    *("protocol", "protocol.actions", "protocol.errors", "protocol.framing", "protocol.game_definition"),
+    *("protocol.match_state", "protocol.numbers", "protocol.session"),
+}
+BOT = {
+    *ENGINE,
+    *PROTOCOL,
+    *("bots", "bots.baseline", "bots.bot", "bots.builtin", "bots.client", "bots.conversation", "bots.errors"),
+    *("bots.formula", "bots.formula.decisions", "bots.legality", "bots.registry", "bots.view", "engine.splitmix"),
+}
+ROOMS = {"dealer", "dealer.match", "dealer.record", "dealer.reference", "dealer.table", "logs", "logs.acpc_log"}
+DEALER = {
+    *ENGINE,
+    *PROTOCOL,
+    *ROOMS,
+    *("dealer.errors", "dealer.record.writers", "protocol.hand_lines"),
+    *("dealer.reference.command", "dealer.reference.options", "dealer.reference.sentences"),
+    *("dealer.table.connection", "dealer.table.connections", "dealer.table.door", "dealer.table.loop"),
+    *("logs.acpc_log.writer", "logs.comments", "logs.line_file", "logs.record", "logs.transaction_log"),
+}
+HEAVY = {
+    *("argparse", "json", "tomllib", "pathlib", "urllib", "email", "importlib.metadata", "numpy", "numba"),
+    *("pydantic", "typer", "rich", "psutil", "asyncio.selector_events"),
+}
+"""What none of them needs, asyncio apart, which the dealer needs."""
+
+
+def loaded(code: str, *arguments: str, folder: Path) -> set[str]:
+    """The modules that a program has loaded when it ends."""
+    report = "import atexit, sys\natexit.register(lambda: print('LOADED', *sys.modules, file=sys.stderr, flush=True))\n"
+    ran = subprocess.run(
+        [sys.executable, "-P", "-c", report + code, *arguments],
+        cwd=folder,
+        env=program_env(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    last = ran.stderr.splitlines()[-1]
+    assert last.startswith("LOADED "), ran.stderr
+    return set(last.split()[1:])
+
+
+def ours(modules: set[str]) -> set[str]:
+    return {name for name in modules if name.partition(".")[0] in ("engine", "protocol", "logs", "bots", "dealer")}
+
+
+def strangers(modules: set[str]) -> set[str]:
+    """Modules that are neither ours nor Python's own."""
+    tops = {name.partition(".")[0] for name in modules - ours(modules)}
+    return tops - sys.stdlib_module_names - {"__main__", "__mp_main__", "sitecustomize", "usercustomize"}
+
+
+def test_the_dealer_to_its_ports(tmp_path: Path) -> None:
+    (tmp_path / "limit.game").write_text(format_game_definition(find_game("limit")[1]))
+    code = (
+        "from dealer.reference.command import main\n"
+        "from dealer.table.connections import Connections\n"
+        "def stop(self): raise SystemExit\n"
+        "Connections.run = stop\n"
+        "main()\n"
+    )
+    modules = loaded(code, "m", "limit.game", "1", "1", "Ann", "Bob", folder=tmp_path)
+    rest = ours(modules) - DEALER
+    assert all(name.startswith("dealer.match.") for name in rest), rest
+    assert "dealer.match.in_process" not in rest
+    assert modules >= DEALER
+    assert modules & HEAVY == {"asyncio.selector_events"}
+    assert not strangers(modules)
+
+
+@pytest.mark.parametrize("start", ["from bots.builtin import main; main()", "from dealer.cli import main; main()"])
+def test_a_bot_to_its_version(tmp_path: Path, start: str) -> None:
+    code = "import bots.client\ndef stop(*_): raise SystemExit\nbots.client._connect = stop\n" + start
+    word = ["bot"] if "cli" in start else []
+    modules = loaded(code, *word, "calling", "127.0.0.1", "1", "--game", "limit", folder=tmp_path)
+    assert ours(modules) == BOT | ({"dealer", "dealer.cli"} if word else set())
+    assert not modules & (HEAVY | {"asyncio", "random"})
+    assert not strangers(modules)
+
+
+@pytest.mark.parametrize("argument", ["--help", "-h", None])
+def test_the_list_of_commands(tmp_path: Path, argument: str | None) -> None:
+    arguments = [argument] if argument else []
+    modules = loaded("from dealer.cli import main; main()", *arguments, folder=tmp_path)
+    assert ours(modules) == {"dealer", "dealer.cli", "dealer.cli.streams"}
+    assert not modules & (HEAVY | {"asyncio", "dataclasses"})
+    assert not strangers(modules)
+
+
+@pytest.mark.parametrize("command", ["games", "deal"])
+def test_a_command_imports_no_other(tmp_path: Path, command: str) -> None:
+    modules = loaded("from dealer.cli import main; main()", command, "--help", folder=tmp_path)
+    assert {name for name in COMMANDS if f"dealer.cli.{name}" in modules} == {command}
