@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import sys
 import textwrap
+from collections.abc import Collection, Sequence
 
-__all__ = ["COMMANDS", "main"]
+__all__ = ["COMMANDS", "commands_for", "main"]
 
 COMMANDS = {
     "play": "Play a match between bots and show which one won and how sure that is.",
@@ -70,8 +71,14 @@ def main() -> None:
             with ours("engine", "protocol", "logs", "bots", "dealer"):
                 from dealer.cli.app import application
 
-                app = application(next((word for word in arguments if not word.startswith("-")), ""))
+                app = application(commands_for(arguments))
         app(prog_name="arena")
+
+
+def commands_for(arguments: Sequence[str]) -> Collection[str]:
+    """The one command that is asked for; all, if there is no such command."""
+    asked = next((word for word in arguments if not word.startswith("-")), "")
+    return [asked] if asked in COMMANDS else COMMANDS
 
 
 def _help() -> str:

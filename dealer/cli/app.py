@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterable
 from importlib.metadata import version
 from typing import Annotated
 
 import typer
 
-from dealer.cli import COMMANDS
 from dealer.cli.console import ArenaGroup, Terminal
 
 __all__ = ["application"]
 
 
-def application(command: str = "") -> typer.Typer:
-    """The application with one command, whose module alone is imported; with all if there is no such command."""
+def application(commands: Iterable[str]) -> typer.Typer:
+    """The application with these commands, whose modules are imported."""
     app = typer.Typer(
         name="arena",
         cls=ArenaGroup,
@@ -26,7 +26,7 @@ def application(command: str = "") -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_options)
-    for name in [command] if command in COMMANDS else COMMANDS:
+    for name in commands:
         module = importlib.import_module(f"dealer.cli.{name}")
         if name == "bench":
             app.add_typer(module.app, name=name)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import pytest
 from typer.testing import CliRunner
 
+from dealer.cli import commands_for
 from dealer.cli.app import application
 from tests.dealer.helpers import ARENA, CONTROL_CODES, PATIENCE_S, enter_program_env, program_env
 from tests.programs import start
@@ -72,7 +73,7 @@ def arena_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Arena:
     enter_program_env(tmp_path, monkeypatch)
 
     def run(*arguments: str) -> Ran:
-        result = CliRunner().invoke(application(*arguments[:1]), arguments, prog_name="arena")
+        result = CliRunner().invoke(application(commands_for(arguments)), arguments, prog_name="arena")
         assert result.exception is None or isinstance(result.exception, SystemExit)
         return Ran(result.exit_code, result.stdout, result.stderr)
 

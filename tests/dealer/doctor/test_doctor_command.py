@@ -70,7 +70,9 @@ def doctor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Doctor:
     enter_program_env(tmp_path, monkeypatch)
 
     def run(*arguments: str) -> Ran:
-        result = CliRunner().invoke(application(), ["doctor", *arguments, "--wait", "0.01"], prog_name="arena")
+        result = CliRunner().invoke(
+            application(["doctor"]), ["doctor", *arguments, "--wait", "0.01"], prog_name="arena"
+        )
         assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
         for text in (result.stdout, result.stderr):
             assert not CONTROL_CODES.search(text.replace("\r\n", "\n").encode()), text
