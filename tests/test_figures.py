@@ -1,0 +1,55 @@
+"""Figures that documents print are those of the commands that they name."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from dealer import play
+from tests.dealer.helpers import ROOT
+
+README = (ROOT / "README.md").read_text("utf-8")
+
+
+def _columns(row: str) -> list[str]:
+    return [cell.strip() for cell in row.strip("|").split("|")]
+
+
+@pytest.mark.parametrize(
+    "game", ["limit", *(pytest.param(game, marks=pytest.mark.slow) for game in ("nolimit", "nolimit6"))]
+)
+def test_disk_space(tmp_path: Path, game: str) -> None:
+    """Bytes of 1,000 hands between `random` and `calling` with `--no-duplicate --seed 1`."""
+    text = (ROOT / "docs" / "running-matches.md").read_text("utf-8")
+    (row,) = re.findall(rf"^\| `{game}`.*$", text, re.MULTILINE)
+    bots = ["random", "calling"] * (3 if game == "nolimit6" else 1)
+    play(game, bots, hands=1000, seed=1, seating="single", in_process=True, out=str(tmp_path / "run"))
+    sizes = {path.suffix: path.stat().st_size / 1000 for path in (tmp_path / "run").rglob("*") if path.is_file()}
+    log, log_and_times = sizes[".log"], sizes[".log"] + sizes[".tlog"]
+    shown = [int(cell.replace(",", "")) for cell in _columns(row)[1:]]
+    assert shown == pytest.approx([log, log_and_times, log_and_times + sizes[".txt"]], abs=10)
+
+
+@pytest.mark.slow
+def test_what_the_first_command_prints(tmp_path: Path) -> None:
+    """Cards and built-in bots follow from the seed; times and speed do not."""
+    (seed,) = re.findall(r"^Seed (\d+)\.", README, re.MULTILINE)
+    result = play("limit", ["raising", "random"], hands=3000, seed=int(seed), in_process=True)
+    assert f"\n{result.sentence}\n" in README
+    for player in result.players:
+        row = f"{player.name} {player.mbb_per_game:+,.1f} {player.half_width_95:,.1f} {player.chips:+,.0f} 6,000 0"
+        assert row in re.sub(" +", " ", README)
+
+
+def test_the_readme_has_the_means_of_the_strength_tables() -> None:
+    tables = re.split(r"^## ", (ROOT / "docs" / "strength.md").read_text("utf-8"), flags=re.MULTILINE)[1:3]
+    means = [
+        {cells[0]: cells[-1] for cells in map(_columns, re.findall(r"^\| \w.*$", table, re.MULTILINE))}
+        for table in tables
+    ]
+    rows = [_columns(row) for row in re.findall(r"^\| `\w+` \|.*$", README, re.MULTILINE)]
+    assert len(rows) >= 3
+    for name, _, *shown in rows:
+        assert shown == [table[name.strip("`")] for table in means]
