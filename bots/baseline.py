@@ -45,8 +45,8 @@ class FoldingBot(Bot):
 
     Algorithm: fold; check if there is nothing to fold to, where a fold is illegal.
 
-    Strength: -526 ± 7 mbb/g in limit as in no-limit against the other built-in bots, two players, duplicates, 95 %
-        (docs/strength.md); -750, the blinds, against bots that always bet.
+    Strength: -526 ± 7 mbb/g in limit and -526 ± 7 in no-limit against the other built-in bots, two players,
+        duplicates, 95 % (docs/strength.md); -750, the blinds, against bots that always bet.
     """
 
     def act(self, view: View) -> Action:

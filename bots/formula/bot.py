@@ -80,11 +80,8 @@ class MfsBot(_FormulaBot):
 
     Other games: limit and no-limit hold'em of two to ten players. Games other than hold'em are refused.
 
-    Strength: with the defaults, 3,000 hands, seed 1 (``arena play limit mfs calling -n 3000 --seed 1``), in mbb/g at
-        95 %: two players in limit 770 ± 113 from calling, 987 ± 210 from random, 1,424 ± 301 from rh and 35 ± 94 from
-        rembrant, in no-limit 4,244 ± 577, 15,106 ± 3,703, 6,425 ± 2,080 and 57 ± 1,061; six in limit 2,109 ± 687
-        against five random. A k of 4 wins more from weak players and loses 2,922 ± 1,697 to rembrant in no-limit;
-        below 2 it folds too much.
+    Strength: +882 ± 17 mbb/g in limit and +8,978 ± 197 in no-limit against the other built-in bots, two players,
+        duplicates, 95 % (docs/strength.md).
 
     Its samples depend only on the seed and the state, so a match that is resumed or split between hands plays the
     same. With two players left nothing is sampled.
@@ -138,10 +135,9 @@ class RhBot(_FormulaBot):
 
     Other games: any, since it ignores the cards.
 
-    Strength: with the defaults, 3,000 hands, seed 1 (``arena play limit rh calling -n 3000 --seed 1``), in mbb/g at
-        95 %: two players in limit -46 ± 228 from calling, 1,537 ± 421 from random and 534 ± 180 from rembrant, in
-        no-limit -656 ± 2,116, 4,692 ± 5,244 and -4,205 ± 983; six in limit -279 ± 17 against five random. Below a k of
-        8 it folds every small blind; at a full table it does little else with any k.
+    Strength: +452 ± 16 mbb/g in limit and -16,588 ± 296 in no-limit against the other built-in bots, two players,
+        duplicates, 95 % (docs/strength.md). Below a k of 8 it folds every small blind; at a full table it does little
+        else with any k.
     """
 
     def __init__(self, *, k: float = 8.0, explain: bool = False) -> None:

@@ -1,0 +1,109 @@
+"""Measure the built-in bots again and write what came out wherever it is quoted.
+
+    python docs/strength/remake.py FOLDER
+
+plays the tournaments of `limit.toml` and `nolimit.toml` into FOLDER (or goes on with them, or takes them as they are if
+they are complete), keeps their crosstables as CSV in this folder, and writes the tables of `docs/strength.md` and the
+figures in README.md and in the docstrings of the bots anew. The tests hold all of these against the CSV files. The
+sentences around the figures are not written by a program: read them again when the figures have changed.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from dealer.results.crosstable import TableFormat, standings_text
+from dealer.results.reading import read_result
+from dealer.results.schema import GameStandings, TournamentResult
+from logs.estimation import Rate
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+GAMES = ("limit", "nolimit")
+
+QUOTED: Mapping[str, list[tuple[str, list[tuple[str, str]]]]] = {
+    "README.md": [(f"| `{bot}` |", [(bot, "limit"), (bot, "nolimit")]) for bot in ("mfs", "rembrant", "rh")],
+    "bots/formula/bot.py": [
+        ("class MfsBot(", [("mfs", "limit"), ("mfs", "nolimit")]),
+        ("class RhBot(", [("rh", "limit"), ("rh", "nolimit")]),
+    ],
+    "bots/rembrant/bot.py": [("    Strength:", [("rembrant", "nolimit"), ("rembrant", "limit")])],
+    "bots/baseline.py": [
+        ("class CallingBot(", [("calling", "limit"), ("calling", "nolimit")]),
+        ("class FoldingBot(", [("folding", "limit"), ("folding", "nolimit")]),
+        ("class RaisingBot(", [("raising", "limit"), ("raising", "nolimit")]),
+        ("class RandomBot(", [(bot, game) for bot in ("random", "random5") for game in GAMES]),
+        ("class ConstantBot(", [("constant3", "limit"), ("constant3", "nolimit")]),
+    ],
+}
+"""By file: a text, and the bots and games whose means are the next figures after it."""
+
+_FIGURE = re.compile(r"[+-][\d,]+ ± [\d,]+")
+
+
+def means() -> dict[tuple[str, str], Rate]:
+    """What every bot won from the field in each game, from the CSV files."""
+    found = {}
+    for game in GAMES:
+        with (HERE / f"{game}.csv").open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                if not row["opponent"]:
+                    rate = Rate(float(row["mbb_per_game"]), float(row["half_width_95"]), row["player"], "the field")
+                    found[row["player"], game] = rate
+    return found
+
+
+def with_figures(path: str, text: str) -> str:
+    """The text of a file with the means of now."""
+    rates = means()
+    for anchor, quoted in QUOTED[path]:
+        at = text.index(anchor)
+        for key in quoted:
+            figure = _FIGURE.search(text, at)
+            if figure is None:
+                raise ValueError(f"{path}: no figure of {key} after {anchor!r}")
+            shown = rates[key].text().removesuffix(" mbb/g")
+            text = text[: figure.start()] + shown + text[figure.end() :]
+            at = figure.start() + len(shown)
+    return text
+
+
+def with_tables(text: str, game: str, standings: GameStandings) -> str:
+    """The text of `strength.md` with the tables of a game."""
+    tables = standings_text(standings, TableFormat.MARKDOWN).replace("|  |", "| mbb/g of row |", 1)
+    start, end = f"<!-- {game} -->\n", f"<!-- end of {game} -->"
+    head, rest = text.split(start)
+    return head + start + tables + end + rest.split(end)[1]
+
+
+def _played(folder: Path, game: str) -> GameStandings:
+    """The tournament of a game, played to its end."""
+    run = folder / game
+    is_new = not (run / "run.toml").exists()
+    words = ["tournament", str(HERE / f"{game}.toml"), "--out", str(run)] if is_new else ["resume", str(run)]
+    subprocess.run([sys.executable, "-c", "from dealer.cli import main; main()", *words], check=True)
+    result = read_result(run)
+    if not isinstance(result, TournamentResult) or not result.outcome.is_complete:
+        raise ValueError(f"{run} is not a complete tournament")
+    return result.standings[0]
+
+
+def main(folder: Path) -> None:
+    """Play, and write everything anew."""
+    folder.mkdir(parents=True, exist_ok=True)
+    page = HERE.parent / "strength.md"
+    for game in GAMES:
+        standings = _played(folder, game)
+        (HERE / f"{game}.csv").write_text(standings_text(standings, TableFormat.CSV), "utf-8")
+        page.write_text(with_tables(page.read_text("utf-8"), game, standings), "utf-8")
+    for path in QUOTED:
+        (ROOT / path).write_text(with_figures(path, (ROOT / path).read_text("utf-8")), "utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
