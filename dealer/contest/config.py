@@ -3,7 +3,7 @@
     # run.toml
     command = "play"
     game = "nolimit"
-    bots = ["New=./new.py", "Old=./old.py"]
+    bots = ["New=./new.py", {bot = "Old=./old.py", directory = "v1", environment = {MODE = "old"}, t_response_s = 2.0}]
     hands = 5000
     seed = 7
     seating = "rotations"
@@ -21,10 +21,19 @@ import os
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final, TypeAlias
 
 import tomli_w
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from dealer.contest.schedule import Format, Seating
 from dealer.errors import ConfigError, SettingProblem
@@ -33,7 +42,16 @@ from dealer.match.faults import FaultPolicy
 from logs.estimation import StopRuleError, parse_stop_rule
 from logs.export import parse_formats
 
-__all__ = ["NO_ADDRESS", "Command", "Conditions", "RunConfig", "problem_in_words", "read_config", "validated"]
+__all__ = [
+    "NO_ADDRESS",
+    "BotSettings",
+    "Command",
+    "Conditions",
+    "RunConfig",
+    "problem_in_words",
+    "read_config",
+    "validated",
+]
 
 _LONGEST_S = 1e9
 NO_ADDRESS: Final = "an address is needed: 127.0.0.1 for this machine, 0.0.0.0 to admit other machines"
@@ -83,6 +101,49 @@ def _setting(default: Any, description: str, *, otherwise: str | None = None, **
     return Field(default, description=description, json_schema_extra={"otherwise": otherwise}, **bounds)
 
 
+_Seconds: TypeAlias = Annotated[float, Field(ge=0.001, le=_LONGEST_S)]
+
+
+class BotSettings(BaseModel):
+    """A bot with what is set for it alone: ``{bot = "./new.py", t_response_s = 2.0}``; a text is the bot alone.
+
+    Attributes:
+        bot: as on the command line, with its name if it has one of its own.
+        directory: the folder where it starts, in that of the run.
+        environment: variables that its process gets besides those of the run.
+        t_response_s: seconds for one answer; None as for all.
+        t_hand_s: seconds for all answers in one hand.
+        t_per_hand_s: seconds per hand on average over the match.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    bot: str
+    directory: str | None = None
+    environment: dict[str, str] = {}
+    t_response_s: _Seconds | None = None
+    t_hand_s: _Seconds | None = None
+    t_per_hand_s: _Seconds | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _text_alone(cls, data: Any) -> Any:
+        return {"bot": data} if isinstance(data, str) else data
+
+    @field_validator("environment")
+    @classmethod
+    def _are_variables(cls, environment: dict[str, str]) -> dict[str, str]:
+        for name, value in environment.items():
+            if not name or "=" in name or "\0" in name + value:
+                raise ValueError(f"{name!r} cannot be a variable")
+        return environment
+
+    @model_serializer(mode="wrap")
+    def _as_written(self, dump: SerializerFunctionWrapHandler) -> Any:
+        data = {name: value for name, value in dump(self).items() if value not in (None, {})}
+        return self.bot if data.keys() == {"bot"} else data
+
+
 class RunConfig(BaseModel):
     """The settings of a run, as written."""
 
@@ -90,7 +151,7 @@ class RunConfig(BaseModel):
 
     command: Command = Command.PLAY
     games: list[str] = Field(default=["limit"], min_length=1)
-    bots: list[str] = Field(default=[], max_length=1000)
+    bots: list[BotSettings] = Field(default=[], max_length=1000)
     format: Format = Format.ROUND_ROBIN
     hands: int | None = _setting(
         None,
@@ -256,6 +317,7 @@ _WORDS: Final = {
     "bool_type": "must be true or false",
     "bool_parsing": "must be true or false",
     "string_type": "must be text",
+    "model_type": "must be text or a table with a 'bot'",
     "list_type": "must be a list",
     "enum": "must be {expected}",
     "greater_than_equal": "must be at least {ge}",

@@ -186,6 +186,7 @@ class Contest:
                 conditions.limits,
                 conditions.on_fault,
                 MAX_IDLE_LINES_PER_HAND,
+                tuple(plan.players[player].limits for player in slot.players),
             ),
             plan.record,
             tuple(plan.players[player] for player in slot.players),

@@ -11,11 +11,11 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bots.registry import is_builtin
-from dealer.contest.config import Command, Conditions, RunConfig
+from dealer.contest.config import BotSettings, Command, Conditions, RunConfig
 from dealer.contest.schedule import Format, Seating, number_of_seatings
 from dealer.errors import ConfigError, SettingProblem
 from dealer.match.faults import FaultPolicy
@@ -139,7 +139,8 @@ def _find_game(name: str, config: RunConfig) -> NamedGame:
 
 
 def _find_players(config: RunConfig, games: Sequence[NamedGame]) -> tuple[Player, ...]:
-    texts: Sequence[str] = config.bots
+    bots: Sequence[BotSettings] = config.bots
+    texts: Sequence[str] = [bot.bot for bot in bots]
     is_tournament = config.command is Command.TOURNAMENT
     if is_tournament:
         for named in games:
@@ -157,10 +158,32 @@ def _find_players(config: RunConfig, games: Sequence[NamedGame]) -> tuple[Player
         if len(texts) != seats:
             needed = f"{games[0].name} needs {seats} players"
             raise _problem("bots", f"{needed}, {len(texts)} given: {', '.join(texts)}")
-    players = tuple(parse_player(text, config.directory) for text in texts)
+    if not bots:
+        bots = [BotSettings(bot=text) for text in texts]
+    players = tuple(_find_player(bot, config) for bot in bots)
     if is_tournament and any(player.kind is PlayerKind.TCP for player in players):
         raise _problem("bots", "a tournament starts its bots many times, so 'tcp' cannot play in one; give a command")
     return players
+
+
+def _find_player(bot: BotSettings, config: RunConfig) -> Player:
+    """A player with what is set for it alone."""
+    directory = config.directory if bot.directory is None else os.path.join(config.directory or "", bot.directory)
+    if bot.directory is not None and not os.path.isdir(directory or ""):
+        raise _problem("bots", f"{bot.bot!r} cannot start in {directory}: there is no such folder")
+    player = parse_player(bot.bot, directory)
+    has_process = player.kind is PlayerKind.COMMAND or (player.kind is PlayerKind.PYTHON and not config.in_process)
+    if bot.environment and not has_process:
+        raise _problem("bots", f"{player.name} is not started as a process, so it has no environment of its own")
+    if bot.directory is not None and player.kind is PlayerKind.TCP:
+        raise _problem("bots", f"{player.name} is started by somebody else, so it has no directory here")
+    limits = config.conditions.limits
+    own = {
+        f"{name}_us": round(seconds * 1e6)
+        for name in ("response", "hand", "per_hand")
+        if (seconds := getattr(bot, f"t_{name}_s")) is not None
+    }
+    return replace(player, environment=tuple(bot.environment.items()), limits=replace(limits, **own) if own else None)
 
 
 def _length(config: RunConfig) -> tuple[int, StopRule]:
@@ -235,7 +258,7 @@ def repeatable(config: RunConfig, settled: SettledConfig) -> RunConfig:
     return config.model_copy(
         update={
             "games": [named.name for named in settled.games],
-            "bots": list(config.bots) or [player.text for player in settled.players],
+            "bots": list(config.bots) or [BotSettings(bot=player.text) for player in settled.players],
             "hands": settled.hands,
             "seed": settled.seed,
             "seating": settled.seating,

@@ -50,7 +50,7 @@ class Chair:
     """
 
     __slots__ = (
-        *("seat", "presence", "session", "clock", "write", "pending", "has_unread", "idle_lines"),
+        *("seat", "presence", "session", "clock", "write", "pending", "has_unread", "idle_lines", "limits"),
         *("_setup", "_arrived"),
     )
 
@@ -58,7 +58,8 @@ class Chair:
         self.seat = seat
         self.presence = Presence.ABSENT if is_absent else Presence.AWAITED
         self.session = DealerSession(setup.game)
-        self.clock = SeatClock(setup.limits, setup.hands)
+        self.limits = setup.limits_of(seat)
+        self.clock = SeatClock(self.limits, setup.hands)
         self.clock.match_us = used_us
         self.write: Write = _write_nothing
         self.pending = b""

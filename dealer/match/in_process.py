@@ -73,7 +73,7 @@ class InProcessMatch:
         self.tracebacks: dict[Seat, str] = {}
         self._dealer = HandDealer(setup, progress.hands, progress.totals)
         self._bots = BotGroup(bots, setup.game)
-        self._clocks = [SeatClock(setup.limits, setup.hands) for _ in bots]
+        self._clocks = [SeatClock(setup.limits_of(Seat(seat)), setup.hands) for seat in range(len(bots))]
         for clock, used_us in zip(self._clocks, progress.used_us, strict=False):
             clock.match_us = used_us
         self._absent: set[Seat] = set()

@@ -283,7 +283,7 @@ class Play:
         self.overhead_ns += now_ns - self._answered_ns
         self.questions += 1
         is_there = self.actor.presence is _SEATED
-        self.deadline_ns = now_ns + self._setup.limits.response_us * 1000 if is_there else None
+        self.deadline_ns = now_ns + self.actor.limits.response_us * 1000 if is_there else None
 
     # ---- the answer
 
@@ -320,7 +320,7 @@ class Play:
                 now_ns = time.monotonic_ns()
                 if isinstance(event, Closed):
                     waited_us = self._waited_in_vain_us()
-                    raise MatchFailure(NoAnswer(actor.seat, waited_us, self._setup.limits.response_us, is_closed=True))
+                    raise MatchFailure(NoAnswer(actor.seat, waited_us, actor.limits.response_us, is_closed=True))
                 if self.watches_lines:
                     self._tell(events.LineReceived(actor.seat, self._unix_us(now_ns), event.raw))
                 if isinstance(event, Comment):
@@ -364,7 +364,7 @@ class Play:
 
     def _hear_on(self, raw: bytes) -> None:
         """The player has said something that is no action: its silence counts anew."""
-        limits = self._setup.limits
+        limits = self.actor.limits
         # Comments are free, so a player could comment for ever; it may not beyond any time it could still answer in.
         latest_ns = self._asked_ns + (limits.response_us + limits.hand_us) * 1000
         self.actor.count_idle_line(self.hand.number, raw)
@@ -372,7 +372,7 @@ class Play:
 
     def time_out(self) -> None:
         """The player to act has been silent for too long."""
-        raise MatchFailure(NoAnswer(self.actor.seat, self._waited_in_vain_us(), self._setup.limits.response_us))
+        raise MatchFailure(NoAnswer(self.actor.seat, self._waited_in_vain_us(), self.actor.limits.response_us))
 
     def _waited_in_vain_us(self) -> int:
         """The time waited for the player to act; it is charged, which counts where the match goes on."""

@@ -30,6 +30,7 @@ class MatchSetup:
         fixed_seats: whether the button stays where it is.
         first_hand: the number of the first hand, for a slice of a longer match.
         limits: the players' clocks.
+        own_limits: clocks by seat where they differ; None, or empty for all, where they are `limits`.
         on_fault: what becomes of a player that times out, disconnects or floods.
         max_idle_lines_per_hand: how many lines of one player in one hand may be no answers; one more is a flood. None,
             as in the reference dealer: each is charged with the time since the question, like an answer.
@@ -45,6 +46,12 @@ class MatchSetup:
     limits: TimeLimits = DEFAULT_LIMITS
     on_fault: FaultPolicy = FaultPolicy.END
     max_idle_lines_per_hand: int | None = None
+    own_limits: tuple[TimeLimits | None, ...] = ()
+
+    def limits_of(self, seat: Seat) -> TimeLimits:
+        """The clocks of a player."""
+        own = self.own_limits[seat] if self.own_limits else None
+        return self.limits if own is None else own
 
     @property
     def charges_idle_lines(self) -> bool:

@@ -22,7 +22,7 @@ from logs.estimation import (
     total_bankroll,
 )
 
-__all__ = ["standings_of", "tournament_result"]
+__all__ = ["first_places", "standings_of", "tournament_result"]
 
 
 def tournament_result(tournament: Tournament, *, resume: str | None) -> TournamentResult:
@@ -54,7 +54,7 @@ def tournament_result(tournament: Tournament, *, resume: str | None) -> Tourname
         seconds=tournament.seconds,
         folder=str(plan.folder),
         resume=None if outcome.is_complete else resume,
-        sentence=_sentence(standings, reason),
+        sentence=" ".join([*map(first_places, standings), reason[:1].upper() + reason[1:]]),
     )
 
 
@@ -156,27 +156,21 @@ def standings_of(
     )
 
 
-def _sentence(standings: Sequence[GameStandings], reason: str) -> str:
-    """Who is first in each game, and how sure that is."""
-    parts = []
-    for ranking in standings:
-        if not ranking.total_bankroll:
-            parts.append(f"No deal of {ranking.game} was finished.")
-            continue
-        best, survivors = _first(ranking.total_bankroll), _first(ranking.instant_runoff)
-        if best[0] == survivors[0]:
-            parts.append(
-                f"{best[0]} in {ranking.game} by total bankroll{best[1]} and by instant run-off{survivors[1]}."
-            )
-        else:
-            runoff = " by instant run-off".join(survivors)
-            parts.append(f"In {ranking.game} {best[0]} by total bankroll{best[1]}, {runoff}.")
-        if any(rank.confidence is None for rank in ranking.total_bankroll):
-            parts.append(f"That says nothing about strength: at least {FEWEST_UNITS} deals per contest are needed.")
-    return " ".join([*parts, reason[:1].upper() + reason[1:]])
+def first_places(standings: GameStandings) -> str:
+    """Who is first in a game, and how sure that is."""
+    if not standings.total_bankroll:
+        return f"No deal of {standings.game} was finished."
+    best, survivors = _first(standings.total_bankroll, " of bootstrap samples"), _first(standings.instant_runoff)
+    if best[0] == survivors[0]:
+        said = f"{best[0]} in {standings.game} by total bankroll{best[1]} and by instant run-off{survivors[1]}."
+    else:
+        said = f"In {standings.game} {best[0]} by total bankroll{best[1]}, {' by instant run-off'.join(survivors)}."
+    if any(rank.confidence is None for rank in standings.total_bankroll):
+        said += f" That says nothing about strength: at least {FEWEST_UNITS} deals per contest are needed."
+    return said
 
 
-def _first(ranks: Sequence[Rank]) -> tuple[str, str]:
+def _first(ranks: Sequence[Rank], unit: str = "") -> tuple[str, str]:
     """Who is first, and how sure that is."""
     first = [rank for rank in ranks if rank.place == 1]
     who = (
@@ -185,4 +179,4 @@ def _first(ranks: Sequence[Rank]) -> tuple[str, str]:
         else f"{listed([rank.player for rank in first])} share the first place"
     )
     shares = dict.fromkeys(f"{rank.confidence:.0%}" for rank in first if rank.confidence is not None)
-    return who, f" ({listed(list(shares))} of bootstrap samples)" if shares else ""
+    return who, f" ({listed(list(shares))}{unit})" if shares else ""

@@ -61,7 +61,7 @@ class BotProcess(Program):
         try:
             super().__init__(
                 command_of(player, host=host, port=port, game=game, seed=seed),
-                environment=dict(os.environ, ARENA_GAME=game, PYTHONUNBUFFERED="1"),
+                environment=dict(os.environ, ARENA_GAME=game, PYTHONUNBUFFERED="1") | dict(player.environment),
                 output_path=output_path,
                 directory=player.directory,
                 append=append,

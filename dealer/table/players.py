@@ -21,6 +21,7 @@ from bots.errors import SpecError, in_one_line
 from bots.program import split_command
 from bots.registry import builtin_names, is_bot_name, is_builtin, make_bot
 from dealer.errors import PlayerError
+from dealer.match.clocks import TimeLimits
 from engine import Game
 
 __all__ = ["Player", "PlayerKind", "game_refusal", "make_player", "parse_player", "unique_names"]
@@ -56,6 +57,8 @@ class Player:
         command: program and arguments, for a command.
         directory: the folder where a command is started, and a bot of one's own is looked for; None for the present
             one.
+        environment: variables that its process gets besides our own.
+        limits: its clocks where they are not those of the match.
     """
 
     text: str
@@ -63,6 +66,8 @@ class Player:
     kind: PlayerKind
     command: tuple[str, ...] = ()
     directory: str | None = None
+    environment: tuple[tuple[str, str], ...] = ()
+    limits: TimeLimits | None = None
 
 
 def parse_player(text: str, directory: str | None = None) -> Player:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dealer.contest.config import RunConfig, read_config, validated
+from dealer.contest.settling import settle
 from dealer.errors import ConfigError
 from dealer.match.faults import FaultPolicy
 
@@ -129,3 +130,47 @@ def test_every_setting_that_can_be_left_open_says_what_it_is_then() -> None:
         extra = field.json_schema_extra
         if isinstance(extra, dict) and field.default is None and name != "stop":
             assert extra["otherwise"], name
+
+
+# ---- bots with settings of their own
+
+
+def test_a_bot_may_have_settings_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "v1").mkdir()
+    own = {"bot": "A=calling", "directory": "v1", "environment": {"MODE": "old"}, "t_response_s": 2.0}
+    config = validated({"games": ["kuhn"], "bots": [own, "random"], "directory": str(tmp_path), "t_hand_s": 9.0})
+    first, second = settle(config).players
+    assert (first.name, first.directory, first.environment) == ("A", str(tmp_path / "v1"), (("MODE", "old"),))
+    assert first.limits is not None
+    assert (first.limits.response_us, first.limits.hand_us) == (2_000_000, 9_000_000)
+    assert (second.limits, second.environment, second.directory) == (None, (), str(tmp_path))
+    written = tomllib.loads(config.to_toml())
+    assert written["bots"] == [own, "random"]
+    assert validated(written) == config
+
+
+@pytest.mark.parametrize(
+    ("bot", "more", "problem"),
+    [
+        ({"bot": "calling", "t_response_s": -1}, {}, "bots.0.t_response_s: must be at least 0.001, not -1"),
+        ({"t_response_s": 1}, {}, "bots.0.bot: it is missing"),
+        (7, {}, "bots.0: must be text or a table with a 'bot'"),
+        ({"bot": "calling", "wages": 1}, {}, "there is no setting 'bots.0.wages'"),
+        ({"bot": "calling", "environment": {"A=B": "1"}}, {}, "bots.0.environment: 'A=B' cannot be a variable"),
+        (
+            {"bot": "calling", "environment": {"A": "1"}},
+            {"in_process": True},
+            "bots: calling is not started as a process",
+        ),
+        ({"bot": "tcp", "directory": "."}, {}, "bots: tcp is started by somebody else"),
+        (
+            {"bot": "calling", "directory": "nowhere"},
+            {},
+            "bots: 'calling' cannot start in nowhere: there is no such folder",
+        ),
+    ],
+)
+def test_settings_of_a_bot_that_make_no_sense(bot: object, more: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        settle(validated({"games": ["kuhn"], "bots": [bot, "random"], **more}))
+    assert str(caught.value).startswith(problem)

@@ -17,6 +17,7 @@ from dealer.contest.schedule import Seating
 from dealer.contest.settling import settle
 from dealer.contest.tournament import Tournament
 from dealer.errors import LaunchError
+from dealer.match import MatchSetup
 from dealer.match.faults import FaultPolicy
 from dealer.record.files import RecordPlan
 from dealer.results.contest import contest_result
@@ -24,6 +25,7 @@ from dealer.results.schema import ContestResult
 from dealer.results.tournament import tournament_result
 from dealer.table.loop import new_event_loop
 from dealer.table.players import parse_player
+from engine import Seat
 from logs.estimation import Verdict, parse_stop_rule, score_bounds
 from protocol import find_game
 from tests.dealer.helpers import CONNECT, PATIENCE_S, ROOT, write_program
@@ -318,3 +320,35 @@ def test_an_interrupted_run_says_whom_it_was_waiting_for(tmp_path: Path, monkeyp
     assert reason.startswith("it was interrupted while waiting for A for ")
     assert reason.endswith(" s (hand 0).")
     assert tournament.contests[0].waits == []
+
+
+# ---- settings of one bot
+
+
+def test_a_bot_has_its_own_clock_folder_and_variables(tmp_path: Path) -> None:
+    """It never answers: its own clock ends the match long before the one of all players would."""
+    (tmp_path / "own").mkdir()
+    silent = write_program(
+        tmp_path, "silent.py", CONNECT + "open('was-here', 'w').write(os.environ['MODE'])\nhello()\nf.read()"
+    )
+    own = {"bot": f"Silent={silent}", "directory": "own", "environment": {"MODE": "old"}, "t_response_s": 0.2}
+    config = validated({"games": ["kuhn"], "bots": [own, "calling"], "directory": str(tmp_path), "t_response_s": 500.0})
+    result = _play(replace(_plan(tmp_path / "run", "calling", "calling"), players=settle(config).players))
+    assert result.players[0].faults == {"timeout": result.players[0].faults["timeout"]}
+    assert "0.2 s" in result.reason
+    assert (tmp_path / "own" / "was-here").read_text() == "old"
+
+
+def test_clocks_of_their_own_in_process(tmp_path: Path) -> None:
+    own = {"bot": "calling", "t_response_s": 0.001, "t_hand_s": 5.0}
+    config = validated({"games": ["kuhn"], "bots": [own, "random"], "in_process": True})
+    setup = MatchSetup(
+        find_game("kuhn")[1],
+        "m",
+        1,
+        1,
+        ("A", "B"),
+        own_limits=tuple(player.limits for player in settle(config).players),
+    )
+    assert setup.limits_of(Seat(0)).response_us == 1000
+    assert setup.limits_of(Seat(1)) == setup.limits
