@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from dealer.contest.ending import INTERRUPTED, Ending, Outcome, Wait
+from dealer.contest.ending import INTERRUPTED, Ending, Outcome, Wait, stop_reason
 from dealer.contest.local_run import LocalRun
 from dealer.contest.match_run import MatchPlan, MatchRun
 from dealer.contest.plan import ContestPlan
@@ -116,7 +116,7 @@ class Contest:
         self.hands_before = 0
         self.monitor: Monitor | None = None
         if plan.looks:
-            self.monitor = Monitor(plan.stop, plan.bounds, names=(plan.names[0], plan.opponent))
+            self.monitor = Monitor(plan.stop, plan.bounds)
         self._workers = workers
         self._watch = watch
         self._is_closed: list[bool] = []
@@ -211,9 +211,9 @@ class Contest:
     async def _play_all(self) -> Ending:
         for until in self._marks():
             await self._advance(until)
-            decision = self._decision(until)
-            if decision is not None:
-                return await self._finish(Outcome.STOPPED, f"{decision}.")
+            if self.monitor is not None and self._is_decided(self.monitor, until):
+                reason = stop_reason(self.monitor.rule, self.monitor.verdict, self.plan.names[0], self.plan.opponent)
+                return await self._finish(Outcome.STOPPED, reason)
         return await self._finish(Outcome.FINISHED, "all hands were played.")
 
     def _marks(self) -> Iterator[int]:
@@ -223,15 +223,12 @@ class Contest:
             yield from range(HANDS_BETWEEN_LOOKS, longest, HANDS_BETWEEN_LOOKS)
         yield longest
 
-    def _decision(self, until: int) -> str | None:
-        """Look at the scores up to a mark; why to stop there, or None."""
-        monitor = self.monitor
-        if monitor is None:
-            return None
+    def _is_decided(self, monitor: Monitor, until: int) -> bool:
+        """Show the scores up to a mark to the monitor; whether to stop there."""
         for scores in self.scores.in_order(self._looked_at, until):
             monitor.add(scores[0])
         self._looked_at = until
-        return monitor.decision
+        return monitor.is_decided
 
     async def _advance(self, until: int) -> None:
         """Play all matches on to a mark."""

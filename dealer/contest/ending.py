@@ -6,8 +6,9 @@ import enum
 from dataclasses import dataclass
 
 from dealer.errors import DealerError
+from logs.estimation import Better, FixedHands, IntervalWidth, StopRule, Verdict
 
-__all__ = ["INTERRUPTED", "Ending", "Outcome", "Wait"]
+__all__ = ["INTERRUPTED", "Ending", "Outcome", "Wait", "stop_reason"]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -63,3 +64,25 @@ class Ending:
 
 
 INTERRUPTED = Ending(Outcome.INTERRUPTED, "it was interrupted.")
+
+
+def stop_reason(rule: StopRule, verdict: Verdict | None, player: str, opponent: str) -> str:
+    """Why a stop rule has ended a contest, as a sentence.
+
+    Args:
+        rule: the rule.
+        verdict: of ``better:``.
+        player: whose scores it looked at.
+        opponent: against whom.
+    """
+    match rule:
+        case FixedHands():
+            return f"all {rule.hands:,} hands have been played."
+        case IntervalWidth():
+            return f"the 95 % interval is within ± {rule.half_width_mbb:.12g} mbb/g."
+        case Better():
+            if verdict is Verdict.BETTER:
+                said, bound, rate = "better: {} wins more than", rule.low_mbb, rule.alpha
+            else:
+                said, bound, rate = "not better: {} wins less than", rule.high_mbb, rule.beta
+            return f"{said.format(player)} {bound:.12g} mbb/g from {opponent} (error rate {100 * rate:g} %)."

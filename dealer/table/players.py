@@ -40,7 +40,7 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.+-]+")
 _MOST_NAME_LETTERS = 64
 """A name is a part of file names, which most systems bound at 255 bytes."""
 _INTERPRETERS = re.compile(
-    r"(?i)(python|pypy|node|deno|bun|ruby|perl|lua|java|php|rscript|julia|dotnet)[0-9.w-]*|(ba|da|z)?sh|powershell"
+    r"(?i)(python|pypy|py|node|deno|bun|ruby|perl|lua|java|php|rscript|julia|dotnet)[0-9.w-]*|(ba|da|z)?sh|powershell"
 )
 _WRAPPERS = re.compile(r"(?i)nice|ionice|nohup|env|time|timeout|stdbuf|taskset|setsid|wine|uv|run")
 """Programs that start another, as interpreters do: a player is named after what they start."""

@@ -152,28 +152,24 @@ class Monitor:
     Attributes:
         rule: the rule.
         scores: the mean of the scores so far.
-        decision: why to stop, in words; None as long as there is no reason to.
+        is_decided: whether there is a reason to stop; it remains.
     """
 
-    def __init__(
-        self, rule: StopRule, bounds: Bounds, *, hands_per_unit: int = 1, names: tuple[str, str] = ("A", "B")
-    ) -> None:
+    def __init__(self, rule: StopRule, bounds: Bounds, *, hands_per_unit: int = 1) -> None:
         """Start to watch.
 
         Args:
             rule: the rule.
             bounds: the lowest and the highest possible score, in mbb per hand; see `logs.estimation.score_bounds`.
             hands_per_unit: how many hands one score belongs to, for rules that count hands.
-            names: the player whose scores these are, and its opponent (such as "the table").
 
         Raises:
             StopRuleError: the rule asks about scores that are out of the game's bounds.
         """
         self.rule = rule
-        self.decision: str | None = None
+        self.is_decided = False
         self._bounds = bounds
         self._hands_per_unit = hands_per_unit
-        self._names = names
         self._test: BetterTest | None = None
         lowest, highest = bounds
         if isinstance(rule, Better):
@@ -200,48 +196,34 @@ class Monitor:
             self._test.add(score)
         else:
             self.scores.add(score)
-        if self.decision is None:
-            self.decision = self._decide()
+        self.is_decided = self.is_decided or self._decide()
 
     @property
     def verdict(self) -> Verdict | None:
         """The verdict of ``better:``; None before there is one and for other rules."""
         return None if self._test is None else self._test.verdict
 
-    def _decide(self) -> str | None:
+    def _decide(self) -> bool:
         rule, scores = self.rule, self.scores
         match rule:
             case FixedHands():
-                done = scores.count * self._hands_per_unit >= rule.hands
-                return f"all {rule.hands:,} hands have been played" if done else None
+                return scores.count * self._hands_per_unit >= rule.hands
             case IntervalWidth():
                 width, count = rule.half_width_mbb, scores.count
                 # No interval is narrower than the normal one, which costs less.
                 if count < FEWEST_UNITS_OF_WIDTH or scores.squares > count * (count - 1) * (width / Z_95) ** 2:
-                    return None
+                    return False
                 half_width = scores.half_width_95
-                is_narrow = half_width is not None and half_width <= width
-                return f"the 95 % interval is within ± {_text(width)} mbb/g" if is_narrow else None
+                return half_width is not None and half_width <= width
             case Better():
-                first, second = self._names
-                if self.verdict is Verdict.BETTER:
-                    return (
-                        f"better: {first} wins more than {_text(rule.low_mbb)} mbb/g from {second} "
-                        f"(error rate {100 * rule.alpha:g} %)"
-                    )
-                if self.verdict is Verdict.NOT_BETTER:
-                    return (
-                        f"not better: {first} wins less than {_text(rule.high_mbb)} mbb/g from {second} "
-                        f"(error rate {100 * rule.beta:g} %)"
-                    )
-                return None
+                return self.verdict is not None
 
     def expected_more(self) -> int | None:
         """How many more units it will take if the scores go on as they did; 0 when it is time to stop.
 
         None as long as there is too little to go by.
         """
-        if self.decision is not None:
+        if self.is_decided:
             return 0
         if self._test is not None:
             return self._test.expected_more()

@@ -84,6 +84,20 @@ def test_who_is_waited_for_stands_first() -> None:
     assert status_line(tournament) == line
 
 
+def test_without_a_terminal_the_wait_is_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dealer.cli.live._PLAIN_EVERY_S", -1.0)
+    terminal = Terminal()
+    terminal.err = Console(file=io.StringIO(), width=200)
+    with LiveLine(terminal, is_silent=False) as line:
+        for waited_s in (12.0, 12.1, 22.0):
+            line(replace(START, waits=(Wait(waited_s, "Never", 0),)))
+    assert isinstance(terminal.err.file, io.StringIO)
+    assert [text.partition(" · ")[0] for text in terminal.err.file.getvalue().splitlines()] == [
+        "waiting for Never for 12 s (hand 0)",
+        "waiting for Never for 22 s (hand 0)",
+    ]
+
+
 def test_connections_that_were_turned_away_are_said_once_each() -> None:
     terminal = Terminal()
     terminal.err = Console(file=io.StringIO(), width=200)

@@ -126,10 +126,10 @@ def held_at_stop(name: str, units: int, runs: int) -> float:
     for seed in range(runs):
         chance = random.Random(seed)
         monitor = Monitor(rule, (of.lowest, of.highest))
-        while monitor.decision is None:
+        while not monitor.is_decided:
             for score in chance.choices(of.scores, k=100):
                 monitor.add(score)
-                if monitor.decision is not None:
+                if monitor.is_decided:
                     break
         half_width = monitor.scores.half_width_95
         assert half_width is not None
