@@ -55,19 +55,3 @@ def rank_hands(hands: NDArray[np.uint8]) -> NDArray[np.uint16]:
     else:
         evaluation.rank_many(hands, ranks)
     return ranks
-
-
-def count_categories(cards: int) -> NDArray[np.int64]:
-    """Return how many of all hands with this number of cards have each category, shape (9,), high card first.
-
-    The 2,598,960 five-card hands take milliseconds, the 133,784,560 seven-card hands a fraction of a second, after
-    the kernel is compiled.
-
-    Raises:
-        ValueError: neither 5 nor 7 cards.
-    """
-    if cards == 5:
-        return evaluation.count_five(0, 52)
-    if cards == 7:
-        return evaluation.count_seven(0, 52)
-    raise ValueError(f"all hands are counted for 5 and 7 cards, not for {cards}")

@@ -22,7 +22,6 @@ __all__ = [
     "FLUSHES",
     "KEYS",
     "OFFSETS",
-    "ONE_OF_EACH",
     "RANKS_ONLY",
     "RANK_KEYS",
     "ROW_BITS",
@@ -56,7 +55,6 @@ FLUSHES: Final = np.array(_TABLES.flushes, dtype=np.uint16)
 
 START: Final = np.uint64(0x3333 << _SUITS_FROM)
 FLUSH: Final = np.uint64(0x8888 << _SUITS_FROM)
-ONE_OF_EACH: Final = np.uint64(0x1111 << _SUITS_FROM)
 RANKS_ONLY: Final = np.uint64((1 << _SUITS_FROM) - 1)
 THIRTEEN: Final = np.uint64(13)
 SUIT_MASK: Final = np.uint64((1 << 13) - 1)

@@ -1,4 +1,4 @@
-"""Kernels that rank many hands, and count all hands. They validate nothing: `engine.batch` does, and is what to call.
+"""Kernels that rank many hands. They validate nothing: `engine.batch` does, and is what to call.
 
 Which keys, sets and tables they use is told in `engine.kernels.cards`, what makes them quick in `engine.kernels.jit`.
 """
@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.kernels.cards import BITS, FLUSH, KEYS, ONE_OF_EACH, RANK_KEYS, RANKS_ONLY, START
+from engine.kernels.cards import BITS, FLUSH, KEYS, RANK_KEYS, RANKS_ONLY, START
 from engine.kernels.jit import njit
-from engine.kernels.rank import five_rank, flush_rank, plain_seven_rank, seven_rank
+from engine.kernels.rank import five_rank, flush_rank, plain_seven_rank
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
@@ -148,51 +148,3 @@ def highest(mask: np.uint64) -> np.uint64:
         mask >>= _ONE
         bit += _ONE
     return bit
-
-
-@njit
-def count_five(start: int, end: int) -> NDArray[np.int64]:
-    """Return how many five-card hands with start <= lowest card < end have each category, shape (9,)."""
-    counts = np.zeros(9, np.int64)
-    for a in range(start, end):
-        for b in range(a + 1, 52):
-            for c in range(b + 1, 52):
-                three = START + KEYS[a] + KEYS[b] + KEYS[c]
-                three_cards = BITS[a] | BITS[b] | BITS[c]
-                for d in range(c + 1, 52):
-                    for e in range(d + 1, 52):
-                        key = three + KEYS[d] + KEYS[e]
-                        if key & FLUSH:
-                            rank = flush_rank(three_cards | BITS[d] | BITS[e])
-                        else:
-                            rank = five_rank(key & RANKS_ONLY)
-                        counts[rank >> 12] += 1
-    return counts
-
-
-@njit
-def count_seven(start: int, end: int) -> NDArray[np.int64]:
-    """Return how many seven-card hands with start <= lowest card < end have each category, shape (9,).
-
-    Whether the six outer cards can still become a flush is asked once for all the seventh cards.
-    """
-    counts = np.zeros(9, np.int64)
-    for a in range(start, end):
-        for b in range(a + 1, 52):
-            for c in range(b + 1, 52):
-                three = START + KEYS[a] + KEYS[b] + KEYS[c]
-                three_cards = BITS[a] | BITS[b] | BITS[c]
-                for d in range(c + 1, 52):
-                    for e in range(d + 1, 52):
-                        five = three + KEYS[d] + KEYS[e]
-                        five_cards = three_cards | BITS[d] | BITS[e]
-                        for f in range(e + 1, 52):
-                            six = five + KEYS[f]
-                            if not (six + ONE_OF_EACH) & FLUSH:
-                                six &= RANKS_ONLY
-                                for g in range(f + 1, 52):
-                                    counts[plain_seven_rank(six + (KEYS[g] & RANKS_ONLY)) >> 12] += 1
-                                continue
-                            for g in range(f + 1, 52):
-                                counts[seven_rank(six + KEYS[g], five_cards | BITS[f] | BITS[g]) >> 12] += 1
-    return counts

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -244,3 +246,39 @@ def test_of_hand_shows_folded_cards_to_nobody_but_their_owner() -> None:
         hand.apply(CALL)
     assert View.of_hand(hand, Position(1)).all_hole_cards == ((), parse_cards("AsAd"), parse_cards("KsKd"))
     assert View.of_hand(hand, Position(0)).all_hole_cards == deal.hole_cards
+
+
+# ---- the table of the guide
+
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "connect-a-bot.md"
+UNLISTED = {
+    *("acting_position", "betting", "comments", "finished", "game", "is_my_turn", "legal", "match_state"),
+    *("of_hand", "of_state", "to_hand_total", "to_street_total"),
+}
+"""For bots that go deeper; their docstrings say what they are."""
+
+
+def rows_of_the_guide() -> Iterator[tuple[list[str], list[str]]]:
+    """The names and the types of each row."""
+    text = GUIDE.read_text("utf-8")
+    table = text[text.index("| question | answer | type |") :].split("\n\n")[0]
+    for line in table.splitlines()[2:]:
+        answer, kind = line.strip("| ").split(" | ")[-2:]
+        yield re.findall(r"`(\w+)", answer), re.findall(r"`(\w+)", kind)
+
+
+def test_the_guide_lists_what_a_view_tells_with_its_types(view_of: ViewOf) -> None:
+    views = [
+        view_of("nolimit", "MATCHSTATE:1:0:r300c/:|AhKs/Kc8c3d"),
+        view_of("nolimit", "MATCHSTATE:1:0:r300c/cc/cc/cc:2c2d|AhKs/Kc8c3d/4s/5s"),
+    ]
+    listed = set()
+    for names, kinds in rows_of_the_guide():
+        listed |= set(names)
+        for name in names:
+            if not callable(getattr(views[0], name)):
+                view = views[name in ("value", "values")]
+                found = type(getattr(view, name))
+                assert {base.__name__ for base in found.__mro__} & set(kinds), (name, found, kinds)
+    public = {name for name in dir(View) if not name.startswith("_")}
+    assert listed == public - UNLISTED
