@@ -62,6 +62,10 @@ def side_pots(spent: Sequence[int], folded: int = 0) -> list[Pot]:
     called = list(spent)
     position, returned = uncalled(spent)
     called[position] -= returned
+    level = max(called)
+    in_pot = tuple([Position(p) for p in range(len(called)) if not folded >> p & 1])
+    if level and {called[p] for p in in_pot} == {level}:
+        return [Pot(sum(called), in_pot)]
     pots: list[Pot] = []
     for size, layer in pot_layers(called):
         players = tuple([position for position in layer if not folded >> position & 1])

@@ -34,8 +34,8 @@ class HandClock:
         self._last_s = _FIRST_S
         self._offset_s = 0
         self._offset_from_s = self._offset_until_s = 0
-        self._day: int | None = None
-        self._day_text = ""
+        self._minute: int | None = None
+        self._minute_text = ""
 
     def text(self, at_us: int) -> str:
         """The time of the next hand, ``2026/01/02 9:05:00``.
@@ -51,16 +51,18 @@ class HandClock:
             utc_s = _seconds(at_us)
             self._offset_s, self._offset_from_s, self._offset_until_s = _offset(utc_s)
         local_s = utc_s + self._offset_s
-        self.ahead_s = max(0, self._last_s + 1 - local_s)
-        local_s += self.ahead_s
+        self.ahead_s = 0
+        if local_s <= self._last_s:
+            self.ahead_s = self._last_s + 1 - local_s
+            local_s += self.ahead_s
         self._last_s = local_s
-        day, second = divmod(local_s, _DAY_S)
-        if day != self._day:
+        minute, second = divmod(local_s, 60)
+        if minute != self._minute:
+            day, of_day = divmod(minute, _DAY_S // 60)
             on = _EPOCH + timedelta(days=day)
-            self._day, self._day_text = day, f"{on.year:04}/{on.month:02}/{on.day:02}"
-        minute, second = divmod(second, 60)
-        hour, minute = divmod(minute, 60)
-        return f"{self._day_text} {hour}:{minute:02}:{second:02}"
+            self._minute = minute
+            self._minute_text = f"{on.year:04}/{on.month:02}/{on.day:02} {of_day // 60}:{of_day % 60:02}:"
+        return f"{self._minute_text}{second:02}"
 
 
 def eastern_date(at_us: int) -> date:

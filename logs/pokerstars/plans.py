@@ -35,6 +35,7 @@ _STREETS: Final = (
 )
 _BOARDS: Final = ("", "Board [%s]\n", "Board [%s %s]\n", "Board [%s %s %s]\n")
 _FOLDED: Final = ("folded before Flop", "folded on the Flop", "folded on the Turn", "folded on the River")
+_VERBS: Final = tuple(f"{move.name.lower()}s" for move in Move)
 _TABLE_SIZES: Final = (2, 3, 6, 9, 10)
 _FIRST_GAP: Final = 0x10
 
@@ -110,11 +111,7 @@ class Planner:
         pots = side_pots(betting.spent, betting.folded)
         rake_cents = 0 if self._rake is None else self._rake_cents(record, sum(pot.amount for pot in pots))
         folded_texts = [""] * len(betting.spent)
-        for action in actions:
-            if action.move is Move.FOLD:
-                has_bet = betting.spent[action.position] > 0
-                folded_texts[action.position] = _FOLDED[action.round] + ("" if has_bet else " (didn't bet)")
-        text = "".join(self._action_lines(betting, actions)).replace("\n", self._line_end)
+        text = "".join(self._action_lines(betting, actions, folded_texts)).replace("\n", self._line_end)
         return Plan(text, betting.round, pots, rake_cents, showdown_order(record, actions), folded_texts)
 
     def outcome(
@@ -167,26 +164,30 @@ class Planner:
             )
         return rake
 
-    def _action_lines(self, betting: BettingState, actions: Sequence[Step]) -> Iterator[str]:
-        """The actions street by street, and behind the last of them the bet that nobody called."""
-        street = 0
-        for action in actions:
-            while street < action.round:
+    def _action_lines(self, betting: BettingState, actions: Sequence[Step], folded_texts: list[str]) -> list[str]:
+        """The actions street by street, and behind the last of them the bet that nobody called.
+
+        What the summary says of players who fold goes into `folded_texts`.
+        """
+        lines: list[str] = []
+        chips, street = self._money.chips, 0
+        for _, _, round_, position, _, move, added, street_total, _, raised_by, is_all_in in actions:
+            while street < round_:
                 street += 1
-                yield _STREETS[street]
-            yield self._action_line(action)
+                lines.append(_STREETS[street])
+            verb = _VERBS[move]
+            if added:
+                amount = f"{chips(raised_by)} to {chips(street_total)}" if move is Move.RAISE else chips(added)
+                lines.append(f"{NAME_GAPS[position]}: {verb} {amount}{' and is all-in' if is_all_in else ''}\n")
+            else:
+                lines.append(f"{NAME_GAPS[position]}: {verb} \n")
+                if move is Move.FOLD:
+                    folded_texts[position] = _FOLDED[round_] + ("" if betting.spent[position] else " (didn't bet)")
         returned_to, returned = uncalled(betting.spent)
         if returned:
-            yield f"Uncalled bet ({self._money.chips(returned)}) returned to {NAME_GAPS[returned_to]}\n"
-        yield from _STREETS[street + 1 : betting.round + 1]
-
-    def _action_line(self, action: Step) -> str:
-        chips = self._money.chips
-        amount = chips(action.added) if action.added else ""
-        if action.move is Move.RAISE:
-            amount = f"{chips(action.raised_by)} to {chips(action.street_total)}"
-        ending = " and is all-in\n" if action.is_all_in else "\n"
-        return f"{NAME_GAPS[action.position]}: {action.move.name.lower()}s {amount}{ending}"
+            lines.append(f"Uncalled bet ({chips(returned)}) returned to {NAME_GAPS[returned_to]}\n")
+        lines += _STREETS[street + 1 : betting.round + 1]
+        return lines
 
     def _summary(self, plan: Plan, left_cents: Sequence[int]) -> Iterator[str]:
         """The summary without its seats.

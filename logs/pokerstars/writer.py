@@ -50,6 +50,8 @@ __all__ = ["PokerStarsWriter", "check_game", "format_pokerstars", "format_pokers
 
 _MOST_PLANS: Final = 8192
 """Bettings a writer remembers, some 25 MB of them: all that heads-up limit has."""
+_MOST_TEMPLATES: Final = 8192
+"""Hands remembered with everything but their cards and times, some 15 MB of them."""
 _MOST_TABLES: Final = 64
 """Seatings remembered; a match has as many as players, or one."""
 
@@ -119,6 +121,7 @@ class PokerStarsWriter:
         self._planner = Planner(self._money, options.rake, self._line_end)
         self._plans: dict[BettingState, Plan] = {}
         self._tables: dict[tuple[Seat, ...], Table] = {}
+        self._templates: dict[tuple[Outcome, tuple[Seat, ...]], str] = {}
         self._hand_names: dict[int, HandName] = {}
 
     def file_name(self, record: HandRecord) -> str:
@@ -151,8 +154,11 @@ class PokerStarsWriter:
         board = record.deal.board
         if plan.street and len(board) < plan.street + 2:
             raise LogsError(f"hand {record.hand_number}: cards of its board are missing")
+        shown = self._shown_hands(record, plan) if plan.showing else {}
+        outcome = self._outcome(record, plan, shown)
+        table = self._tables.get(record.seats) or self._new_table(record.seats)
         # Each street's line repeats the cards before it: see the templates in `logs.pokerstars.plans`.
-        gaps: list[str] = []
+        gaps: list[object] = [self._numbers.number(record), self._time(record), self._hero_line(record)]
         on_board: list[str] = []
         if plan.street:
             on_board.append(f"{CARD_TEXTS[board[0]]} {CARD_TEXTS[board[1]]} {CARD_TEXTS[board[2]]}")
@@ -160,24 +166,29 @@ class PokerStarsWriter:
             for card in board[3 : plan.street + 2]:
                 on_board.append(CARD_TEXTS[card])
                 gaps += on_board
-        shown = self._shown_hands(record, plan) if plan.showing else {}
-        outcome = self._outcome(record, plan, shown)
         for position in shown:
             gaps += shown[position].gaps
         gaps += on_board
-        table = self._tables.get(record.seats) or self._new_table(record.seats)
-        text = (plan.text + outcome.text) % tuple(gaps)
+        if shown:
+            for position in table.by_seat:
+                if position in shown:
+                    hand = shown[position]
+                    gaps += (hand.cards, hand.name)
+        template = self._templates.get((outcome, record.seats)) or self._new_template(plan, outcome, record.seats)
+        return template % tuple(gaps)
+
+    def _new_template(self, plan: Plan, outcome: Outcome, seats: tuple[Seat, ...]) -> str:
+        """A hand with gaps for number, time, the hero's line and everything that depends on the cards."""
+        if len(self._templates) >= _MOST_TEMPLATES:
+            self._templates.clear()
+        table = self._tables[seats]
+        text = plan.text + outcome.text
         for gap, name in zip(NAME_GAPS, table.names, strict=False):
             text = text.replace(gap, name)
-        head = table.head % (self._numbers.number(record), self._time(record))
-        lines = [head, self._hero_line(record), text]
-        for position in table.by_seat:
-            lines.append(table.seat_texts[position])
-            hand = shown.get(position)
-            end = outcome.seat_texts[position]
-            lines.append(end if hand is None else end % (hand.cards, hand.name))
-        lines.append(self._between_hands)
-        return "".join(lines)
+        ends = [table.seat_texts[position] + outcome.seat_texts[position] for position in table.by_seat]
+        template = "".join([table.head, "%s", text, *ends, self._between_hands])
+        self._templates[outcome, seats] = template
+        return template
 
     def _new_plan(self, record: HandRecord) -> Plan:
         if len(self._plans) >= _MOST_PLANS:
