@@ -11,6 +11,8 @@ Rules it obeys:
 - Nothing is divided here, so counts can be added: two `HandCounts` of hands that followed each other, wherever they
   were counted, merge to what one would have counted.
 - Players are known by their names. A name that sits at a table twice is counted for both seats.
+- Hands that were dealt the same cards are one unit of the intervals where they come one after the other, as
+  `logs.tracker.many_files` reads them; a merge takes the deals of both sides for different ones.
 
 Most of a hand follows from its betting. `GameCounts` looks that up, table by table, and only notes that it came once
 more; what it means for the counters is added when the memory of bettings is full, and before anybody looks (`settle`).
@@ -21,11 +23,11 @@ time of the garbage collector.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from engine import BettingState, Deal, Game, rank_hand
+from engine import BettingState, Card, Deal, Game, rank_hand
 from engine.game import DEFAULT_STACK
 from engine.starting_hands import starting_hand_table
 from logs.record import HandRecord
@@ -69,14 +71,18 @@ class Table:
         players: their counters in the game.
         seats: their counters in the position each is in.
         curves: their winnings over all games.
+        blind: the big blind, in chips.
+        is_shared: whether a player has two seats.
         bettings: the ways to bet that the table remembers, by the identity of the betting (which `BettingFacts` holds):
             hands share the object where betting comes again, and comparing what is in it would cost more than it saves.
     """
 
-    __slots__ = ("bettings", "curves", "players", "seats")
+    __slots__ = ("bettings", "blind", "curves", "is_shared", "players", "seats")
 
-    def __init__(self, players: list[PlayerCounts], curves: list[PlayerCurve]) -> None:
+    def __init__(self, players: list[PlayerCounts], curves: list[PlayerCurve], blind: int) -> None:
         self.players = players
+        self.blind = blind
+        self.is_shared = len(set(map(id, curves))) < len(curves)
         self.seats = [player.positions[position] for position, player in enumerate(players)]
         self.curves = curves
         self.bettings: dict[int, BettingCount] = {}
@@ -124,17 +130,20 @@ class GameCounts:
         by_position = tuple([curve.name for curve in curves])
         table = self._tables_by_position.get(by_position)
         if table is None:
-            table = self._tables_by_position[by_position] = Table([self.player(name) for name in by_position], curves)
+            table = self._tables_by_position[by_position] = Table(
+                [self.player(name) for name in by_position], curves, self.game.big_blind
+            )
         self.tables[names, seats] = table
         return table
 
-    def add(self, table: Table, record: HandRecord) -> BettingFacts:
+    def add(self, table: Table, record: HandRecord) -> tuple[BettingFacts, Sequence[float]]:
         """Count a hand.
 
         Returns:
-            what follows from its betting.
+            what follows from its betting, and its values, an all-in hand's at their expectation.
         """
         values = record.values
+        expected: Sequence[float] = values
         betting = table.bettings.get(id(record.betting)) or self._remember(table, record.betting)
         betting.hands += 1
         facts = betting.facts
@@ -159,10 +168,10 @@ class GameCounts:
                     seat.showdowns_won += 1
                     seat.flops_won += facts.saw_flop >> position & 1
             if facts.board_cards >= 0 and self.has_expectations:
-                self._adjust(table, facts, record)
+                expected = self._adjust(table, facts, record)
         if facts.reached_end and holdem:
             self._count_final_hands(table, facts, record.deal, values)
-        return facts
+        return facts, expected
 
     def settle(self) -> int:
         """Add what was only noted: the counters are complete afterwards, until another hand comes.
@@ -207,16 +216,17 @@ class GameCounts:
             table.bettings.clear()
         self._held = 0
 
-    def _adjust(self, table: Table, facts: BettingFacts, record: HandRecord) -> None:
-        """Count an all-in hand at its expectation."""
+    def _adjust(self, table: Table, facts: BettingFacts, record: HandRecord) -> Sequence[float]:
+        """Count an all-in hand at its expectation; returns its values, expected where the cards are known."""
         expected = self._expectations.values(record.betting, record.deal, facts.board_cards)
         if expected is None:
-            return
+            return record.values
         for seat, value, expectation in zip(table.seats, record.values, expected, strict=True):
             seat.luck += value - expectation
             seat.luck_squares += value * value - expectation * expectation
         for position in facts.showdown:
             table.seats[position].adjusted_hands += 1
+        return expected
 
     def _count_final_hands(self, table: Table, facts: BettingFacts, deal: Deal, values: tuple[float, ...]) -> None:
         """Count the hands of the players who saw the last board card."""
@@ -234,6 +244,48 @@ class GameCounts:
         """Pickle the counters; what only helps to count is made anew."""
         self.settle()
         return GameCounts, (self.game, self.players)
+
+
+class _Deal:
+    """The hands so far that were dealt the cards of the last one: the same cards in several seatings, one by one."""
+
+    __slots__ = ("_first", "_hole_cards", "_number", "_won")
+
+    def __init__(self) -> None:
+        self._number = -1
+        self._hole_cards: tuple[tuple[Card, ...], ...] = ()
+        self._first: tuple[Table, Sequence[float], Sequence[float]] | None = None
+        """The first of them, as long as it is the only one."""
+        self._won: dict[int, tuple[int, float, float]] = {}
+        """Hands, winnings and expected winnings in big blinds, by the identity of a player's pairs."""
+
+    def add(self, table: Table, record: HandRecord, expected: Sequence[float]) -> None:
+        """Count the pairs that a hand makes with those before it."""
+        hole_cards = record.deal.hole_cards
+        hand = table, record.values, expected
+        if record.hand_number != self._number or hole_cards != self._hole_cards or not all(hole_cards):
+            self._number, self._hole_cards, self._first = record.hand_number, hole_cards, hand
+            self._won.clear()
+            if not table.is_shared:
+                return
+        elif self._first is not None:
+            self._count(*self._first)
+        self._first = None
+        self._count(*hand)
+
+    def _count(self, table: Table, values: Sequence[float], expected: Sequence[float]) -> None:
+        for position, seat in enumerate(table.seats):
+            value, expectation = values[position] / table.blind, expected[position] / table.blind
+            for counts in (seat, table.curves[position]):
+                before = self._won.get(id(counts))
+                if before is not None:
+                    hands, won, due = before
+                    all_, adjusted = counts.pairs
+                    pairs = all_.with_hand(hands, won, value), adjusted.with_hand(hands, due, expectation)
+                    counts.pairs = pairs
+                    self._won[id(counts)] = hands + 1, won + value, due + expectation
+                else:
+                    self._won[id(counts)] = 1, value, expectation
 
 
 class BigPot(NamedTuple):
@@ -270,6 +322,7 @@ class HandCounts:
         """The game of the last hand; most often it is that of the next, too."""
         self._curves: dict[str, PlayerCurve] = {}
         self._answers: dict[str, AnswerCounts] = {}
+        self._deal = _Deal()
         self._most_pots = big_pots
         self._pots: list[BigPot] = []
         """A heap."""
@@ -285,7 +338,8 @@ class HandCounts:
         table = game.tables.get((record.names_by_seat, record.seats)) or game.seat(
             record.names_by_seat, record.seats, [self._curve(record.names_by_seat[seat]) for seat in record.seats]
         )
-        facts = game.add(table, record)
+        facts, expected = game.add(table, record)
+        self._deal.add(table, record, expected)
         if facts.pot_blinds > self._least_pot:
             self._keep(BigPot(facts.pot_blinds, -self.hands, record))
         self.hands += 1
@@ -305,8 +359,9 @@ class HandCounts:
     def merge(self, other: HandCounts) -> None:
         """Count in what another has counted, as hands that followed those of this one."""
         for name in other.names:
+            curve = self._curve(name)
             before = self.sums(name)
-            self._curve(name).merge(before, other._curves[name], before.hands + other.sums(name).hands)
+            curve.merge(before, other._curves[name], before.hands + other.sums(name).hands)
             self._answers[name].merge(other._answers[name])
         for theirs in other._games.values():
             self._game(theirs.game).merge(theirs)
@@ -343,7 +398,7 @@ class HandCounts:
         for game, player in self.by_game(name):
             for position in player.positions:
                 found = found.plus(position.sums(game.game.big_blind))
-        return found
+        return found.with_pairs(self._curves[name].pairs)
 
     def curve(self, name: str) -> list[Sums]:
         """How a player's winnings grew, to the last hand."""

@@ -8,8 +8,8 @@ betting (`BettingFacts`), as the counters that it increments, and is then added 
 - A *call* adds chips; one that adds none is a *check*. A *bet* is the first raise of a street without blinds, any other
   is a *raise*. All-in actions count like all others.
 - A player *saw* a street if it had not folded when the cards of the street were dealt, all-in or not.
-- VPIP has a chance in each hand with a turn before the flop; PFR where a raise was legal in one of the turns; the
-  three-bet where it was legal after exactly one raise.
+- VPIP has a chance in each hand with a turn before the flop; PFR where a raise was legal in one of the turns. All other
+  frequencies have their chances in single turns.
 """
 
 from __future__ import annotations
@@ -18,29 +18,39 @@ from typing import Final
 
 from engine import BettingState, Move, Position, Step, betting_steps, uncalled
 
-__all__ = ["MOVES", "ROUNDS", "WIDTH", "BettingFacts", "Place"]
+__all__ = ["FREQUENCIES", "MOVES", "ROUNDS", "WIDTH", "BettingFacts", "Place"]
 
 ROUNDS: Final = 4
 MOVES: Final = len(Move)
+FREQUENCIES: Final = (
+    *("vpip", "pfr", "three_bet", "four_bet", "squeeze", "cold_call", "steal", "fold_to_steal"),
+    *("continuation_bet", "fold_to_continuation_bet", "turn_continuation_bet", "fold_to_turn_continuation_bet"),
+    *("check_raise", "donk_bet"),
+)
+"""What the betting alone gives chances of, by the keys of the definitions."""
 
 
 class Place:
     """The counters of a position, by their places in its row.
 
-    `WON_AFTER_FLOP` is a pot won after a flop without a showdown; what is won at a showdown depends on the cards.
-    `LAST_SEEN` begins one counter per round: hands in which it was the last round that the player saw. `ACTIONS` begins
-    `MOVES` counters per round, one for each `engine.Move`.
+    The chances of frequency i stand at 2 * i, the times it was done behind them. `WON_AFTER_FLOP` is a pot won after a
+    flop without a showdown; what is won at a showdown depends on the cards. `LAST_SEEN` begins one counter per round:
+    hands in which it was the last round that the player saw. `ACTIONS` begins `MOVES` counters per round, one for each
+    `engine.Move`.
     """
 
-    VPIP_CHANCES, VPIP, PFR_CHANCES, PFR, THREE_BET_CHANCES, THREE_BETS, SHOWDOWNS, WON_AFTER_FLOP = range(8)
-    LAST_SEEN = 8
+    SHOWDOWNS = 2 * len(FREQUENCIES)
+    WON_AFTER_FLOP = SHOWDOWNS + 1
+    LAST_SEEN = WON_AFTER_FLOP + 1
     ACTIONS = LAST_SEEN + ROUNDS
 
 
 WIDTH: Final = Place.ACTIONS + ROUNDS * MOVES
 
-_FOLD, _CALL, _BET = int(Move.FOLD), int(Move.CALL), int(Move.BET)
+_FOLD, _CHECK, _CALL, _BET = int(Move.FOLD), int(Move.CHECK), int(Move.CALL), int(Move.BET)
 """Plain numbers: they are compared in the innermost loop."""
+_VPIP, _PFR, _THREE_BET, _FOUR_BET, _SQUEEZE, _COLD_CALL, _STEAL, _FOLD_TO_STEAL = range(0, 16, 2)
+_C_BET, _FOLD_TO_C_BET, _TURN_C_BET, _FOLD_TO_TURN_C_BET, _CHECK_RAISE, _DONK_BET = range(16, 2 * len(FREQUENCIES), 2)
 
 _LEAST_WON_CHIPS: Final = 1e-6
 
@@ -77,7 +87,9 @@ class BettingFacts:
         steps = betting_steps(betting)
         increments: list[int] = []
         folded_in = _count_actions(steps, increments, game.num_players)
-        _count_chances(steps, betting.raise_chances(0), increments)
+        aggressor = _count_preflop(steps, betting, increments)
+        if betting.round:
+            _count_later_streets(steps, betting, aggressor, increments)
         in_pot = betting.in_pot
         self.betting = betting
         self.showdown = in_pot if len(in_pot) > 1 else ()
@@ -104,39 +116,103 @@ class BettingFacts:
                 self.board_cards = known
 
 
+def _note(counted: set[int] | list[int], position: int, noted: list[tuple[int, bool]]) -> None:
+    """Count chances, by their places in the row of a position, and whether each was taken."""
+    add = counted.add if isinstance(counted, set) else counted.append
+    for place, was_taken in noted:
+        add(position * WIDTH + place)
+        if was_taken:
+            add(position * WIDTH + place + 1)
+
+
 def _count_actions(steps: list[Step], increments: list[int], players: int) -> list[int]:
-    """Count the moves by round, and who puts in chips voluntarily before the flop.
+    """Count the moves by round.
 
     Returns:
         the round in which each position folded; `ROUNDS` if it never did.
     """
     folded_in = [ROUNDS] * players
-    voluntary: set[int] = set()
     for step in steps:
-        round_, position, move = step.round, step.position, step.move
-        increments.append(position * WIDTH + Place.ACTIONS + round_ * MOVES + move)
-        if move == _FOLD:
-            folded_in[position] = round_
-        elif round_ == 0 and move >= _CALL:
-            voluntary.add(position)
-    increments += [position * WIDTH + Place.VPIP for position in voluntary]
+        increments.append(step.position * WIDTH + Place.ACTIONS + step.round * MOVES + step.move)
+        if step.move == _FOLD:
+            folded_in[step.position] = step.round
     return folded_in
 
 
-def _count_chances(steps: list[Step], chances: list[bool], increments: list[int]) -> None:
-    """Count what each player could have done before the flop, and the raises and three-bets it made."""
-    raises = 0
+def _count_preflop(steps: list[Step], betting: BettingState, increments: list[int]) -> int:
+    """Count what each player could have done before the flop, and what it did.
+
+    Returns:
+        the position that raised last, if it has chips left to bet with; -1 otherwise.
+    """
+    button = len(betting.spent) - 1
+    stealers = {button, *(() if button == 1 else (0, max(button - 1, 2)))}
+    raises = callers = 0
+    aggressor = -1
+    is_unopened, is_steal = True, False
     done: set[int] = set()
-    for step, may_raise in zip(steps, chances, strict=False):
-        row = step.position * WIDTH
-        done.add(row + Place.VPIP_CHANCES)
+    for step, may_raise in zip(steps, betting.raise_chances(0), strict=False):
+        position, move = step.position, step.move
+        is_raise = move >= _BET
+        noted = [(_VPIP, move >= _CALL)]
         if may_raise:
-            done.add(row + Place.PFR_CHANCES)
-            if raises == 1:
-                done.add(row + Place.THREE_BET_CHANCES)
-        if step.move >= _BET:
-            done.add(row + Place.PFR)
-            if raises == 1:
-                done.add(row + Place.THREE_BETS)
-            raises += 1
+            noted.append((_PFR, is_raise))
+            if is_unopened and position in stealers:
+                noted.append((_STEAL, is_raise))
+            elif raises == 1:
+                noted.append((_THREE_BET, is_raise))
+                if callers:
+                    noted.append((_SQUEEZE, is_raise))
+            elif raises == 2:
+                noted.append((_FOUR_BET, is_raise))
+        if raises and step.street_total == step.added:
+            noted.append((_COLD_CALL, move == _CALL))
+        if is_steal and position < 2:
+            noted.append((_FOLD_TO_STEAL, move == _FOLD))
+        _note(done, position, noted)
+        if is_raise:
+            is_steal = is_unopened and position in stealers
+            raises, callers, aggressor = raises + 1, 0, -1 if step.is_all_in else position
+        elif move == _CALL:
+            callers, is_steal = callers + 1, False
+        is_unopened = is_unopened and move == _FOLD
     increments += done
+    return aggressor
+
+
+def _count_later_streets(steps: list[Step], betting: BettingState, aggressor: int, increments: list[int]) -> None:
+    """Count what each player could have done after the flop was dealt, and what it did.
+
+    Args:
+        steps: of the whole hand.
+        betting: the end of the hand.
+        aggressor: the position that raised last before the flop and can still bet; -1 if there is none.
+        increments: where it is counted.
+    """
+    for round_ in range(1, betting.round + 1):
+        of_round = [step for step in steps if step.round == round_]
+        bettor, bets = -1, 0
+        checkers: set[int] = set()
+        is_behind_aggressor = False
+        for step, may_raise in zip(of_round, betting.raise_chances(round_), strict=True):
+            position, move = step.position, step.move
+            is_raise = move >= _BET
+            noted = []
+            if not bets:
+                if may_raise and position == aggressor and round_ < 3:
+                    noted.append((_C_BET if round_ == 1 else _TURN_C_BET, is_raise))
+                elif may_raise and round_ == 1 and aggressor >= 0 and not is_behind_aggressor:
+                    noted.append((_DONK_BET, is_raise))
+            elif bets == 1 and bettor == aggressor and round_ < 3:
+                noted.append((_FOLD_TO_C_BET if round_ == 1 else _FOLD_TO_TURN_C_BET, move == _FOLD))
+            if bets and may_raise and position in checkers:
+                noted.append((_CHECK_RAISE, is_raise))
+                checkers.remove(position)
+            _note(increments, position, noted)
+            is_behind_aggressor |= position == aggressor
+            if is_raise:
+                bettor, bets = (position, 1) if not bets else (bettor, bets + 1)
+            elif move == _CHECK:
+                checkers.add(position)
+        if round_ == 1 and bettor != aggressor:
+            aggressor = -1

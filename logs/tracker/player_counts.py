@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from operator import add
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from engine import Category, Game
 from engine.starting_hands import STARTING_HANDS
@@ -15,39 +15,125 @@ from logs.estimation import Moments
 from logs.tracker.hand_facts import WIDTH
 from logs.tracker.positions import is_holdem
 
-__all__ = ["MOST_POINTS", "AnswerCounts", "CardCounts", "PlayerCounts", "PlayerCurve", "PositionCounts", "Sums"]
+__all__ = ["MOST_POINTS", "AnswerCounts", "CardCounts", "DealMoments", "Pairs", "PlayerCounts", "PlayerCurve"]
+__all__ += ["PositionCounts", "Sums"]
 
 MOST_POINTS: Final = 1000
+
+
+class Pairs(NamedTuple):
+    """Sums over the pairs of hands that were dealt the same cards, in big blinds.
+
+    Attributes:
+        repeats: hands that were not the first of their deal.
+        number: how many pairs.
+        total: the winnings of both hands of each pair, added up.
+        products: the products of both, added up.
+    """
+
+    repeats: int = 0
+    number: int = 0
+    total: float = 0.0
+    products: float = 0.0
+
+    def plus(self, other: Pairs) -> Pairs:
+        """The sums over both sets of pairs."""
+        return Pairs(*map(add, self, other))
+
+    def with_hand(self, hands: int, net: float, value: float) -> Pairs:
+        """The sums with one more hand of a deal.
+
+        Args:
+            hands: of the same deal before it.
+            net: what these brought.
+            value: what it brought.
+        """
+        repeats, number, total, products = self
+        return Pairs(repeats + 1, number + hands, total + net + hands * value, products + net * value)
+
+
+class DealMoments(NamedTuple):
+    """The winnings of hands in big blinds, with an interval whose units are deals.
+
+    Hands that share their cards, one per seating, are not independent of each other: together they are one unit.
+
+    Attributes:
+        hands: the sums over hands.
+        pairs: the sums over pairs of hands of one deal.
+    """
+
+    hands: Moments = Moments()
+    pairs: Pairs = Pairs()
+
+    def plus(self, other: DealMoments) -> DealMoments:
+        """The winnings of these hands and of hands of other deals."""
+        return DealMoments(self.hands.plus(other.hands), self.pairs.plus(other.pairs))
+
+    @property
+    def deals(self) -> int:
+        """How many deals the hands are of."""
+        return self.hands.hands - self.pairs.repeats
+
+    @property
+    def by_deal(self) -> Moments:
+        """Numbers, one per deal, whose mean is the mean over hands, and their spread what is known of its error.
+
+        The mean over hands is a ratio of two sums over deals, winnings and hands; these are the linearised scores of
+        such a ratio (Cochran 1977, "Sampling Techniques", chapter 6). Where all deals have the same number of hands
+        they are the means of the deals.
+        """
+        (count, net, squares), (_, pairs, pair_net, products), deals = *self, self.deals
+        if not count:
+            return Moments()
+        mean, size = net / count, count / deals
+        spread = squares + 2 * products - 2 * mean * (net + pair_net) + mean * mean * (count + 2 * pairs)
+        return Moments(deals, deals * mean, deals * mean * mean + max(0.0, spread) / size**2)
 
 
 class Sums(NamedTuple):
     """Winnings over some hands, in big blinds, so that hands of different stakes can be added up.
 
     Attributes:
-        hands: how many.
-        net: over all of them.
-        squares: the sum of the squares of each hand's winnings.
-        showdown: winnings of hands with a showdown the player was in.
-        adjusted: as `net`, with all-in hands at their expectation.
-        adjusted_squares: as `squares`, with all-in hands at their expectation.
+        all: of all hands.
+        adjusted: the same with all-in hands at their expectation.
+        showdown: net of the hands with a showdown the player was in.
     """
 
-    hands: int = 0
-    net: float = 0.0
-    squares: float = 0.0
+    all: DealMoments = DealMoments()
+    adjusted: DealMoments = DealMoments()
     showdown: float = 0.0
-    adjusted: float = 0.0
-    adjusted_squares: float = 0.0
+
+    @property
+    def hands(self) -> int:
+        """How many hands."""
+        return self.all.hands.hands
+
+    @property
+    def net(self) -> float:
+        """What they brought."""
+        return self.all.hands.total
 
     def plus(self, other: Sums) -> Sums:
         """The sums after these hands and then others."""
-        return Sums(*map(add, self, other))
+        return Sums(self.all.plus(other.all), self.adjusted.plus(other.adjusted), self.showdown + other.showdown)
 
-    @property
-    def half_width(self) -> float | None:
-        """Half the 95 % interval of `net`, in big blinds; None with too few hands."""
-        half_width = Moments(self.hands, self.net, self.squares).half_width_95
-        return None if half_width is None else half_width * self.hands
+    def with_pairs(self, pairs: tuple[Pairs, Pairs]) -> Sums:
+        """The sums with other pairs of hands: of winnings, and of winnings with all-in hands at their expectation."""
+        return Sums(DealMoments(self.all.hands, pairs[0]), DealMoments(self.adjusted.hands, pairs[1]), self.showdown)
+
+
+NO_PAIRS: Final = Pairs(), Pairs()
+
+
+def added_pairs(one: tuple[Pairs, Pairs], other: tuple[Pairs, Pairs]) -> tuple[Pairs, Pairs]:
+    """The sums over both."""
+    return one[0].plus(other[0]), one[1].plus(other[1])
+
+
+def _merge_fields(counts: Any, other: Any) -> None:
+    """Add up the fields of two sets of counters."""
+    for counter in fields(counts):
+        setattr(counts, counter.name, getattr(counts, counter.name) + getattr(other, counter.name))
 
 
 @dataclass(slots=True)
@@ -72,9 +158,7 @@ class CardCounts:
 
     def merge(self, other: CardCounts) -> None:
         """Count in what another has counted."""
-        self.hands += other.hands
-        self.won += other.won
-        self.net += other.net
+        _merge_fields(self, other)
 
 
 @dataclass(slots=True)
@@ -91,6 +175,7 @@ class PositionCounts:
         showdown_net: chips from hands with a showdown the player was in.
         showdowns_won: showdowns in which it won part of the pot.
         flops_won: those of them that came after a flop.
+        pairs: of hands of one deal, in big blinds: their winnings, and these with all-in hands at their expectation.
         row: what follows from the betting; see `logs.tracker.hand_facts.Place`.
     """
 
@@ -103,14 +188,15 @@ class PositionCounts:
     showdown_net: float = 0.0
     showdowns_won: int = 0
     flops_won: int = 0
+    pairs: tuple[Pairs, Pairs] = NO_PAIRS
     row: list[int] = field(default_factory=lambda: [0] * WIDTH)
 
     def merge(self, other: PositionCounts) -> None:
         """Count in what another has counted."""
         row = [one + more for one, more in zip(self.row, other.row, strict=True)]
-        for name in [of_counter.name for of_counter in fields(self) if of_counter.name != "row"]:
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        self.row = row
+        pairs = added_pairs(self.pairs, other.pairs)
+        _merge_fields(self, other)
+        self.row, self.pairs = row, pairs
 
     def sums(self, blind: int) -> Sums:
         """The winnings in big blinds.
@@ -118,9 +204,10 @@ class PositionCounts:
         Args:
             blind: the big blind, in chips.
         """
-        net, squares = self.net / blind, self.squares / blind / blind
-        luck, luck_squares = self.luck / blind, self.luck_squares / blind / blind
-        return Sums(self.hands, net, squares, self.showdown_net / blind, net - luck, squares - luck_squares)
+        chips = Moments(self.hands, self.net, self.squares)
+        adjusted = Moments(self.hands, self.net - self.luck, self.squares - self.luck_squares)
+        all_, expected = DealMoments(chips.times(1 / blind)), DealMoments(adjusted.times(1 / blind))
+        return Sums(all_, expected, self.showdown_net / blind).with_pairs(self.pairs)
 
 
 class PlayerCounts:
@@ -167,10 +254,9 @@ class AnswerCounts:
 
     def merge(self, other: AnswerCounts) -> None:
         """Count in what another has counted."""
-        self.actions += other.actions
-        self.used_us += other.used_us
-        self.longest_us = max(self.longest_us, other.longest_us)
-        self.comments += other.comments
+        longest_us = max(self.longest_us, other.longest_us)
+        _merge_fields(self, other)
+        self.longest_us = longest_us
 
 
 class PlayerCurve:
@@ -184,15 +270,17 @@ class PlayerCurve:
         points: the sums along the way, in order.
         step: how many hands apart the points are, except where two curves meet.
         due: in how many hands the next point is due.
+        pairs: of all its hands of one deal, whatever their positions; see `PositionCounts.pairs`.
     """
 
-    __slots__ = ("due", "name", "points", "step")
+    __slots__ = ("due", "name", "pairs", "points", "step")
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.points: list[Sums] = []
         self.step = 1
         self.due = 1
+        self.pairs = NO_PAIRS
 
     def add(self, sums: Sums) -> None:
         """Append the sums after some more hands; without any more nothing is appended."""
@@ -211,6 +299,7 @@ class PlayerCurve:
         if before.hands and (not self.points or self.points[-1].hands < before.hands):
             self.points.append(before)
         self.points += [before.plus(sums) for sums in other.points]
+        self.pairs = added_pairs(self.pairs, other.pairs)
         self.step = max(self.step, other.step)
         self._thin(hands)
 

@@ -10,15 +10,16 @@ little was seen to give it, its value is null and its `text` says so.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from engine import Category, Move
 from engine.starting_hands import STARTING_HANDS
-from logs.estimation import FEWEST_UNITS, Moments
+from logs.estimation import Moments
 from logs.tracker.hand_counts import GameCounts, HandCounts
-from logs.tracker.hand_facts import MOVES, ROUNDS, Place
+from logs.tracker.hand_facts import FREQUENCIES, MOVES, ROUNDS, Place
 from logs.tracker.player_counts import CardCounts, PlayerCounts, PositionCounts, Sums
 from logs.tracker.playing_style import CLASSES as STYLES
 from logs.tracker.playing_style import classify
@@ -56,10 +57,10 @@ class _Frozen(BaseModel):
 
 
 class Winnings(_Frozen):
-    """A mean over hands with its interval."""
+    """A mean over hands with its interval, whose units are deals: hands of the same cards are one."""
 
     value: float | None = Field(description="null without hands")
-    half_width_95: float | None = Field(description="half the normal 95 % interval over hands; null below 100 hands")
+    half_width_95: float | None = Field(description="half the 95 % interval over deals; null with too few of them")
 
     @property
     def text(self) -> str:
@@ -67,7 +68,7 @@ class Winnings(_Frozen):
         if self.value is None:
             return "no hands"
         if self.half_width_95 is None:
-            return f"{self.value:+,.1f} (± from {FEWEST_UNITS} hands on)"
+            return f"{self.value:+,.1f} (too few deals for ±)"
         return f"{self.value:+,.1f} ± {self.half_width_95:,.1f}"
 
 
@@ -148,6 +149,7 @@ class PlayStatistics(_Frozen):
     """How a bot played, in all hands or those of one position; null is what games other than hold'em lack."""
 
     hands: int
+    deals: int = Field(description="different deals among these hands")
     net_chips: float
     mbb_per_game: Winnings
     bb_per_100: Winnings
@@ -155,6 +157,17 @@ class PlayStatistics(_Frozen):
     vpip: Frequency | None
     pfr: Frequency | None
     three_bet: Frequency | None
+    four_bet: Frequency | None
+    squeeze: Frequency | None
+    cold_call: Frequency | None
+    steal: Frequency | None
+    fold_to_steal: Frequency | None
+    continuation_bet: Frequency | None = Field(description="on the flop")
+    fold_to_continuation_bet: Frequency | None = Field(description="on the flop")
+    turn_continuation_bet: Frequency | None
+    fold_to_turn_continuation_bet: Frequency | None
+    check_raise: Frequency | None
+    donk_bet: Frequency | None
     aggression_factor: Factor | None
     aggression_frequency: Frequency | None
     won_when_saw_flop: Frequency | None
@@ -228,7 +241,7 @@ class CurvePoint(_Frozen):
     showdown: float
     no_showdown: float
     adjusted: float | None = Field(description="all-in hands at their expectation; null where none is known")
-    half_width_95: float | None = Field(description="of net; null below 100 hands")
+    half_width_95: float | None = Field(description="of net, over deals; null with too few of them")
 
 
 class BotStatistics(PlayStatistics):
@@ -280,7 +293,7 @@ def _bot(counts: HandCounts, name: str) -> BotStatistics:
         place: _play([part for other, part in parts if other == place])
         for place in sorted({place for place, _ in parts}, key=POSITION_ORDER.index)
     }
-    whole = _play([part for _, part in parts])
+    whole = _play([part for _, part in parts], counts.sums(name))
     small_blind = by_position.get(SMALL_BLIND)
     vpip_small_blind = Frequency(times=0, chances=0) if small_blind is None else small_blind.vpip
     answers = counts.answers(name)
@@ -305,22 +318,27 @@ def _bot(counts: HandCounts, name: str) -> BotStatistics:
     )
 
 
-def _play(parts: _Parts) -> PlayStatistics:
-    """The statistics of one bot in some positions of some games."""
-    sums = Sums()
+def _play(parts: _Parts, sums: Sums | None = None) -> PlayStatistics:
+    """The statistics of one bot in some positions of some games.
+
+    Args:
+        parts: its counters there.
+        sums: its winnings there; None adds them up, with the deals of each part for themselves.
+    """
+    if sums is None:
+        sums = reduce(Sums.plus, [position.sums(game.game.big_blind) for game, position in parts], Sums())
     streets: dict[str, list[int]] = {}
     for game, position in parts:
-        sums = sums.plus(position.sums(game.game.big_blind))
         for round_, street in enumerate(round_names(game.game)):
             actions = Place.ACTIONS + MOVES * round_
             seen = sum(position.row[Place.LAST_SEEN + round_ : Place.LAST_SEEN + ROUNDS])
             counted = [seen, *position.row[actions : actions + MOVES]]
             before = streets.get(street, [0] * len(counted))
             streets[street] = [one + more for one, more in zip(before, counted, strict=True)]
-    winnings = Moments(sums.hands, sums.net, sums.squares)
-    adjusted = Moments(sums.hands, sums.adjusted, sums.adjusted_squares)
+    winnings, adjusted = sums.all.by_deal, sums.adjusted.by_deal
     return PlayStatistics(
         hands=sums.hands,
+        deals=sums.all.deals,
         net_chips=sum(position.net for _, position in parts),
         mbb_per_game=_winnings(winnings, 1000),
         bb_per_100=_winnings(winnings, 100),
@@ -357,11 +375,8 @@ def _play(parts: _Parts) -> PlayStatistics:
 def _holdem_figures(positions: Sequence[PositionCounts]) -> dict[str, Any]:
     """The statistics that only hold'em has; empty ones without a hand of it."""
     if not positions:
-        names = (
-            *("vpip", "pfr", "three_bet", "aggression_factor", "aggression_frequency"),
-            *("won_when_saw_flop", "went_to_showdown"),
-        )
-        return dict.fromkeys(names)
+        others = ("aggression_factor", "aggression_frequency", "won_when_saw_flop", "went_to_showdown")
+        return dict.fromkeys((*FREQUENCIES, *others))
     row = [sum(counts) for counts in zip(*(position.row for position in positions), strict=True)]
     calls, folds, bets, raises = (
         sum(row[Place.ACTIONS + MOVES + kind :: MOVES]) for kind in (Move.CALL, Move.FOLD, Move.BET, Move.RAISE)
@@ -369,9 +384,7 @@ def _holdem_figures(positions: Sequence[PositionCounts]) -> dict[str, Any]:
     flops = sum(row[Place.LAST_SEEN + 1 : Place.LAST_SEEN + ROUNDS])
     flops_won = row[Place.WON_AFTER_FLOP] + sum(position.flops_won for position in positions)
     return {
-        "vpip": Frequency(times=row[Place.VPIP], chances=row[Place.VPIP_CHANCES]),
-        "pfr": Frequency(times=row[Place.PFR], chances=row[Place.PFR_CHANCES]),
-        "three_bet": Frequency(times=row[Place.THREE_BETS], chances=row[Place.THREE_BET_CHANCES]),
+        **{key: Frequency(times=row[2 * i + 1], chances=row[2 * i]) for i, key in enumerate(FREQUENCIES)},
         "aggression_factor": Factor(raises=bets + raises, calls=calls),
         "aggression_frequency": Frequency(times=bets + raises, chances=bets + raises + calls + folds),
         "won_when_saw_flop": Frequency(times=flops_won, chances=flops),
@@ -446,11 +459,12 @@ def _summed(counts: Sequence[CardCounts]) -> CardCounts:
 
 
 def _point(sums: Sums, play: PlayStatistics) -> CurvePoint:
+    half_width = sums.all.by_deal.half_width_95
     return CurvePoint(
         hands=sums.hands,
         net=sums.net,
         showdown=sums.showdown,
         no_showdown=sums.net - sums.showdown,
-        adjusted=None if play.adjusted is None else sums.adjusted,
-        half_width_95=sums.half_width,
+        adjusted=None if play.adjusted is None else sums.adjusted.hands.total,
+        half_width_95=None if half_width is None else half_width * sums.hands,
     )

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
-from logs.tracker.player_counts import MOST_POINTS, PlayerCurve, Sums
+from logs.estimation import Moments, RunningMean
+from logs.tracker.player_counts import MOST_POINTS, DealMoments, Pairs, PlayerCurve, Sums
 
 
 def drawn(hands: int, each: float = 1.0) -> tuple[PlayerCurve, Sums]:
     """A curve that rises by the same with every hand, and its end."""
     curve, sums = PlayerCurve("Ann"), Sums()
     for _ in range(hands):
-        sums = sums.plus(Sums(1, each, each * each, each / 2, each / 4))
+        hand = DealMoments(Moments(1, each, each * each))
+        sums = sums.plus(Sums(hand, hand, each / 2))
         curve.due -= 1
         if not curve.due:
             curve.add(sums)
@@ -41,8 +45,25 @@ def test_a_curve_goes_on_where_another_ends(first: int, second: int) -> None:
     assert end.plus(end_of_other).hands == first + second
 
 
-def test_the_interval_grows_with_the_root_of_the_hands() -> None:
-    small, large = Sums(100, 0, 100 * 4.0), Sums(10_000, 0, 10_000 * 4.0)
-    assert small.half_width == pytest.approx(1.959964 * 2 * 10, rel=0.01)
-    assert large.half_width == pytest.approx(1.959964 * 2 * 100, rel=0.001)
-    assert Sums(99, 0, 99 * 4.0).half_width is None
+def test_hands_of_different_deals_have_the_interval_of_hands() -> None:
+    moments = Moments(400, 100.0, 900.0)
+    assert DealMoments(moments).by_deal.mean == moments.mean == 0.25
+    assert DealMoments(moments).by_deal.half_width_95 == pytest.approx(moments.half_width_95)
+
+
+@pytest.mark.parametrize("seatings", [1, 2, 6])
+def test_a_deal_in_several_seatings_is_one_unit(seatings: int) -> None:
+    """Where all deals have the same number of hands, the interval is that of the means of deals."""
+    chance = random.Random(seatings)
+    found, deals = DealMoments(), RunningMean()
+    for _ in range(300):
+        luck = chance.gauss(0, 3)
+        values = [luck + chance.gauss(0.2, 1) for _ in range(seatings)]
+        pairs = Pairs()
+        for at, value in enumerate(values[1:], 1):
+            pairs = pairs.with_hand(at, sum(values[:at]), value)
+        found = found.plus(DealMoments(Moments(seatings, sum(values), sum(x * x for x in values)), pairs))
+        deals.add(sum(values) / seatings)
+    assert found.deals == 300
+    assert found.by_deal.mean == pytest.approx(deals.mean)
+    assert found.by_deal.half_width_95 == pytest.approx(deals.half_width_95)
