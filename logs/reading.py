@@ -11,15 +11,18 @@ there are none of these either, PokerStars histories. Any of them may be compres
 
 from __future__ import annotations
 
+import heapq
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Final
+from operator import attrgetter
+from typing import Final, TypeAlias, TypedDict, Unpack
 
 from engine import Game
-from logs.acpc_log.header import HEADER_START
+from logs.acpc_log.header import HEADER_START, read_log_header
+from logs.acpc_log.parts import LogPart
 from logs.acpc_log.reader import read_log
 from logs.errors import LogError, LogProblem, ProblemKind
 from logs.export import FORMATS
@@ -27,8 +30,26 @@ from logs.files import opened, without_compression
 from logs.formats import ExportFormat
 from logs.record import HandRecord
 
-__all__ = ["HandFile", "find_hand_files", "read_file", "read_hands"]
+__all__ = [
+    "HandFile",
+    "OnProblem",
+    "ReadingOptions",
+    "by_deal",
+    "find_hand_files",
+    "group_by_cards",
+    "hands_of",
+    "read_file",
+    "read_hands",
+    "without_copies",
+]
 
+OnProblem: TypeAlias = Callable[[LogProblem], None]
+
+_COMPARED_LINES: Final = 8
+"""As many as show in a log, behind its header, who plays its first hands."""
+_FILES_PER_LOG: Final = 3
+"""A log, its transaction log and its comments."""
+_OTHER_FILES: Final = 64
 _SNIFFED_CHARACTERS: Final = 4096
 _READABLE: Final = sorted(
     [format_ for format_ in FORMATS.values() if format_.read is not None], key=lambda format_: bool(format_.first_words)
@@ -74,16 +95,36 @@ def find_hand_files(paths: Iterable[str | os.PathLike[str]]) -> list[HandFile]:
     return found
 
 
-def read_hands(
-    paths: Iterable[str | os.PathLike[str]],
-    *,
-    game: Game | None = None,
-    strict: bool = False,
-    on_problem: Callable[[LogProblem], None] | None = None,
-    times: bool = False,
-    transcript: str | os.PathLike[str] | None = None,
-    chip_value: Decimal | float | None = None,
-) -> Iterator[HandRecord]:
+class LogOptions(TypedDict, total=False):
+    """How ACPC logs are read; see `logs.acpc_log.reader.read_log`.
+
+    Attributes:
+        game: the game of ACPC logs that do not name one.
+        strict: stop at the first problem, except for a half-written last line.
+        on_problem: is told of every problem as it is met.
+        times: take the times of actions from the transaction logs that go with ACPC logs.
+        transcript: the dealer's transcript; for a single log.
+    """
+
+    game: Game | None
+    strict: bool
+    on_problem: OnProblem | None
+    times: bool
+    transcript: str | os.PathLike[str] | None
+
+
+class ReadingOptions(LogOptions, total=False):
+    """How files of hands are read.
+
+    Attributes:
+        chip_value: what a chip is worth in the money of PHH files and PokerStars histories; None is 1 in the former
+            and a cent in the latter.
+    """
+
+    chip_value: Decimal | float | None
+
+
+def read_hands(paths: Iterable[str | os.PathLike[str]], **options: Unpack[ReadingOptions]) -> Iterator[HandRecord]:
     """The hands of files and folders, one file after the other, as they are read.
 
     A file that cannot be read at all is a problem like any other, as long as problems are reported and there are other
@@ -91,13 +132,7 @@ def read_hands(
 
     Args:
         paths: of files and folders.
-        game: the game of ACPC logs that do not name one.
-        strict: stop at the first problem, except for a half-written last line.
-        on_problem: is told of every problem as it is met.
-        times: take the times of actions from the transaction logs that go with ACPC logs.
-        transcript: the dealer's transcript; for a single log.
-        chip_value: what a chip is worth in the money of PHH files and PokerStars histories; None is 1 in the former
-            and a cent in the latter.
+        **options: how they are read.
 
     Raises:
         LogError: there is no file, or one cannot be read at all.
@@ -106,36 +141,116 @@ def read_hands(
     """
     files = find_hand_files(paths)
     for file in files:
-        try:
-            yield from read_file(
-                file,
-                game=game,
-                strict=strict,
-                on_problem=on_problem,
-                times=times,
-                transcript=transcript,
-                chip_value=chip_value,
-            )
-        except LogError as error:
-            if strict or on_problem is None or len(files) == 1:
-                raise
-            on_problem(LogProblem(file.path, 1, None, error.problem, ProblemKind.SKIPPED))
+        yield from hands_of(file, has_others=len(files) > 1, **options)
+
+
+def by_deal(hands: Sequence[Iterator[HandRecord]]) -> Iterator[HandRecord]:
+    """The hands of files that hold the same cards, side by side: all hands of a deal one after the other.
+
+    Args:
+        hands: of each file, in the order of their numbers.
+    """
+    _allow_open_files(_FILES_PER_LOG * len(hands))
+    return hands[0] if len(hands) == 1 else heapq.merge(*hands, key=attrgetter("hand_number"))
 
 
 def read_file(
     file: HandFile,
+    part: LogPart | None = None,
     *,
-    game: Game | None = None,
-    strict: bool = False,
-    on_problem: Callable[[LogProblem], None] | None = None,
-    times: bool = False,
-    transcript: str | os.PathLike[str] | None = None,
     chip_value: Decimal | float | None = None,
+    **options: Unpack[LogOptions],
 ) -> Iterator[HandRecord]:
-    """The hands of one file; see `read_hands`."""
-    if file.format is not None and file.format.read is not None:
-        return file.format.read(file.path, strict=strict, on_problem=on_problem, chip_value=chip_value)
-    return read_log(file.path, game=game, strict=strict, on_problem=on_problem, times=times, transcript=transcript)
+    """The hands of one file, or of a part of an ACPC log; see `read_hands`."""
+    read = None if file.format is None else file.format.read
+    if read is None:
+        return read_log(file.path, part=part, **options)
+    strict, on_problem = options.get("strict", False), options.get("on_problem")
+    return read(file.path, strict=strict, on_problem=on_problem, chip_value=chip_value)
+
+
+def hands_of(
+    file: HandFile, part: LogPart | None = None, *, has_others: bool, **options: Unpack[ReadingOptions]
+) -> Iterator[HandRecord]:
+    """The hands of a file, or of a part of it; one that cannot be read at all is only reported if there are others."""
+    try:
+        yield from read_file(file, part, **options)
+    except LogError as error:
+        report = options.get("on_problem")
+        if options.get("strict") or report is None or not has_others:
+            raise
+        report(LogProblem(file.path, 1, None, error.problem, ProblemKind.SKIPPED))
+
+
+def group_by_cards(files: Iterable[HandFile]) -> list[list[HandFile]]:
+    """The files in groups of the same seed, in the order of their first files: only ACPC logs name their seed."""
+    groups: dict[object, list[HandFile]] = {}
+    for file in files:
+        header = read_log_header(file.path) if file.format is None else None
+        groups.setdefault(file.path if header is None else header.seed, []).append(file)
+    return list(groups.values())
+
+
+def without_copies(files: Sequence[HandFile], on_copy: Callable[[LogProblem], None]) -> list[HandFile]:
+    """The files without those that hold the hands of others once more.
+
+    These are files given twice, files that begin as another one does, to their end, and files of other formats in the
+    folder of an ACPC log or in a folder of it: exports of the same run.
+
+    Args:
+        files: in order; of two copies the longer one stays, of equal ones the first.
+        on_copy: is told of every copy.
+    """
+    folders = {os.path.dirname(os.path.realpath(file.path)) for file in files if file.format is None}
+    alike: dict[object, list[HandFile]] = {}
+    copied: dict[int, str] = {}
+    for file in files:
+        path = os.path.realpath(file.path)
+        here = os.path.dirname(path)
+        if file.format is not None and not folders.isdisjoint((here, os.path.dirname(here))):
+            copied[id(file)] = "it was exported from a log beside it, which counts"
+            continue
+        same = alike.setdefault((file.format and file.format.name, tuple(_first_lines(path)[:_COMPARED_LINES])), [])
+        for other in same:
+            shorter = _shorter_copy(file, other)
+            if shorter is not None:
+                longer = other if shorter is file else file
+                is_same = os.path.realpath(longer.path) == os.path.realpath(shorter.path)
+                said = "it is given twice" if is_same else f"its hands are those of {longer.path}"
+                copied[id(shorter)] = f"{said}, and count{'s' * is_same} once"
+        same[:] = [one for one in [*same, file] if id(one) not in copied]
+    for file in files:
+        if id(file) in copied:
+            on_copy(LogProblem(file.path, 1, None, copied[id(file)], ProblemKind.SKIPPED))
+    return [file for file in files if id(file) not in copied]
+
+
+def _shorter_copy(file: HandFile, other: HandFile) -> HandFile | None:
+    """Which of two files is the beginning of the other, or its copy; None where they differ."""
+    if os.path.realpath(file.path) == os.path.realpath(other.path):
+        return file
+    with opened(file.path) as one, opened(other.path) as two:
+        while True:
+            here, there = one.read(1 << 16), two.read(1 << 16)
+            length = min(len(here), len(there))
+            if here[:length] != there[:length]:
+                return None
+            if not here or len(here) < len(there):
+                return file
+            if len(there) < len(here):
+                return other
+
+
+def _allow_open_files(wanted: int) -> None:
+    """Raise the number of files that this process may have open, as far as its system lets it."""
+    try:
+        import resource
+    except ImportError:
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if resource.RLIM_INFINITY != soft < wanted + _OTHER_FILES:
+        most = wanted + _OTHER_FILES if hard == resource.RLIM_INFINITY else min(wanted + _OTHER_FILES, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def _files_in(folder: str) -> list[HandFile]:

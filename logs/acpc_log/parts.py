@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import mmap
 import os
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from logs.acpc_log.header import HEADER_START
 from logs.acpc_log.score import Score, parse_score
 
-__all__ = ["LogPart", "cut_log", "only_score"]
+__all__ = ["LogPart", "cut_log", "cut_logs", "only_score"]
 
 _BLOCK_BYTES = 1 << 20
 
@@ -49,13 +50,48 @@ def cut_log(path: str | os.PathLike[str], parts: int) -> list[LogPart]:
     if parts < 2 or not size:
         return [LogPart(0, size)]
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        cuts = sorted({data.find(b"\n", size * i // parts) + 1 for i in range(1, parts)} - {0, size})
-        found = [LogPart(0, cuts[0] if cuts else size)]
-        lines = 0
-        for start, end in pairwise([*cuts, size]):
-            lines += _count_lines(data, found[-1].start, start)
-            found.append(LogPart(start, end, lines, _header_before(data, start), _next_hand(data, start)))
+        return _parts(data, sorted({data.find(b"\n", size * i // parts) + 1 for i in range(1, parts)} - {0, size}))
+
+
+def cut_logs(paths: Sequence[str | os.PathLike[str]], parts: int) -> list[list[LogPart]]:
+    """Cut logs whose hands share their numbers at the same hands: of each log as many parts, some perhaps empty.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
+    longest = max(paths, key=os.path.getsize)
+    hands = [part.next_hand for part in cut_log(longest, parts)[1:]]
+    numbers = sorted({number for number in hands if number is not None})
+    found = []
+    for path in paths:
+        with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            found.append(_parts(data, [_start_of(data, number) for number in numbers]))
     return found
+
+
+def _parts(data: mmap.mmap, cuts: list[int]) -> list[LogPart]:
+    """The parts between places in rising order."""
+    found = [LogPart(0, cuts[0] if cuts else len(data))]
+    lines = 0
+    for start, end in pairwise([*cuts, len(data)]):
+        lines += _count_lines(data, found[-1].start, start)
+        found.append(LogPart(start, end, lines, _header_before(data, start), _next_hand(data, start)))
+    return found
+
+
+def _start_of(data: mmap.mmap, hand_number: int) -> int:
+    """The start of the line of a hand, or of the first one after it, in a log whose numbers rise; 0 to the end."""
+    low, high = 0, len(data)
+    while low < high:
+        middle = (low + high) // 2
+        at = data.find(b"\nSTATE:", middle)
+        number = None if at < 0 else _next_hand(data, data.find(b"\n", at + 1) + 1 or len(data))
+        if number is not None and number <= hand_number:
+            low = at + 1
+        else:
+            high = middle
+    at = data.find(b"\nSTATE:", low)
+    return len(data) if at < 0 else at + 1
 
 
 def _count_lines(data: mmap.mmap, start: int, end: int) -> int:

@@ -119,34 +119,34 @@ STATISTICS: Final = (
     ),
     Statistic(
         "fold_to_steal",
-        "fold to steal",
+        "fold steal",
         "fold to a steal",
         "Folds of a blind to an attempt to steal, of the times the player faced one in the blinds, with no caller or "
         "raiser between (FPDB).",
     ),
     Statistic(
         "continuation_bet",
-        "c-bet",
+        "F CBet",
         "continuation bet on the flop",
         "Bets on the flop by the player that raised last before it, of the times it had a turn there and nobody had "
         "bet. An earlier bet of another player takes the chance.",
     ),
     Statistic(
         "fold_to_continuation_bet",
-        "fold to c-bet",
+        "fold FCBet",
         "fold to a continuation bet on the flop",
         "Folds to a continuation bet on the flop, of the times the player faced one that nobody had raised.",
     ),
     Statistic(
         "turn_continuation_bet",
-        "turn c-bet",
+        "T CBet",
         "continuation bet on the turn",
         "Bets on the turn by the player that had made a continuation bet on the flop, of the times it had a turn there "
         "and nobody had bet (PokerTracker 4; FPDB goes by the last raiser on the flop).",
     ),
     Statistic(
         "fold_to_turn_continuation_bet",
-        "fold to turn c-bet",
+        "fold TCBet",
         "fold to a continuation bet on the turn",
         "Folds to a continuation bet on the turn, of the times the player faced one that nobody had raised.",
     ),

@@ -1,8 +1,9 @@
-"""Counting the hands of files and folders: several files, or parts of a big one, at the same time.
+"""Counting the hands of files and folders: several files, or parts of big ones, at the same time.
 
-Each file, and each part of a big ACPC log, is counted by itself, and the counts are merged in the order of the hands.
-So the number of processes changes neither the figures (except for the last digits of sums of fractions and the places
-of a curve's points) nor the problems reported.
+Files of the same seed hold the same cards: they are read side by side, deal by deal, so that the hands of a deal come
+one after the other and count as one unit of the intervals. Each such group of files, and each part of a big one, is
+counted by itself, and the counts are merged in the order of the hands. So the number of processes changes neither the
+figures (except for the last digits of sums of fractions and the places of a curve's points) nor the problems reported.
 
 More than one process means that others are started which import the main module, as is usual on all platforms but one:
 a script that asks for them needs its ``if __name__ == "__main__":``.
@@ -14,16 +15,23 @@ import multiprocessing
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from decimal import Decimal
-from typing import Final, NamedTuple
+from itertools import zip_longest
+from typing import Final, NamedTuple, Unpack
 
-from engine import Game
-from logs.acpc_log.parts import LogPart, cut_log, only_score
-from logs.acpc_log.reader import read_log
+from logs.acpc_log.parts import LogPart, cut_logs, only_score
 from logs.acpc_log.score import is_same_score, wrong_score
 from logs.errors import DamagedLogError, LogError, LogProblem, ProblemKind
 from logs.files import without_compression
-from logs.reading import HandFile, find_hand_files, read_file, read_hands
+from logs.reading import (
+    HandFile,
+    ReadingOptions,
+    by_deal,
+    find_hand_files,
+    group_by_cards,
+    hands_of,
+    without_copies,
+)
+from logs.record import HandRecord
 from logs.tracker.hand_counts import MOST_BIG_POTS, HandCounts
 
 __all__ = ["count_files"]
@@ -31,36 +39,28 @@ __all__ = ["count_files"]
 _LEAST_BYTES: Final = 8_000_000
 """In all, before a second process is worth its start (half a second, and two to compile what all-in hands need)."""
 _PART_BYTES: Final = 4_000_000
-"""No part of a file is smaller."""
+"""No part of a group of files is smaller."""
 _PROGRESS_HANDS: Final = 10_000
-
-OnProblem = Callable[[LogProblem], None]
-
-
-class _Options(NamedTuple):
-    """How files are read."""
-
-    game: Game | None
-    times: bool
-    transcript: str | None
-    chip_value: Decimal | float | None
-    big_pots: int
 
 
 class _Job(NamedTuple):
-    """A file, or a part of one, to be counted.
+    """A group of files, or a part of one, to be counted.
 
     Attributes:
-        file: the file.
-        part: the part; None for the whole file.
-        is_last: whether no other part of the file follows.
-        options: how it is read.
+        files: with the same cards.
+        parts: of each file; empty for whole files.
+        is_last: whether no other part of the files follows.
+        big_pots: how many are kept.
+        has_others: whether other files are counted.
+        options: how the files are read.
     """
 
-    file: HandFile
-    part: LogPart | None
+    files: Sequence[HandFile]
+    parts: Sequence[LogPart]
     is_last: bool
-    options: _Options
+    big_pots: int
+    has_others: bool
+    options: ReadingOptions
 
 
 class _Counted(NamedTuple):
@@ -68,11 +68,13 @@ class _Counted(NamedTuple):
 
     Attributes:
         counts: the hands.
+        net: chips of each player in each file, where parts were read.
         problems: what was found wrong on the way.
         failure: why no more could be read; None where everything was.
     """
 
     counts: HandCounts
+    net: list[dict[str, float]]
     problems: list[LogProblem]
     failure: LogError | None
 
@@ -80,98 +82,83 @@ class _Counted(NamedTuple):
 def count_files(
     paths: Iterable[str | os.PathLike[str]],
     *,
-    game: Game | None = None,
-    strict: bool = False,
-    on_problem: OnProblem | None = None,
-    times: bool = False,
-    transcript: str | os.PathLike[str] | None = None,
-    chip_value: Decimal | float | None = None,
     big_pots: int = MOST_BIG_POTS,
     processes: int = 1,
     on_progress: Callable[[int], None] | None = None,
+    **options: Unpack[ReadingOptions],
 ) -> HandCounts:
-    """Count the hands of files and folders.
+    """Count the hands of files and folders, each once: copies of files are left out, and reported as problems.
 
     Args:
         paths: of files and folders.
-        game: the game of ACPC logs; otherwise their headers name it.
-        strict: stop at the first problem, except a half-written last line.
-        on_problem: is called with every problem, in the order of the files.
-        times: take the times of actions from the transaction logs that belong to ACPC logs.
-        transcript: the dealer's transcript; for a single log.
-        chip_value: what a chip is worth in the money of PHH files and PokerStars histories; see `logs.reading`.
         big_pots: how many of the hands with the biggest pots are kept.
         processes: the most that count at the same time; where there are few hands, one does.
         on_progress: is called now and then with the number of hands counted.
+        **options: how the files are read.
 
     Raises:
         LogError: there is no file, or one cannot be read at all.
         DamagedLogError: a problem was met while reading strictly.
         OSError: a file cannot be read.
     """
-    files = find_hand_files(paths)
-    transcript = None if transcript is None else os.fspath(transcript)
-    options = _Options(game, times, transcript, chip_value, big_pots)
+
+    def report(problem: LogProblem) -> None:
+        _report([problem], options)
+
+    files = without_copies(find_hand_files(paths), report)
+    groups = group_by_cards(files)
     if processes > 1 and sum(os.path.getsize(file.path) for file in files) >= _LEAST_BYTES:
-        most_parts = 1 if times or transcript is not None else processes
-        jobs = [job for file in files for job in _jobs(file, most_parts, options)]
-        return _merge(jobs, processes, len(files), strict=strict, on_problem=on_problem, on_progress=on_progress)
+        whole = options.get("times") or options.get("transcript") is not None
+        others = len(files) > 1 and options.get("on_problem") is not None
+        jobs = [job for group in groups for job in _jobs(group, not whole, big_pots, others, options)]
+        return _merge(jobs, processes, options, on_progress)
     counts = HandCounts(big_pots=big_pots)
-    for record in read_hands(
-        [file.path for file in files],
-        game=game,
-        strict=strict,
-        on_problem=on_problem,
-        times=times,
-        transcript=transcript,
-        chip_value=chip_value,
-    ):
-        counts.add(record)
-        if on_progress is not None and not counts.hands % _PROGRESS_HANDS:
-            on_progress(counts.hands)
+    for group in groups:
+        for record in by_deal([hands_of(file, has_others=len(files) > 1, **options) for file in group]):
+            counts.add(record)
+            if on_progress is not None and not counts.hands % _PROGRESS_HANDS:
+                on_progress(counts.hands)
     return counts
 
 
-def _jobs(file: HandFile, most_parts: int, options: _Options) -> Iterator[_Job]:
-    """A file as one job or, a big log, as several."""
-    wanted = min(most_parts, os.path.getsize(file.path) // _PART_BYTES)
-    parts: Sequence[LogPart | None] = [None]
-    if wanted > 1 and file.format is None and without_compression(file.path) == file.path:
-        parts = cut_log(file.path, wanted)
+def _jobs(
+    group: Sequence[HandFile], may_cut: bool, big_pots: int, has_others: bool, options: ReadingOptions
+) -> Iterator[_Job]:
+    """A group of files as one job or, of big logs, as several."""
+    sent = options.copy()
+    sent.pop("on_problem", None)
+    wanted = sum(os.path.getsize(file.path) for file in group) // _PART_BYTES if may_cut else 1
+    parts: list[Sequence[LogPart]] = [()]
+    if wanted > 1 and all(file.format is None and without_compression(file.path) == file.path for file in group):
+        parts = list(zip(*cut_logs([file.path for file in group], wanted), strict=True))
     for part in parts:
-        yield _Job(file, part, part is parts[-1], options)
+        yield _Job(group, part, part is parts[-1], big_pots, has_others, sent)
 
 
 def _merge(
-    jobs: list[_Job],
-    processes: int,
-    files: int,
-    *,
-    strict: bool,
-    on_problem: OnProblem | None,
-    on_progress: Callable[[int], None] | None,
+    jobs: list[_Job], processes: int, options: ReadingOptions, on_progress: Callable[[int], None] | None
 ) -> HandCounts:
     """Do all jobs and merge what they count."""
-    big_pots = jobs[0].options.big_pots
-    counts, file_counts = HandCounts(big_pots=big_pots), HandCounts(big_pots=big_pots)
-    is_clean = True
+    counts, group_counts = HandCounts(big_pots=jobs[0].big_pots), HandCounts(big_pots=jobs[0].big_pots)
+    net: list[dict[str, float]] = []
+    problems: list[LogProblem] = []
     for job, counted in zip(jobs, _count_all(jobs, processes), strict=True):
-        file_counts.merge(counted.counts)
-        problems = counted.problems
-        is_clean = is_clean and not problems
-        if job.is_last and job.part is not None and is_clean:
-            problems = _check_score(job.file.path, file_counts)
-        _report(problems, strict=strict, on_problem=on_problem)
+        group_counts.merge(counted.counts)
+        net += counted.net
+        problems += counted.problems
+        _report(counted.problems, options)
         if counted.failure is not None:
-            if strict or on_problem is None or files == 1:
-                raise counted.failure
-            on_problem(LogProblem(job.file.path, 1, None, counted.failure.problem, ProblemKind.SKIPPED))
+            raise counted.failure
         if job.is_last:
-            counts.merge(file_counts)
-            file_counts = HandCounts(big_pots=big_pots)
-            is_clean = True
+            if job.parts:
+                damaged = {problem.path for problem in problems}
+                for place, file in enumerate(job.files):
+                    if file.path not in damaged:
+                        _report(_check_score(file.path, net[place :: len(job.files)]), options)
+            counts.merge(group_counts)
+            group_counts, net, problems = HandCounts(big_pots=job.big_pots), [], []
         if on_progress is not None:
-            on_progress(counts.hands + file_counts.hands)
+            on_progress(counts.hands + group_counts.hands)
     return counts
 
 
@@ -188,47 +175,51 @@ def _count_all(jobs: list[_Job], processes: int) -> Iterator[_Counted]:
 
 def _count(job: _Job) -> _Counted:
     """Do one job."""
-    game, times, transcript, chip_value, big_pots = job.options
-    counts = HandCounts(big_pots=big_pots)
     problems: list[LogProblem] = []
+    counted = _Counted(HandCounts(big_pots=job.big_pots), [{} for _ in job.parts], problems, None)
+    options: ReadingOptions = {**job.options, "on_problem": problems.append}
+    hands = [
+        hands_of(file, part, has_others=job.has_others, **options) for file, part in zip_longest(job.files, job.parts)
+    ]
+    if job.parts:
+        hands = list(map(_tallied, hands, counted.net))
     try:
-        if job.part is not None:
-            records = read_log(job.file.path, game=game, on_problem=problems.append, part=job.part)
-        else:
-            records = read_file(
-                job.file,
-                game=game,
-                on_problem=problems.append,
-                times=times,
-                transcript=transcript,
-                chip_value=chip_value,
-            )
-        counts.add_all(records)
+        counted.counts.add_all(by_deal(hands))
     except LogError as error:
-        return _Counted(counts, problems, error)
-    return _Counted(counts, problems, None)
+        return counted._replace(failure=error)
+    return counted
 
 
-def _report(problems: list[LogProblem], *, strict: bool, on_problem: OnProblem | None) -> None:
+def _tallied(hands: Iterable[HandRecord], net: dict[str, float]) -> Iterator[HandRecord]:
+    """The hands, while the chips of each player are added up."""
+    for record in hands:
+        for seat, value in zip(record.seats, record.values, strict=True):
+            name = record.names_by_seat[seat]
+            net[name] = net.get(name, 0.0) + value
+        yield record
+
+
+def _report(problems: Iterable[LogProblem], options: ReadingOptions) -> None:
     """Pass on what was found wrong.
 
     Raises:
         DamagedLogError: there was a problem while reading strictly.
     """
+    on_problem = options.get("on_problem")
     for problem in problems:
         if on_problem is not None:
             on_problem(problem)
-        if strict and problem.kind is not ProblemKind.HALF_WRITTEN:
+        if options.get("strict") and problem.kind is not ProblemKind.HALF_WRITTEN:
             raise DamagedLogError(problem)
 
 
-def _check_score(path: str, counts: HandCounts) -> list[LogProblem]:
-    """Whether the score of a log that was read in parts is the sum of its hands, as far as its names can tell."""
+def _check_score(path: str, parts: Sequence[dict[str, float]]) -> list[LogProblem]:
+    """Whether the score of a log is the sum of the hands of its parts, as far as its names can tell."""
     found = only_score(path)
-    if found is None or set(found[1].names) != set(counts.names):
+    if found is None or not all(set(net) <= set(found[1].names) for net in parts):
         return []
     line_number, (totals, names) = found
-    net = [sum(seat.net for _, player in counts.by_game(name) for seat in player.positions) for name in names]
+    net = [sum(part.get(name, 0.0) for part in parts) for name in names]
     if is_same_score(net, totals):
         return []
     return [LogProblem(path, line_number, None, wrong_score(net), ProblemKind.NOTED)]

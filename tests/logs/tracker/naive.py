@@ -11,6 +11,7 @@ from engine.starting_hands import starting_hand_name
 from engine.steps import Step
 from logs import HandRecord
 from logs.steps import street_actions
+from logs.tracker.positions import position_names
 
 steps_of = cache(street_actions)
 
@@ -99,6 +100,114 @@ def three_bet(hands: list[Dealt]) -> tuple[int, int]:
                 chances += 1
                 times += kind == ActionKind.RAISE
     return times, chances
+
+
+# ---- turn by turn: each statistic looks at the whole hand again for every turn of the player
+
+
+class Turn:
+    """A turn of a player: what had happened, and what the player did."""
+
+    def __init__(self, dealt: Dealt, number: int) -> None:
+        self.record, self.position = dealt
+        steps = street_actions(self.record.betting)
+        self.step = steps[number]
+        self.before = steps[:number]
+        self.here = [step for step in self.before if step.round == self.step.round]
+        self.preflop = [step for step in self.before if step.round == 0]
+        self.may_raise = self.step.before.legal_actions().can_raise
+        self.raised = self.step.action.kind == ActionKind.RAISE
+        self.called = self.step.action.kind == ActionKind.CALL and self.step.added > 0
+        self.folded = self.step.action.kind == ActionKind.FOLD
+
+    @property
+    def raises(self) -> list[Step]:
+        """The raises before it on the street."""
+        return [step for step in self.here if step.action.kind == ActionKind.RAISE]
+
+    def place(self, position: int) -> str:
+        return position_names(self.record.game)[position]
+
+    def is_steal(self, number: int) -> bool:
+        """Whether an action before the flop was an attempt to steal."""
+        step = street_actions(self.record.betting)[number]
+        before = street_actions(self.record.betting)[:number]
+        is_open = all(one.action.kind == ActionKind.FOLD for one in before)
+        return is_open and step.action.kind == ActionKind.RAISE and self.place(step.position) in ("CO", "BTN", "SB")
+
+    def aggressor(self) -> Position | None:
+        """The last raiser before the flop, unless it went all-in."""
+        raises = [step for step in self.preflop if step.action.kind == ActionKind.RAISE]
+        return raises[-1].position if raises and not raises[-1].is_all_in else None
+
+    def bets(self, round_: int) -> list[Step]:
+        """Bets and raises before it on a street."""
+        return [step for step in self.before if step.round == round_ and step.action.kind == ActionKind.RAISE]
+
+    def is_continuation_bet(self, step: Step) -> bool:
+        first = [one for one in self.before if one.round == step.round and one.action.kind == ActionKind.RAISE][:1]
+        if first != [step] or step.position != self.aggressor():
+            return False
+        return step.round == 1 or (step.round == 2 and self.is_continuation_bet_on_flop())
+
+    def is_continuation_bet_on_flop(self) -> bool:
+        bets = self.bets(1)
+        return bool(bets) and bets[0].position == self.aggressor()
+
+
+def turns(hands: list[Dealt]) -> list[Turn]:
+    return [
+        Turn(dealt, number)
+        for dealt in hands
+        for number, step in enumerate(street_actions(dealt[0].betting))
+        if step.position == dealt[1]
+    ]
+
+
+def chance_of(key: str, turn: Turn) -> bool | None:
+    """Whether a turn took a chance of something; None where it had none."""
+    round_, raises = turn.step.round, turn.raises
+    is_aggressor = turn.aggressor() == turn.position
+    match key:
+        case "four_bet" if round_ == 0 and len(raises) == 2 and turn.may_raise:
+            return turn.raised
+        case "squeeze" if round_ == 0 and len(raises) == 1 and turn.may_raise:
+            behind = turn.here[turn.here.index(raises[0]) + 1 :]
+            has_caller = any(step.action.kind == ActionKind.CALL for step in behind)
+            return turn.raised if has_caller else None
+        case "cold_call" if round_ == 0 and raises and turn.step.before.spent[turn.position] == 0:
+            return turn.called
+        case "steal" if round_ == 0 and turn.may_raise and turn.place(turn.position) in ("CO", "BTN", "SB"):
+            is_open = all(step.action.kind == ActionKind.FOLD for step in turn.here)
+            return turn.raised if is_open else None
+        case "fold_to_steal" if round_ == 0 and len(raises) == 1 and turn.place(turn.position) in ("SB", "BB"):
+            number = turn.here.index(raises[0])
+            behind = turn.here[number + 1 :]
+            is_alone = all(step.action.kind == ActionKind.FOLD for step in behind)
+            return turn.folded if is_alone and turn.is_steal(number) else None
+        case "continuation_bet" if round_ == 1 and is_aggressor and not raises and turn.may_raise:
+            return turn.raised
+        case "turn_continuation_bet" if round_ == 2 and is_aggressor and not raises and turn.may_raise:
+            return turn.raised if turn.is_continuation_bet_on_flop() else None
+        case "fold_to_continuation_bet" if round_ == 1 and len(raises) == 1 and turn.is_continuation_bet(raises[0]):
+            return turn.folded
+        case "fold_to_turn_continuation_bet" if (
+            round_ == 2 and len(raises) == 1 and turn.is_continuation_bet(raises[0])
+        ):
+            return turn.folded
+        case "check_raise" if round_ > 0 and raises and turn.may_raise:
+            mine = [step for step in turn.here if step.position == turn.position]
+            return turn.raised if len(mine) == 1 and mine[0] not in raises and mine[0].added == 0 else None
+        case "donk_bet" if round_ == 1 and not raises and turn.may_raise and not is_aggressor:
+            has_acted = any(step.position == turn.aggressor() for step in turn.here)
+            return turn.raised if turn.aggressor() is not None and not has_acted else None
+    return None
+
+
+def frequency(key: str, hands: list[Dealt]) -> tuple[int, int]:
+    """How often something was done, of the chances."""
+    taken = [found for turn in turns(hands) if (found := chance_of(key, turn)) is not None]
+    return sum(taken), len(taken)
 
 
 def street(hands: list[Dealt], round_: int) -> tuple[int, int, int, int, int, int]:

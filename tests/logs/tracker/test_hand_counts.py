@@ -8,10 +8,12 @@ from dataclasses import replace
 
 import pytest
 
-from engine import Deal, Seat
+from engine import BettingType, Deal, Seat
+from engine.holdem import holdem_game
 from logs import HandRecord, PlayerComment, Times
 from logs.tracker import hand_counts
 from logs.tracker.hand_counts import HandCounts
+from logs.tracker.hand_facts import FREQUENCIES
 from logs.tracker.player_counts import Sums
 from logs.tracker.positions import position_names
 from logs.tracker.statistics import BotStatistics, Frequency, PlayStatistics, Statistics, statistics_of
@@ -32,6 +34,14 @@ def bot(records: list[HandRecord], name: str) -> BotStatistics:
 def times(rate: Frequency | None) -> str:
     """Times and chances as the tables below write them."""
     return "{}/{}".format(*pair(rate))
+
+
+def flat(sums: object) -> list[float]:
+    """All numbers of nested sums."""
+    if not isinstance(sums, tuple):
+        assert isinstance(sums, int | float)
+        return [sums]
+    return [number for part in sums for number in flat(part)]
 
 
 def pair(rate: Frequency | None) -> tuple[int, int]:
@@ -122,6 +132,50 @@ def test_street_by_street() -> None:
     ]
     assert pair(found.streets[1].aggression_frequency) == (1, 2)
     assert found.streets[1].aggression_factor.value == 1
+
+
+# ---- what a tracker shows at the table. Four players: SB Ann, BB Bob, CO Cat, BTN Dan.
+
+_HOLES = "AhKh|9c9d|5c5d|JsTs"
+_BOARD = ("Qs7h2c", "2d", "3h")
+
+
+@pytest.mark.parametrize(
+    ("betting", "expected"),
+    [
+        pytest.param("fff", {"Bob": "steal 0/0, fold_to_steal 0/0"}, id="a walk"),
+        pytest.param("r30fff", {"Cat": "steal 1/1", "Ann": "fold_to_steal 1/1", "Bob": "steal 0/0"}, id="steal"),
+        pytest.param("cr30fff", {"Cat": "steal 0/1"}, id="a limp before takes the chance to steal"),
+        pytest.param("fr30r90ff", {"Cat": "steal 0/1", "Dan": "steal 1/1", "Ann": "fold_to_steal 0/1"}, id="re-steal"),
+        pytest.param("r30cff/cr60f", {"Dan": "cold_call 1/1", "Bob": "fold_to_steal 0/0"}, id="no steal"),
+        pytest.param("r30cr120fff", {"Ann": "squeeze 1/1", "Dan": "cold_call 1/1"}, id="squeeze"),
+        pytest.param("r30r90r270fff", {"Ann": "four_bet 1/1", "Cat": "four_bet 0/0"}, id="a cold four-bet"),
+        pytest.param("r30r90ffr270f", {"Cat": "four_bet 1/1", "Dan": "cold_call 0/1"}, id="four-bet"),
+        pytest.param(
+            "r30ffc/cr60c/cr120f",
+            {"Cat": "continuation_bet 1/1, turn_continuation_bet 1/1", "Bob": "donk_bet 0/1, check_raise 0/2"},
+            id="two barrels",
+        ),
+        pytest.param("r30ffc/r60f", {"Bob": "donk_bet 1/1", "Cat": "continuation_bet 0/0"}, id="donk bet"),
+        pytest.param("r30ffc/cr60r180f", {"Bob": "check_raise 1/1, fold_to_continuation_bet 0/1"}, id="check-raise"),
+        pytest.param(
+            "r30ffc/cr60c/cr120f",
+            {"Bob": "fold_to_continuation_bet 0/1, fold_to_turn_continuation_bet 1/1"},
+            id="a fold to the second barrel",
+        ),
+        pytest.param("r30ffc/cc/cr60f", {"Cat": "continuation_bet 0/1, turn_continuation_bet 0/0"}, id="delayed bet"),
+        pytest.param("r30ffr90c/r120f", {"Bob": "continuation_bet 1/1", "Cat": "donk_bet 0/0"}, id="the last raiser"),
+    ],
+)
+def test_what_a_tracker_shows_at_the_table(betting: str, expected: dict[str, str]) -> None:
+    game = holdem_game(BettingType.NO_LIMIT, (2000,) * 4, (5, 10, 0, 0))
+    streets = betting.count("/")
+    records = [hand(game, betting, "/".join([_HOLES, *_BOARD[:streets]]))]
+    for name, figures in expected.items():
+        found = bot(records, name)
+        for figure in figures.split(", "):
+            key, _, rate = figure.partition(" ")
+            assert "/".join(map(str, pair(getattr(found, key)))) == rate, (name, key)
 
 
 # ---- how it ended
@@ -324,6 +378,8 @@ def check_figures(figures: PlayStatistics, hands: list[naive.Dealt], is_holdem: 
         assert pair(figures.vpip) == naive.vpip(hands)
         assert pair(figures.pfr) == naive.pfr(hands)
         assert pair(figures.three_bet) == naive.three_bet(hands)
+        for key in FREQUENCIES[3:]:
+            assert pair(getattr(figures, key)) == naive.frequency(key, hands), key
         assert pair(figures.won_when_saw_flop) == (sum(map(naive.won, flops)), len(flops))
         assert pair(figures.went_to_showdown) == (sum(map(naive.in_showdown, flops)), len(flops))
         _, folds, _, calls, bets, raises = (sum(column) for column in zip(*streets[1:], strict=True))
@@ -437,7 +493,7 @@ def test_joined_counts_are_those_of_the_whole(game: str) -> None:
             big.record.hand_number for big in whole.big_pots()
         ]
         for name in whole.names:
-            assert joined.curve(name)[-1] == pytest.approx(whole.curve(name)[-1])
+            assert flat(joined.curve(name)[-1]) == pytest.approx(flat(whole.curve(name)[-1]))
 
 
 def close(one: Statistics, other: Statistics) -> bool:

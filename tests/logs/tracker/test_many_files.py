@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import lzma
+from itertools import permutations
 from pathlib import Path
 
 import pytest
 
 from logs import HandRecord
 from logs.errors import DamagedLogError, LogError, LogProblem
+from logs.estimation import RunningMean
 from logs.phh.writer import format_phhs
 from logs.tracker import HandCounts, Statistics, count_files, many_files, statistics_of
 from tests.logs.hands import log_lines, random_hands
+from tests.logs.tracker import naive
+from tests.logs.tracker.test_hand_counts import flat
 
-GAMES = {"limit": "holdem.limit.2p.reverse_blinds.game", "leduc": "leduc.limit.2p.game"}
+GAMES = {
+    "limit": "holdem.limit.2p.reverse_blinds.game",
+    "limit3": "holdem.limit.3p.game",
+    "leduc": "leduc.limit.2p.game",
+}
 
 
 def write(path: Path, records: list[HandRecord], game: str = "limit") -> Path:
+    path.parent.mkdir(exist_ok=True)
     path.write_text("".join(log_lines(records, GAMES[game])), newline="")
     return path
 
@@ -70,7 +80,7 @@ def test_several_processes_count_what_one_counts(tmp_path: Path) -> None:
     assert figures(counts) == figures(alone)
     assert [big[:2] for big in counts.big_pots()] == [big[:2] for big in alone.big_pots()]
     for name in alone.names:
-        assert counts.curve(name)[-1] == pytest.approx(alone.curve(name)[-1])
+        assert flat(counts.curve(name)[-1]) == pytest.approx(flat(alone.curve(name)[-1]))
         assert counts.curve(name)[0].hands == alone.curve(name)[0].hands == 1
 
 
@@ -128,3 +138,75 @@ def test_a_file_that_is_no_log(tmp_path: Path, processes: int) -> None:
 def test_nothing_to_count(tmp_path: Path) -> None:
     with pytest.raises(LogError, match="there is no such file or folder"):
         count_files([tmp_path / "none.log"])
+
+
+# ---- deals
+
+
+@pytest.mark.parametrize("orders", [3, 6], ids=["rotations", "permutations"])
+def test_the_same_cards_in_several_seatings_are_one_unit(
+    tmp_path: Path, orders: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in the run's own result, however many processes count."""
+    names = ("Ann", "Bob", "Cat")
+    seatings = list(permutations(names)) if orders == 6 else [names[i:] + names[:i] for i in range(3)]
+    matches = [random_hands("limit3", 120, names=order, fold=0.1 + 0.02 * i) for i, order in enumerate(seatings)]
+    for letter, match in zip("abcdef", matches, strict=False):
+        write(tmp_path / f"match.{letter}.log", match, "limit3")
+    monkeypatch.setattr(many_files, "_LEAST_BYTES", 0)
+    monkeypatch.setattr(many_files, "_PART_BYTES", 20_000)
+    for processes in (1, 2):
+        found = statistics_of(count_files([tmp_path], processes=processes))
+        assert found.hands == 120 * orders
+        for bot in found.bots:
+            won = [[1000 * naive.net(one) / 10 for one in naive.dealt_to(match, bot.name)] for match in matches]
+            expected = RunningMean([sum(of_deal) / orders for of_deal in zip(*won, strict=True)])
+            assert (bot.hands, bot.deals) == (120 * orders, 120)
+            assert bot.mbb_per_game.value == pytest.approx(expected.mean)
+            assert bot.mbb_per_game.half_width_95 == pytest.approx(expected.half_width_95)
+            assert expected.half_width_95 is not None
+            assert bot.curve[-1].half_width_95 == pytest.approx(expected.half_width_95 * bot.hands / 1000)
+            assert [place.deals for place in bot.positions] == [120] * 3
+
+
+# ---- copies
+
+
+def count(*paths: Path, strict: bool = False) -> tuple[int, list[str]]:
+    """The hands counted, and what was said."""
+    problems: list[LogProblem] = []
+    counts = count_files(paths, on_problem=problems.append, strict=strict)
+    return counts.hands, [problem.problem for problem in problems]
+
+
+def test_what_is_given_twice_counts_once(tmp_path: Path) -> None:
+    records = random_hands("limit", 80)
+    path = write(tmp_path / "run" / "match.log", records)
+    said = "it is given twice, and counts once"
+    assert count(path, path) == (80, [said])
+    assert count(path.parent, path) == (80, [said])
+    with pytest.raises(DamagedLogError, match="and counts once"):
+        count(path, path, strict=True)
+
+
+def test_copies_and_beginnings_count_once(tmp_path: Path) -> None:
+    """The longest counts, wherever it stands; compressed or not, under any name."""
+    path = write(tmp_path / "run" / "match.log", random_hands("limit", 80))
+    whole = path.read_bytes()
+    (tmp_path / "half.log").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "same.log.xz").write_bytes(lzma.compress(whole))
+    hands, said = count(tmp_path / "half.log", path, tmp_path / "same.log.xz")
+    assert (hands, len(said)) == (80, 2)
+    other = write(tmp_path / "other.log", random_hands("limit", 80, 2))
+    assert count(path, other) == (160, [])
+
+
+def test_exports_beside_their_log_count_once(tmp_path: Path) -> None:
+    records = random_hands("limit", 40)
+    write(tmp_path / "run" / "match.log", records)
+    for exported in (tmp_path / "run" / "phh" / "match.phhs", tmp_path / "elsewhere" / "match.phhs"):
+        exported.parent.mkdir()
+        exported.write_text("".join(format_phhs(records)), newline="")
+    hands, said = count(tmp_path / "run", tmp_path / "run" / "phh")
+    assert (hands, said) == (40, ["it was exported from a log beside it, which counts"])
+    assert count(tmp_path / "elsewhere", tmp_path / "elsewhere" / "match.phhs")[0] == 40

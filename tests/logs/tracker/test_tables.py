@@ -160,6 +160,17 @@ def test_texts() -> None:
         "vpip_small_blind": "no chance",
         "pfr": "100.0 %",
         "three_bet": "100.0 %",
+        "four_bet": "no chance",
+        "squeeze": "no chance",
+        "cold_call": "no chance",
+        "steal": "no chance",
+        "fold_to_steal": "0.0 %",
+        "continuation_bet": "0.0 %",
+        "fold_to_continuation_bet": "no chance",
+        "turn_continuation_bet": "no chance",
+        "fold_to_turn_continuation_bet": "no chance",
+        "check_raise": "no chance",
+        "donk_bet": "no chance",
         "aggression_factor": "no bets, raises or calls",
         "aggression_frequency": "no chance",
         "won_when_saw_flop": "100.0 %",
@@ -177,7 +188,7 @@ def test_texts() -> None:
     ("figure", "text"),
     [
         (Winnings(value=12.345, half_width_95=4.56), "+12.3 ± 4.6"),
-        (Winnings(value=-12345.6, half_width_95=None), "-12,345.6 (± from 100 hands on)"),
+        (Winnings(value=-12345.6, half_width_95=None), "-12,345.6 (too few deals for ±)"),
         (Winnings(value=None, half_width_95=None), "no hands"),
         (Frequency(times=1, chances=3), "33.3 %"),
         (Frequency(times=0, chances=0), "no chance"),
@@ -197,9 +208,9 @@ def test_the_table_of_definitions_is_whole() -> None:
     keys = [statistic.key for statistic in STATISTICS]
     assert len(set(keys)) == len(keys)
     assert set(keys) <= set(BotStatistics.model_fields)
-    others = {"name", "streets", "positions", "starting_hands", "final_hands", "curve"}
+    others = {"name", "deals", "streets", "positions", "starting_hands", "final_hands", "curve"}
     assert set(BotStatistics.model_fields) - set(keys) == others
     for statistic in STATISTICS:
-        assert len(statistic.short) <= 10
+        assert len(statistic.short) <= 11
         assert statistic.definition.endswith(".")
         assert len(statistic.definition) > 30 or statistic.key == "comments"
