@@ -30,13 +30,14 @@ from typing import Final, NamedTuple
 from engine import BettingState, Card, Deal, Game, rank_hand
 from engine.game import DEFAULT_STACK
 from engine.starting_hands import starting_hand_table
+from logs.estimation import Bounds, score_bounds
 from logs.record import HandRecord
 from logs.tracker.all_in import AllInExpectations
 from logs.tracker.hand_facts import WIDTH, BettingFacts
 from logs.tracker.player_counts import AnswerCounts, PlayerCounts, PlayerCurve, Sums
 from logs.tracker.positions import is_holdem
 
-__all__ = ["MOST_BIG_POTS", "BigPot", "GameCounts", "HandCounts"]
+__all__ = ["MOST_BIG_POTS", "BigPot", "GameCounts", "HandCounts", "widest"]
 
 MOST_BIG_POTS: Final = 10
 
@@ -47,6 +48,12 @@ _FEW_BETTINGS: Final = 1 << 9
 """The most where they do not come again."""
 _WORTHWHILE: Final = 1.2
 """Hands per betting that make it worthwhile to remember more of them."""
+
+
+def widest(bounds: Iterable[Bounds]) -> Bounds:
+    """What holds all of some bounds."""
+    lowest, highest = zip(*bounds, strict=True)
+    return min(lowest), max(highest)
 
 
 class BettingCount:
@@ -95,12 +102,16 @@ class GameCounts:
         game: the game.
         is_holdem: whether it is hold'em with the usual blinds.
         has_expectations: whether all-in hands count at their expectation.
+        bounds: the lowest and the highest possible score of a hand, in mbb, with the stacks met so far.
         players: by name.
         tables: by names and seats; those at which the same players sit in the same positions are one.
     """
 
-    def __init__(self, game: Game, players: dict[str, PlayerCounts] | None = None) -> None:
+    def __init__(
+        self, game: Game, players: dict[str, PlayerCounts] | None = None, bounds: Bounds | None = None
+    ) -> None:
         self.game = game
+        self.bounds = bounds or score_bounds(game)
         self.is_holdem = is_holdem(game)
         self.has_expectations = AllInExpectations.exist_for(game)
         self.players = {} if players is None else players
@@ -193,6 +204,7 @@ class GameCounts:
         """Count in what another has counted."""
         self.settle()
         other.settle()
+        self.bounds = widest([self.bounds, other.bounds])
         for name, player in other.players.items():
             self.player(name).merge(player)
 
@@ -243,7 +255,7 @@ class GameCounts:
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the counters; what only helps to count is made anew."""
         self.settle()
-        return GameCounts, (self.game, self.players)
+        return GameCounts, (self.game, self.players, self.bounds)
 
 
 class _Deal:
@@ -334,6 +346,7 @@ class HandCounts:
         last = self._last
         if last is None or last[0] is not record.game:
             last = self._last = record.game, self._game(record.game)
+            last[1].bounds = widest([last[1].bounds, score_bounds(record.game)])
         game = last[1]
         table = game.tables.get((record.names_by_seat, record.seats)) or game.seat(
             record.names_by_seat, record.seats, [self._curve(record.names_by_seat[seat]) for seat in record.seats]

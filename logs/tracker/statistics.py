@@ -17,10 +17,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from engine import Category, Move
 from engine.starting_hands import STARTING_HANDS
-from logs.estimation import Moments
-from logs.tracker.hand_counts import GameCounts, HandCounts
+from logs.estimation import Bounds
+from logs.tracker.hand_counts import GameCounts, HandCounts, widest
 from logs.tracker.hand_facts import FREQUENCIES, MOVES, ROUNDS, Place
-from logs.tracker.player_counts import CardCounts, PlayerCounts, PositionCounts, Sums
+from logs.tracker.player_counts import CardCounts, DealMoments, PlayerCounts, PositionCounts, Sums
 from logs.tracker.playing_style import CLASSES as STYLES
 from logs.tracker.playing_style import classify
 from logs.tracker.positions import POSITION_ORDER, SMALL_BLIND, position_names, round_names
@@ -296,7 +296,7 @@ def _bot(counts: HandCounts, name: str) -> BotStatistics:
     whole = _play([part for _, part in parts], counts.sums(name))
     small_blind = by_position.get(SMALL_BLIND)
     vpip_small_blind = Frequency(times=0, chances=0) if small_blind is None else small_blind.vpip
-    answers = counts.answers(name)
+    answers, bounds = counts.answers(name), _bounds([game for game, _ in games])
     return BotStatistics(
         **dict(whole),
         name=name,
@@ -314,7 +314,7 @@ def _bot(counts: HandCounts, name: str) -> BotStatistics:
         positions=[PositionStatistics(**dict(play), position=place) for place, play in by_position.items()],
         starting_hands=_starting_hands(games),
         final_hands=_final_hands([player for _, player in games]),
-        curve=[_point(sums, whole) for sums in counts.curve(name)],
+        curve=[_point(sums, whole, bounds) for sums in counts.curve(name)],
     )
 
 
@@ -335,16 +335,16 @@ def _play(parts: _Parts, sums: Sums | None = None) -> PlayStatistics:
             counted = [seen, *position.row[actions : actions + MOVES]]
             before = streets.get(street, [0] * len(counted))
             streets[street] = [one + more for one, more in zip(before, counted, strict=True)]
-    winnings, adjusted = sums.all.by_deal, sums.adjusted.by_deal
+    bounds = _bounds([game for game, _ in parts])
     return PlayStatistics(
         hands=sums.hands,
         deals=sums.all.deals,
         net_chips=sum(position.net for _, position in parts),
-        mbb_per_game=_winnings(winnings, 1000),
-        bb_per_100=_winnings(winnings, 100),
+        mbb_per_game=_winnings(sums.all, bounds),
+        bb_per_100=_winnings(sums.all, bounds, 10),
         adjusted=AllInAdjusted(
-            mbb_per_game=_winnings(adjusted, 1000),
-            bb_per_100=_winnings(adjusted, 100),
+            mbb_per_game=_winnings(sums.adjusted, bounds),
+            bb_per_100=_winnings(sums.adjusted, bounds, 10),
             hands=sum(position.adjusted_hands for _, position in parts),
             luck_chips=sum(position.luck for _, position in parts),
         )
@@ -392,9 +392,13 @@ def _holdem_figures(positions: Sequence[PositionCounts]) -> dict[str, Any]:
     }
 
 
-def _winnings(blinds: Moments, factor: float) -> Winnings:
-    scaled = blinds.times(factor)
-    return Winnings(value=scaled.mean, half_width_95=scaled.half_width_95)
+def _winnings(blinds: DealMoments, bounds: Bounds | None, unit_mbb: int = 1) -> Winnings:
+    mbb = blinds.by_deal.times(1000)
+    half_width = mbb.half_width(bounds)
+    return Winnings(
+        value=None if mbb.mean is None else mbb.mean / unit_mbb,
+        half_width_95=None if half_width is None else half_width / unit_mbb,
+    )
 
 
 def _style(play: PlayStatistics) -> Style | None:
@@ -458,8 +462,12 @@ def _summed(counts: Sequence[CardCounts]) -> CardCounts:
     return found
 
 
-def _point(sums: Sums, play: PlayStatistics) -> CurvePoint:
-    half_width = sums.all.by_deal.half_width_95
+def _bounds(games: Sequence[GameCounts]) -> Bounds | None:
+    return widest([game.bounds for game in games]) if games else None
+
+
+def _point(sums: Sums, play: PlayStatistics, bounds: Bounds | None) -> CurvePoint:
+    half_width = _winnings(sums.all, bounds, 1000).half_width_95
     return CurvePoint(
         hands=sums.hands,
         net=sums.net,

@@ -10,9 +10,10 @@ import pytest
 
 from logs import HandRecord
 from logs.errors import DamagedLogError, LogError, LogProblem
-from logs.estimation import RunningMean
+from logs.estimation import RunningMean, score_bounds
 from logs.phh.writer import format_phhs
 from logs.tracker import HandCounts, Statistics, count_files, many_files, statistics_of
+from protocol import find_game
 from tests.logs.hands import log_lines, random_hands
 from tests.logs.tracker import naive
 from tests.logs.tracker.test_hand_counts import flat
@@ -160,7 +161,8 @@ def test_the_same_cards_in_several_seatings_are_one_unit(
         assert found.hands == 120 * orders
         for bot in found.bots:
             won = [[1000 * naive.net(one) / 10 for one in naive.dealt_to(match, bot.name)] for match in matches]
-            expected = RunningMean([sum(of_deal) / orders for of_deal in zip(*won, strict=True)])
+            scores = [sum(of_deal) / orders for of_deal in zip(*won, strict=True)]
+            expected = RunningMean(scores, score_bounds(find_game("limit3")[1]))
             assert (bot.hands, bot.deals) == (120 * orders, 120)
             assert bot.mbb_per_game.value == pytest.approx(expected.mean)
             assert bot.mbb_per_game.half_width_95 == pytest.approx(expected.half_width_95)

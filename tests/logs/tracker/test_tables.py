@@ -153,9 +153,9 @@ def test_texts() -> None:
     assert shown == {
         "hands": "150",
         "net_chips": "+135,000",
-        "mbb_per_game": "+9,000.0 ± 0.0",
-        "bb_per_100": "+900.0 ± 0.0",
-        "adjusted": "+9,000.0 ± 0.0",
+        "mbb_per_game": "+9,000.0 ± 5,139.8",
+        "bb_per_100": "+900.0 ± 514.0",
+        "adjusted": "+9,000.0 ± 5,139.8",
         "vpip": "100.0 %",
         "vpip_small_blind": "no chance",
         "pfr": "100.0 %",
