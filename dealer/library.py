@@ -19,7 +19,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic, TypeAlias, TypedDict, TypeVar, Unpack
+from typing import Any, Generic, NamedTuple, TypeAlias, TypedDict, TypeVar, Unpack
 
 from dealer.contest.config import Command, RunConfig, read_config, validated
 from dealer.contest.contest import Contest, Watch
@@ -28,12 +28,15 @@ from dealer.contest.plan import RunPlan, plan_run
 from dealer.contest.progress import Progress, progress_of
 from dealer.contest.settling import keep_games, repeatable, settle
 from dealer.contest.tournament import Tournament
-from dealer.errors import ConfigError, LaunchError
-from dealer.record.folder import CONFIG_NAME, RESULT_NAME, RunLock, new_folder, write_whole
+from dealer.errors import ConfigError, LaunchError, ResultError, SettingProblem
+from dealer.record.folder import CONFIG_NAME, RESULT_NAME, RunLock, is_busy, new_folder, write_whole
+from dealer.record.resume import extend_log
 from dealer.results.contest import contest_result
+from dealer.results.reading import read_result
 from dealer.results.schema import ContestResult, TournamentResult
 from dealer.results.tournament import tournament_result
 from dealer.table.loop import new_event_loop
+from logs.estimation import FixedHands
 
 __all__ = [
     "AnyResult",
@@ -48,6 +51,7 @@ __all__ = [
     "resume_async",
     "tournament",
     "tournament_async",
+    "unfinished_runs",
 ]
 
 _PROGRESS_S = 0.2
@@ -90,13 +94,20 @@ class Run(Generic[_Result_co]):
     Attributes:
         plan: what is played.
         folder: its folder.
+        finished: the result of a run that has nothing left to play; None otherwise.
         warnings: sentences about hands that hand histories cannot hold, once played.
         unwritten: sentences about results that could not be written, once played.
     """
 
-    def __init__(self, plan: RunPlan, make_result: Callable[[Tournament, str], _Result_co]) -> None:
+    def __init__(
+        self,
+        plan: RunPlan,
+        make_result: Callable[[Tournament, str], _Result_co],
+        finished: _Result_co | None = None,
+    ) -> None:
         """Wrap a plan whose folder exists; see `new_play`, `new_tournament` and `reopen`."""
         self.plan = plan
+        self.finished = finished
         self.folder = plan.folder
         self.warnings: list[str] = []
         self.unwritten: list[str] = []
@@ -113,7 +124,7 @@ class Run(Generic[_Result_co]):
     async def play(self, on_progress: OnProgress | None = None, watch: Watch | None = None) -> _Result_co:
         """Play the run to its end and write its result; needs a loop of `dealer.table.loop.new_event_loop`.
 
-        A run that is interrupted or cancelled returns the result so far.
+        A run that is interrupted or cancelled returns the result so far; one that has finished before is left as it is.
 
         Args:
             on_progress: called several times a second, and once more at the end.
@@ -125,6 +136,8 @@ class Run(Generic[_Result_co]):
         Raises:
             DealerError: nothing could be played: the folder is in use, or a bot or a socket cannot be had.
         """
+        if self.finished is not None:
+            return self.finished
         with contextlib.closing(RunLock(self.folder)):
             told, watched = _Guarded(on_progress), _Guarded(watch)
             tournament = Tournament(self.plan, self._write_contest, None if watch is None else watched)
@@ -143,6 +156,7 @@ class Run(Generic[_Result_co]):
             self._write(self.folder / RESULT_NAME, result)
         runs = (run for contest in tournament.contests for run in contest.runs)
         self.warnings += dict.fromkeys(sentence for run in runs for sentence in run.not_exported())
+        self.warnings += [sentence for contest in tournament.contests for sentence in contest.lost_hands]
         _raise_first(told, watched)
         return result
 
@@ -239,19 +253,89 @@ def _new(config: RunConfig, command: Command, out: Path | None) -> RunPlan:
     return plan_run(settled, folder)
 
 
-def reopen(folder: Path) -> Run[AnyResult]:
+def reopen(folder: Path, hands: int | None = None) -> Run[AnyResult]:
     """The run in a folder, to be resumed.
 
+    Args:
+        folder: of the run.
+        hands: how many deals to play in all instead of those asked for so far; None leaves their number.
+
     Raises:
-        ConfigError: it holds no run, or one that cannot be understood.
+        ConfigError: it holds no run, one that cannot be understood, or one that cannot have so many hands.
+        ResultError: its result cannot be read.
+        StartError: it is in use, or its files are not those of the run.
     """
     path = folder / CONFIG_NAME
     if not path.is_file():
         raise ConfigError(f"{folder} holds no run: there is no {CONFIG_NAME} in it")
-    plan = plan_run(settle(validated(read_config(path), str(path))), folder)
-    if plan.settled.command is Command.PLAY:
-        return Run(plan, _play_result)
-    return Run(plan, _tournament_result)
+    config = validated(read_config(path), str(path))
+    settled = settle(config)
+    finished = read_result(folder) if (folder / RESULT_NAME).exists() else None
+    if hands is not None:
+        config = _extended(config, plan_run(settled, folder), hands, finished)
+        settled = settle(config)
+    contests = finished.contests if isinstance(finished, TournamentResult) else [finished] if finished else []
+    if finished is not None and (
+        not finished.outcome.is_complete or any(contest.hands_asked != settled.hands for contest in contests)
+    ):
+        finished = None
+    make: Any = _play_result if settled.command is Command.PLAY else _tournament_result
+    return Run(plan_run(settled, folder), make, finished)
+
+
+def _extended(config: RunConfig, plan: RunPlan, hands: int, result: AnyResult | None) -> RunConfig:
+    """The settings of a run with more hands, also in its folder."""
+    if hands <= plan.settled.hands:
+        raise ConfigError(
+            SettingProblem("hands", f"{hands} is not more than the {plan.settled.hands} asked for before")
+        )
+    contests = result.contests if isinstance(result, TournamentResult) else [result] if result else []
+    if any(contest.outcome is Outcome.STOPPED for contest in contests):
+        raise ConfigError(SettingProblem("hands", "the stop rule has ended this run, and more hands change nothing"))
+    if any(contest.slices > 1 for contest in plan.contests):
+        why = "its hands are cut into slices, one for each worker; start a new run instead"
+        raise ConfigError(SettingProblem("hands", f"a run of more workers than seatings cannot have more hands: {why}"))
+    stop = None if isinstance(plan.settled.stop, FixedHands) else config.stop
+    config = config.model_copy(update={"hands": hands, "stop": stop})
+    with contextlib.closing(RunLock(plan.folder)):
+        try:
+            for contest in plan.contests:
+                for slot in contest.slots:
+                    log = contest.record.folder / f"{slot.name}.log"
+                    extend_log(log, slot.name, contest.record.game_name, contest.seed, contest.hands, hands)
+            write_whole(plan.folder / CONFIG_NAME, repeatable(config, settle(config)).to_toml())
+        except OSError as error:
+            raise LaunchError(f"write to {plan.folder}", error.strerror) from None
+    return config
+
+
+class UnfinishedRun(NamedTuple):
+    """A run that can be resumed.
+
+    Attributes:
+        folder: its folder.
+        state: why it has not finished, in a sentence.
+    """
+
+    folder: Path
+    state: str
+
+
+def unfinished_runs(folder: Path = Path("runs")) -> list[UnfinishedRun]:
+    """The runs in a folder that have something left to play, in the order of their names."""
+    found = []
+    for path in sorted(folder.glob(f"*/{CONFIG_NAME}")):
+        run = path.parent
+        if is_busy(run):
+            found.append(UnfinishedRun(run, "it is still going on."))
+        elif not (run / RESULT_NAME).exists():
+            found.append(UnfinishedRun(run, "it was ended before it could write a result."))
+        else:
+            with contextlib.suppress(ResultError):
+                result = read_result(run)
+                if not result.outcome.is_complete:
+                    found.append(UnfinishedRun(run, result.reason))
+    return found
 
 
 # ---- for users
@@ -345,11 +429,20 @@ async def tournament_async(
     return await _beside(_tournament_of(games, bots, format, settings), out, on_progress, watch)
 
 
-def resume(folder: _Folder, *, on_progress: OnProgress | None = None, watch: Watch | None = None) -> AnyResult:
+def resume(
+    folder: _Folder,
+    *,
+    hands: int | None = None,
+    on_progress: OnProgress | None = None,
+    watch: Watch | None = None,
+) -> AnyResult:
     """Go on with an interrupted run: the same cards, logs and result as if it had not been interrupted.
+
+    A run that has finished is left as it is, unless more hands are asked for.
 
     Args:
         folder: of the run.
+        hands: how many deals to play in all instead of those asked for so far.
         on_progress: as for `play`.
         watch: as for `play`.
 
@@ -358,14 +451,18 @@ def resume(folder: _Folder, *, on_progress: OnProgress | None = None, watch: Wat
         StartError: the folder is in use, its files are not those of the run, or a bot or a socket cannot be had.
         RuntimeError: an event loop is running in this thread; use `resume_async` there.
     """
-    return _here(resume_async, reopen, folder, on_progress, watch)
+    return _here(resume_async, partial(reopen, hands=hands), folder, on_progress, watch)
 
 
 async def resume_async(
-    folder: _Folder, *, on_progress: OnProgress | None = None, watch: Watch | None = None
+    folder: _Folder,
+    *,
+    hands: int | None = None,
+    on_progress: OnProgress | None = None,
+    watch: Watch | None = None,
 ) -> AnyResult:
     """`resume` inside a running event loop; cancelling it interrupts the run again."""
-    return await _beside(reopen, folder, on_progress, watch)
+    return await _beside(partial(reopen, hands=hands), folder, on_progress, watch)
 
 
 def _play_of(game: str, bots: Sequence[str], settings: Settings) -> Callable[[Path], Run[ContestResult]]:

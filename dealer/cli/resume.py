@@ -7,17 +7,26 @@ from typing import Annotated
 
 import typer
 
-from dealer.cli.console import Terminal, check_writable
+from dealer.cli.console import Terminal, abort, check_writable
 from dealer.cli.options import JsonOutput, Junit, Quiet, RunOptions, Verbose
 from dealer.cli.running import play_and_show
-from dealer.library import reopen
+from dealer.library import reopen, unfinished_runs
 
 __all__ = ["resume"]
 
 
 def resume(
     context: typer.Context,
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of the run.")],
+    run: Annotated[
+        Path | None,
+        typer.Argument(metavar="RUN", help="The folder of the run.", show_default="list the unfinished ones in runs/"),
+    ] = None,
+    hands: Annotated[
+        int | None,
+        typer.Option(
+            "--hands", "-n", min=1, help="Deals to play in all, more than before.", show_default="as asked for before"
+        ),
+    ] = None,
     quiet: Quiet = False,
     as_json: JsonOutput = False,
     junit: Junit = None,
@@ -25,8 +34,22 @@ def resume(
 ) -> None:
     """Go on with an interrupted run: the same cards, logs and result as if it had not been interrupted.
 
-    Every match continues after its last complete hand, with bots started afresh.
+    Every match continues after its last complete hand, with bots started afresh. A run that has finished is left as it
+    is, unless --hands asks for more.
     """
+    terminal = context.ensure_object(Terminal)
+    if run is None:
+        if hands is not None or as_json or junit is not None:
+            abort("name the folder of a run; 'arena resume' alone lists those that have not finished")
+        unfinished = unfinished_runs()
+        for folder, state in unfinished:
+            terminal.print(f"{folder}: {state}")
+        more = "'arena resume RUN' goes on with one of them." if unfinished else "There is no unfinished run in runs."
+        terminal.say(more)
+        return
     check_writable(junit)
+    reopened = reopen(run, hands)
+    if reopened.finished is not None:
+        terminal.say(f"{run} has finished, nothing is changed; 'arena resume {run} -n HANDS' asks for more hands.")
     options = RunOptions(quiet=quiet, as_json=as_json, junit=junit, verbose=verbose)
-    play_and_show(context.ensure_object(Terminal), reopen(run), options)
+    play_and_show(terminal, reopened, options)

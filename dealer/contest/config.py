@@ -230,9 +230,9 @@ class RunConfig(BaseModel):
     def _are_formats(cls, formats: Any) -> Any:
         """The names of formats, given as a list, which may be empty, or as one text with commas."""
         words = formats if isinstance(formats, list) else [formats]
-        if not words or not all(isinstance(word, str) for word in words):
+        if formats is None or not words or not all(isinstance(word, str) for word in words):
             return formats
-        return [format_.name for format_ in parse_formats(",".join(words or ["none"]))]
+        return [format_.name for format_ in parse_formats(",".join(words))]
 
     @field_validator("ports", mode="before")
     @classmethod

@@ -96,6 +96,7 @@ class Contest:
         started_s: on the monotonic clock.
         seconds: how long it took, once ended.
         hands_before: hands found on disk, played by an earlier run.
+        lost_hands: sentences about hands that had to be played again though they stood in a log.
     """
 
     def __init__(self, plan: ContestPlan, workers: asyncio.Semaphore, watch: Watch | None = None) -> None:
@@ -114,6 +115,7 @@ class Contest:
         self.started_s = time.monotonic()
         self.seconds = 0.0
         self.hands_before = 0
+        self.lost_hands: list[str] = []
         self.monitor: Monitor | None = None
         if plan.looks:
             self.monitor = Monitor(plan.stop, plan.bounds)
@@ -163,6 +165,11 @@ class Contest:
                 raise LaunchError(f"go on with {plan.record.folder}", error.strerror) from None
             if picked_up is not None:
                 self.scores.restore(index, picked_up.values)
+                if picked_up.lost:
+                    self.lost_hands.append(
+                        f"{plan.setup.name}: the last {picked_up.lost:,} hands of its log were played again: its "
+                        "transaction log ended before them."
+                    )
                 self.hands_before += picked_up.progress.hands
             self.runs.append(self._make_run(index, plan, picked_up))
             self._is_closed.append(picked_up is not None and picked_up.is_closed)

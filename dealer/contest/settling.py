@@ -23,7 +23,7 @@ from dealer.table.door import MOST_SEATS
 from dealer.table.players import Player, PlayerKind, game_refusal, parse_player, unique_names
 from engine import Game
 from logs.errors import UnsupportedGameError
-from logs.estimation import FixedHands, StopRule, parse_stop_rule
+from logs.estimation import FixedHands, Monitor, StopRule, StopRuleError, parse_stop_rule, score_bounds
 from logs.export import FORMATS, ExportFormat
 from logs.pokerstars import POKERSTARS
 from protocol import GameDefinitionError, find_game, format_game_definition, shipped_games
@@ -104,7 +104,7 @@ def settle(config: RunConfig) -> SettledConfig:
     workers = config.workers
     if workers is None:
         workers = 1 if config.in_process else min(os.cpu_count() or 1, seatings)
-    _check(config, players, stop, largest, seatings, workers)
+    _check(config, games, players, stop, largest, seatings, workers)
     _check_games(config, players, games)
     return SettledConfig(
         config.command,
@@ -200,7 +200,13 @@ def _length(config: RunConfig) -> tuple[int, StopRule]:
 
 
 def _check(
-    config: RunConfig, players: Sequence[Player], stop: StopRule, largest: int, seatings: int, workers: int
+    config: RunConfig,
+    games: Sequence[NamedGame],
+    players: Sequence[Player],
+    stop: StopRule,
+    largest: int,
+    seatings: int,
+    workers: int,
 ) -> None:
     """Refuse settings that do not go together."""
     if config.in_process:
@@ -222,6 +228,11 @@ def _check(
     at_once = largest * (workers if isinstance(stop, FixedHands) else max(workers, seatings))
     if MOST_SEATS is not None and at_once > MOST_SEATS and not config.in_process:
         raise _problem("workers", f"{at_once} bots at a time are more than the {MOST_SEATS} that this system can serve")
+    for named in games:
+        try:
+            Monitor(stop, *score_bounds(named.game))
+        except StopRuleError as error:
+            raise _problem("stop", f"{named.name}: {error}") from None
     if not isinstance(stop, FixedHands) and seatings * largest > _MOST_PROCESSES:
         raise _problem(
             "stop",

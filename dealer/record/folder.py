@@ -19,7 +19,7 @@ from typing import IO
 from dealer.errors import FolderBusyError, FolderTakenError, LaunchError
 from logs.line_file import sync_to_disk
 
-__all__ = ["RunLock", "new_folder", "write_whole"]
+__all__ = ["RunLock", "is_busy", "new_folder", "write_whole"]
 
 CONFIG_NAME = "run.toml"
 RESULT_NAME = "result.json"
@@ -52,16 +52,16 @@ def new_folder(asked: Path | None, names: Sequence[str]) -> Path:
     return asked
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that it is there whole or not at all, even if the machine stops in between.
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file, text as UTF-8, so that it is there whole or not at all, even if the machine stops in between.
 
     Raises:
         OSError: it cannot be written; an earlier file is left as it was.
     """
     new = path.with_name(path.name + ".new")
     try:
-        with new.open("w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with new.open("wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             sync_to_disk(file.fileno())
         _replace(new, path)
@@ -115,6 +115,17 @@ class RunLock:
         with contextlib.suppress(OSError):
             # A process that has just taken it keeps it; one that comes later makes a new file.
             self._path.unlink()
+
+
+def is_busy(folder: Path) -> bool:
+    """Whether another process is running in a folder; False where that cannot be told."""
+    try:
+        RunLock(folder).close()
+    except FolderBusyError:
+        return True
+    except LaunchError:
+        pass
+    return False
 
 
 if sys.platform == "win32":

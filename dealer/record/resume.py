@@ -6,8 +6,8 @@ whole hands up to some point and perhaps a fragment: part of a line, or the NULs
 returns the state of the match there. Resumed from that hand, the match deals the same cards and leaves the same log as
 if it had never been interrupted.
 
-Nothing is guessed: a whole line that does not belong to this match (another seed, other players, another game) raises
-`PickUpError`, and nothing is cut.
+Nothing is guessed: a whole line that does not belong to this match (another seed, other players, another game), or a
+line that is damaged while others follow it, raises `PickUpError`, and nothing is cut.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from logs.transaction_log import parse_own_line
 from protocol.errors import FormatError
 from protocol.match_state import betting_after, betting_text
 
-__all__ = ["PickedUp", "pick_up"]
+__all__ = ["PickedUp", "extend_log", "pick_up"]
 
 _HEADER_LINES = 4
 
@@ -53,6 +53,7 @@ class PickedUp:
         values: net chips by seat, hand after hand.
         faults: what players have done wrong.
         times: by seat, how long answers took.
+        lost: the hands of the log that are played again because the transaction log ends before them.
     """
 
     progress: Progress
@@ -60,13 +61,14 @@ class PickedUp:
     values: array[float]
     faults: tuple[Fault, ...]
     times: tuple[ResponseTimes, ...]
+    lost: int = 0
 
 
 def pick_up(setup: MatchSetup, plan: RecordPlan) -> PickedUp | None:
     """Read what a match has left and cut it off at the last whole hand; None if the match has not begun.
 
     Raises:
-        PickUpError: the files are not those of this match.
+        PickUpError: the files are not those of this match, or damaged before their end.
         OSError: they cannot be read or cut.
     """
     log_path, transactions_path = plan.path(setup, "log"), plan.path(setup, "tlog")
@@ -76,17 +78,23 @@ def pick_up(setup: MatchSetup, plan: RecordPlan) -> PickedUp | None:
     players = setup.game.num_players
     log = _read_log(log_path, setup, plan.game_name)
     if not log.ends:
+        begin = _first_line(setup.name, plan.game_name, setup.hands, setup.seed)
+        left = log_path.read_bytes()[: len(begin)].rstrip(b"\0\r\n")
+        if not begin.startswith(left):
+            raise PickUpError(log_path, 1, f"this is the log of another match: {_shown(left)}")
         return None
     faults = _read_faults(faults_path, players)
     forfeits = {fault.seat: fault.hand_number for fault, _ in faults if fault.is_final}
+    if log.bettings and not log.is_closed and not transactions_path.exists():
+        raise PickUpError(transactions_path, 1, "the file is missing, and without it every hand would be played again")
     transactions = _read_transactions(transactions_path, setup, forfeits, log.bettings)
-    hands = len(log.bettings)
+    hands = len(log.bettings) if log.is_closed else min(len(log.bettings), len(transactions.ends) - 1)
+    end_of_comments = _end_of_comments(plan.path(setup, "comments"), setup.first_hand + hands)
     if not log.is_closed:
-        hands = min(hands, len(transactions.ends) - 1)
         _cut(log_path, log.ends[hands])
         _cut(transactions_path, transactions.ends[hands])
     values = log.values[: hands * players]
-    _cut_comments(plan.path(setup, "comments"), setup.first_hand + hands)
+    _cut(plan.path(setup, "comments"), end_of_comments)
     standing = _keep_standing(faults_path, faults, setup.first_hand, hands + log.is_closed)
     progress = Progress(
         hands,
@@ -94,7 +102,8 @@ def pick_up(setup: MatchSetup, plan: RecordPlan) -> PickedUp | None:
         tuple(times.total_us for times in transactions.times),
         frozenset(fault.seat for fault in standing if fault.is_final),
     )
-    return PickedUp(progress, log.is_closed, values, standing, transactions.times)
+    lost = len(log.bettings) - hands
+    return PickedUp(progress, log.is_closed, values, standing, transactions.times, lost)
 
 
 def _total(values: array[float], seat: int, players: int) -> float:
@@ -106,13 +115,24 @@ def _total(values: array[float], seat: int, players: int) -> float:
 
 
 def _whole_lines(path: Path) -> Iterator[bytes]:
-    """The lines of a file up to the first that has no end or holds a NUL."""
-    if path.exists():
-        with path.open("rb") as file:
-            for line in iter(partial(file.readline, _MOST_BYTES_OF_A_LINE), b""):
-                if b"\0" in line or not line.endswith(b"\n"):
-                    return
-                yield line
+    """The lines of a file up to its end, which may lack its line end or be NULs.
+
+    Raises:
+        PickUpError: a line is damaged, and there is something after it.
+    """
+    if not path.is_file():
+        return
+    with path.open("rb") as file:
+        for number, line in enumerate(iter(partial(file.readline, _MOST_BYTES_OF_A_LINE), b""), 1):
+            if b"\0" in line or not line.endswith(b"\n"):
+                unwritten = line[len(line.partition(b"\0")[0]) :]
+                while not unwritten.strip(b"\0\r\n") and (unwritten := file.read(_MOST_BYTES_OF_A_LINE)):
+                    pass
+                if unwritten:
+                    problem = f"the line is damaged: {_shown(line)}; put it right, or cut the file off before it"
+                    raise PickUpError(path, number, f"{problem} to have the hands from there on played again")
+                return
+            yield line
 
 
 def _shown(line: bytes) -> str:
@@ -139,10 +159,40 @@ class _Log:
     is_closed: bool = False
 
 
+def _first_line(name: str, game_name: str, hands: int, seed: int) -> bytes:
+    return f"# name/game/hands/seed {name} {game_name} {hands} {seed}\n".encode("utf-8", "surrogateescape")
+
+
+def extend_log(path: Path, name: str, game_name: str, seed: int, hands: int, more: int) -> None:
+    """Change the log of a match, ended or not, to one of more hands, without its score.
+
+    Args:
+        path: of the log; it may not exist yet, or have been changed already.
+        name: of the match.
+        game_name: as logged.
+        seed: of the cards.
+        hands: as the log says.
+        more: as it is to say.
+
+    Raises:
+        PickUpError: it is the log of another match.
+        OSError: it cannot be read or written.
+    """
+    if not path.exists():
+        return
+    first, end, rest = path.read_bytes().partition(b"\n")
+    new = _first_line(name, game_name, more, seed)
+    if first + end == _first_line(name, game_name, hands, seed):
+        score = rest.rfind(b"\nSCORE:")
+        write_whole(path, new + (rest if score < 0 else rest[: score + 1]))
+    elif first + end != new:
+        raise PickUpError(path, 1, f"this is the log of another match: {_shown(first)}")
+
+
 def _read_log(path: Path, setup: MatchSetup, game_name: str) -> _Log:
     log = _Log()
     players = setup.game.num_players
-    header = f"# name/game/hands/seed {setup.name} {game_name} {setup.hands} {setup.seed}\n"
+    header = _first_line(setup.name, game_name, setup.hands, setup.seed)
     names = [name.encode("utf-8", "surrogateescape") for name in setup.names]
     name_fields = [b"|".join(names[shift:] + names[:shift]) + b"\n" for shift in range(players)]
     cards = deals(setup.game, setup.seed, setup.first_hand)
@@ -150,7 +200,7 @@ def _read_log(path: Path, setup: MatchSetup, game_name: str) -> _Log:
     for number, line in enumerate(_whole_lines(path), 1):
         at += len(line)
         if number <= _HEADER_LINES:
-            if number == 1 and line != header.encode("utf-8", "surrogateescape"):
+            if number == 1 and line != header:
                 raise PickUpError(path, 1, f"this is the log of another match: {_shown(line)}")
             if number == _HEADER_LINES:
                 log.ends.append(at)
@@ -292,17 +342,17 @@ def _keep_standing(path: Path, faults: Sequence[tuple[Fault, str]], first_hand: 
     return tuple(fault for fault, _ in standing)
 
 
-def _cut_comments(path: Path, end_hand: int) -> None:
-    """Remove the comments of hands to be replayed from their file."""
+def _end_of_comments(path: Path, end_hand: int) -> int:
+    """The offset at which the comments of hands to be replayed begin."""
     at = 0
-    for line in _whole_lines(path):
+    for number, line in enumerate(_whole_lines(path), 1):
         try:
             if parse_comment(line.decode("ascii"))[0] >= end_hand:
                 break
         except ValueError:
-            break
+            raise PickUpError(path, number, f"not a comment of this match: {_shown(line)}") from None
         at += len(line)
-    _cut(path, at)
+    return at
 
 
 def _cut(path: Path, size: int) -> None:

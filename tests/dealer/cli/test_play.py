@@ -188,6 +188,8 @@ def test_a_game_that_cannot_be_read(arena_here: Arena, tmp_path: Path, arguments
         ("--start-timeout", "-1"),
         ("--host", ""),
         ("--ports", "1,x"),
+        ("--stop", "better:-5000,-4999"),
+        ("--export", ","),
         ("--nonsense", "1"),
     ],
 )

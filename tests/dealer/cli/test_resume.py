@@ -221,6 +221,7 @@ def test_a_log_of_another_run(tmp_path: Path, arena: Arena) -> None:
     _finished(arena)
     log = next(iter(sorted((tmp_path / "run").glob("*.log"))))
     log.write_bytes(log.read_bytes().replace(b" 1\n", b" 2\n", 1))
+    (tmp_path / "run" / "result.json").unlink()
     ran = arena("resume", "run")
     assert ran.code == 2
     assert f"{log.name}, line 1: this is the log of another match" in ran.sentence
@@ -272,7 +273,143 @@ def test_a_run_of_a_game_file_is_resumed_from_anywhere(tmp_path: Path, arena: Ar
     logs = _logs(tmp_path / "run")
     assert logs["match.a.log"].startswith(b"# name/game/hands/seed match.a my.game 20 1\n")
     (tmp_path / "games" / "my.game").unlink()
+    (tmp_path / "run" / "result.json").unlink()
     ran = arena("resume", str(tmp_path / "run"), "--json")
     assert ran.code == 0, ran.err
     assert json.loads(ran.out)["outcome"] == "finished"
     assert _logs(tmp_path / "run") == logs
+
+
+# ---- runs that have finished, more hands, and those that have not
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_run_that_has_finished_is_left_as_it_is(tmp_path: Path, arena: Arena) -> None:
+    _finished(arena)
+    before = _files(tmp_path / "run")
+    ran = arena("resume", "run")
+    assert ran.code == 0
+    assert ran.err == "run has finished, nothing is changed; 'arena resume run -n HANDS' asks for more hands.\n"
+    assert "20 deals of kuhn.limit.2p" in ran.out
+    again = arena("resume", "run", "--json")
+    assert (again.code, json.loads(again.out)) == (0, json.loads(before["result.json"]))
+    assert _files(tmp_path / "run") == before
+
+
+MORE = {
+    "play": ("play", "kuhn", "random", "calling", "--workers", "2"),
+    "in process": ("play", "leduc", "random", "raising", "--in-process", "--export", "none"),
+    "a rule that was not met": ("play", "kuhn", "random", "calling", "--in-process", "--stop", "ci=0.001"),
+    "a number as a rule": ("play", "kuhn", "random", "calling", "--in-process", "--stop", "60"),
+    "tournament": ("tournament", "random", "calling", "folding", "--game", "kuhn", "--in-process"),
+}
+
+
+@pytest.mark.parametrize("how", MORE)
+def test_more_hands_are_the_run_that_had_them_from_the_start(tmp_path: Path, arena: Arena, how: str) -> None:
+    words = MORE[how]
+    hands = () if how == "a number as a rule" else ("-n", "60")
+    assert arena(*words, *hands, "--seed", "3", "--out", "run").code == 0
+    more = arena("resume", "run", "-n", "150", "-q")
+    assert more.code == 0, more.err
+    whole = [*words, "-n", "150"] if hands else [*words[:-2], "-n", "150"]
+    assert arena(*whole, "--seed", "3", "--out", "whole").code == 0
+    assert _logs(tmp_path / "run") == _logs(tmp_path / "whole")
+    results = [_result(tmp_path / name) for name in ("run", "whole")]
+    for result in results:
+        result.pop("stop", None)
+        for contest in result.get("contests", []):
+            del contest["stop"]
+    assert results[0] == results[1]
+    assert arena("resume", "run").err.startswith("run has finished, nothing is changed;")
+
+
+@pytest.mark.parametrize(
+    ("words", "hands", "sentence"),
+    [
+        (("-n", "20"), "20", "--hands: 20 is not more than the 20 asked for before"),
+        (("-n", "20", "--workers", "4"), "40", "--hands: a run of more workers than seatings cannot have more hands: "),
+        (
+            ("-n", "4000", "--stop", "better:-900,-899", "--workers", "1"),
+            "8000",
+            "--hands: the stop rule has ended this run, and more hands change nothing",
+        ),
+    ],
+)
+def test_more_hands_that_cannot_be_had(
+    tmp_path: Path, arena: Arena, words: tuple[str, ...], hands: str, sentence: str
+) -> None:
+    way = () if "4" in words else ("--in-process",)
+    assert arena("play", "kuhn", "random", "calling", *words, *way, "--seed", "1", "-q", "--out", "run").code == 0
+    before = _files(tmp_path / "run")
+    ran = arena("resume", "run", "-n", hands)
+    assert (ran.code, ran.sentence[: len(sentence)]) == (2, sentence)
+    assert _files(tmp_path / "run") == before
+
+
+def test_more_hands_may_be_interrupted_as_well(tmp_path: Path, arena: Arena) -> None:
+    _finished(arena)
+    process = _start(tmp_path, "resume", "run", "-n", "20000")
+    assert _kill_at(process, lambda: _hands(tmp_path / "run") > 100)
+    assert arena("resume", "run").code == 0
+    assert _hands(tmp_path / "run") == 40000
+
+
+def test_without_a_run_those_that_have_not_finished_are_listed(arena_here: Arena, tmp_path: Path) -> None:
+    ran = arena_here("resume")
+    assert (ran.code, ran.out, ran.err) == (0, "", "There is no unfinished run in runs.\n")
+    runs = tmp_path / "runs"
+    for name in ("a", "b", "c"):
+        assert arena_here("play", "kuhn", "-n", "5", "--in-process", "--out", f"runs/{name}", "-q").code == 0
+    (runs / "b" / "result.json").unlink()
+    data = json.loads((runs / "c" / "result.json").read_text())
+    (runs / "c" / "result.json").write_text(
+        json.dumps(data | {"outcome": "interrupted", "reason": "it was interrupted."})
+    )
+    ran = arena_here("resume")
+    assert ran.out == "runs/b: it was ended before it could write a result.\nruns/c: it was interrupted.\n"
+    assert ran.err == "'arena resume RUN' goes on with one of them.\n"
+    assert arena_here("resume", "-n", "7").code == 2
+
+
+# ---- damage
+
+
+def test_damage_before_the_end_of_a_log_is_reported_and_nothing_is_replayed_over_it(
+    tmp_path: Path, arena: Arena
+) -> None:
+    _finished(arena)
+    (tmp_path / "run" / "result.json").unlink()
+    for name in ("match.a.log", "match.a.tlog"):
+        path = tmp_path / "run" / name
+        whole = path.read_bytes()
+        at = len(whole) // 2
+        path.write_bytes(whole[:at] + b"\0" * 8 + whole[at + 8 :])
+        before = _files(tmp_path / "run")
+        ran = arena("resume", "run")
+        assert ran.code == 2
+        assert f"{name}, line {whole[:at].count(10) + 1}: the line is damaged: " in ran.sentence
+        assert _files(tmp_path / "run") == before
+        path.write_bytes(whole)
+
+
+def test_hands_of_a_log_without_their_transactions_are_told_of(tmp_path: Path, arena: Arena) -> None:
+    _finished(arena)
+    whole = _logs(tmp_path / "run")
+    (tmp_path / "run" / "result.json").unlink()
+    log = tmp_path / "run" / "match.a.log"
+    log.write_bytes(whole["match.a.log"][: whole["match.a.log"].index(b"SCORE:")])
+    transactions = log.with_suffix(".tlog")
+    texts = transactions.read_bytes()
+    transactions.unlink()
+    assert "match.a.tlog, line 1: the file is missing, and without it" in arena("resume", "run").sentence
+    transactions.write_bytes(texts[: texts.index(b" 15 ") - 1])
+    ran = arena("resume", "run")
+    assert ran.code == 0
+    assert ran.err == (
+        "match.a: the last 5 hands of its log were played again: its transaction log ended before them.\n"
+    )
+    assert _logs(tmp_path / "run") == whole
