@@ -230,7 +230,7 @@ def _check(
         raise _problem("workers", f"{at_once} bots at a time are more than the {MOST_SEATS} that this system can serve")
     for named in games:
         try:
-            Monitor(stop, *score_bounds(named.game))
+            Monitor(stop, score_bounds(named.game))
         except StopRuleError as error:
             raise _problem("stop", f"{named.name}: {error}") from None
     if not isinstance(stop, FixedHands) and seatings * largest > _MOST_PROCESSES:
