@@ -29,6 +29,7 @@ DEALER_ROOMS = (
     {"record"},
     {"contest"},
     {"results"},
+    {"runs"},
     {"library"},
     {"reference", "doctor", "bench"},
     {"cli"},

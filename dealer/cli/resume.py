@@ -10,7 +10,7 @@ import typer
 from dealer.cli.console import Terminal, abort, check_writable
 from dealer.cli.options import JsonOutput, Junit, Quiet, RunOptions, Verbose
 from dealer.cli.running import play_and_show
-from dealer.library import reopen, unfinished_runs
+from dealer.runs import reopen, unfinished_runs
 
 __all__ = ["resume"]
 

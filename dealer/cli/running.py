@@ -17,9 +17,9 @@ from dealer.cli.outcome import exit_code, show_contest, show_tournament
 from dealer.cli.streams import EXIT_USAGE
 from dealer.contest.config import Command, RunConfig, read_config, validated
 from dealer.errors import ConfigError
-from dealer.library import AnyResult, Run, new_play, new_tournament
 from dealer.results.junit import junit_report
 from dealer.results.schema import ContestResult
+from dealer.runs import AnyResult, Run, new_play, new_tournament
 from dealer.table.loop import new_event_loop
 
 __all__ = ["play_and_show", "run_new"]
