@@ -21,7 +21,16 @@ from dealer.contest.config import Command, validated
 from dealer.contest.contest import Watch
 from dealer.contest.ending import Outcome
 from dealer.results.schema import ContestResult, TournamentResult
-from dealer.runs import AnyResult, OnProgress, Run, new_play, new_tournament, reopen
+from dealer.runs import (
+    AnyResult,
+    GuardedCallback,
+    OnProgress,
+    Run,
+    new_play,
+    new_tournament,
+    raise_first,
+    reopen,
+)
 from dealer.table.loop import new_event_loop
 
 __all__ = ["Settings", "play", "play_async", "resume", "resume_async", "tournament", "tournament_async"]
@@ -243,9 +252,9 @@ async def _run_beside(run: Run[_Result], on_progress: OnProgress | None, watch: 
     here = asyncio.get_running_loop()
     there = new_event_loop()
 
-    told, watched = _Guarded(on_progress), _Guarded(watch)
+    told, watched = GuardedCallback(on_progress), GuardedCallback(watch)
 
-    def delivered(callback: _Guarded[_Value]) -> Callable[[_Value], None]:
+    def delivered(callback: GuardedCallback[_Value]) -> Callable[[_Value], None]:
         def deliver(value: _Value) -> None:
             here.call_soon_threadsafe(callback, value)
 
@@ -264,5 +273,5 @@ async def _run_beside(run: Run[_Result], on_progress: OnProgress | None, watch: 
             there.call_soon_threadsafe(run.interrupt)
         await asyncio.wait([thread])
         raise
-    _raise_first(told, watched)
+    raise_first(told, watched)
     return result

@@ -33,11 +33,13 @@ from logs.estimation import FixedHands
 
 __all__ = [
     "AnyResult",
+    "GuardedCallback",
     "OnProgress",
     "Run",
     "UnfinishedRun",
     "new_play",
     "new_tournament",
+    "raise_first",
     "reopen",
     "unfinished_runs",
 ]
@@ -101,7 +103,7 @@ class Run(Generic[_Result_co]):
         if self.finished is not None:
             return self.finished
         with contextlib.closing(RunLock(self.folder)):
-            told, watched = _Guarded(on_progress), _Guarded(watch)
+            told, watched = GuardedCallback(on_progress), GuardedCallback(watch)
             tournament = Tournament(self.plan, self._write_contest, None if watch is None else watched)
             watching = None if on_progress is None else asyncio.create_task(_watch(tournament, told))
             try:
@@ -119,7 +121,7 @@ class Run(Generic[_Result_co]):
         runs = (run for contest in tournament.contests for run in contest.runs)
         self.warnings += dict.fromkeys(sentence for run in runs for sentence in run.not_exported())
         self.warnings += [sentence for contest in tournament.contests for sentence in contest.lost_hands]
-        _raise_first(told, watched)
+        raise_first(told, watched)
         return result
 
     def interrupt(self) -> None:
@@ -141,7 +143,7 @@ class Run(Generic[_Result_co]):
             self.unwritten.append(f"cannot write {path}: {error.strerror}")
 
 
-class _Guarded(Generic[_Value]):
+class GuardedCallback(Generic[_Value]):
     """A callback from outside: its first error is kept for the end of the run and ends the calls, not the run.
 
     Attributes:
@@ -153,6 +155,7 @@ class _Guarded(Generic[_Value]):
         self._callback = callback
 
     def __call__(self, value: _Value) -> None:
+        """Call it, unless it has failed before."""
         if self._callback is None or self.error is not None:
             return
         try:
@@ -161,7 +164,8 @@ class _Guarded(Generic[_Value]):
             self.error = error
 
 
-def _raise_first(*callbacks: _Guarded[Any]) -> None:
+def raise_first(*callbacks: GuardedCallback[Any]) -> None:
+    """Raise the first error that any of the callbacks met."""
     for callback in callbacks:
         if callback.error is not None:
             raise callback.error
