@@ -77,4 +77,8 @@ def __getattr__(name: str) -> Any:
         with _shadowing.ours("logs"):
             from bots.selfplay import self_play
         return self_play
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("acpc-arena")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,7 +5,7 @@
             return view.call()
 
 The same object plays over TCP (`bots.run`), against a script (`bots.testing`), or in this process, where your program
-shows it `View.of_hand(...)` and applies what it answers.
+shows it `View.from_hand(...)` and applies what it answers.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ class Conversation:
         self.hands_finished += finished
         if not (is_my_turn or (is_new and self._wants_start) or (finished and self._wants_end)):
             return b""
-        view = View.of_state(state, betting)
+        view = View.from_state(state, betting)
         try:
             if is_new and self._wants_start:
                 self._bot.hand_started(view)

@@ -182,7 +182,7 @@ class BotGroup:
         return failures
 
     def remove(self, seat: Seat) -> None:
-        """Remove a bot: it is told nothing any more, and must not be asked."""
+        """Remove a bot: it is shown nothing more and must not be asked."""
         self._present = [other for other in self._present if other != seat]
         self._starters = [other for other in self._starters if other != seat]
         self._enders = [other for other in self._enders if other != seat]

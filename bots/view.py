@@ -82,7 +82,7 @@ class View:
         self._street_base: tuple[int, ...] | None = None
 
     @classmethod
-    def of_state(cls, state: MatchState, betting: BettingState) -> View:
+    def from_state(cls, state: MatchState, betting: BettingState) -> View:
         """The view of a state that a dealer sent, with its betting as played by the rules."""
         board: tuple[Card, ...] = ()
         for cards in state.board:
@@ -90,7 +90,7 @@ class View:
         return cls(betting, state.position, state.hand_number, state.hole_cards, board)
 
     @classmethod
-    def of_hand(cls, hand: Hand, position: Position, hand_number: int = 0) -> View:
+    def from_hand(cls, hand: Hand, position: Position, hand_number: int = 0) -> View:
         """The view that `position` has of a hand played in this process: the cards a dealer would show, no others."""
         betting, holes = hand.betting, hand.deal.hole_cards
         if hand.is_showdown:

@@ -37,7 +37,7 @@ _SUIT_SHIFT = 23
 _PLAIN = (1 << _SUIT_SHIFT) - 1
 _ACE_LOW = 0b1_0000_0000_1111
 
-# Filled by _load; the key tables come last, so that whoever finds one of them filled finds everything filled.
+# Filled by _load, the key tables last: where one of them is filled, everything is.
 _PAIR_KEYS: list[list[int]] = []
 _CARD_KEYS: list[int] = []
 _RANK_KEYS: list[int] = []

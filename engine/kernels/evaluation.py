@@ -1,6 +1,6 @@
 """Kernels that rank many hands. They validate nothing: `engine.batch` does, and is what to call.
 
-Which keys, sets and tables they use is told in `engine.kernels.cards`, what makes them quick in `engine.kernels.jit`.
+`engine.kernels.cards` explains their keys, sets and tables, `engine.kernels.jit` what makes them quick.
 """
 
 from __future__ import annotations

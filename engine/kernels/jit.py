@@ -3,7 +3,7 @@
 Kernels are compiled at their first call, once per process (a third of a second each), and not cached on disk. A cached
 kernel would hold the frozen tables of the day it was compiled, even after another file of tables is installed; it fails
 where neither the package nor the home directory can be written; and processes that fill one cache at the same time can
-read each other's half-written entries (numba issue 4807). Nobody who plays pays: playing uses no kernel.
+read each other's half-written entries (numba issue 4807). A process that only plays or deals uses no kernel.
 
 What matters for speed:
 

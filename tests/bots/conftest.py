@@ -42,7 +42,7 @@ def view_of() -> Callable[[str, str], View]:
     def view_of(game: str, text: str) -> View:
         rules = find_game(game)[1]
         state = parse_match_state(text, rules)
-        return View.of_state(state, betting_after(rules, text.split(":")[3]))
+        return View.from_state(state, betting_after(rules, text.split(":")[3]))
 
     return view_of
 

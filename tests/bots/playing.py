@@ -54,7 +54,7 @@ def play_random_casts(
         cast = rng.choice(tables)
         hand = Hand(game, next(source))
         while not hand.finished:
-            view = View.of_hand(hand, hand.acting_position, number)
+            view = View.from_hand(hand, hand.acting_position, number)
             bot = cast[hand.acting_position]
             # The policy of a random bot names thousands of sizes; the tests of the baseline bots check theirs.
             policy = bot.policy(view) if isinstance(bot, explaining) else None
@@ -86,5 +86,5 @@ def play_legally(players: int, make_bot: BotMaker, hands: int) -> None:
     for number in range(hands):
         hand = Hand(game, deal_hand(game, 3, number))
         while not hand.finished:
-            view = View.of_hand(hand, hand.acting_position, number)
+            view = View.from_hand(hand, hand.acting_position, number)
             hand.apply(require_legal(cast[hand.acting_position].act(view), view))

@@ -272,7 +272,7 @@ def test_never_illegal(name: str) -> None:
         cast = rng.choice(casts)
         hand = Hand(game, next(source))
         while not hand.finished:
-            view = View.of_hand(hand, hand.acting_position, number)
+            view = View.from_hand(hand, hand.acting_position, number)
             answer = cast[hand.acting_position].act(view)
             assert require_legal(answer, view) == answer
             if game.is_limit:
@@ -287,6 +287,6 @@ def test_raising_bots_end_at_the_protocols_limits() -> None:
     hand = Hand(game, next(deals(game, 1)))
     bot = RaisingBot()
     while not hand.finished:
-        hand.apply(bot.act(View.of_hand(hand, hand.acting_position)))
+        hand.apply(bot.act(View.from_hand(hand, hand.acting_position)))
     assert max(len(actions) for actions in hand.betting.rounds) <= 64
     assert hand.betting.rounds[0][0][1].kind is ActionKind.RAISE

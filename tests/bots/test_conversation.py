@@ -177,7 +177,7 @@ def test_a_bot_without_act_cannot_be_made() -> None:
 
 
 def test_policy_is_optional() -> None:
-    view = View.of_state(*_kuhn_state())
+    view = View.from_state(*_kuhn_state())
     assert Caller().policy(view) is None
 
 

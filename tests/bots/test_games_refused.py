@@ -30,7 +30,7 @@ from tests.bots.playing import NOT_HOLDEM
 def test_games_that_are_no_holdem_are_refused(bot: Bot, sentence: str, name: str) -> None:
     game = find_game(name)[1]
     hand = Hand(game, deal_hand(game, 1, 0))
-    view = View.of_hand(hand, hand.acting_position)
+    view = View.from_hand(hand, hand.acting_position)
     for ask in (bot.act, bot.policy):
         with pytest.raises(GameRefused, match=sentence) as caught:
             ask(view)

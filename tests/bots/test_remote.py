@@ -57,7 +57,7 @@ def start(tmp_path: Path, program_env: dict[str, str]) -> Iterator[Start]:
 def view_at(game: str, position: int, number: int = 0) -> View:
     """The first state of a hand, as a position sees it."""
     rules = find_game(game)[1]
-    return View.of_hand(Hand(rules, deal_hand(rules, 1, number)), Position(position), number)
+    return View.from_hand(Hand(rules, deal_hand(rules, 1, number)), Position(position), number)
 
 
 def play(game: Game, players: Sequence[Bot], numbers: Sequence[int]) -> list[tuple[object, ...]]:
@@ -67,12 +67,12 @@ def play(game: Game, players: Sequence[Bot], numbers: Sequence[int]) -> list[tup
         hand = Hand(game, deal_hand(game, 5, number))
         seats = [(position + turn) % len(players) for position in range(len(players))]
         for position, seat in enumerate(seats):
-            players[seat].hand_started(View.of_hand(hand, Position(position), number))
+            players[seat].hand_started(View.from_hand(hand, Position(position), number))
         while not hand.finished:
             position = hand.acting_position
-            hand.apply(players[seats[position]].act(View.of_hand(hand, position, number)))
+            hand.apply(players[seats[position]].act(View.from_hand(hand, position, number)))
         for position, seat in enumerate(seats):
-            players[seat].hand_finished(View.of_hand(hand, Position(position), number))
+            players[seat].hand_finished(View.from_hand(hand, Position(position), number))
         done.append((number, hand.betting.rounds, tuple(hand.values())))
     return done
 
@@ -255,4 +255,4 @@ def test_a_definition_of_ones_own(start: Start, tmp_path: Path) -> None:
     rules = find_game("leduc")[1]
     bot = start(name="calling", game="leduc")
     assert bot.game == rules
-    assert bot.act(View.of_hand(Hand(rules, next(deals(rules, 1))), betting_start(rules).acting_position)) == CALL
+    assert bot.act(View.from_hand(Hand(rules, next(deals(rules, 1))), betting_start(rules).acting_position)) == CALL

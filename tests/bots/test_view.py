@@ -200,10 +200,10 @@ def test_repr_names_the_state(view_of: ViewOf) -> None:
 
 def check_against_text(hand: Hand, position: Position, hand_number: int) -> None:
     """The view of a hand in this process is the view of what a dealer would have sent."""
-    view = View.of_hand(hand, position, hand_number)
+    view = View.from_hand(hand, position, hand_number)
     text = view.match_state.format()
     state = parse_match_state(text, hand.game)
-    told = View.of_state(state, betting_after(hand.game, text.split(":")[3]))
+    told = View.from_state(state, betting_after(hand.game, text.split(":")[3]))
     assert told.match_state == view.match_state
     assert told.board == view.board == hand.board
     assert (told.betting.spent, told.position) == (view.betting.spent, view.position)
@@ -231,7 +231,7 @@ def test_views_of_random_hands(name: str, views: int) -> None:
                 check_against_text(hand, Position(p), number)
             if hand.finished:
                 break
-            view = View.of_hand(hand, hand.acting_position, number)
+            view = View.from_hand(hand, hand.acting_position, number)
             choices = [view.call(), view.raise_min(), view.raise_by_pot(rng.random() * 2), view.nearest_legal(FOLD)]
             hand.apply(rng.choice(choices))
 
@@ -244,8 +244,8 @@ def test_of_hand_shows_folded_cards_to_nobody_but_their_owner() -> None:
     hand.apply(FOLD)
     while not hand.finished:
         hand.apply(CALL)
-    assert View.of_hand(hand, Position(1)).all_hole_cards == ((), parse_cards("AsAd"), parse_cards("KsKd"))
-    assert View.of_hand(hand, Position(0)).all_hole_cards == deal.hole_cards
+    assert View.from_hand(hand, Position(1)).all_hole_cards == ((), parse_cards("AsAd"), parse_cards("KsKd"))
+    assert View.from_hand(hand, Position(0)).all_hole_cards == deal.hole_cards
 
 
 # ---- the table of the guide
@@ -253,7 +253,7 @@ def test_of_hand_shows_folded_cards_to_nobody_but_their_owner() -> None:
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "connect-a-bot.md"
 UNLISTED = {
     *("acting_position", "betting", "comments", "finished", "game", "is_my_turn", "legal", "match_state"),
-    *("of_hand", "of_state", "to_hand_total", "to_street_total"),
+    *("from_hand", "from_state", "to_hand_total", "to_street_total"),
 }
 """For bots that go deeper; their docstrings say what they are."""
 

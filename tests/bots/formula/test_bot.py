@@ -160,10 +160,10 @@ def actions_of(bot: Bot, numbers: range) -> dict[int, list[Action]]:
         cast = [*opponents, bot]
         turned = cast[number % 3 :] + cast[: number % 3]
         for position, player in enumerate(turned):
-            player.hand_started(View.of_hand(hand, position, number))  # type: ignore[arg-type]
+            player.hand_started(View.from_hand(hand, position, number))  # type: ignore[arg-type]
         played[number] = []
         while not hand.finished:
-            view = View.of_hand(hand, hand.acting_position, number)
+            view = View.from_hand(hand, hand.acting_position, number)
             player = turned[hand.acting_position]
             answer = player.act(view)
             played[number] += [answer] if player is bot else []

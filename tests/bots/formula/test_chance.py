@@ -85,7 +85,7 @@ def test_games_that_are_no_holdem_are_refused(name: str) -> None:
     game = find_game(name)[1]
     hand = Hand(game, deal_hand(game, 1, 0))
     with pytest.raises(BotsError, match=r"counted for hold'em only: .* this game is none") as caught:
-        Chance().percent(View.of_hand(hand, hand.acting_position))
+        Chance().percent(View.from_hand(hand, hand.acting_position))
     assert "\n" not in str(caught.value)
 
 
@@ -95,7 +95,7 @@ def test_short_decks_and_short_boards_are_refused() -> None:
     for game in (replace(full, num_ranks=9), short):
         hand = Hand(game, deal_hand(game, 1, 0))
         with pytest.raises(BotsError, match="this game is none"):
-            Chance().percent(View.of_hand(hand, hand.acting_position))
+            Chance().percent(View.from_hand(hand, hand.acting_position))
 
 
 def test_trials_must_be_some() -> None:

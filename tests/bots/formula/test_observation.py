@@ -80,7 +80,7 @@ def test_in_random_games_it_agrees_with_the_view(name: str) -> None:
         hand = Hand(game, next(source))
         raises = 0
         while not hand.finished:
-            view = View.of_hand(hand, hand.acting_position)
+            view = View.from_hand(hand, hand.acting_position)
             seen = observe(view)
             own = view.spent[view.position]
             assert seen.own_chips == own, "found again from POT and ODDS, without an error of rounding"

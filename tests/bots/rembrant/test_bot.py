@@ -113,7 +113,7 @@ def test_the_limits_of_groups_scale(view_of: ViewOf) -> None:
     for total, action in ((20, CALL), (21, FOLD)):
         hand = Hand(game, deal)
         hand.apply(raise_to(total))
-        assert RembrantBot().act(View.of_hand(hand, hand.acting_position)) == action
+        assert RembrantBot().act(View.from_hand(hand, hand.acting_position)) == action
 
 
 def test_explanations(view_of: ViewOf) -> None:
@@ -193,7 +193,7 @@ def actions_of(bot: RembrantBot, numbers: range) -> dict[int, list[Action]]:
         hand = Hand(game, deal_hand(game, 5, number))
         played[number] = []
         while not hand.finished:
-            view = View.of_hand(hand, hand.acting_position, number)
+            view = View.from_hand(hand, hand.acting_position, number)
             is_ours = (hand.acting_position + number) % 2 == 0
             answer = bot.act(view) if is_ours else opponent.act(view)
             played[number] += [answer] if is_ours else []
@@ -241,7 +241,7 @@ def test_a_short_deck_is_refused() -> None:
     game = replace(find_game("nolimit")[1], num_ranks=9)
     hand = Hand(game, deal_hand(game, 1, 0))
     with pytest.raises(BotsError, match="a deck of 52"):
-        RembrantBot().act(View.of_hand(hand, hand.acting_position))
+        RembrantBot().act(View.from_hand(hand, hand.acting_position))
 
 
 def test_a_shorter_game_of_holdem_is_played() -> None:
@@ -251,7 +251,7 @@ def test_a_shorter_game_of_holdem_is_played() -> None:
     for number in range(50):
         hand = Hand(game, deal_hand(game, 1, number))
         while not hand.finished:
-            view = View.of_hand(hand, hand.acting_position, number)
+            view = View.from_hand(hand, hand.acting_position, number)
             hand.apply(require_legal(bot.act(view), view))
 
 

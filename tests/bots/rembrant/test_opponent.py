@@ -67,7 +67,7 @@ def view_after(stacks: tuple[int, int], actions: list[Action]) -> View:
     hand = Hand(game, deal_hand(game, 1, 0))
     for action in actions:
         hand.apply(action)
-    return View.of_hand(hand, hand.acting_position)
+    return View.from_hand(hand, hand.acting_position)
 
 
 def test_unequal_stacks() -> None:
