@@ -183,9 +183,9 @@ def decisions(game: Game, betting: str) -> tuple[list[_Decision], list[bool]]:
     return made, folded
 
 
-def _shown(betting: str, position: int, hand: int, hole: Sequence[str], board: Sequence[str]) -> bytes:
-    cards = "|".join(hole) + "".join("/" + b for b in board[: betting.count("/")])
-    return f"MATCHSTATE:{position}:{hand}:{betting}:{cards}\r\n".encode()
+def _by_round(hole: Sequence[str], board: Sequence[str]) -> list[str]:
+    """The cards of a state in each round."""
+    return ["|".join(hole) + "".join("/" + b for b in board[:reached]) for reached in range(len(board) + 1)]
 
 
 def script_of_log(log: str, game: Game, names: Sequence[str]) -> Script:
@@ -204,18 +204,20 @@ def script_of_log(log: str, game: Game, names: Sequence[str]) -> Script:
         hole_text, *board = cards.split("/")
         hole = hole_text.split("|")
         seat_of = [names.index(n) for n in by_position.split("|")]
-        own = [[h if p == q else "" for q, h in enumerate(hole)] for p in range(seats)]
+        own = [_by_round([h if p == q else "" for q, h in enumerate(hole)], board) for p in range(seats)]
         made, folded = decisions(game, betting)
         for d in made:
+            state, round_ = f":{hand}:{d.before}:", d.before.count("/")
             for p in range(seats):
-                received[seat_of[p]] += _shown(d.before, p, hand, own[p], board)
+                received[seat_of[p]] += f"MATCHSTATE:{p}{state}{own[p][round_]}\r\n".encode()
             actor = seat_of[d.position]
-            echo = _shown(d.before, d.position, hand, own[d.position], board).rstrip()
-            replies.append(Reply(actor, len(received[actor]), echo + f":{d.action}\r\n".encode()))
+            echo = f"MATCHSTATE:{d.position}{state}{own[d.position][round_]}:{d.action}\r\n".encode()
+            replies.append(Reply(actor, len(received[actor]), echo))
         showdown = folded.count(False) > 1
         for p in range(seats):
             seen = [h if q == p or (showdown and not folded[q]) else "" for q, h in enumerate(hole)]
-            received[seat_of[p]] += _shown(betting, p, hand, seen, board)
+            cards = _by_round(seen, board)[betting.count("/")]
+            received[seat_of[p]] += f"MATCHSTATE:{p}:{hand}:{betting}:{cards}\r\n".encode()
     return Script([bytes(r) for r in received], replies)
 
 
