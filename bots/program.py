@@ -29,7 +29,7 @@ _MARK = "ARENA_BOT"
 
 
 def split_command(text: str, *, is_windows: bool = os.name == "nt") -> tuple[str, ...]:
-    """The words of a command line; quotes hold a word together, and on Windows a backslash is no more than a letter.
+    """The words of a command line; quotes hold a word together, and on Windows a backslash is an ordinary character.
 
     Raises:
         ValueError: a quote is not closed.

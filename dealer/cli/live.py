@@ -85,7 +85,9 @@ def status_line(progress: Progress) -> str:
     if waiting and not progress.hands and progress.contests == 1:
         return waiting
     speed = progress.hands_per_second
-    parts = [str(progress.waits[0])] if progress.waits else []
+    # Of a single contest, it is said below where a player that is to connect is awaited.
+    waits = [wait for wait in progress.waits if progress.contests > 1 or wait.hand_number is not None]
+    parts = [str(waits[0])] if waits else []
     parts += [f"{progress.contests_ended}/{progress.contests} contests"] if progress.contests > 1 else []
     parts += [f"{progress.hands:,}/{progress.hands_planned:,} hands", f"{speed:,.0f} hands/s"]
     if progress.rate is not None:

@@ -53,7 +53,7 @@ class TcpRun(MatchRun):
         self._failures_in_a_row = [0] * len(self.plan.players)
         self._answers_before = [0] * len(self.plan.players)
         self._lost_again: dict[Seat, Loss | None] = {}
-        """Seats that are being filled again, and what has befallen them meanwhile."""
+        """Seats that are being filled again, with the loss that has happened to them meanwhile."""
         self._connections: Connections | None = None
         self._playing: asyncio.Task[None] | None = None
         self._helpers: set[asyncio.Task[None]] = set()
@@ -251,7 +251,7 @@ class TcpRun(MatchRun):
         return not loss.is_final and self._failures_in_a_row[seat] <= _MOST_RESTARTS_IN_A_ROW
 
     async def _bring_back(self, connections: Connections, seat: Seat) -> FaultKind | None:
-        """Start a player again and wait for its version line; returns what has befallen it if none comes."""
+        """Start a player again and wait for its version line; returns its fault if none comes."""
         match, start_us = connections.match, self.plan.setup.limits.start_us
         self._opened_s = time.monotonic()
         try:

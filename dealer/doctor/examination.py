@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 MOST_SILENCES, MOST_WITHOUT_ANSWER = 3, 3
-"""The examination stops after so many unanswered questions, and connections without a single answer."""
+"""The numbers of unanswered questions, and of connections without a single answer, that end the examination."""
 
 _DEATH_NOTICE_S: Final = 2.0
 """How long to wait for the exit code of a bot that has closed the connection."""
@@ -228,7 +228,7 @@ class Examination:
             self._find_exit_code(dialogue, how, breaks_off=breaks_off)
 
     def _find_lingering(self, dialogue: Dialogue, how: Exit, *, has_closed: bool) -> None:
-        what = "has not ended, though it has closed, too" if has_closed else "has neither closed nor ended"
+        what = "has closed as well, but has not ended" if has_closed else "has neither closed nor ended"
         wrong = f"the dealer has closed, but after {self._setup.timeout_s:g} s the bot {what}"
         advice = "Take a read that returns nothing for the end of the match: close, and end the program."
         problem = Problem(Kind.LINGERS, 0, wrong, "the bot ends by itself", advice)

@@ -100,7 +100,7 @@ class Outcome(enum.Enum):
     ATTEMPT = "it was meant as the answer, but a dealer ignores it and keeps waiting"
     FRAGMENT = "it answers a part of the state"
     REPEAT = "it answers a state that has been answered"
-    OTHER = "it is no answer"
+    OTHER = "it is not an answer"
 
 
 class Verdict(NamedTuple):
@@ -328,7 +328,7 @@ def _judge_rewritten_echo(body: bytes, asked: SentState, expected: str, game: Ga
 
 
 def _judge_stray(body: bytes, about: SentState | None, expected: str) -> Problem:
-    """A line that is no reply to anything."""
+    """A line that replies to nothing."""
     cut = None if about is None else _judge_cut(body, about, expected)
     if cut is not None:
         return cut

@@ -39,18 +39,18 @@ Policy: TypeAlias = Callable[[Turn], Action]
 
 def smallest_raise(betting: BettingState) -> Action:
     """The smallest raise, or a call if no raise is legal."""
-    legal = betting.legal_actions()
-    if not legal.can_raise:
-        return CALL
-    return RAISE if betting.game.is_limit else raise_to(legal.raise_min)
+    return _raise_or_call(betting, betting.legal_actions().raise_min)
 
 
 def largest_raise(betting: BettingState) -> Action:
     """The largest raise, which is all-in in a no-limit game, or a call if no raise is legal."""
-    legal = betting.legal_actions()
-    if not legal.can_raise:
+    return _raise_or_call(betting, betting.legal_actions().raise_max)
+
+
+def _raise_or_call(betting: BettingState, size: int) -> Action:
+    if not betting.legal_actions().can_raise:
         return CALL
-    return RAISE if betting.game.is_limit else raise_to(legal.raise_max)
+    return RAISE if betting.game.is_limit else raise_to(size)
 
 
 def call(turn: Turn) -> Action:

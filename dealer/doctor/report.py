@@ -85,7 +85,7 @@ def junit_of(report: DoctorReport, *, is_strict: bool = False) -> str:
 
     Args:
         report: the result.
-        is_strict: whether warnings are failures, too.
+        is_strict: whether warnings count as failures.
     """
     counted = {"error", "warning"} if is_strict else {"error"}
     told = [one for one in report.findings if one.severity in counted]
@@ -96,7 +96,7 @@ def junit_of(report: DoctorReport, *, is_strict: bool = False) -> str:
         if row.result is SituationState.INTERRUPTED:
             skipped = row.result.value
         cases.append(Case(row.name, "\n".join(found), skipped))
-    # What was found outside the situations asked for (before the handshake, at the end) is a case, too.
+    # So is what was found outside the situations asked for, such as in the handshake.
     names = {row.name for row in report.situations}
     stray = [f"{one.kind}: {one.wrong}" for one in told if not names & set(one.situations)]
     cases += [Case("connection", "\n".join(stray))] if stray else []

@@ -191,7 +191,7 @@ def parse_hands(text: str) -> int:
     """The number of hands, modulo 2**32.
 
     Raises:
-        UsageError: it is no number, or 0.
+        UsageError: it is not a number, or 0.
     """
     scanned = scan_unsigned(text)
     hands = 0 if scanned is None else wrap_uint32(scanned[0])
@@ -204,7 +204,7 @@ def parse_seed(text: str) -> int:
     """The seed, modulo 2**32.
 
     Raises:
-        UsageError: it is no number.
+        UsageError: it is not a number.
     """
     scanned = scan_unsigned(text)
     if scanned is None:

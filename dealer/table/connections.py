@@ -102,7 +102,7 @@ class Connections:
         self._returning: set[Seat] = set()
         """Seats whose players have connected again and have not named their version yet."""
         self._needs_step = True
-        """Whether `after_step` has something to do though the match goes on."""
+        """Whether `after_step` has something to do during play."""
 
     @property
     def _loop(self) -> MatchLoop:
@@ -262,7 +262,7 @@ class Connections:
                 return
             _log.info("%s: connected from %s port %d", self.label(seat), *address)
             if before is not None:
-                # The player says itself that its earlier connection is no good any more.
+                # The player itself says that its earlier connection is dead.
                 self._drop(seat, before)
                 match.unseat(seat)
             if seat not in self._may_return:

@@ -1,8 +1,8 @@
 """The door of a seat: the port where its player is awaited, and who is let in.
 
-As the reference dealer has it, whoever comes first is the player. A door that reads versions lets in whoever sends a
-version line. Everybody else (a port scan, a browser, a client that says nothing) is turned away, and the door stays
-open; at most `MOST_WAITING` visitors may be at the door at a time, each for `PATIENCE_S`.
+In the reference dealer, the first to connect is the player. A door that reads versions lets in the first to send a
+version line; everybody else (a port scan, a browser, a client that says nothing) is turned away, and the door stays
+open. At most `MOST_WAITING` visitors may wait at it at a time, each for `PATIENCE_S`.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Door:
             host: the address, or `LOOPBACK`.
             port: the port; 0 for a free one.
             seat: whose door it is.
-            is_version: whether a line names a version; None lets in whoever comes.
+            is_version: whether a line names a version; None lets in the first to connect.
 
         Raises:
             ListenError: the port cannot be had.
@@ -175,7 +175,7 @@ class Door:
         self._on_stray(visitor.address[0], problem, bytes(visitor.said[:QUOTED_BYTES]))
 
     def close(self) -> None:
-        """Stop listening, and part with whoever is at the door; a second call does nothing."""
+        """Stop listening and turn away all visitors, untold; a second call does nothing."""
         if self._loop is not None:
             for sock in self.sockets:
                 self._loop.remove_reader(sock)

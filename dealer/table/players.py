@@ -195,7 +195,7 @@ def _clean(text: str, otherwise: str = "bot") -> str:
 
 
 def unique_names(players: Sequence[Player]) -> tuple[str, ...]:
-    """A different name for everyone: the second player of a name gets ``#2`` behind it, and so on in seat order."""
+    """A different name for each player: the second of a name is numbered ``#2``, and so on in seat order."""
     names = [player.name for player in players]
     earlier = [names[:seat].count(name) for seat, name in enumerate(names)]
     return tuple(f"{name}#{count + 1}" if count else name for name, count in zip(names, earlier, strict=True))

@@ -79,6 +79,8 @@ def test_the_line(progress: Progress, line: str) -> None:
 def test_who_is_waited_for_stands_first() -> None:
     waits = (Wait(12.4, "Never", 0), Wait(3.0, "Late", None))
     assert status_line(replace(START, waits=waits)) == "waiting for Never for 12 s (hand 0) · 0/6,000 hands · 0 hands/s"
+    absent = replace(UNDER_WAY, awaited=(ANN,), waits=(Wait(3.0, "Ann", None),))
+    assert status_line(absent) == status_line(replace(absent, waits=()))
     tournament = replace(START, contests=3, waits=waits[1:])
     line = "waiting for Late for 3 s to connect · 0/3 contests · 0/6,000 hands · 0 hands/s"
     assert status_line(tournament) == line
