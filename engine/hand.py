@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from engine.actions import Action, LegalActions
 from engine.betting import BettingState, betting_start
 from engine.cards import Card
@@ -87,6 +89,12 @@ class Hand:
         return hand_values(self.betting, self.deal)
 
 
+@lru_cache(maxsize=1 << 12)
+def _two_player_values(spent: tuple[int, ...], lead: int) -> tuple[float, ...]:
+    """Net chips at a showdown of two; `lead` is 1 where the first has the better hand, -1 the second, else 0."""
+    return tuple(showdown_values(spent, (lead, 0)))
+
+
 def hand_values(betting: BettingState, deal: Deal) -> list[float]:
     """Net chips of every position at the end of a hand, in chips, by position.
 
@@ -105,5 +113,9 @@ def hand_values(betting: BettingState, deal: Deal) -> list[float]:
         pot = betting.pot
         return [float(-chips) if folded >> p & 1 else float(pot - chips) for p, chips in enumerate(spent)]
     board = deal.board[: game.board_cards_by_round[betting.round]]
+    if len(spent) == 2:
+        first, second = deal.hole_cards
+        a, b = rank_hand(first + board), rank_hand(second + board)
+        return list(_two_player_values(spent, (a > b) - (a < b)))
     ranks = [None if folded >> p & 1 else rank_hand(hole + board) for p, hole in enumerate(deal.hole_cards)]
     return showdown_values(spent, ranks)

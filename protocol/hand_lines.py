@@ -6,14 +6,24 @@ position sees them, and the board of the round.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
-from engine import CARD_TEXTS, Deal, Game
+from engine import CARD_TEXTS, Card, Deal, Game
+from engine.game import MAX_PLAYERS
 from protocol.betting_nodes import BettingNode
 
 __all__ = ["HandLines"]
 
 _CARD_BYTES: Final = tuple(text.encode() for text in CARD_TEXTS)
+_HEADS: Final = tuple(b"MATCHSTATE:%d:" % position for position in range(MAX_PLAYERS))
+_BARS: Final = tuple(b":" + b"|" * count for count in range(MAX_PLAYERS))
+
+
+@lru_cache(maxsize=1 << 12)
+def _card_bytes(cards: tuple[Card, ...]) -> bytes:
+    """The text of hole cards."""
+    return b"".join([_CARD_BYTES[card] for card in cards])
 
 
 class HandLines:
@@ -22,20 +32,20 @@ class HandLines:
     __slots__ = ("_boards", "_heads", "_holes", "_views")
 
     def __init__(self, game: Game, deal: Deal, hand_number: int) -> None:
-        texts = _CARD_BYTES
+        self._holes = holes = [_card_bytes(cards) for cards in deal.hole_cards]
         number = b"%d:" % hand_number
-        self._holes = holes = [b"".join([texts[card] for card in cards]) for cards in deal.hole_cards]
+        self._heads = [head + number for head in _HEADS[: len(holes)]]
         last = len(holes) - 1
-        self._heads = [b"MATCHSTATE:%d:%b" % (position, number) for position in range(last + 1)]
-        self._views = [b":" + b"|" * at + hole + b"|" * (last - at) for at, hole in enumerate(holes)]
-        board = b"".join([texts[card] for card in deal.board])
-        boards: list[bytes] = []
-        self._boards = boards
+        self._views = [_BARS[at] + hole + _BARS[last - at][1:] for at, hole in enumerate(holes)]
+        board = b"".join([_CARD_BYTES[card] for card in deal.board])
         text, start = b"", 0
+        boards: list[bytes] = []
         for end in game.board_cards_by_round:
             text += board[2 * start : 2 * end]
             boards.append(text + b"\r\n")
-            text, start = text + b"/", end
+            text += b"/"
+            start = end
+        self._boards = boards
 
     def line(self, position: int, node: BettingNode) -> bytes:
         """A state as a position sees it, CR LF included: at a showdown, with all hands that were not folded."""

@@ -6,6 +6,7 @@ python -m dealer.bench.many GAME_FILE MATCHES HANDS SEED [COALESCE_MS]
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import sys
 import tempfile
@@ -33,6 +34,7 @@ async def _deal(game_file: str, matches: int, hands: int, seed: int, coalesce_s:
         for connections in running:
             sys.stdout.write(" ".join(map(str, connections.listen())) + "\n")
         sys.stdout.flush()
+        gc.freeze()
         await asyncio.gather(*(connections.run() for connections in running))
     return all(connections.match.phase is Phase.FINISHED for connections in running)
 

@@ -111,7 +111,11 @@ class Chair:
             MatchFailure: the player has used more time than it had.
         """
         if not self.clock.charge(elapsed_us):
-            raise MatchFailure(OutOfTime(self.seat, self.clock.exceeded_limit(elapsed_us), is_replayed))
+            raise self.out_of_time(elapsed_us, is_replayed=is_replayed)
+
+    def out_of_time(self, elapsed_us: int, *, is_replayed: bool = False) -> MatchFailure:
+        """The failure of a player whose last charge has broken a limit."""
+        return MatchFailure(OutOfTime(self.seat, self.clock.exceeded_limit(elapsed_us), is_replayed))
 
     def count_idle_line(self, hand_number: int, line: bytes) -> None:
         """Count a line that is no answer.

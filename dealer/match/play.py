@@ -85,6 +85,7 @@ class Play:
         self.watches_lines = any(map(audience.wants, (events.LineSent, events.LineReceived, events.Settled)))
         self._watches_hands = audience.wants(events.HandStarted)
         self._watches_actions = audience.wants(events.ActionPlayed)
+        self._watches_closing = audience.wants(events.HandClosed)
         self._setup = setup
         self._chairs = chairs
         self._tell = audience.tell
@@ -193,7 +194,8 @@ class Play:
         if self._watches_actions:
             asked_us, answered_us = self._unix_us(self._asked_ns), self._unix_us(now_ns)
             self._tell(events.ActionPlayed(hand.number, self.actor.seat, hand.betting, action, asked_us, answered_us))
-        hand.play(after, self._asked_ns, now_ns)
+        hand.times_ns.append((self._asked_ns, now_ns))
+        hand.node = after
         self._answered_ns = now_ns
         if after.finished:
             self._close_hand()
@@ -210,7 +212,8 @@ class Play:
             else:
                 for position, seat in enumerate(hand.seats):
                     self._chairs[seat].pending += self._lines.line(position, hand.node)
-            self._tell(events.HandClosed(hand.number, tuple([chair.clock.match_us for chair in self._chairs])))
+            if self._watches_closing:
+                self._tell(events.HandClosed(hand.number, tuple([chair.clock.match_us for chair in self._chairs])))
             if self.dealer.hands_played >= self.until:
                 self._rest()
                 return
@@ -226,7 +229,7 @@ class Play:
         self.deadline_ns = None
         for chair in self._chairs:
             if chair.pending:
-                self._send(chair, b"")
+                self._send(chair, b"", False)
         self._on_rest()
 
     # ---- the question
@@ -248,14 +251,14 @@ class Play:
         line = lines.line(asked, node)
         if actor.presence is _SEATED:
             actor.session.send(line, is_question=True, node=node)
-        if self._send(actor, line, is_asked=True):
+        if self._send(actor, line, True):
             self._start_clock()
         if not is_repeated:
             for position, seat in enumerate(hand.seats):
                 if position != asked:
-                    self._send(chairs[seat], lines.line(position, node))
+                    self._send(chairs[seat], lines.line(position, node), False)
 
-    def _send(self, chair: Chair, line: bytes, *, is_asked: bool = False) -> bool:
+    def _send(self, chair: Chair, line: bytes, is_asked: bool) -> bool:
         """Send a line after what is pending; whether the player could be reached."""
         if chair.pending:
             line, chair.pending = chair.pending + line, b""
@@ -274,7 +277,7 @@ class Play:
                 position = (seat - hand.seats[0]) % len(self._chairs)
                 is_question = position == hand.node.acting_position
                 line = chair.session.send(self._lines.line(position, hand.node), is_question=is_question)
-                if self._send(chair, line, is_asked=True):
+                if self._send(chair, line, True):
                     self._tell(events.LineSent(chair.seat, time.time_ns() // 1000, line))
 
     def _start_clock(self) -> None:
@@ -293,11 +296,14 @@ class Play:
         Returns:
             whether `data` was one; if not, nothing has been taken.
         """
-        after = self.actor.session.receive_reply(data)
+        actor = self.actor
+        after = actor.session.receive_reply(data)
         if after is None or after.action is None:
             return False
         now_ns = time.monotonic_ns()
-        self.actor.charge((now_ns - self._asked_ns) // 1000)
+        elapsed_us = (now_ns - self._asked_ns) // 1000
+        if not actor.clock.charge(elapsed_us):
+            raise actor.out_of_time(elapsed_us)
         self._play(after.action, after, now_ns)
         if self.actor.has_unread:
             self.listen()

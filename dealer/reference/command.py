@@ -9,6 +9,7 @@ also covers naming the version. SIGTERM and SIGHUP end it as they end any progra
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -175,6 +176,7 @@ def _write_header(header: str, log: LineFile | None) -> None:
 
 async def _play(match: Match, options: Options, write_header: Callable[[], None]) -> None:
     connections = Connections(match, host=options.host, coalesce_s=options.coalesce_s)
+    gc.freeze()  # What is there now stays to the end: the collector need not look at it again and again.
     try:
         ports = connections.listen(options.ports)
     except ListenError as error:

@@ -2,16 +2,12 @@
 
 A dealer spends its time waiting for one small line and sending two. Through asyncio each of these costs a handle, a
 context and a pass over the loop; here the selector itself serves the sockets of matches (`watch`) inside its `select`,
-and returns to asyncio for everything else: timers, listeners, signals, other tasks. Asyncio gets its turn after
-`SLICE_S` of uninterrupted traffic at the latest.
+and returns to asyncio as soon as that has anything to do: a timer, a listener, a signal, a task.
 
-Two more things live here because only the selector knows when there is nothing else to do:
-
-- Lines for players that are not to act yield to replies that have already arrived (`soon`): they are written when no
-  input is ready, at most `MOST_WAIT_S` later. Nothing waits while the dealer is idle. Lines that are held back on
-  purpose (`later`) wait longer.
-- When answers have lately come faster than a sleeping process wakes up, the selector polls for a moment before it
-  sleeps; with a slow or silent bot it does not.
+The selector also knows when there is nothing else to do. Lines for players that are not to act yield to replies that
+have already arrived (`soon`): they are written when no input is ready, at most `MOST_WAIT_S` later, and often leave
+together with the next question. Lines that are held back on purpose (`later`) wait longer. It never polls in vain:
+where no reply is ready the process sleeps, and the processor is the bots'.
 
 Where there is no epoll (Windows, macOS), `watch` is asyncio's `add_reader` and a timer empties the outbox: the
 behaviour is the same.
@@ -20,7 +16,6 @@ behaviour is the same.
 from __future__ import annotations
 
 import asyncio
-import os
 import select
 import selectors
 import socket
@@ -30,6 +25,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from contextvars import Context
 from functools import partial
+from math import inf
 from typing import Any, Protocol, TypeVarTuple, Unpack
 
 __all__ = ["Changes", "MatchLoop", "Outbox", "Waiting", "new_event_loop"]
@@ -37,10 +33,7 @@ __all__ = ["Changes", "MatchLoop", "Outbox", "Waiting", "new_event_loop"]
 _Ts = TypeVarTuple("_Ts")
 
 HAS_EPOLL = sys.platform == "linux" and hasattr(select, "epoll")
-SLICE_S = 0.005
-SPIN_S = 0.0002
 MOST_WAIT_S = 0.001
-_PACE_WEIGHT = 0.125
 
 
 class Waiting(Protocol):
@@ -81,11 +74,12 @@ class Outbox:
         while entries and entries[0][0] <= since_s:
             entries.popleft()[1].flush()
 
-    def flush(self) -> None:
-        """Flush everything."""
-        entries = self._entries
-        while entries:
-            entries.popleft()[1].flush()
+
+def _flush(entries: list[Waiting]) -> None:
+    """Flush everything; what is added meanwhile, too."""
+    for waiting in entries:
+        waiting.flush()
+    entries.clear()
 
 
 class MatchLoop(asyncio.SelectorEventLoop):
@@ -93,7 +87,7 @@ class MatchLoop(asyncio.SelectorEventLoop):
 
     def __init__(self, *, is_fast: bool = HAS_EPOLL) -> None:
         """Make a loop; with `is_fast=False` it has no fast path, as on systems without epoll."""
-        self._soon = Outbox(MOST_WAIT_S)
+        self._soon: list[Waiting] = []
         self._later: dict[float, Outbox] = {}
         self._fast = _FastSelector(self._soon) if is_fast else None
         self._flush_timer: asyncio.TimerHandle | None = None
@@ -115,7 +109,7 @@ class MatchLoop(asyncio.SelectorEventLoop):
 
     def soon(self) -> Callable[[Waiting], None]:
         """The function that has its argument flushed as soon as no input is ready."""
-        return self._soon.add if self._fast is not None else self._add_soon
+        return self._soon.append if self._fast is not None else self._add_soon
 
     def later(self, delay_s: float) -> Callable[[Waiting], None]:
         """The function that has its argument flushed after a delay."""
@@ -123,12 +117,12 @@ class MatchLoop(asyncio.SelectorEventLoop):
         if outbox is None:
             outbox = self._later[delay_s] = Outbox(delay_s)
             if self._fast is not None:
-                self._fast.outboxes.append(outbox)
+                self._fast.later.append(outbox)
         return outbox.add if self._fast is not None else partial(self._add_later, outbox)
 
     def _add_soon(self, waiting: Waiting) -> None:
-        self._soon.add(waiting)
-        self.call_soon(self._soon.flush)
+        self._soon.append(waiting)
+        self.call_soon(_flush, self._soon)
 
     def _add_later(self, outbox: Outbox, waiting: Waiting) -> None:
         outbox.add(waiting)
@@ -201,15 +195,13 @@ class _FastSelector(selectors.BaseSelector):
     One epoll watches the sockets and, as one more file, the epoll of asyncio's own selector.
     """
 
-    def __init__(self, soon: Outbox) -> None:
+    def __init__(self, soon: list[Waiting]) -> None:
         self._inner = selectors.EpollSelector()
         self._epoll = select.epoll()
         self._epoll.register(self._inner.fileno(), select.EPOLLIN)
         self._watched: dict[int, Callable[[], None]] = {}
-        self.outboxes = [soon]
         self._soon = soon
-        self._spin_s = SPIN_S if len(os.sched_getaffinity(0)) > 1 else 0.0
-        self._pace_s = 1.0
+        self.later: list[Outbox] = []
         self.is_asyncio_due = False
 
     def register(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
@@ -246,20 +238,22 @@ class _FastSelector(selectors.BaseSelector):
             self._epoll.unregister(fd)
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        """Serve watched sockets until asyncio has something to do, its timeout has passed or its turn is due."""
-        if not self._watched and not any(self.outboxes):
+        """Serve watched sockets until asyncio has something to do or its timeout has passed."""
+        watched, soon, later = self._watched, self._soon, self.later
+        if not (watched or soon or any(later)):
             return self._inner.select(timeout)
         # What was scheduled before this call is in the timeout.
         self.is_asyncio_due = False
-        clock, poll, watched, inner_fd = time.monotonic, self._epoll.poll, self._watched, self._inner.fileno()
-        now_s = clock()
-        wake_s = float("inf") if timeout is None else now_s + max(0.0, timeout)
-        turn_s = now_s + SLICE_S
+        clock, poll, inner_fd = time.monotonic, self._epoll.poll, self._inner.fileno()
+        now_s = flushed_s = clock()
+        wake_s = inf if timeout is None else now_s + max(0.0, timeout)
         while True:
-            events = poll(0)
+            events = poll(0) if soon and now_s < flushed_s + MOST_WAIT_S else None
             if not events:
-                self._soon.flush()
-                events = self._wait(wake_s)
+                _flush(soon)
+                flushed_s = now_s
+                until_s = min([wake_s, *(outbox.due_s for outbox in later if outbox)]) if later else wake_s
+                events = poll(None if until_s == inf else max(0.0, until_s - now_s))
             is_asyncio_ready = False
             for fd, _ in events:
                 on_readable = watched.get(fd)
@@ -268,26 +262,9 @@ class _FastSelector(selectors.BaseSelector):
                 elif fd == inner_fd:
                     is_asyncio_ready = True
             now_s = clock()
-            for outbox in self.outboxes:
+            for outbox in later:
                 outbox.flush_due(now_s)
             if is_asyncio_ready:
                 return self._inner.select(0)
-            if self.is_asyncio_due or now_s >= wake_s or now_s >= turn_s or not watched:
+            if self.is_asyncio_due or now_s >= wake_s or not watched:
                 return []
-
-    def _wait(self, wake_s: float) -> list[tuple[int, int]]:
-        """Nothing is ready: wait for events, until `wake_s` or until held bytes are due."""
-        poll, clock = self._epoll.poll, time.monotonic
-        began_s = now_s = clock()
-        until_s = min([wake_s, *(outbox.due_s for outbox in self.outboxes if outbox)])
-        events: list[tuple[int, int]] = []
-        spin_end_s = min(began_s + self._spin_s, until_s) if self._pace_s < self._spin_s else began_s
-        while not events and now_s < spin_end_s:
-            events = poll(0)
-            now_s = clock()
-        if not events and now_s < until_s:
-            events = poll(None if until_s == float("inf") else until_s - now_s)
-            now_s = clock()
-        waited_s = min(now_s - began_s, 0.01)
-        self._pace_s += (waited_s - self._pace_s) * _PACE_WEIGHT
-        return events

@@ -15,8 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from engine import CARD_TEXTS
 from logs.record import HandRecord
-from protocol.match_state import betting_text, format_board, format_hole_cards
+from protocol.match_state import betting_text, format_hole_cards
 
 __all__ = ["format_header", "format_score_line", "format_state_line", "format_value"]
 
@@ -45,7 +46,10 @@ def _joined_values(values: Iterable[float]) -> str:
 
 def format_state_line(record: HandRecord) -> str:
     """The line of one finished hand, with its LF."""
-    cards = format_hole_cards(record.deal.hole_cards) + format_board(record.board_by_round)
+    board = "".join([CARD_TEXTS[card] for card in record.deal.board])
+    ends = record.game.board_cards_by_round[: record.betting.round + 1]
+    shown = "/".join([board[2 * start : 2 * end] for start, end in zip((0, *ends), ends, strict=False)])
+    cards = format_hole_cards(record.deal.hole_cards) + shown
     values = _joined_values(record.values)
     return f"STATE:{record.hand_number}:{betting_text(record.betting)}:{cards}:{values}:{'|'.join(record.names)}\n"
 
