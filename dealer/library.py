@@ -61,6 +61,11 @@ class Settings(TypedDict, total=False):
     host: str
     ports: Sequence[int]
     export: Sequence[str] | str | None
+    histories: str | None
+    hero: str | None
+    observed: bool
+    stakes: str | None
+    currency: str
     directory: str | None
 
 

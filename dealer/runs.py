@@ -30,6 +30,7 @@ from dealer.results.reading import read_result
 from dealer.results.schema import ContestResult, TournamentResult
 from dealer.results.tournament import tournament_result
 from logs.estimation import FixedHands
+from logs.formats import ExportWarning
 
 __all__ = [
     "AnyResult",
@@ -84,6 +85,18 @@ class Run(Generic[_Result_co]):
         """The command that resumes the run."""
         path = str(self.folder)
         return f"arena resume {subprocess.list2cmdline([path]) if os.name == 'nt' else shlex.quote(path)}"
+
+    def history_warnings(self) -> list[ExportWarning]:
+        """What importers will not like about the hand histories, where their stakes or folder were asked for."""
+        settled = self.plan.settled
+        if settled.histories.folder is None and all(named.chip_value == 1 for named in settled.games):
+            return []
+        found = [
+            format_.warning(contest.game, contest.record.options)
+            for contest in self.plan.contests
+            for format_ in contest.record.exports
+        ]
+        return list(dict.fromkeys(warning for warning in found if warning is not None))
 
     async def play(self, on_progress: OnProgress | None = None, watch: Watch | None = None) -> _Result_co:
         """Play the run to its end and write its result; needs a loop of `dealer.table.loop.new_event_loop`.

@@ -123,6 +123,7 @@ class Exporter:
         *,
         force: bool = False,
         skips_games: bool = False,
+        label: str = "",
     ) -> None:
         """Prepare to write.
 
@@ -134,7 +135,10 @@ class Exporter:
             force: write over existing files.
             skips_games: leave out hands of games that the format does not have, like others that it cannot express;
                 in files of card rooms, where stacks and blinds change, every hand may be a game of its own.
+            label: what tells the files from those of other matches in the same folder; it stands at the end of their
+                names, followed by the microsecond when the match began.
         """
+        self._label = label
         self.written: dict[Path, int] = {}
         self.skipped = 0
         self.first_skipped = ""
@@ -203,6 +207,8 @@ class Exporter:
         self.format_.check(record.game)
         writer = self.format_.start(record, self._options_for(record))
         path = self._folder / writer.file_name
+        if self._label:
+            path = path.with_stem(f"{path.stem} {self._label[:100]} {self._begin_us(record) or 0}")
         is_ours = path in self.written
         if not is_ours and path.exists() and not self._force:
             raise ExportError(os.fspath(path))
@@ -213,12 +219,16 @@ class Exporter:
         self._match = (record.game, record.match_name, record.names_by_seat)
         return writer, file, path
 
+    def _begin_us(self, first: HandRecord) -> int | None:
+        """When a match began, given its first hand, in microseconds of Unix time; None if that is not known."""
+        if self._options.begin_us is None and first.times:
+            return first.times[0].sent_us
+        return self._options.begin_us
+
     def _options_for(self, first: HandRecord) -> ExportOptions:
         """The options for a match, given its first hand."""
         options, seed = self._options, self._options.seed
-        begin_us = options.begin_us
-        if begin_us is None and first.times:
-            begin_us = first.times[0].sent_us
+        begin_us = self._begin_us(first)
         table, match_id = options.table, options.match_id
         if table is None and seed is not None:
             table = f"{first.match_name} {seed}"

@@ -27,6 +27,7 @@ __all__ = ["JsonOutput", "Junit", "Quiet", "RunOptions", "Verbose", "option_of",
 
 _MATCH = "Match"
 _FAULTS = "Clocks and faults"
+_HISTORIES = "Hand histories"
 _OUTPUT = "Output"
 
 Quiet: TypeAlias = Annotated[
@@ -112,7 +113,6 @@ class RunOptions:
     coalesce_ms: Annotated[float | None, _setting("coalesce_ms", _FAULTS)] = None
     host: Annotated[str | None, _setting("host", _MATCH)] = None
     ports: Annotated[str | None, _setting("ports", _MATCH, metavar="PORTS")] = None
-    export: Annotated[str | None, _setting("export", _OUTPUT, metavar="FORMATS")] = None
     config: Annotated[
         Path | None,
         typer.Option(
@@ -131,6 +131,12 @@ class RunOptions:
             rich_help_panel=_OUTPUT,
         ),
     ] = None
+    export: Annotated[str | None, _setting("export", _HISTORIES, metavar="FORMATS")] = None
+    histories: Annotated[str | None, _setting("histories", _HISTORIES, metavar="DIR")] = None
+    hero: Annotated[str | None, _setting("hero", _HISTORIES, metavar="NAME")] = None
+    observed: Annotated[bool | None, _setting("observed", _HISTORIES)] = None
+    stakes: Annotated[str | None, _setting("stakes", _HISTORIES, metavar="SMALL/BIG")] = None
+    currency: Annotated[str | None, _setting("currency", _HISTORIES)] = None
     quiet: Quiet = False
     as_json: JsonOutput = False
     junit: Junit = None

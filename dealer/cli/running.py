@@ -11,6 +11,7 @@ from typing import Any
 import typer
 
 from dealer.cli.console import Terminal, check_writable, write_file
+from dealer.cli.export import warning_text
 from dealer.cli.live import LiveLine
 from dealer.cli.options import RunOptions
 from dealer.cli.outcome import exit_code, show_contest, show_tournament
@@ -58,6 +59,8 @@ def play_and_show(terminal: Terminal, run: Run[AnyResult], options: RunOptions) 
     if options.verbose:
         terminal.show_log()
     is_silent = options.quiet or options.as_json
+    for warning in run.history_warnings():
+        terminal.say(warning_text(warning))
     with LiveLine(terminal, is_silent=is_silent) as line, asyncio.Runner(loop_factory=new_event_loop) as runner:
         line.expect(run.plan)
         result = runner.run(_play(run, line))

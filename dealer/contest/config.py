@@ -40,7 +40,7 @@ from dealer.errors import ConfigError, SettingProblem
 from dealer.match.clocks import DEFAULT_LIMITS, TimeLimits
 from dealer.match.faults import FaultPolicy
 from logs.estimation import StopRuleError, parse_stop_rule
-from logs.export import parse_formats
+from logs.export import parse_currency, parse_formats
 
 __all__ = [
     "NO_ADDRESS",
@@ -212,6 +212,21 @@ class RunConfig(BaseModel):
         "Write hand histories as the hands end: pokerstars, phh, ohh, several separated by commas, or none.",
         otherwise="pokerstars, in games it supports",
     )
+    histories: str | None = _setting(
+        None,
+        "Folder for the hand histories of all runs, a file per match, so that a tracker watches one folder.",
+        otherwise="a folder per format in the run's own",
+    )
+    hero: str | None = _setting(
+        None, "The player whose cards hand histories show from the start.", otherwise="the first player of each contest"
+    )
+    observed: bool = _setting(False, "Write hand histories without a hero.")
+    stakes: str | None = _setting(
+        None,
+        "What hand histories say is played for, such as 0.50/1: the blinds, in limit games the bets.",
+        otherwise="a chip is 1",
+    )
+    currency: str = _setting("USD", "Currency of hand histories: USD, EUR, GBP, or none for play money.")
     directory: str | None = None
 
     @model_validator(mode="before")
@@ -250,6 +265,11 @@ class RunConfig(BaseModel):
         if not host:
             raise ValueError(NO_ADDRESS)
         return host
+
+    @field_validator("currency")
+    @classmethod
+    def _is_currency(cls, currency: str) -> str:
+        return parse_currency(currency) or "none"
 
     @field_validator("stop")
     @classmethod

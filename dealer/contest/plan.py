@@ -10,11 +10,12 @@ from pathlib import Path
 
 from dealer.contest.config import Command, Conditions
 from dealer.contest.schedule import Seating, Slot, number_of_seatings, pairings, slots
-from dealer.contest.settling import SettledConfig
+from dealer.contest.settling import NamedGame, SettledConfig
 from dealer.record.files import RecordPlan
 from dealer.table.players import Player
 from engine import Game
 from logs.estimation import AnyTimeMean, Better, Bounds, FixedHands, RunningMean, StopRule, score_bounds
+from logs.export import ExportOptions
 
 __all__ = ["ContestPlan", "RunPlan", "plan_run"]
 
@@ -113,6 +114,7 @@ def plan_run(settled: SettledConfig, folder: Path) -> RunPlan:
         for entrants in pairings(settled.format, len(settled.players), named.game.num_players)
     ]
     contests = []
+    histories = settled.histories
     for number, (named, entrants) in enumerate(tables, 1):
         names = tuple(settled.names[entrant] for entrant in entrants)
         seatings = number_of_seatings(settled.seating, named.game.num_players)
@@ -120,7 +122,7 @@ def plan_run(settled: SettledConfig, folder: Path) -> RunPlan:
         contests.append(
             ContestPlan(
                 named.game,
-                RecordPlan(own, named.name, named.exports, hero=names[0]),
+                RecordPlan(own, named.name, named.exports, _export_options(settled, named, names), histories.folder),
                 tuple(settled.players[entrant] for entrant in entrants),
                 names,
                 settled.hands,
@@ -133,6 +135,17 @@ def plan_run(settled: SettledConfig, folder: Path) -> RunPlan:
             )
         )
     return RunPlan(settled, folder, tuple(contests), tuple(entrants for _, entrants in tables))
+
+
+def _export_options(settled: SettledConfig, named: NamedGame, names: Sequence[str]) -> ExportOptions:
+    """How the hand histories of a contest are written."""
+    hero, is_observed, currency, _ = settled.histories
+    return ExportOptions(
+        hero=hero if hero in names else None,
+        default_hero=None if is_observed or hero is not None else names[0],
+        chip_value=named.chip_value,
+        currency=currency,
+    )
 
 
 def _label(number: int, of: int, game: str, names: Sequence[str]) -> str:

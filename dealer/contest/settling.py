@@ -12,7 +12,9 @@ import os
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
+from typing import NamedTuple
 
 from bots.registry import is_builtin
 from dealer.contest.config import BotSettings, Command, Conditions, RunConfig
@@ -24,11 +26,11 @@ from dealer.table.players import Player, PlayerKind, game_refusal, parse_player,
 from engine import Game
 from logs.errors import UnsupportedGameError
 from logs.estimation import FixedHands, Monitor, StopRule, StopRuleError, parse_stop_rule, score_bounds
-from logs.export import FORMATS, ExportFormat
+from logs.export import FORMATS, ExportFormat, chip_value_of, parse_currency
 from logs.pokerstars import POKERSTARS
 from protocol import GameDefinitionError, find_game, format_game_definition, shipped_games
 
-__all__ = ["NamedGame", "SettledConfig", "keep_games", "repeatable", "settle"]
+__all__ = ["HistoryOptions", "NamedGame", "SettledConfig", "keep_games", "repeatable", "settle"]
 
 _HANDS = 3000
 _MOST_HANDS = 1_000_000
@@ -36,6 +38,22 @@ _MOST_HANDS = 1_000_000
 _PLAYERS = ("raising", "random")
 _MOST_SEATINGS = 720
 _MOST_PROCESSES = 256
+
+
+class HistoryOptions(NamedTuple):
+    """How the hand histories of a run are written.
+
+    Attributes:
+        hero: the player who is the hero in all of them; None for the first player of each contest.
+        is_observed: there is no hero.
+        currency: code of the money, None for play money.
+        folder: where those of all runs go; None for folders in the run's own.
+    """
+
+    hero: str | None
+    is_observed: bool
+    currency: str | None
+    folder: Path | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +64,13 @@ class NamedGame:
         name: its full name; of a game that is not shipped, the name of its file.
         game: the game.
         exports: the formats in which its hand histories are written.
+        chip_value: what a chip is worth in them.
     """
 
     name: str
     game: Game
     exports: tuple[ExportFormat, ...]
+    chip_value: Decimal = Decimal(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +89,7 @@ class SettledConfig:
         stop: when to stop.
         workers: how many matches are played at a time.
         conditions: how every match is played.
+        histories: how hand histories are written.
     """
 
     command: Command
@@ -82,6 +103,7 @@ class SettledConfig:
     stop: StopRule
     workers: int
     conditions: Conditions
+    histories: HistoryOptions
 
 
 def settle(config: RunConfig) -> SettledConfig:
@@ -106,11 +128,13 @@ def settle(config: RunConfig) -> SettledConfig:
         workers = 1 if config.in_process else min(os.cpu_count() or 1, seatings)
     _check(config, games, players, stop, largest, seatings, workers)
     _check_games(config, players, games)
+    names = unique_names(players)
+    _check_histories(config, games, names)
     return SettledConfig(
         config.command,
         games,
         players,
-        unique_names(players),
+        names,
         config.format,
         hands,
         config.seed if config.seed is not None else secrets.randbits(32),
@@ -118,6 +142,12 @@ def settle(config: RunConfig) -> SettledConfig:
         stop,
         workers,
         config.conditions,
+        HistoryOptions(
+            config.hero,
+            config.observed,
+            parse_currency(config.currency),
+            Path(config.histories) if config.histories else None,
+        ),
     )
 
 
@@ -135,7 +165,11 @@ def _find_game(name: str, config: RunConfig) -> NamedGame:
         if config.export is not None:
             raise _problem("export", f"{full}: {error}") from None
         exports = ()
-    return NamedGame(full if full in shipped_games() else os.path.basename(full), game, exports)
+    try:
+        chip_value = chip_value_of(config.stakes, game, exports) if config.stakes and exports else Decimal(1)
+    except ValueError as error:
+        raise _problem("stakes", f"{full}: {error}") from None
+    return NamedGame(full if full in shipped_games() else os.path.basename(full), game, exports, chip_value)
 
 
 def _find_players(config: RunConfig, games: Sequence[NamedGame]) -> tuple[Player, ...]:
@@ -248,6 +282,18 @@ def _check(
         raise _problem("ports", f"every seat needs a port of its own, not {', '.join(map(str, taken))}")
 
 
+def _check_histories(config: RunConfig, games: Sequence[NamedGame], names: Sequence[str]) -> None:
+    """Refuse wishes for hand histories that cannot be met."""
+    if config.observed and config.hero is not None:
+        raise _problem("observed", "hand histories have a hero or none; leave one of the two settings out")
+    if config.hero is not None and config.hero not in names:
+        raise _problem("hero", f"no player is called {config.hero!r}; there are {', '.join(names)}")
+    for setting in ("histories", "hero", "observed", "stakes"):
+        if getattr(config, setting) and not any(named.exports for named in games):
+            reason = "none are to be written" if config.export is not None else f"{games[0].name} has none"
+            raise _problem(setting, f"it is about hand histories, but {reason}")
+
+
 def _check_games(config: RunConfig, players: Sequence[Player], games: Sequence[NamedGame]) -> None:
     """Refuse bots that do not play a game, before anything is played.
 
@@ -275,6 +321,7 @@ def repeatable(config: RunConfig, settled: SettledConfig) -> RunConfig:
             "seating": settled.seating,
             "workers": settled.workers,
             "directory": config.directory or os.getcwd(),
+            "histories": config.histories and os.path.abspath(config.histories),
         }
     )
 

@@ -6,7 +6,7 @@
     match.comments          a line per comment; only if there was one
     match.faults            a line per fault; only if there was one
     match.seat1.Ann.out     what the player in a seat wrote
-    pokerstars/             hand histories, a folder per format (`logs.export`)
+    pokerstars/             hand histories, a folder per format (`logs.export`), unless a folder of all runs has them
 
 A match that is resumed goes on in the same files.
 """
@@ -14,7 +14,7 @@ A match that is resumed goes on in the same files.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from dealer.errors import LaunchError
@@ -39,13 +39,15 @@ class RecordPlan:
         folder: where their files go; it must exist.
         game_name: as logged.
         exports: the formats of the hand histories to write.
-        hero: the player whose cards they show from the start.
+        options: how they are written.
+        histories: where they go, with those of other runs; None for a folder per format beside the logs.
     """
 
     folder: Path
     game_name: str
     exports: tuple[ExportFormat, ...] = ()
-    hero: str | None = None
+    options: ExportOptions = field(default_factory=ExportOptions)
+    histories: Path | None = None
 
     def path(self, setup: MatchSetup, kind: str) -> Path:
         """A file of a match by its suffix: ``log``, ``tlog``, ``game``, ``comments`` or ``faults``."""
@@ -88,9 +90,11 @@ class MatchFiles:
         self._transactions: LineFile | None = None
         self._faults = FaultWriter(plan.path(setup, "faults"))
         self._comments = CommentWriter(plan.path(setup, "comments"))
-        options = ExportOptions(default_hero=plan.hero, seed=setup.seed)
+        options = replace(plan.options, seed=setup.seed)
+        label = "" if plan.histories is None else plan.folder.absolute().name
         self._exporters = [
-            Exporter(format_, plan.folder / format_.name, options, force=True) for format_ in plan.exports
+            Exporter(format_, plan.histories or plan.folder / format_.name, options, force=True, label=label)
+            for format_ in plan.exports
         ]
         try:
             if not is_resumed:

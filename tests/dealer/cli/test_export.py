@@ -223,6 +223,62 @@ def test_nothing_to_export_is_said(arena_here: Arena, tmp_path: Path) -> None:
     assert ran.err.splitlines()[-1] == "arena: there is no finished hand in empty.log"
 
 
+# ---- one folder for the histories of all runs
+
+
+def test_a_tracker_may_watch_one_folder(arena_here: Arena, tmp_path: Path) -> None:
+    """The same match twice, and a tournament whose matches have the same names, leave a file each; nothing is lost."""
+    play = ("play", "limit", "random", "calling", "-n", "5", "--seed", "3", "--in-process", "-q", "--histories", "all")
+    for folder in ("one", "two"):
+        assert arena_here(*play, "--out", f"{folder}/run").code == 0
+    cup = ("tournament", "random", "calling", "raising", "-n", "5", "--seed", "3", "--in-process", "-q", "-g", "limit")
+    assert arena_here(*cup, "--histories", "all", "--out", "cup").code == 0
+    files = list((tmp_path / "all").iterdir())
+    assert len(files) == 2 + 2 + 6
+    assert [path.read_bytes().count(b"PokerStars Hand #") for path in files] == [5] * 10
+    assert not list((tmp_path / "one").rglob("pokerstars"))
+    before = _texts(tmp_path / "all")
+    (tmp_path / "one" / "run" / "result.json").unlink()
+    assert arena_here("resume", "one/run", "-q").code == 0
+    assert _texts(tmp_path / "all") == before
+
+
+def test_a_run_has_the_hero_stakes_and_currency_asked_for(arena_here: Arena, tmp_path: Path) -> None:
+    play = ("play", "limit", "random", "calling", "-n", "5", "--seed", "3", "--in-process", "-q")
+    words = ("--stakes", "3/6", "--currency", "eur", "--hero", "calling")
+    ran = arena_here(*play, *words, "--out", "run")
+    assert (ran.code, ran.err) == (0, "")
+    text = next((tmp_path / "run" / "pokerstars").iterdir()).read_text("utf-8")
+    assert "(€3/€6 EUR)" in text
+    assert "Dealt to calling [" in text
+    assert "Dealt to random [" not in text
+    assert arena_here("export", "run", *words, "-o", "again").code == 0
+    assert set(_texts(tmp_path / "again").values()) == set(_texts(tmp_path / "run" / "pokerstars").values())
+    assert arena_here(*play, "--observed", "--currency", "none", "--stakes", "7/14", "--out", "seen").err == (
+        "FPDB knows no limit table of 7/14 and drops its hands: --stakes 8/16 would help.\n"
+    )
+    assert "Dealt to" not in next((tmp_path / "seen" / "pokerstars").iterdir()).read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("limit", "--hero", "Zoe"), "--hero: no player is called 'Zoe'; there are raising, random"),
+        (("limit", "--hero", "random", "--observed"), "--observed: hand histories have a hero or none"),
+        (("limit", "--stakes", "1/3"), "--stakes: holdem.limit.2p.reverse_blinds: stakes of 1/3 are not in proportion"),
+        (("limit", "--currency", "CHF"), "--currency: the currency is USD, EUR, GBP or none, not 'CHF'"),
+        (("kuhn", "--histories", "x"), "--histories: it is about hand histories, but kuhn.limit.2p has none"),
+        (("limit", "--export", "none", "--observed"), "--observed: it is about hand histories, but none are to be"),
+    ],
+)
+def test_histories_that_cannot_be_had_are_told_before_the_match(
+    arena_here: Arena, tmp_path: Path, words: tuple[str, ...], sentence: str
+) -> None:
+    ran = arena_here("play", *words)
+    assert (ran.code, ran.sentence[: len(sentence)]) == (2, sentence)
+    assert list(tmp_path.iterdir()) == []
+
+
 # ---- PokerStars histories are read, too
 
 

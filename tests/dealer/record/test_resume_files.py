@@ -186,7 +186,7 @@ def test_a_plan_is_a_value(tmp_path: Path) -> None:
     plan = _plan(tmp_path, "leduc")
     copy = pickle.loads(pickle.dumps(plan))
     assert {plan: 1}[copy] == 1
-    assert plan != replace(plan, record=replace(plan.record, hero="A"))
+    assert plan != replace(plan, record=replace(plan.record, game_name="other"))
 
 
 def test_thirds_of_chips_are_settled_again(tmp_path: Path) -> None:
