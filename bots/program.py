@@ -26,9 +26,10 @@ _LAST_LINES = 5
 _LAST_BYTES = 1 << 14
 _MOST_LINE_LETTERS = 4096
 _MARK = "ARENA_BOT"
+IS_WINDOWS = os.name == "nt"
 
 
-def split_command(text: str, *, is_windows: bool = os.name == "nt") -> tuple[str, ...]:
+def split_command(text: str, *, is_windows: bool = IS_WINDOWS) -> tuple[str, ...]:
     """The words of a command line; quotes hold a word together, and on Windows a backslash is an ordinary character.
 
     Raises:
@@ -89,7 +90,7 @@ class Program:
                 stderr=subprocess.STDOUT,
                 env={**environment, _MARK: self._mark},
                 cwd=directory,
-                start_new_session=os.name != "nt",
+                start_new_session=not IS_WINDOWS,
                 # Ctrl-C reaches us, not the bots: we end them. Windows alone knows the flag.
                 creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
             )
@@ -159,7 +160,7 @@ class Program:
     def _signal_group(self, name: str) -> None:
         """Signal the bot and its process group; where there are no groups, end the bot."""
         try:
-            if os.name == "nt":
+            if IS_WINDOWS:
                 self._process.kill()
             elif self.exit_code is None or not psutil.pid_exists(self._process.pid):
                 # Once the bot has ended, another process with its number means that its group was empty before.

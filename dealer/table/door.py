@@ -8,6 +8,7 @@ open. At most `MOST_WAITING` visitors may wait at it at a time, each for `PATIEN
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import socket
 from asyncio import AbstractEventLoop, TimerHandle
@@ -21,6 +22,8 @@ from protocol.framing import MAX_LINE_BYTES
 
 __all__ = ["LOOPBACK", "MOST_SEATS", "WOULD_BLOCK", "Door"]
 
+_log = logging.getLogger(__name__)
+
 LOOPBACK = "loopback"
 """The host that stands for all addresses of this machine, as far as no other machine can reach them."""
 
@@ -32,6 +35,7 @@ MOST_SEATS = 240 if os.name == "nt" else None
 
 MOST_WAITING = 16
 PATIENCE_S = 30.0
+RETRY_S = 1.0
 _VERSION = b"VERSION:"
 _ALIVE = (("TCP_KEEPIDLE", 30), ("TCP_KEEPALIVE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3))
 """A peer that has vanished without a word is noticed after a minute, wherever the system can be told so."""
@@ -128,7 +132,13 @@ class Door:
     def _accept(self, loop: AbstractEventLoop, listener: socket.socket) -> None:
         try:
             sock, address = listener.accept()
-        except OSError:
+        except (*WOULD_BLOCK, ConnectionError):
+            return
+        except OSError as error:
+            # Too many open files: nobody comes in for a moment, instead of knocking at a wall without a pause.
+            _log.warning("port %d: cannot accept a connection: %s", self.port, error.strerror)
+            loop.remove_reader(listener)
+            loop.call_later(RETRY_S, self._listen_again, loop, listener)
             return
         sock.setblocking(False)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -144,6 +154,10 @@ class Door:
         timer = loop.call_later(PATIENCE_S, self._turn_away, loop, sock, StrayProblem.SILENT)
         self._visitors[sock] = _Visitor(address[:2], bytearray(), timer)
         loop.add_reader(sock, self._hear, loop, sock)
+
+    def _listen_again(self, loop: AbstractEventLoop, listener: socket.socket) -> None:
+        if listener in self.sockets:
+            loop.add_reader(listener, self._accept, loop, listener)
 
     def _hear(self, loop: AbstractEventLoop, sock: socket.socket) -> None:
         """Read a visitor's first line as far as it is there; let it in or turn it away once that can be told."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import socket
 import sys
 from collections.abc import Callable, Coroutine
@@ -229,6 +230,36 @@ def test_a_vanished_peer_is_looked_for() -> None:
         await asyncio.gather(playing.task, return_exceptions=True)
 
     run_async(main())
+
+
+def test_a_process_without_files_to_spare_does_not_spin(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doors, "RETRY_S", 0.0)
+    tries = []
+
+    async def play(playing: Screened) -> list[Client]:
+        door = playing.connections._doors[0]
+        assert door is not None
+        asyncio.get_running_loop().remove_reader(door.sockets[0])
+
+        class Full:
+            """Has no file to spare at first."""
+
+            def accept(self) -> tuple[socket.socket, tuple[str, int]]:
+                tries.append(1)
+                if len(tries) < 3:
+                    raise OSError(errno.EMFILE, "Too many open files")
+                return listener.accept()
+
+            def __getattr__(self, name: str) -> Any:
+                return getattr(listener, name)
+
+        listener = door.sockets[0]
+        door.sockets[0] = Full()  # type: ignore[assignment]
+        door._listen_again(asyncio.get_running_loop(), door.sockets[0])
+        return await playing.clients()
+
+    _plays_to_the_end(play)
+    assert len(tries) >= 3
 
 
 @pytest.mark.parametrize(

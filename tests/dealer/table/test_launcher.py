@@ -308,6 +308,23 @@ def test_what_a_bot_has_started_ends_with_it(start: Start, code: str) -> None:
     assert process.exit_code is not None
 
 
+@pytest.mark.parametrize(
+    "code", ["spawn()" + STAYS, "spawn()", "spawn(start_new_session=True)" + STAYS, "spawn(env={})" + STAYS]
+)
+def test_what_a_bot_has_started_ends_with_it_where_there_are_no_process_groups(
+    monkeypatch: pytest.MonkeyPatch, start: Start, code: str
+) -> None:
+    """As on Windows: by descent and by the mark in the environment."""
+    monkeypatch.setattr("bots.program.IS_WINDOWS", True)
+    monkeypatch.setattr("bots.program.os.killpg", None, raising=False)
+    process = start(CHILD + code)
+    child = _child_of(process)
+    if STAYS not in code:
+        assert process.wait(PATIENCE_S) == 0
+    process.stop(grace_s=0.2)
+    assert _is_ended(child)
+
+
 @unix_only
 def test_the_player_that_a_shell_script_starts_ends_with_the_script(tmp_path: Path, start: Start) -> None:
     program = write_program(tmp_path, "player.py", "import os, time\nprint('child', os.getpid())\ntime.sleep(600)")
