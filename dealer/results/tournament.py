@@ -10,17 +10,7 @@ from dealer.contest.tournament import Tournament
 from dealer.results.contest import contest_result
 from dealer.results.schema import ContestResult, CrosstableCell, GameStandings, Rank, TournamentResult
 from dealer.results.sentences import count_of, listed
-from logs.estimation import (
-    FEWEST_UNITS,
-    Bounds,
-    RankedContest,
-    Ranking,
-    Standing,
-    bootstrap,
-    instant_runoff,
-    mean_of_contests,
-    total_bankroll,
-)
+from logs.estimation import FEWEST_UNITS, Bounds, RankedContest, Ranking, ranking
 
 __all__ = ["first_places", "standings_of", "tournament_result"]
 
@@ -113,7 +103,7 @@ def standings_of(
             shared.setdefault((player, opponent), []).append(contest)
     cells = []
     for (player, opponent), among in shared.items():
-        mean = mean_of_contests(among, player, bounds, is_sequential=is_sequential)
+        mean = ranking.mean_of_contests(among, player, bounds, is_sequential=is_sequential)
         cells.append(
             CrosstableCell(
                 player=names[player],
@@ -123,9 +113,9 @@ def standings_of(
                 hands=seatings * sum(len(contest.scores) for contest in among),
             )
         )
-    bankrolls, runoff = total_bankroll(contests, n), instant_runoff(contests, n)
+    bankrolls, runoff = ranking.total_bankroll(contests, n), ranking.instant_runoff(contests, n)
     means = {
-        names[standing.player]: mean_of_contests(
+        names[standing.player]: ranking.mean_of_contests(
             [contest for contest in contests if standing.player in contest.players],
             standing.player,
             bounds,
@@ -134,9 +124,9 @@ def standings_of(
         for standing in bankrolls
     }
 
-    def ranks(standings: Sequence[Standing], ranking: Ranking) -> list[Rank]:
+    def ranks(standings: Sequence[ranking.Standing], order: Ranking) -> list[Rank]:
         are_few = min(len(contest.scores) for contest in contests) < FEWEST_UNITS
-        shares = None if are_few else bootstrap(contests, n, ranking, seed=seed)
+        shares = None if are_few else ranking.bootstrap(contests, n, order, seed=seed)
         return [
             Rank(
                 place=place,

@@ -10,7 +10,18 @@ asymptotic theory of fixed-width sequential confidence intervals for the mean", 
 because the moment depends on the spread and hardly on the mean, the ordinary interval keeps its 95 % there. The rule
 never stops before `FEWEST_UNITS_OF_WIDTH` units, because a spread that happens to look small early would stop it at
 once. The interval allows for what was never seen (see `logs.estimation.mean`), so it does not become narrow before the
-scores have shown enough.
+scores have shown enough. How often it holds the true mean at the stop, on the populations of the tests (1,000 runs
+each, a width for which the normal interval takes 5,000 units):
+
+    normal                                      0.968
+    even all-ins                                0.960
+    rare loss                                   0.947
+    rare win                                    0.947
+    rarer loss                                  0.958
+    no-limit, shoving against tight             0.954
+    no-limit duplicates, tight against calling  0.982
+    limit, raising against tight                0.964
+    leduc no-limit, careless against calling    0.945
 
 A verdict of ``better:`` is that of `logs.estimation.sequential.BetterTest`, whose error rates hold for all of these.
 """
