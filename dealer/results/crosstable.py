@@ -69,8 +69,8 @@ def _csv(standings: GameStandings) -> str:
         name = rank.player
         rows.append((name, "", standings.mbb_per_game[name], standings.half_width_95[name], None))
     for player, opponent, mbb, half_width, hands in rows:
-        half = "" if half_width is None else f"{half_width:.1f}"
-        writer.writerow((standings.game, player, opponent, f"{mbb:.1f}", half, hands))
+        half = "" if half_width is None else f"{half_width:.4f}"
+        writer.writerow((standings.game, player, opponent, f"{mbb:.4f}", half, hands))
     return text.getvalue()
 
 

@@ -70,9 +70,9 @@ def test_means_and_cells_hold(bots: int, seats: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("bots", "seats"), SIZES)
 def test_means_and_cells_hold_to_a_hundredth(bots: int, seats: int) -> None:
-    """And are no wider than that takes: what was never seen is worth a few hundredths at 1,000 deals."""
-    for share in held(bots, seats, 4000, deals=1000):
-        assert 0.95 - chance_error(0.95, 4000, 3.0) <= share <= 0.975
+    """And are little wider than that takes: with 4,000 deals, what was never seen is worth about a hundredth."""
+    for share in held(bots, seats, 1500, deals=4000):
+        assert 0.95 - chance_error(0.95, 1500, 3.0) <= share <= 0.98
 
 
 def test_standings_are_made_of_these_means() -> None:

@@ -1,0 +1,64 @@
+"""What is quoted of the strength of the bots is what their tournaments gave."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import re
+import tomllib
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from dealer.contest.config import RunConfig
+from logs.estimation import Rate
+from tests.dealer.helpers import ROOT
+
+FOLDER = ROOT / "docs" / "strength"
+
+
+def _remake() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("remake", FOLDER / "remake.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+REMAKE = _remake()
+
+
+def _shown(row: dict[str, str]) -> str:
+    rate = Rate(float(row["mbb_per_game"]), float(row["half_width_95"]), row["player"], row["opponent"])
+    return rate.text().removesuffix(" mbb/g")
+
+
+@pytest.mark.parametrize("path", REMAKE.QUOTED)
+def test_figures_in_texts_are_those_of_the_tables(path: str) -> None:
+    text = (ROOT / path).read_text("utf-8")
+    assert REMAKE.with_figures(path, text) == text
+
+
+@pytest.mark.parametrize("game", REMAKE.GAMES)
+def test_the_page_shows_what_was_measured(game: str) -> None:
+    page = (FOLDER.parent / "strength.md").read_text("utf-8")
+    tables = page.split(f"<!-- {game} -->\n")[1].split(f"<!-- end of {game} -->")[0].split("\n\n")[0]
+    first, _, *lines = ([cell.strip() for cell in line.strip("| ").split("|")] for line in tables.splitlines())
+    cells = {(line[0], column): cell for line in lines for column, cell in zip(first[1:], line[1:], strict=True)}
+    with (FOLDER / f"{game}.csv").open(encoding="utf-8", newline="") as file:
+        rows = {(row["player"], row["opponent"] or "mean"): row for row in csv.DictReader(file)}
+    assert {key: cell for key, cell in cells.items() if cell} == {key: _shown(row) for key, row in rows.items()}
+    config = RunConfig.model_validate(tomllib.loads((FOLDER / f"{game}.toml").read_text("utf-8")))
+    assert config.hands is not None
+    assert {row["hands"] for row in rows.values() if row["opponent"]} == {str(2 * config.hands)}
+    assert f"{config.hands:,} deals" in page
+
+
+def test_no_other_figure_of_strength_is_quoted() -> None:
+    """A docstring that quotes a rate has its figures from the tables."""
+    quoted = {ROOT / path for path in REMAKE.QUOTED}
+    for path in Path(ROOT / "bots").rglob("*.py"):
+        if path not in quoted:
+            assert not re.search(r"[+-][\d,]+ ± [\d,]+", path.read_text("utf-8")), path
