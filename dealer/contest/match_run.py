@@ -28,7 +28,7 @@ from dealer.match.events import Audience, Event, FaultSeen, MatchStarted, Watche
 from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.match.journal import Journal
 from dealer.match.sentences import process_sentences, sentence_of
-from dealer.match.setup import NO_PROGRESS, MatchSetup
+from dealer.match.setup import NO_EARLIER_HANDS, MatchSetup
 from dealer.record.files import MatchFiles, RecordPlan, open_match_files
 from dealer.record.resume import PickedUp
 from dealer.table.players import Player
@@ -111,7 +111,7 @@ class MatchRun(ABC):
         self.exit_codes: dict[Seat, int] = {}
         self.started_s: float | None = None
         self._is_resumed = picked_up is not None
-        self._progress = NO_PROGRESS
+        self._progress = NO_EARLIER_HANDS
         if picked_up is not None:
             self.tally.restore(picked_up)
             self._progress = picked_up.progress

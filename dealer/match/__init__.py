@@ -29,13 +29,14 @@ from dealer.match.events import (
 )
 from dealer.match.faults import Fault, FaultKind, FaultPolicy, Remedy, ReplyProblem, StrayProblem
 from dealer.match.match import Match
-from dealer.match.setup import NO_PROGRESS, Loss, MatchSetup, Phase, Progress, Question
+from dealer.match.setup import NO_EARLIER_HANDS, EarlierHands, Loss, MatchSetup, Phase, Question
 
 __all__ = [
     "DEFAULT_LIMITS",
-    "NO_PROGRESS",
+    "NO_EARLIER_HANDS",
     "ActionPlayed",
     "Cause",
+    "EarlierHands",
     "Event",
     "Fault",
     "FaultKind",
@@ -55,7 +56,6 @@ __all__ = [
     "MatchStarted",
     "Phase",
     "PlayerCause",
-    "Progress",
     "Question",
     "Remedy",
     "ReplyProblem",

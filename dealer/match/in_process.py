@@ -31,7 +31,7 @@ from dealer.match.causes import BotFailed, Cause, NobodyLeft, NotWritten, OutOfT
 from dealer.match.clocks import SeatClock
 from dealer.match.faults import Fault, FaultPolicy, Remedy
 from dealer.match.hand_in_play import HandDealer
-from dealer.match.setup import NO_PROGRESS, MatchSetup, Phase, Progress
+from dealer.match.setup import NO_EARLIER_HANDS, EarlierHands, MatchSetup, Phase
 from engine import CALL, FOLD, Seat
 
 __all__ = ["InProcessMatch"]
@@ -50,7 +50,7 @@ class InProcessMatch:
         setup: MatchSetup,
         bots: Sequence[Bot],
         watchers: Sequence[events.Watcher] = (),
-        progress: Progress = NO_PROGRESS,
+        progress: EarlierHands = NO_EARLIER_HANDS,
     ) -> None:
         """Prepare a match.
 

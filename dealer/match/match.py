@@ -18,7 +18,7 @@ Beyond the reference, for owners that play many matches:
   checks or folds from then on). Until then the match waits when it is that player's turn, and nobody's time runs.
 - `play_until` sets a hand after which the match holds: nobody is asked, nobody's time runs, until it is continued or
   ended with `finish`.
-- A match interrupted at the end of a hand goes on from there with a `Progress`.
+- A match interrupted at the end of a hand goes on from there with its `EarlierHands`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from dealer.match.chairs import Chair, Presence, Write
 from dealer.match.events import Audience, Settled, VersionDiffers, Watcher
 from dealer.match.faults import FaultPolicy
 from dealer.match.play import Play
-from dealer.match.setup import NO_PROGRESS, Loss, MatchSetup, Phase, Progress, Question
+from dealer.match.setup import NO_EARLIER_HANDS, EarlierHands, Loss, MatchSetup, Phase, Question
 from engine import Seat
 from logs.transaction_log import Transaction
 
@@ -55,7 +55,7 @@ class Match:
         setup: MatchSetup,
         watchers: Sequence[Watcher] = (),
         transactions: Iterable[Transaction] = (),
-        progress: Progress = NO_PROGRESS,
+        progress: EarlierHands = NO_EARLIER_HANDS,
     ) -> None:
         """Prepare a match.
 

@@ -28,7 +28,7 @@ from dealer.match.chairs import Chair, Presence
 from dealer.match.correction import fit, problem_of
 from dealer.match.faults import Fault, Remedy, ReplyProblem
 from dealer.match.hand_in_play import HandDealer, HandInPlay
-from dealer.match.setup import MatchSetup, Progress, Question
+from dealer.match.setup import EarlierHands, MatchSetup, Question
 from engine import CALL, FOLD, Action
 from logs.transaction_log import Transaction
 from protocol import NEED_DATA, Closed, Comment, Reply
@@ -59,7 +59,7 @@ class Play:
         setup: MatchSetup,
         chairs: Sequence[Chair],
         audience: events.Audience,
-        progress: Progress,
+        progress: EarlierHands,
         *,
         on_unreachable: Callable[[PlayerCause], None],
         on_rest: Callable[[], None],

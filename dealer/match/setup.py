@@ -11,7 +11,7 @@ from dealer.match.clocks import DEFAULT_LIMITS, TimeLimits
 from dealer.match.faults import FaultPolicy
 from engine import Game, Seat
 
-__all__ = ["MAX_COMMENTS_PER_HAND", "NO_PROGRESS", "Loss", "MatchSetup", "Phase", "Progress", "Question"]
+__all__ = ["MAX_COMMENTS_PER_HAND", "NO_EARLIER_HANDS", "EarlierHands", "Loss", "MatchSetup", "Phase", "Question"]
 
 MAX_COMMENTS_PER_HAND: Final = 256
 """How many comments of a hand are kept; further ones are read and dropped."""
@@ -60,7 +60,7 @@ class MatchSetup:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class EarlierHands:
     """What had been played when a match was interrupted, always up to the end of a hand.
 
     Attributes:
@@ -76,7 +76,7 @@ class Progress:
     forfeited: frozenset[Seat] = frozenset()
 
 
-NO_PROGRESS = Progress()
+NO_EARLIER_HANDS = EarlierHands()
 
 
 class Loss(NamedTuple):

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dealer.errors import PickUpError
-from dealer.match import MatchSetup, Progress
+from dealer.match import EarlierHands, MatchSetup
 from dealer.match.faults import Fault
 from dealer.record.files import RecordPlan
 from dealer.record.folder import write_whole
@@ -56,7 +56,7 @@ class PickedUp:
         lost: the hands of the log that are played again because the transaction log ends before them.
     """
 
-    progress: Progress
+    progress: EarlierHands
     is_closed: bool
     values: array[float]
     faults: tuple[Fault, ...]
@@ -96,7 +96,7 @@ def pick_up(setup: MatchSetup, plan: RecordPlan) -> PickedUp | None:
     values = log.values[: hands * players]
     _cut(plan.path(setup, "comments"), end_of_comments)
     standing = _keep_standing(faults_path, faults, setup.first_hand, hands + log.is_closed)
-    progress = Progress(
+    progress = EarlierHands(
         hands,
         tuple(_total(values, seat, players) for seat in range(players)),
         tuple(times.total_us for times in transactions.times),

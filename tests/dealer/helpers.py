@@ -24,7 +24,7 @@ from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import pytest
 
-from dealer.match import NO_PROGRESS, Match, MatchSetup, Phase, Progress, Write
+from dealer.match import NO_EARLIER_HANDS, EarlierHands, Match, MatchSetup, Phase, Write
 from dealer.match.causes import Cause
 from dealer.match.clocks import TimeLimits
 from dealer.match.events import (
@@ -288,7 +288,7 @@ class Board:
         transactions: Iterable[Transaction] = (),
         watchers: Sequence[Watcher] = (),
         wants_lines: bool | None = None,
-        progress: Progress = NO_PROGRESS,
+        progress: EarlierHands = NO_EARLIER_HANDS,
     ) -> None:
         self.setup = setup
         wants_lines = self.watches_lines if wants_lines is None else wants_lines

@@ -20,7 +20,7 @@ from bots.registry import make_bot
 from bots.view import View
 from dealer.contest.match_run import MatchPlan
 from dealer.contest.tcp_run import TcpRun
-from dealer.match import Match, Progress
+from dealer.match import EarlierHands, Match
 from dealer.match.causes import NobodyLeft, NotWritten, OutOfTime
 from dealer.match.clocks import Limit
 from dealer.match.events import ActionPlayed, Event, HandFinished, HandStarted, MatchEnded, MatchStarted, Watcher
@@ -298,7 +298,7 @@ def test_any_two_ways_to_cut_a_match_into_pieces_give_the_same_log(
         if how == "break off" and until < PIECE_HANDS:
             match.close()
             used_us = tuple(seen.used_us[-1]) if seen.used_us else ()
-            so_far = Progress(until, tuple(match.totals), used_us)
+            so_far = EarlierHands(until, tuple(match.totals), used_us)
             match = InProcessMatch(setup, random_bots(rules), [seen], so_far)
     match.play(PIECE_HANDS)
     assert match.phase is Phase.FINISHED
@@ -350,11 +350,11 @@ def test_a_match_may_be_ended_where_it_holds() -> None:
 def test_a_match_may_end_before_its_first_hand() -> None:
     setup = setup_of(KUHN, 10)
     seen = Recorder(setup.names, wants_lines=False)
-    InProcessMatch(setup, random_bots(KUHN), [seen], Progress(5, (3.0, -3.0))).finish()
+    InProcessMatch(setup, random_bots(KUHN), [seen], EarlierHands(5, (3.0, -3.0))).finish()
     assert seen.calls == ["MatchStarted", "MatchEnded"]
     assert seen.log == ["SCORE:3|-3:A|B\n"]
     all_done = InProcessMatch(
-        setup, random_bots(KUHN), [again := Recorder(setup.names, wants_lines=False)], Progress(10)
+        setup, random_bots(KUHN), [again := Recorder(setup.names, wants_lines=False)], EarlierHands(10)
     )
     all_done.play(10)
     assert again.log == ["SCORE:0|0:A|B\n"]
@@ -487,7 +487,7 @@ def test_a_seat_given_up_checks_or_folds_as_in_a_match_over_tcp() -> None:
     setup = setup_of(rules, 30, 4, on_fault=FaultPolicy.FORFEIT)
     seen, twin = (Recorder(setup.names, wants_lines=False) for _ in range(2))
     bad = Failing("act", -2, crash)
-    match = InProcessMatch(setup, [bad, *made(["raising"])], [seen], Progress(forfeited=frozenset({Seat(0)})))
+    match = InProcessMatch(setup, [bad, *made(["raising"])], [seen], EarlierHands(forfeited=frozenset({Seat(0)})))
     match.play(30)
     play(setup, made(["folding", "raising"]), twin)
     assert seen.log == twin.log
@@ -518,7 +518,7 @@ def test_an_interrupt_comes_through_and_the_hand_is_not_lost_unnoticed() -> None
         setup,
         [Failing("act", -2, crash), Failing("act", -2, crash)],
         [seen],
-        Progress(match.hands_played, tuple(match.totals)),
+        EarlierHands(match.hands_played, tuple(match.totals)),
     )
     rest.play(8)
     whole = Recorder(setup.names, wants_lines=False)
@@ -620,7 +620,7 @@ def test_just_in_time_is_in_time(clock: Clock) -> None:
 def test_time_used_before_counts(clock: Clock) -> None:
     setup = setup_of(KUHN, 4, limits=limits(per_hand_s=0.5))
     bots = Slow(clock, 0.6), Slow(clock)
-    match = InProcessMatch(setup, bots, [], Progress(2, used_us=(1_500_000, 0)))
+    match = InProcessMatch(setup, bots, [], EarlierHands(2, used_us=(1_500_000, 0)))
     match.play(4)
     assert match.failure is not None
     assert match.failure.kind is FaultKind.TIMEOUT

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dealer.match import Phase, Progress
+from dealer.match import EarlierHands, Phase
 from dealer.match.causes import NobodyLeft
 from dealer.match.faults import FaultKind
 from dealer.reference.sentences import failure_text
@@ -251,7 +251,7 @@ def test_hands_that_nobody_can_act_in_are_held_between() -> None:
 
 def test_a_match_that_goes_on_at_a_mark_holds_there_at_once() -> None:
     setup = setup_of(game("kuhn"), 5)
-    board = Board(setup, wants_lines=False, progress=Progress(2, (1.0, -1.0), (5, 7)))
+    board = Board(setup, wants_lines=False, progress=EarlierHands(2, (1.0, -1.0), (5, 7)))
     board.match.play_until(2)
     board.connect_all()
     assert board.match.phase is Phase.HOLDING
@@ -273,7 +273,7 @@ def test_a_match_goes_on_behind_any_hand(name: str, hands: int) -> None:
     for record in before:
         for seat, value in zip(record.seats, record.values, strict=True):
             totals[seat] += value
-    board = Board(whole.setup, wants_lines=False, progress=Progress(hands, tuple(totals)))
+    board = Board(whole.setup, wants_lines=False, progress=EarlierHands(hands, tuple(totals)))
     board.connect_all().talk(_speakers(rules, is_talkative=False))
     assert board.match.phase is Phase.FINISHED
     assert board.log == whole.log[hands:]
@@ -285,7 +285,7 @@ def test_a_slice_goes_on_with_its_own_numbers() -> None:
     setup = setup_of(game("kuhn"), 6, 3, first_hand=10)
     whole = Board(setup).connect_all().play([always("c")] * 2)
     totals = tuple(Board(setup).connect_all().play([always("c")] * 2, hands=4).match.totals)
-    rest = Board(setup, progress=Progress(4, totals)).connect_all().play([always("c")] * 2)
+    rest = Board(setup, progress=EarlierHands(4, totals)).connect_all().play([always("c")] * 2)
     assert rest.log == whole.log[4:]
 
 
@@ -293,7 +293,7 @@ def test_time_used_before_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
     monkeypatch.setattr("dealer.match.play.time", clock)
     setup = setup_of(game("kuhn"), 4, limits=limits(per_hand_s=1))
-    board = Board(setup, progress=Progress(2, (), (3_999_999, 0))).connect_all()
+    board = Board(setup, progress=EarlierHands(2, (), (3_999_999, 0))).connect_all()
     clock.pass_s(0.000002)
     board.reply("c")
     assert board.match.failure is not None

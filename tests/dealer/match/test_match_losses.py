@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from dealer.errors import UnreadLinesError
-from dealer.match import Phase, Progress
+from dealer.match import EarlierHands, Phase
 from dealer.match.causes import NoAnswer, NotStarted, OutOfTime, StartProblem, TooManyIdleLines
 from dealer.match.clocks import Limit
 from dealer.match.events import ActionPlayed
@@ -704,7 +704,7 @@ def test_a_match_goes_on_without_those_who_were_given_up_before(name: str) -> No
     players = range(rules.num_players)
     for seat in players:
         log = forfeited_log(name, ((seat, 0),))
-        board = Board(setup_for(name, FaultPolicy.FORFEIT), progress=Progress(forfeited=frozenset({Seat(seat)})))
+        board = Board(setup_for(name, FaultPolicy.FORFEIT), progress=EarlierHands(forfeited=frozenset({Seat(seat)})))
         assert board.match.missing_seats() == [other for other in players if other != seat]
         for other in board.match.missing_seats():
             board.connect(other)
@@ -715,7 +715,9 @@ def test_a_match_goes_on_without_those_who_were_given_up_before(name: str) -> No
 
 
 def test_a_match_that_everybody_was_lost_to_does_not_go_on() -> None:
-    board = Board(setup_for("kuhn", FaultPolicy.FORFEIT), progress=Progress(1, forfeited=frozenset({Seat(0), Seat(1)})))
+    board = Board(
+        setup_for("kuhn", FaultPolicy.FORFEIT), progress=EarlierHands(1, forfeited=frozenset({Seat(0), Seat(1)}))
+    )
     assert board.match.missing_seats() == []
     board.match.open()
     assert failure_text(board.match.failure) == "ERROR: no player is left to act\n"
