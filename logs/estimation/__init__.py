@@ -18,7 +18,7 @@ A *unit* is whatever one score belongs to: a hand, or a deal played in several s
 
 - `rate`: a win rate that says whose it is
 - `mean`: the running mean and its interval, for a fixed number of units (`RunningMean`) and for looking at any time
-  (`AnyTimeMean`); one unit made of all hands of a deal (`DealSums`)
+  (`AnyTimeMean`)
 - `bounds`: how much one hand can win or lose
 - `sequential`: the test that says better or not better as soon as it is known
 - `stopping`: stop rules as people write them, and the monitor that applies one
@@ -33,7 +33,6 @@ from logs.estimation.mean import (
     Z_95,
     AnyTimeMean,
     Bounds,
-    DealSums,
     Moments,
     RunningMean,
     interval_half_width,
@@ -69,7 +68,6 @@ __all__ = [
     "Better",
     "BetterTest",
     "Bounds",
-    "DealSums",
     "FixedHands",
     "IntervalWidth",
     "MeanOfContests",

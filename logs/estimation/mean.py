@@ -33,13 +33,13 @@ replaces; and how much wider it is in the median. Populations of the tests, 20,0
     limit, raising against tight                0.970 (0.946) 1.11  0.954 (0.947) 1.03  0.954 (0.949) 1.02
     leduc no-limit, careless against calling    0.975 (0.948) 1.14  0.956 (0.948) 1.04  0.954 (0.950) 1.02
 
-`Moments` are plain sums, which can be added and scaled; `DealSums` make one unit of all hands of a deal.
+`Moments` are plain sums, which can be added and scaled.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from typing import Final, NamedTuple, TypeAlias
 
 from logs.estimation.rate import Rate
@@ -50,7 +50,6 @@ __all__ = [
     "Z_95",
     "AnyTimeMean",
     "Bounds",
-    "DealSums",
     "Moments",
     "RunningMean",
     "interval_half_width",
@@ -291,57 +290,3 @@ class Moments(NamedTuple):
             return None
         squares = self.squares - self.total * self.total / self.hands
         return _half_width(self.hands, self.total / self.hands, squares, bounds, TAIL_95)
-
-
-class DealSums:
-    """What a player won by deal: the hands of a deal, one per seating, share their cards and so make one unit.
-
-    The mean is over hands; a deal that was not played in every seating counts with the hands it has. With the same
-    number of hands in every deal, mean and interval are those of a `RunningMean` over the means of deals.
-    """
-
-    __slots__ = ("_deals",)
-
-    def __init__(self) -> None:
-        self._deals: dict[Hashable, tuple[int, float]] = {}
-
-    def add(self, deal: Hashable, score: float, hands: int = 1) -> None:
-        """Count a hand in.
-
-        Args:
-            deal: names the cards: the same in every seating, and in no other deal.
-            score: what the player won.
-            hands: over how many hands, if several at once.
-        """
-        before, total = self._deals.get(deal, (0, 0.0))
-        self._deals[deal] = (before + hands, total + score)
-
-    def include(self, other: DealSums) -> None:
-        """Count in the hands of another part of the same matches."""
-        for deal, (hands, score) in other._deals.items():
-            self.add(deal, score, hands)
-
-    @property
-    def deals(self) -> int:
-        """How many deals."""
-        return len(self._deals)
-
-    @property
-    def mean(self) -> float | None:
-        """The mean per hand; None without hands."""
-        hands = sum(count for count, _ in self._deals.values())
-        return math.fsum(total for _, total in self._deals.values()) / hands if hands else None
-
-    def half_width(self, bounds: Bounds | None = None) -> float | None:
-        """Half the 95 % interval of the mean over deals; None as for `RunningMean.half_width`, units being deals.
-
-        Args:
-            bounds: how far the score of a hand can reach.
-        """
-        mean, deals = self.mean, self.deals
-        if mean is None:
-            return None
-        # A ratio of two sums over deals: what was won, and the hands (the linearised variance of a ratio).
-        size = sum(count for count, _ in self._deals.values()) / deals
-        squares = math.fsum((total - count * mean) ** 2 for count, total in self._deals.values())
-        return _half_width(deals, mean, squares / (size * size), bounds, TAIL_95)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from logs.estimation import FEWEST_UNITS, Z_95, AnyTimeMean, DealSums, Moments, RunningMean, interval_half_width
+from logs.estimation import FEWEST_UNITS, Z_95, AnyTimeMean, Moments, RunningMean, interval_half_width
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2))
@@ -116,36 +116,6 @@ def test_intervals_do_not_depend_on_the_side_they_are_seen_from(scores: list[flo
     for kind in (RunningMean, AnyTimeMean):
         ours, theirs = kind(scores, (-10, 20)), kind([-score for score in scores], (-20, 10))
         assert ours.half_width_95 == pytest.approx(theirs.half_width_95, rel=1e-6)
-
-
-# ---- deals
-
-
-def test_the_hands_of_a_deal_are_one_unit() -> None:
-    chance = random.Random(4)
-    hands = {deal: [chance.gauss(0, 100) for _ in range(6)] for deal in range(300)}
-    sums = DealSums()
-    for seating in range(6):
-        part = DealSums()
-        for deal, scores in hands.items():
-            part.add(deal, scores[seating])
-        sums.include(part)
-    whole = RunningMean([statistics.fmean(scores) for scores in hands.values()], (-1000, 1000))
-    assert sums.deals == 300
-    assert sums.mean == pytest.approx(whole.mean)
-    assert sums.half_width((-1000, 1000)) == pytest.approx(whole.half_width_95)
-
-
-def test_deals_that_were_not_finished_count_with_the_hands_they_have() -> None:
-    sums = DealSums()
-    assert (sums.deals, sums.mean, sums.half_width()) == (0, None, None)
-    for deal in range(100):
-        sums.add(("a run", deal), 10.0)
-    for deal in range(50):
-        sums.add(("a run", deal), -20.0)
-    assert (sums.deals, sums.mean) == (100, 0.0)
-    # Two sums over deals: won, 50 of 10 and 50 of -10; hands, 50 of 1 and 50 of 2.
-    assert sums.half_width() == pytest.approx(Z_95 * math.sqrt(100 * 100 / 99 / 100) / 1.5)
 
 
 # ---- sums
