@@ -37,7 +37,7 @@ def report_of_results(
         counts.big_pots(),
         sentences=[result.sentence for result in results],
         facts=_facts(counts, contests),
-        more_tables=_faults(contests),
+        more_tables=_faults(contests, [bot.name for bot in statistics.bots]),
     )
 
 
@@ -59,8 +59,8 @@ def _facts(counts: HandCounts, contests: list[ContestResult]) -> list[tuple[str,
     return facts
 
 
-def _faults(contests: list[ContestResult]) -> list[TableView]:
-    """Faults and thinking times, a row per bot and contest."""
+def _faults(contests: list[ContestResult], order: list[str]) -> list[TableView]:
+    """Faults and thinking times, a row per bot and contest; the bots in the order of all tables."""
     if not contests:
         return []
     has_many = len(contests) > 1
@@ -69,6 +69,8 @@ def _faults(contests: list[ContestResult]) -> list[TableView]:
         for player in contest.players:
             against = [other.name for other in contest.players if other is not player]
             rows.append((player.name, *([" · ".join(against)] if has_many else []), *_player_cells(player)))
+    places = {name: place for place, name in enumerate(order)}
+    rows.sort(key=lambda row: places.get(row[0], len(places)))
     columns = [
         ("bot", ""),
         *([("against", "")] if has_many else []),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from logs.report.page import Plot, ReportData
 from logs.report.plots import winnings_plot
 from logs.report.replay import replayed
-from logs.text import clean
+from logs.text import shown
 from logs.tracker.hand_counts import BigPot
 from logs.tracker.statistics import Statistics
 from logs.tracker.tables import TableView, statistics_tables
@@ -35,13 +35,13 @@ def report_data(
         more_tables: shown after the overview: what the statistics do not know, such as faults.
     """
     plots = tuple(
-        Plot(clean(bot.name), winnings_plot(bot.curve, clean(bot.name))) for bot in statistics.bots if bot.curve
+        Plot(shown(bot.name), winnings_plot(bot.curve, shown(bot.name))) for bot in statistics.bots if bot.curve
     )
     overview, *others = statistics_tables(statistics)
     return ReportData(
-        clean(title),
-        tuple(map(clean, sentences)),
-        tuple((word, clean(value)) for word, value in facts),
+        shown(title),
+        tuple(map(shown, sentences)),
+        tuple((word, shown(value)) for word, value in facts),
         plots,
         (overview, *more_tables, *others),
         tuple(replayed(pot.record, pot.blinds) for pot in pots),

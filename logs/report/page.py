@@ -11,8 +11,10 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from logs.report.plots import LEGEND
 from logs.report.replay import ReplayedHand
-from logs.tracker.tables import TableView
+from logs.tracker.definitions import STATISTICS
+from logs.tracker.tables import TableView, chips_text
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -46,6 +48,8 @@ class ReportData:
         plots: curves of winnings.
         tables: in the order shown.
         hands: the replays, the biggest pot first.
+        legend: what the lines of the curves are, each with its colour.
+        definitions: the short name, the name and the definition of each statistic.
     """
 
     title: str
@@ -54,6 +58,8 @@ class ReportData:
     plots: tuple[Plot, ...]
     tables: tuple[TableView, ...]
     hands: tuple[ReplayedHand, ...]
+    legend: tuple[tuple[str, str], ...] = LEGEND
+    definitions: tuple[tuple[str, str, str], ...] = tuple((one.short, one.name, one.definition) for one in STATISTICS)
 
 
 def format_report(data: ReportData) -> str:
@@ -73,5 +79,7 @@ def _template() -> Template:
         return Markup('<span class="card {}" title="{}">{}<i>{}</i></span>').format(suit, text, text[0], glyph)
 
     environment.filters["card"] = card
+    environment.filters["chips"] = chips_text
+    environment.filters["kept"] = lambda text: text.replace(" %", "\xa0%").replace("± ", "±\xa0")
     environment.filters["svg"] = Markup
     return environment.from_string(files("logs.report").joinpath("page.html.jinja").read_text("utf-8"))

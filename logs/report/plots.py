@@ -14,7 +14,7 @@ from typing import Any
 
 from logs.tracker.statistics import CurvePoint
 
-__all__ = ["winnings_plot"]
+__all__ = ["LEGEND", "winnings_plot"]
 
 _MARK = "#010203"
 """Stands for the colour of the page's text."""
@@ -23,8 +23,14 @@ _MOST_POINTS = 400
 _TOTAL, _SHOWDOWN, _OTHER, _ADJUSTED = "#2e9e4f", "#3b7dd8", "#d8493b", "#d39a1c"
 """As in trackers: green for all hands, blue with showdown, red without, yellow all-in adjusted."""
 
+LEGEND = (
+    *(("total, with its 95 % interval", _TOTAL), ("with showdown", _SHOWDOWN), ("without showdown", _OTHER)),
+    ("all-in adjusted (dashed)", _ADJUSTED),
+)
+"""What the lines of all plots are, with their colours: a page says it once."""
 
-def winnings_plot(points: Sequence[CurvePoint], name: str, *, width: float = 7.2, height: float = 3.4) -> str:
+
+def winnings_plot(points: Sequence[CurvePoint], name: str, *, width: float = 4.4, height: float = 2.7) -> str:
     """One player's winnings over its hands, with the interval of the total as a band.
 
     Args:
@@ -70,23 +76,20 @@ def winnings_plot(points: Sequence[CurvePoint], name: str, *, width: float = 7.2
             color=_TOTAL,
             alpha=0.18,
             linewidth=0,
-            label="95 % interval of the total" if band else None,
         )
         axes.axhline(0, color=_MARK, linewidth=0.6, alpha=0.5)
-        axes.plot(hands, [point.showdown for point in shown], color=_SHOWDOWN, label="with showdown", linewidth=1)
-        axes.plot(hands, [point.no_showdown for point in shown], color=_OTHER, label="without showdown", linewidth=1)
+        axes.plot(hands, [point.showdown for point in shown], color=_SHOWDOWN, linewidth=1)
+        axes.plot(hands, [point.no_showdown for point in shown], color=_OTHER, linewidth=1)
         adjusted = [(point.hands, point.adjusted) for point in shown if point.adjusted is not None]
         if len(adjusted) > 1:
-            axes.plot(
-                *zip(*adjusted, strict=True), color=_ADJUSTED, linestyle="--", label="all-in adjusted", linewidth=1
-            )
-        axes.plot(hands, [point.net for point in shown], color=_TOTAL, linewidth=1.8, label="total")
+            axes.plot(*zip(*adjusted, strict=True), color=_ADJUSTED, linestyle="--", linewidth=1)
+        axes.plot(hands, [point.net for point in shown], color=_TOTAL, linewidth=1.8)
         axes.set_xlabel("hands")
         axes.set_ylabel("big blinds")
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
         axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.4g}" if abs(value) < 10 else f"{value:,.0f}")
         axes.margins(x=0.01)
-        axes.legend(loc="best", frameon=False, fontsize=8, labelcolor=_MARK)
+        axes.locator_params(axis="x", nbins=5)
         file = io.StringIO()
         figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
     return _embedded(file.getvalue(), name)

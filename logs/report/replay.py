@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
-from engine import CARD_TEXTS, Card, Move, Step, betting_steps, uncalled
+from engine import CARD_TEXTS, Card, Move, Step, betting_steps, rank_hand, uncalled
+from engine.holdem import holdem_blinds, is_holdem
+from logs.pokerstars.hand_names import name_hand
 from logs.record import HandRecord
-from logs.text import clean
+from logs.steps import showdown_order
+from logs.text import shown
 from logs.tracker.positions import position_names, round_names
+from logs.tracker.tables import chips_text
 
 __all__ = ["ReplayStep", "ReplayedHand", "SeatView", "replayed"]
+
+_LEAST_CHIPS: Final = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +43,9 @@ class ReplayStep:
     """One thing that happened.
 
     Attributes:
-        name: the player; empty when cards were dealt.
+        name: the player; empty where a street or the showdown begins.
         words: what happened.
-        cards: board cards dealt.
+        cards: dealt to the board, or shown.
         pot: chips in the pot afterwards.
         comments: names and texts of what players said since the previous step.
         time_ms: how long the answer took; None where that is not known.
@@ -76,7 +83,7 @@ class ReplayedHand:
 def replayed(record: HandRecord, pot_in_blinds: float) -> ReplayedHand:
     """A hand as a page shows it."""
     game, betting = record.game, record.betting
-    names = list(map(clean, record.names))
+    names = list(map(shown, record.names))
     places = position_names(game)
     seats = tuple(
         SeatView(names[p], places[p], 0 if game.is_limit else game.stacks[p], _texts(hole), record.values[p])
@@ -85,14 +92,15 @@ def replayed(record: HandRecord, pot_in_blinds: float) -> ReplayedHand:
     said: dict[int, list[tuple[str, str]]] = {}
     for comment in record.comments:
         said.setdefault(comment.action_index, []).append(
-            (clean(record.names_by_seat[comment.seat]), _readable(comment.text))
+            (shown(record.names_by_seat[comment.seat]), _readable(comment.text))
         )
-    pot = sum(game.blinds)
-    steps = [
-        ReplayStep(names[position], f"posts {blind:,}", (), pot, (), None)
-        for position, blind in enumerate(game.blinds)
-        if blind
-    ]
+    pot = 0
+    steps = []
+    blinds = holdem_blinds(game)
+    for blind, position in sorted((blind, position) for position, blind in enumerate(game.blinds) if blind):
+        pot += blind
+        kind = "" if blinds is None else "the small blind of " if position == blinds.small else "the big blind of "
+        steps.append(ReplayStep(names[position], f"posts {kind}{blind:,}", (), pot, (), None))
     actions = betting_steps(betting)
     times_ms = [(received_us - sent_us) / 1000 for sent_us, received_us in record.times]
     for round_, (street, board) in enumerate(zip(round_names(game), record.board_by_round, strict=False)):
@@ -103,12 +111,30 @@ def replayed(record: HandRecord, pot_in_blinds: float) -> ReplayedHand:
             time_ms = times_ms[action.number] if action.number < len(times_ms) else None
             comments = tuple(said.get(action.number, ()))
             steps.append(ReplayStep(names[action.position], _words(action), (), pot, comments, time_ms))
-    position, returned = uncalled(betting.spent)
+    returned_to, returned = uncalled(betting.spent)
     if returned:
+        pot -= returned
         words = f"gets {returned:,} back, which nobody called"
-        steps.append(ReplayStep(names[position], words, (), pot - returned, (), None))
+        steps.append(ReplayStep(names[returned_to], words, (), pot, (), None))
+    shows = showdown_order(record, actions)
+    if shows:
+        steps.append(ReplayStep("", "showdown", (), pot, (), None))
+    for position in shows:
+        hole = record.deal.hole_cards[position]
+        words = _hand_name(record, hole) if hole else "does not show"
+        steps.append(ReplayStep(names[position], words, _texts(hole), pot, (), None))
+    for position, value in enumerate(record.values):
+        won = value + betting.spent[position] - (returned if position == returned_to else 0)
+        if won > _LEAST_CHIPS:
+            steps.append(ReplayStep(names[position], f"wins {chips_text(won).removeprefix('+')}", (), pot, (), None))
     last_words = tuple(words for at, comments in sorted(said.items()) if at >= len(actions) for words in comments)
-    return ReplayedHand(clean(record.match_name), record.hand_number, pot_in_blinds, seats, tuple(steps), last_words)
+    return ReplayedHand(shown(record.match_name), record.hand_number, pot_in_blinds, seats, tuple(steps), last_words)
+
+
+def _hand_name(record: HandRecord, hole: tuple[Card, ...]) -> str:
+    """What a hand at the showdown is called: ``shows a pair of Kings``; without a name in other games than hold'em."""
+    cards = hole + record.deal.board
+    return f"shows {name_hand(cards, rank_hand(cards)).text}" if is_holdem(record.game) and len(cards) > 4 else "shows"
 
 
 def _words(action: Step) -> str:
@@ -132,4 +158,4 @@ def _texts(cards: tuple[Card, ...]) -> tuple[str, ...]:
 
 def _readable(text: str) -> str:
     """A comment without its mark."""
-    return clean(text).lstrip("#;").strip()
+    return shown(text.lstrip("#;").strip())

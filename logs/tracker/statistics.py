@@ -47,6 +47,8 @@ __all__ = [
 
 SCHEMA_VERSION: Final = 1
 BEST_HANDS: Final = 20
+_WHOLE_FROM: Final = 10
+"""Winnings whose half width is smaller are shown with a decimal place."""
 
 _Parts: TypeAlias = Sequence[tuple[GameCounts, PositionCounts]]
 """The counters of one bot in some positions of some games."""
@@ -68,8 +70,9 @@ class Winnings(_Frozen):
         if self.value is None:
             return "no hands"
         if self.half_width_95 is None:
-            return f"{self.value:+,.1f} (too few deals for ±)"
-        return f"{self.value:+,.1f} ± {self.half_width_95:,.1f}"
+            return f"{self.value:+,.0f} (too few deals for ±)"
+        digits = 0 if self.half_width_95 >= _WHOLE_FROM else 1
+        return f"{self.value:+,.{digits}f} ± {self.half_width_95:,.{digits}f}"
 
 
 class Frequency(_Frozen):

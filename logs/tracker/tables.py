@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from logs.text import clean
+from logs.pokerstars.names import screen_names
+from logs.text import shown
 from logs.tracker.definitions import STATISTIC_OF_KEY, STATISTICS
 from logs.tracker.statistics import (
     AllInAdjusted,
@@ -32,11 +33,9 @@ ABSENT: Final = "-"
 """Shown where a figure makes no sense."""
 
 _IN_POSITION: Final = (
-    *("hands", "mbb_per_game", "vpip", "pfr", "three_bet", "aggression_factor", "aggression_frequency"),
-    *("won_when_saw_flop", "went_to_showdown", "won_at_showdown"),
+    *("hands", "mbb_per_game", "vpip", "pfr", "three_bet", "steal", "fold_to_steal", "continuation_bet"),
+    *("aggression_factor", "aggression_frequency", "won_when_saw_flop", "went_to_showdown", "won_at_showdown"),
 )
-_MOST_SIDE_BY_SIDE: Final = 5
-"""More bots than this are listed one below the other."""
 
 
 def text_of(play: PlayStatistics, key: str) -> str:
@@ -53,10 +52,14 @@ def text_of(play: PlayStatistics, key: str) -> str:
         case int():
             return f"{value:,}"
         case float():
-            # Chips are shown as they are, mbb to a tenth.
-            return f"{value:+,.10g}" if key == "net_chips" else f"{value:+,.1f}"
+            return chips_text(value) if key == "net_chips" else f"{value:+,.0f}"
         case _:
             return str(value.text)
+
+
+def chips_text(chips: float) -> str:
+    """Chips won or lost for people: parts of a split pot to a hundredth."""
+    return f"{chips:+,.2f}".removesuffix(".00")
 
 
 # ---- flat rows
@@ -140,6 +143,7 @@ class TableView:
         rows: texts; the first column is a name, the others are figures.
         note: a sentence below it.
         is_open: whether its rows are shown without a click.
+        is_grouped: whether rows with the same first cell belong together.
         meanings: a sentence for each row, where the rows need it more than the columns.
     """
 
@@ -148,6 +152,7 @@ class TableView:
     rows: tuple[tuple[str, ...], ...]
     note: str = ""
     is_open: bool = True
+    is_grouped: bool = False
     meanings: tuple[str, ...] = ()
 
     def is_words(self, column: int) -> bool:
@@ -159,29 +164,32 @@ class TableView:
 def statistics_tables(statistics: Statistics) -> list[TableView]:
     """The tables, the overview first; others that would be empty are left out."""
     bots = statistics.bots
-    others = (_styles(bots), _positions(bots), _streets(bots), _starting_hands(bots), _final_hands(bots))
+    others = (
+        *(_styles(bots), _positions(bots), _streets(bots), _starting_hands(bots), _final_hands(bots)),
+        _tracker_names(bots),
+    )
     return [_overview(bots), *(table for table in others if table.rows)]
 
 
 def _overview(bots: Sequence[BotStatistics]) -> TableView:
-    """A row per statistic and a column per bot; a row per bot where there are many."""
-    shown = [
+    """A row per statistic and a column per bot."""
+    kept = [
         statistic
         for statistic in STATISTICS
         if any(getattr(bot, statistic.key) is not None for bot in bots) and statistic.key != "comments"
     ]
-    keys = [statistic.key for statistic in shown]
-    if len(bots) > _MOST_SIDE_BY_SIDE:
-        bot_rows = tuple((clean(bot.name), *_texts(bot, keys)) for bot in bots)
-        return TableView("Statistics", (*_plain("bot"), *_explained(keys)), bot_rows)
-    turned = zip([statistic.short for statistic in shown], *(_texts(bot, keys) for bot in bots), strict=True)
-    meanings = tuple(statistic.definition for statistic in shown)
-    return TableView("Statistics", _plain("", *(clean(bot.name) for bot in bots)), tuple(turned), meanings=meanings)
+    turned = zip(
+        [statistic.short for statistic in kept],
+        *(_texts(bot, [statistic.key for statistic in kept]) for bot in bots),
+        strict=True,
+    )
+    meanings = tuple(statistic.definition for statistic in kept)
+    return TableView("Statistics", _plain("", *(shown(bot.name) for bot in bots)), tuple(turned), meanings=meanings)
 
 
 def _styles(bots: Sequence[BotStatistics]) -> TableView:
     styles = tuple(
-        (clean(bot.name), bot.style.name or ABSENT, bot.style.explanation) for bot in bots if bot.style is not None
+        (shown(bot.name), bot.style.name or ABSENT, bot.style.explanation) for bot in bots if bot.style is not None
     )
     columns = (*_plain("bot"), ("style", STATISTIC_OF_KEY["style"].definition), *_plain("because"))
     return TableView("Style of play", columns, styles)
@@ -189,16 +197,18 @@ def _styles(bots: Sequence[BotStatistics]) -> TableView:
 
 def _positions(bots: Sequence[BotStatistics]) -> TableView:
     positions = tuple(
-        (clean(bot.name), play.position, *_texts(play, _IN_POSITION)) for bot in bots for play in bot.positions
+        (shown(bot.name), play.position, *_texts(play, _IN_POSITION)) for bot in bots for play in bot.positions
     )
-    return _pruned(TableView("By position", (*_plain("bot", "position"), *_explained(_IN_POSITION)), positions))
+    return _pruned(
+        TableView("By position", (*_plain("bot", "position"), *_explained(_IN_POSITION)), positions, is_grouped=True)
+    )
 
 
 def _streets(bots: Sequence[BotStatistics]) -> TableView:
     heads = _plain("bot", "street", "seen", "folds", "checks", "calls", "bets", "raises")
     streets = tuple(
         (
-            clean(bot.name),
+            shown(bot.name),
             street.street,
             *(f"{count:,}" for count in (street.seen, street.folds, street.checks, street.calls, street.bets)),
             f"{street.raises:,}",
@@ -209,12 +219,12 @@ def _streets(bots: Sequence[BotStatistics]) -> TableView:
         for street in bot.streets
     )
     heads += _explained(("aggression_factor", "aggression_frequency"))
-    return _pruned(TableView("By street", heads, streets))
+    return _pruned(TableView("By street", heads, streets, is_grouped=True))
 
 
 def _starting_hands(bots: Sequence[BotStatistics]) -> TableView:
     """The best of each bot side by side."""
-    heads = [head for bot in bots for head in (clean(bot.name), "dealt", "net")]
+    heads = [head for bot in bots for head in (shown(bot.name), "dealt", "net")]
     places = []
     for place in range(max((len(bot.best_starting_hands) for bot in bots), default=0)):
         row = [str(place + 1)]
@@ -236,7 +246,7 @@ def _final_hands(bots: Sequence[BotStatistics]) -> TableView:
     )
     finals = tuple(
         (
-            clean(bot.name),
+            shown(bot.name),
             final.category,
             f"{final.showdowns:,}",
             f"{final.showdowns_won:,}",
@@ -247,7 +257,14 @@ def _final_hands(bots: Sequence[BotStatistics]) -> TableView:
         for bot in bots
         for final in bot.final_hands
     )
-    return TableView("Hands at the end", columns, finals, is_open=False)
+    return TableView("Hands at the end", columns, finals, is_open=False, is_grouped=True)
+
+
+def _tracker_names(bots: Sequence[BotStatistics]) -> TableView:
+    """The bots whose names are other ones in PokerStars histories."""
+    names = tuple((shown(bot.name), name) for bot in bots for name in screen_names([bot.name]) if name != bot.name)
+    note = "PokerStars histories have names of at most twelve letters; two that are equal at a table get numbers, too."
+    return TableView("Names in trackers", _plain("bot", "in PokerStars histories"), names, note)
 
 
 def _plain(*heads: str) -> _Heads:

@@ -95,6 +95,26 @@ def test_what_bots_wrote_is_only_text() -> None:
     assert "49" not in re.sub(r"[0-9.,]{3,}", "", page[: page.index("<svg")])
 
 
+def test_what_bots_wrote_has_no_control_characters() -> None:
+    evil = "A\x00\x07\x1b[2J\x85\u202eb"
+    records = [
+        replace(
+            record, names_by_seat=(evil, "Bob"), match_name=evil, comments=(PlayerComment(Seat(0), 0, f"# {evil}"),)
+        )
+        for record in random_hands("limit", 10)
+    ]
+    page = _page(records, sentences=[evil], facts=[("seed", evil)])
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]", page)
+
+
+def test_rows_and_tables_have_names_for_those_who_do_not_see_them() -> None:
+    page = _page(random_hands("limit3", 120))
+    tables = page.count("<table")
+    assert page.count("<caption>") == tables
+    assert page.count("<tr>") + page.count('<tr class="street">') == page.count('scope="row') + tables
+    assert page.count('scope="rowgroup"') == 3 * 3, "of positions, streets and final hands, a group for each bot"
+
+
 def test_figures_are_never_not_a_number() -> None:
     for count in (1, 2, 99, 100):
         text = re.sub(r"<style>.*?</style>|<script>.*?</script>", "", _page(random_hands("limit", count)), flags=re.S)
@@ -120,8 +140,9 @@ def test_a_browser_shows_it_and_replays_a_hand(tmp_path: Path) -> None:
     const seen = () => [...hand.querySelectorAll(".steps tbody tr")].filter(
       row => getComputedStyle(row).visibility === "visible").length;
     const all = seen(), steps = [];
+    const result = () => getComputedStyle(hand.querySelector(".result")).visibility;
     click("first"); steps.push(seen()); click("on"); click("on"); steps.push(seen());
-    click("back"); steps.push(seen()); click("last"); steps.push(seen() === all);
+    click("back"); steps.push(seen(), result()); click("last"); steps.push(seen() === all, result());
     const plot = document.querySelector("svg").getBoundingClientRect();
     document.body.dataset.probe = JSON.stringify([...steps, errors.length, plot.height > 100,
       document.documentElement.scrollWidth <= innerWidth]);
@@ -147,5 +168,5 @@ def test_a_browser_shows_it_and_replays_a_hand(tmp_path: Path) -> None:
         check=True,
     )
     dom = done.stdout.decode("utf-8")
-    assert 'data-probe="[1,3,2,true,0,true,true]"' in dom
+    assert 'data-probe="[1,3,2,&quot;hidden&quot;,true,&quot;visible&quot;,0,true,true]"' in dom
     assert 'class="scripted"' in dom

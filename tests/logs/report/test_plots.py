@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 
-from logs.report.plots import winnings_plot
+from logs.report.plots import LEGEND, winnings_plot
 from logs.tracker.statistics import CurvePoint
 
 
@@ -30,14 +30,15 @@ def test_a_plot_is_one_element_in_the_pages_colours() -> None:
     assert "width" not in root.attrib
     assert "currentColor" in svg
     assert "#010203" not in svg
-    for words in ("total", "with showdown", "without showdown", "all-in adjusted", "95 % interval of the total"):
-        assert f">{words}<" in svg
+    for _, colour in LEGEND:
+        assert colour in svg
+    assert "fill-opacity: 0.18" in svg
 
 
 def test_what_is_not_known_is_not_drawn() -> None:
     svg = winnings_plot(_points(5, adjusted=False), "Ann")
-    assert "all-in adjusted" not in svg
-    assert "interval" not in svg
+    assert dict(LEGEND)["all-in adjusted (dashed)"] not in svg
+    assert "fill-opacity: 0.18" not in svg
 
 
 def test_the_same_curve_is_the_same_text() -> None:

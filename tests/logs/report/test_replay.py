@@ -28,8 +28,8 @@ def test_a_hand_street_by_street() -> None:
         ("Bob", "SB", 20000, ("Ah", "As"), 300.0),
     ]
     assert [(step.name, step.words, step.cards, step.pot) for step in hand.steps] == [
-        ("Ann", "posts 100", (), 150),
-        ("Bob", "posts 50", (), 150),
+        ("Bob", "posts the small blind of 50", (), 50),
+        ("Ann", "posts the big blind of 100", (), 150),
         ("Bob", "calls 50", (), 200),
         ("Ann", "raises to 300", (), 400),
         ("Bob", "calls 200", (), 600),
@@ -38,13 +38,17 @@ def test_a_hand_street_by_street() -> None:
         ("Bob", "bets 600", (), 1200),
         ("Ann", "folds", (), 1200),
         ("Bob", "gets 600 back, which nobody called", (), 600),
+        ("Bob", "wins 600", (), 600),
     ]
 
 
 def test_all_in_and_the_cards_that_still_come() -> None:
     record = _hand("STATE:0:r20000c///:2d9s|AhAs/4c5c6c/Th/Kh:-20000|20000:Ann|Bob", "nolimit")
     words = [step.words for step in replayed(record, 400.0).steps]
-    assert words[2:] == ["raises to 20,000, all-in", "calls 19,900, all-in", "flop", "turn", "river"]
+    assert words[2:] == [
+        *("raises to 20,000, all-in", "calls 19,900, all-in", "flop", "turn", "river", "showdown"),
+        *("shows a pair of Aces", "shows high card King", "wins 40,000"),
+    ]
 
 
 def test_comments_and_times_stand_by_their_actions() -> None:
@@ -65,7 +69,10 @@ def test_comments_and_times_stand_by_their_actions() -> None:
         ((("Bob", "ä <b>"),), 0.1),
     ]
     assert hand.last_words == (("Bob", "gg"),)
-    assert [step.words for step in hand.steps] == ["posts 1", "posts 1", "checks", "checks"]
+    assert [step.words for step in hand.steps] == [
+        *("posts 1", "posts 1", "checks", "checks", "showdown", "shows", "shows", "wins 2")
+    ]
+    assert [step.cards for step in hand.steps[5:7]] == [("Ks",), ("Qs",)]
 
 
 @pytest.mark.parametrize(
@@ -86,10 +93,24 @@ def test_a_limit_raise_that_lowers_the_bet_has_its_chips_in_the_pot() -> None:
     game = replace(find_game("limit3")[1], stacks=(100, 12, 100))
     record = hand(game, "rfrc///", "2c3d|AhAs|KhKs/4c5c6c/7d/8h")
     acted = [(step.name, step.words, step.pot) for step in replayed(record, 3.7).steps if step.name]
-    assert acted[2:] == [
+    assert acted[2:6] == [
         ("Cat", "raises to 20", 35),
         ("Ann", "folds", 35),
         ("Bob", "raises to 12, all-in", 37),
         ("Cat", "checks", 29),
     ]
     assert record.betting.pot == 29
+
+
+def test_what_players_wrote_has_no_control_characters() -> None:
+    record = _hand("STATE:0:cc:Ks|Qs:1|-1:Ann|Bob", "kuhn")
+    comment = PlayerComment(Seat(0), 0, "# \x1b[31mred\x07 \u202eturned\x85")
+    hand = replayed(replace(record, names_by_seat=("A\x00nn", "Bob"), comments=(comment,)), 2.0)
+    said = [words for step in hand.steps for words in step.comments]
+    assert said == [("A\ufffdnn", "\ufffd[31mred\ufffd \ufffdturned")]
+    assert hand.seats[0].name == "A\ufffdnn"
+
+
+def test_a_split_pot_is_won_in_parts() -> None:
+    record = hand("nolimit", "cc/cc/cc/cc", "AhKh|AdKd/Qs7c2c/2d/3s")
+    assert [step.words for step in replayed(record, 2.0).steps if step.words.startswith("wins")] == ["wins 100"] * 2

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pytest
 
+from logs.pokerstars.names import screen_names
 from logs.record import HandRecord
 from logs.tracker import COLUMNS, STATISTICS, HandCounts, rows, statistics_of, text_of
 from logs.tracker.statistics import BotStatistics, Factor, Frequency, Statistics, Winnings
@@ -36,7 +37,7 @@ def test_every_table_has_its_columns(game: str, hands: int) -> None:
     assert ("Most profitable starting hands" in titles) is game.startswith("limit")
 
 
-def test_few_bots_stand_side_by_side_with_meanings_and_many_below_each_other() -> None:
+def test_bots_stand_side_by_side_with_meanings() -> None:
     few = _tables(random_hands("limit3", 30))[0]
     assert [head for head, _ in few.columns[1:]] == sorted(
         ["Ann", "Bob", "Cat"], key=[head for head, _ in few.columns].index
@@ -44,9 +45,15 @@ def test_few_bots_stand_side_by_side_with_meanings_and_many_below_each_other() -
     assert len(few.columns) == 4
     assert all(meaning.endswith(".") or meaning for meaning in few.meanings)
     many = _tables(random_hands("limit10", 30))[0]
-    assert len(many.rows) == 10
-    assert many.meanings == ()
-    assert all(meaning for _, meaning in many.columns[1:])
+    assert len(many.columns) == 11
+    assert len(many.meanings) == len(many.rows)
+
+
+def test_names_that_trackers_shorten_are_listed() -> None:
+    names = ("a-bot-with-a-long-name", "Bob")
+    table = _tables(random_hands("limit", 30, names=names))[-1]
+    assert (table.title, table.rows) == ("Names in trackers", ((names[0], *screen_names(names[:1])),))
+    assert "Names in trackers" not in {table.title for table in _tables(random_hands("limit", 30))}
 
 
 def test_what_a_game_lacks_is_no_column() -> None:
@@ -153,9 +160,9 @@ def test_texts() -> None:
     assert shown == {
         "hands": "150",
         "net_chips": "+135,000",
-        "mbb_per_game": "+9,000.0 ± 5,139.8",
-        "bb_per_100": "+900.0 ± 514.0",
-        "adjusted": "+9,000.0 ± 5,139.8",
+        "mbb_per_game": "+9,000 ± 5,140",
+        "bb_per_100": "+900 ± 514",
+        "adjusted": "+9,000 ± 5,140",
         "vpip": "100.0 %",
         "vpip_small_blind": "no chance",
         "pfr": "100.0 %",
@@ -176,8 +183,8 @@ def test_texts() -> None:
         "won_when_saw_flop": "100.0 %",
         "went_to_showdown": "100.0 %",
         "won_at_showdown": "100.0 %",
-        "showdown": "+9,000.0",
-        "no_showdown": "+0.0",
+        "showdown": "+9,000",
+        "no_showdown": "+0",
         "style": "never bet, raised or called after the flop",
         "timing": "-",
         "comments": "0",
@@ -188,7 +195,8 @@ def test_texts() -> None:
     ("figure", "text"),
     [
         (Winnings(value=12.345, half_width_95=4.56), "+12.3 ± 4.6"),
-        (Winnings(value=-12345.6, half_width_95=None), "-12,345.6 (too few deals for ±)"),
+        (Winnings(value=-12345.6, half_width_95=None), "-12,346 (too few deals for ±)"),
+        (Winnings(value=123.4, half_width_95=12.34), "+123 ± 12"),
         (Winnings(value=None, half_width_95=None), "no hands"),
         (Frequency(times=1, chances=3), "33.3 %"),
         (Frequency(times=0, chances=0), "no chance"),
