@@ -16,8 +16,10 @@ from dealer.match.events import (
     VersionDiffers,
 )
 from dealer.match.faults import ReplyProblem
+from dealer.match.sentences import sentence_of
 from dealer.table.door import LOOPBACK
 from engine import Seat
+from engine.game import MAX_PLAYERS
 from logs import format_score_line
 from logs.transaction_log import format_time
 
@@ -39,7 +41,6 @@ _WARNINGS = {
 
 _START_PROBLEMS = {
     causes.StartProblem.NOT_CONNECTED: "timed out waiting for seat {} to connect",
-    causes.StartProblem.ENDED: "seat {} ended before it connected",
     causes.StartProblem.VERSION_LATE: "timed out waiting for seat {} to name its version",
     causes.StartProblem.LEFT: "could not read version string from seat {}",
 }
@@ -130,7 +131,7 @@ def lonely_text(hosts: Sequence[str], ports: Sequence[tuple[Seat, int]], seconds
 
 def _sentence(cause: causes.Cause) -> str:
     match cause:
-        case causes.NotStarted(seat, problem):
+        case causes.NotStarted(seat, problem) if problem in _START_PROBLEMS:
             return _START_PROBLEMS[problem].format(seat + 1)
         case causes.OutOfTime(seat, is_replayed=is_replayed):
             return f"seat {seat + 1} ran out of time" + (" in transaction file" if is_replayed else "")
@@ -139,17 +140,9 @@ def _sentence(cause: causes.Cause) -> str:
                 f"could not get action from seat {seat + 1}\n"
                 f"{waited_us / 1e6:.1f} seconds spent waiting; timeout {limit_us / 1e6:.1f}"
             )
-        case causes.TooManyIdleLines(seat, hand_number, most):
-            return f"seat {seat + 1} sent more than {most} lines that are no answers in hand {hand_number}"
         case causes.Unreachable(seat):
             return f"could not send state to seat {seat + 1}"
-        case causes.BotFailed(seat, problem):
-            return f"seat {seat + 1}: {problem}"
-        case causes.NotWritten(path, reason):
-            return f"could not write {path or 'a log'}: {reason}"
-        case causes.InternalError(error_type, text):
-            return f"internal error: {error_type}: {text}"
-        case causes.NobodyLeft():
-            return "no player is left to act"
         case _:
-            raise TypeError(f"no sentence for {cause!r}")
+            # The reference knows no such thing.
+            seats = [f"seat {seat + 1}" for seat in range(MAX_PLAYERS)]
+            return sentence_of(cause, seats, getattr(cause, "hand_number", 0)).removesuffix(".")

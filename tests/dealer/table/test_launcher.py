@@ -273,6 +273,16 @@ def _is_ended(pid: int) -> bool:
     return True
 
 
+def _ends_with_its_child(start: Start, code: str) -> None:
+    process = start(CHILD + code)
+    child = _child_of(process)
+    if STAYS not in code:
+        assert process.wait(PATIENCE_S) == 0
+    process.stop(grace_s=0.2)
+    assert _is_ended(child)
+    assert process.exit_code is not None
+
+
 @pytest.mark.parametrize(
     "code",
     [
@@ -299,13 +309,7 @@ def _is_ended(pid: int) -> bool:
     ],
 )
 def test_what_a_bot_has_started_ends_with_it(start: Start, code: str) -> None:
-    process = start(CHILD + code)
-    child = _child_of(process)
-    if STAYS not in code:
-        assert process.wait(PATIENCE_S) == 0
-    process.stop(grace_s=0.2)
-    assert _is_ended(child)
-    assert process.exit_code is not None
+    _ends_with_its_child(start, code)
 
 
 @pytest.mark.parametrize(
@@ -317,12 +321,7 @@ def test_what_a_bot_has_started_ends_with_it_where_there_are_no_process_groups(
     """As on Windows: by descent and by the mark in the environment."""
     monkeypatch.setattr("bots.program.IS_WINDOWS", True)
     monkeypatch.setattr("bots.program.os.killpg", None, raising=False)
-    process = start(CHILD + code)
-    child = _child_of(process)
-    if STAYS not in code:
-        assert process.wait(PATIENCE_S) == 0
-    process.stop(grace_s=0.2)
-    assert _is_ended(child)
+    _ends_with_its_child(start, code)
 
 
 @unix_only
