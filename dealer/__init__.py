@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dealer.contest.contest import MatchEvent
-    from dealer.contest.ending import Outcome
+    from dealer.contest.ending import Outcome, Wait
     from dealer.contest.progress import AwaitedPlayer, Progress
     from dealer.errors import (
         ConfigError,
@@ -49,7 +49,15 @@ if TYPE_CHECKING:
         tournament,
         tournament_async,
     )
-    from dealer.match.events import ActionPlayed, FaultSeen, HandFinished, HandStarted, MatchEnded, MatchStarted
+    from dealer.match.events import (
+        ActionPlayed,
+        FaultSeen,
+        HandFinished,
+        HandStarted,
+        MatchEnded,
+        MatchStarted,
+        StrayConnection,
+    )
     from dealer.results.schema import ContestResult, GameStandings, PlayerResult, TournamentResult
 
 __all__ = [
@@ -76,7 +84,9 @@ __all__ = [
     "Progress",
     "Settings",
     "StartError",
+    "StrayConnection",
     "TournamentResult",
+    "Wait",
     "play",
     "play_async",
     "resume",
