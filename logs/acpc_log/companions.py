@@ -175,19 +175,23 @@ def _lines(path: str) -> Iterator[tuple[int, str]]:
 
 def _transaction_hands(path: str, report: _Report, *, is_limit: bool) -> Iterator[_HandTimes]:
     hand: _HandTimes | None = None
+    last_number = -1
+    actions: list[Action | None] = []
+    times: list[Times] = []
     for line_number, line in _lines(path):
         transaction = parse_own_line(line, is_limit=is_limit) or parse_transactions([line], is_limit=is_limit)[0]
-        if not transaction.is_readable or transaction.action is None:
+        _, action, number, of_action = transaction
+        if action is None or number < 0:
             kind = ProblemKind.SKIPPED if line.endswith("\n") else ProblemKind.HALF_WRITTEN
             report(LogProblem(path, line_number, None, f"{line.rstrip()[:60]!r} is not a transaction", kind))
             continue
-        if hand is None or hand.hand_number != transaction.hand_number:
+        if number != last_number:
             if hand is not None:
                 yield hand
-            hand = _HandTimes(line_number, transaction.hand_number, [], [], [])
-        if hand.actions is not None:
-            hand.actions.append(transaction.action)
-        hand.times.append(transaction.times)
+            last_number, actions, times = number, [], []
+            hand = _HandTimes(line_number, number, actions, times, [])
+        actions.append(action)
+        times.append(of_action)
     if hand is not None:
         yield hand
 

@@ -372,6 +372,8 @@ class _LogReader:
         match.is_complete = False
         if hand_number < expected:
             problem = f"hand {hand_number} comes after hand {expected - 1}"
+        elif hand_number == expected + 1:
+            problem = f"hand {expected} is missing before this one"
         else:
             problem = f"hands {expected} to {hand_number - 1} are missing before this one"
         self._problems.report(line_number, None, problem, ProblemKind.NOTED)

@@ -53,10 +53,11 @@ class Plan:
         rake_cents: what the house takes of all of them.
         showing: positions at the showdown, in order; nobody if all but one folded.
         folded_texts: what the summary says of each position that folded; empty for the others.
+        alone: who wins each pot without a showdown, where one player is left for all of them.
         outcomes: by the winners of each pot, as far as they were met.
     """
 
-    __slots__ = ("folded_texts", "outcomes", "pots", "rake_cents", "showing", "street", "text")
+    __slots__ = ("alone", "folded_texts", "outcomes", "pots", "rake_cents", "showing", "street", "text")
 
     def __init__(
         self,
@@ -73,6 +74,7 @@ class Plan:
         self.rake_cents = rake_cents
         self.showing = tuple(showing)
         self.folded_texts = tuple(folded_texts)
+        self.alone = tuple([pot.players for pot in self.pots])
         self.outcomes: dict[tuple[tuple[Position, ...], ...], Outcome] = {}
 
 
@@ -128,8 +130,10 @@ class Planner:
         texts = list(plan.folded_texts)
         won_cents = [0] * len(texts)
         amounts = [pot.amount for pot in plan.pots]
-        rakes = split(plan.rake_cents, amounts)
-        left = [scale.units(amount) - rake for amount, rake in zip(amounts, rakes, strict=True)]
+        left = [scale.units(amount) for amount in amounts]
+        if plan.rake_cents:
+            rakes = split(plan.rake_cents, amounts)
+            left = [cents - rake for cents, rake in zip(left, rakes, strict=True)]
         collecting = []
         for pot in reversed(range(len(left))):
             for position, cents in zip(winners[pot], shares(left[pot], len(winners[pot])), strict=True):

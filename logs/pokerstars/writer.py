@@ -251,7 +251,7 @@ class PokerStarsWriter:
     def _outcome(self, record: HandRecord, plan: Plan, shown: dict[Position, _ShownHand]) -> Outcome:
         """The end of a hand."""
         if len(shown) == len(plan.showing):
-            winners = _winners(plan, {position: hand.rank for position, hand in shown.items()})
+            winners = _winners(plan, {position: hand.rank for position, hand in shown.items()}) if shown else plan.alone
             outcome = plan.outcomes.get(winners)
             if outcome is None:
                 outcome = plan.outcomes[winners] = self._planner.outcome(plan, winners)
@@ -282,9 +282,7 @@ class _ShownHand(NamedTuple):
 
 
 def _winners(plan: Plan, ranks: dict[Position, int]) -> tuple[tuple[Position, ...], ...]:
-    """Who wins each pot; without a showdown there are no ranks, and one player is left for all pots."""
-    if not ranks:
-        return tuple([pot.players for pot in plan.pots])
+    """Who wins each pot, given the ranks of the hands that play for it."""
     found = []
     for pot in plan.pots:
         best = max([ranks[position] for position in pot.players])

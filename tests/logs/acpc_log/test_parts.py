@@ -78,7 +78,7 @@ def test_a_gap_at_a_cut_is_noticed(tmp_path: Path) -> None:
     problems: list[LogProblem] = []
     list(read_log(path, on_problem=problems.append, part=part))
     number = second.next_hand
-    assert [problem.problem for problem in problems] == [f"hands {number} to {number} are missing before this one"]
+    assert [problem.problem for problem in problems] == [f"hand {number} is missing before this one"]
     assert problems[0].line_number == second.lines_before + 1
 
 

@@ -317,7 +317,7 @@ def test_strict_reading_stops_at_the_first_problem() -> None:
 def test_strict_reading_stops_at_what_is_only_noted_too() -> None:
     lines = log_lines(random_hands("kuhn", 12), "kuhn.limit.2p")
     del lines[8]
-    with pytest.raises(DamagedLogError, match=r"hands 4 to 4 are missing"):
+    with pytest.raises(DamagedLogError, match=r"hand 4 is missing before"):
         list(read_log(lines, strict=True))
 
 
