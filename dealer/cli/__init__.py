@@ -25,6 +25,8 @@ COMMANDS = {
     "street.",
     "report": "Write one page about runs or logs: win rates over time, how each bot plays, faults, replays of the "
     "biggest pots.",
+    "hands": "Show the hands a bot lost most on, each with the same deal in the other seatings, or one hand by its "
+    "number.",
     "doctor": "Play scripted situations with a bot and report its faults: which byte of which line is wrong, and what "
     "to do.",
     "deal": "Deal a match to clients that connect to its ports, one per seat; says who is awaited, where and for how "

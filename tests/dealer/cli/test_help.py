@@ -31,6 +31,7 @@ COMMANDS = (
     "export",
     "stats",
     "report",
+    "hands",
     "doctor",
     "deal",
     "bot",

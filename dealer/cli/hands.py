@@ -1,0 +1,69 @@
+"""``arena hands``: single hands for a terminal: the ones a bot lost most on, or one by its number."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from dealer.cli.console import Terminal, abort
+from dealer.cli.reading import GameName, Problems, Sources, Strict, game_named
+from logs.reading import read_hands
+from logs.record import HandRecord
+from logs.report.replay import replayed
+from logs.worst_hands import worst_hands
+
+__all__ = ["hands"]
+
+
+def hands(
+    context: typer.Context,
+    sources: Sources,
+    worst: Annotated[int, typer.Option("--worst", min=1, help="How many hands to show.")] = 10,
+    player: Annotated[
+        str | None, typer.Option("--player", help="Whose losses.", show_default="the first player")
+    ] = None,
+    number: Annotated[
+        int | None,
+        typer.Option("--hand", min=0, help="Show the hands of this number instead.", show_default=False),
+    ] = None,
+    game: GameName = None,
+    strict: Strict = False,
+) -> None:
+    """Show the hands a bot lost most on, each with the same deal in the other seatings, or one hand by its number."""
+    terminal = context.ensure_object(Terminal)
+    found = 0
+    with Problems(terminal) as problems:
+        if number is not None:
+            for record in read_hands(sources, game=game_named(game), strict=strict, on_problem=problems):
+                if record.hand_number == number:
+                    found += 1
+                    terminal.print(hand_text(record))
+        else:
+            lost = worst_hands(sources, player, count=worst, game=game_named(game), strict=strict, on_problem=problems)
+            for found, one in enumerate(lost, 1):
+                terminal.print(f"{found}. {one.player} {one.chips:+,.10g}", style="bold")
+                terminal.print(hand_text(one.hand))
+                for _, other in one.others:
+                    value = other.values[other.names.index(one.player)] if one.player in other.names else 0.0
+                    terminal.print(f"The same deal in another seating: {one.player} {value:+,.10g}")
+                    terminal.print(hand_text(other))
+    if not found:
+        abort("there is no such hand" if number is not None else "there is no hand that the player lost")
+
+
+def hand_text(record: HandRecord) -> str:
+    """A hand as lines of text, a blank one at the end."""
+    hand = replayed(record, record.betting.pot / max(1, max(record.game.blinds)))
+    width = max(len(seat.name) for seat in hand.seats)
+    lines = [f"{hand.match_name}, hand {hand.number}"]
+    for seat in hand.seats:
+        cards = " ".join(seat.cards) or "?"
+        lines.append(f"  {seat.position:<4} {seat.name:<{width}}  {cards:<{5}}  {seat.value:+,.10g}")
+    for step in hand.steps:
+        if not step.name:
+            lines.append(f"  {step.words}{': ' if step.cards else ''}{' '.join(step.cards)} (pot {step.pot:,})")
+        else:
+            lines.append(f"    {step.name:<{width}}  {step.words}")
+        lines += [f"    {'':<{width}}  {name} says: {text}" for name, text in step.comments]
+    return "\n".join([*lines, ""])

@@ -1,0 +1,75 @@
+"""``arena hands``, and the selection it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from logs.reading import read_hands
+from logs.worst_hands import worst_hands
+from tests.dealer.cli.conftest import Arena
+
+PLAY = ("play", "leduc", "random", "calling", "-n", "60", "--seed", "3", "--in-process", "--quiet")
+
+
+@pytest.fixture
+def run(finished_runs: Callable[..., Path]) -> Path:
+    return finished_runs(*PLAY)
+
+
+@pytest.mark.parametrize("player", ["random", "calling"])
+def test_the_worst_hands_are_those_with_the_greatest_losses(run: Path, player: str) -> None:
+    records = list(read_hands([run]))
+    losses = sorted(record.values[record.names.index(player)] for record in records)
+    found = worst_hands([run], player, count=7)
+    assert [one.chips for one in found] == losses[:7]
+    for one in found:
+        assert one.hand.values[one.hand.names.index(player)] == one.chips
+        ((path, other),) = one.others
+        assert path != one.path
+        assert (other.hand_number, other.deal.hole_cards) == (one.hand.hand_number, one.hand.deal.hole_cards)
+        assert other.names == one.hand.names[::-1]
+
+
+def test_only_losses_count_and_names_that_nobody_has_are_told(run: Path) -> None:
+    assert len(worst_hands([run], count=10_000)) == sum(
+        record.values[record.names.index("random")] < 0 for record in read_hands([run])
+    )
+    with pytest.raises(ValueError, match="no player is called 'Zoe'; there are random, calling"):
+        worst_hands([run], "Zoe")
+
+
+def test_worst_hands_are_printed_with_the_same_deal_in_the_other_seating(arena_here: Arena, run: Path) -> None:
+    worst = worst_hands([run], "calling", count=1)[0]
+    ran = arena_here("hands", str(run), "--worst", "1", "--player", "calling")
+    assert (ran.code, ran.err) == (0, "")
+    lines = ran.out.splitlines()
+    assert lines[0] == f"1. calling {worst.chips:+,.10g}"
+    assert lines[1] == f"{worst.hand.match_name}, hand {worst.hand.hand_number}"
+    ((_, other),) = worst.others
+    value = other.values[other.names.index("calling")]
+    assert f"The same deal in another seating: calling {value:+,.10g}" in lines
+    assert ran.out.count(f", hand {worst.hand.hand_number}\n") == 2
+
+
+def test_one_hand_is_printed_by_its_number(arena_here: Arena, run: Path) -> None:
+    ran = arena_here("hands", str(run / "match.a.log"), "--hand", "5")
+    (record,) = [record for record in read_hands([run / "match.a.log"]) if record.hand_number == 5]
+    assert ran.code == 0
+    assert ran.out.startswith("match.a, hand 5\n")
+    for name, value in zip(record.names, record.values, strict=True):
+        assert any(name in line and f"{value:+,.10g}" in line for line in ran.out.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--hand", "999"), "there is no such hand"),
+        (("--player", "Zoe"), "no player is called 'Zoe'; there are random, calling"),
+    ],
+)
+def test_hands_that_are_not_there(arena_here: Arena, run: Path, words: tuple[str, ...], sentence: str) -> None:
+    ran = arena_here("hands", str(run), *words)
+    assert (ran.code, ran.sentence) == (2, sentence)
