@@ -4,9 +4,9 @@ Hands of a game walk the same few ways again and again. A node therefore keeps w
 text, who acts, the round), and its children by the exact bytes of the replies that led to them, so that a reply met
 before costs one look-up. The rules are `engine.BettingState`'s.
 
-The memory is bounded. A node keeps its children from its second visit on, so a hand that leaves the known ways adds
-one node and not its whole rest; when a game has `MOST_REMEMBERED` nodes and replies, they are forgotten and grow
-again. Nodes in use stay valid.
+The memory is bounded. In no-limit games, where most sizes hardly ever come again, a node keeps its children from its
+second visit on, so a hand that leaves the known ways adds one node and not its whole rest. When a game has
+`MOST_REMEMBERED` nodes and replies, they are forgotten and grow again. Nodes in use stay valid.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class BettingNode:
         self.is_showdown = betting.is_showdown
         self.known: dict[bytes, BettingNode] = {}
         self._children: dict[Action, BettingNode] = {}
-        self._is_met = False
+        self._is_met = betting.game.is_limit
         self._memory = memory
         if self.finished:
             remember_betting_text(betting, text.decode())

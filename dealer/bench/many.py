@@ -6,7 +6,6 @@ python -m dealer.bench.many GAME_FILE MATCHES HANDS SEED [COALESCE_MS]
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import sys
 import tempfile
@@ -15,7 +14,7 @@ from collections.abc import Sequence
 from dealer.match import Match, MatchSetup, Phase
 from dealer.record.writers import LogWriter
 from dealer.table.connections import Connections
-from dealer.table.loop import new_event_loop
+from dealer.table.loop import new_event_loop, spare_collector
 from logs.line_file import LineFile
 from protocol import find_game
 
@@ -34,7 +33,7 @@ async def _deal(game_file: str, matches: int, hands: int, seed: int, coalesce_s:
         for connections in running:
             sys.stdout.write(" ".join(map(str, connections.listen())) + "\n")
         sys.stdout.flush()
-        gc.freeze()
+        spare_collector()
         await asyncio.gather(*(connections.run() for connections in running))
     return all(connections.match.phase is Phase.FINISHED for connections in running)
 

@@ -26,3 +26,9 @@ class Row:
     ratio: float | None
     """Our rate divided by this program's: the median over the repeats, each of which timed both. None for ourselves."""
     note: str = ""
+    user_us: float | None = None
+    """Processor time of one unit of the job in user mode, in microseconds, start-up left out; the median."""
+    system_us: float | None = None
+    """The same in the kernel."""
+    others_share: float | None = None
+    """How busy other programs kept the machine meanwhile: their share of all its processor time, the median."""

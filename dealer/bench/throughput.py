@@ -3,7 +3,7 @@
 One round starts every contender in turn: the reference as one process per match, ours as one process for all matches,
 once sending at once and once coalescing. The clients are the reference's example player where its path is given, else
 our own ``random`` bot, which is slower than any dealer: then only our own figures mean something. The clock runs from
-the moment the clients are started until the last dealer process has ended.
+the moment the clients are started until the last dealer process has ended; processor time is that of the dealers alone.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
+
+import psutil
 
 from dealer.bench.rows import Row
 from protocol import format_game_definition
@@ -33,15 +35,17 @@ def measure(
     *,
     reference_dealer: str | None,
     reference_player: str | None,
+    game: str,
     matches: int,
     hands: int,
     rounds: int,
 ) -> list[Row]:
-    """Rates in hands per second over all matches, and ratios taken within a round.
+    """Rates in hands per second over all matches, ratios taken within a round, processor time per hand.
 
     Args:
         reference_dealer: path of the reference's dealer; None leaves it out.
         reference_player: path of its example player, or another client started as PLAYER GAME HOST PORT.
+        game: one of two players, as `protocol.find_game` takes it.
         matches: played side by side.
         hands: of each match.
         rounds: how often everybody plays.
@@ -58,18 +62,19 @@ def measure(
         dealer = os.path.abspath(reference_dealer)
         contenders["reference"] = lambda game, n, m, folder: _start_reference(dealer, game, n, m, folder)
     player = None if reference_player is None else os.path.abspath(reference_player)
-    rates: dict[str, list[float]] = {name: [] for name in contenders}
+    sample: dict[str, list[_Sample]] = {name: [] for name in contenders}
     with tempfile.TemporaryDirectory() as folder:
         game_file = os.path.join(folder, "limit.game")
-        Path(game_file).write_text(format_game_definition(find_game("limit")[1]), "ascii")
+        Path(game_file).write_text(format_game_definition(find_game(game)[1]), "ascii")
         for _ in range(rounds):
             for name, start in contenders.items():
-                rates[name].append(_rate(start, game_file, matches, hands, folder, player))
-    group = f"dealer, {matches} {'match' if matches == 1 else 'matches'}"
-    reference = rates.get("reference")
+                sample[name].append(_sample(start, game_file, matches, hands, folder, player))
+    group = f"dealer, {game}, {matches} {'match' if matches == 1 else 'matches'}"
+    reference = sample.get("reference")
     rows = []
-    for name, measured in rates.items():
-        ratios = [a / b for a, b in zip(measured, reference, strict=True)] if reference else []
+    for name, samples in sample.items():
+        measured = [one.rate for one in samples]
+        ratios = [a / b.rate for a, b in zip(measured, reference, strict=True)] if reference else []
         rows.append(
             Row(
                 group=group,
@@ -80,6 +85,9 @@ def measure(
                 unit="hands/s",
                 ratio=statistics.median(ratios) if ratios and name != "reference" else None,
                 note=f"{min(ratios):.2f} to {max(ratios):.2f}" if ratios and name != "reference" else "",
+                user_us=statistics.median(one.user_us for one in samples),
+                system_us=statistics.median(one.system_us for one in samples),
+                others_share=statistics.median(one.others_share for one in samples),
             )
         )
     return rows
@@ -127,11 +135,21 @@ def _player_command(player: str | None, game_file: str, port: str) -> Sequence[s
     return [sys.executable, "-P", "-c", start, "random", "127.0.0.1", port, "--game", game_file]
 
 
-def _rate(start: Start, game_file: str, matches: int, hands: int, folder: str, player: str | None) -> float:
+class _Sample(NamedTuple):
+    """One measurement of one contender."""
+
+    rate: float
+    user_us: float
+    system_us: float
+    others_share: float
+
+
+def _sample(start: Start, game_file: str, matches: int, hands: int, folder: str, player: str | None) -> _Sample:
     dealers, ports = start(game_file, hands, matches, folder)
     players: list[subprocess.Popen[bytes]] = []
+    started = [psutil.Process(dealer.pid).cpu_times() for dealer in dealers]
+    before, machine_before = os.times(), _machine_s()
     try:
-        began = time.perf_counter()
         for port in (port for of_match in ports for port in of_match):
             players.append(
                 subprocess.Popen(
@@ -141,7 +159,8 @@ def _rate(start: Start, game_file: str, matches: int, hands: int, folder: str, p
         for dealer in dealers:
             if dealer.wait(_DEADLINE_S) != 0:
                 raise RuntimeError(f"a dealer ended with exit code {dealer.returncode}")
-        seconds = time.perf_counter() - began
+        # Only the dealers have been waited for so far, so all that has come in is theirs.
+        after = os.times()
     except subprocess.TimeoutExpired:
         raise RuntimeError(f"a dealer has not finished within {_DEADLINE_S:g} s") from None
     finally:
@@ -149,7 +168,25 @@ def _rate(start: Start, game_file: str, matches: int, hands: int, folder: str, p
         for dealer in dealers:
             if dealer.stdout is not None:
                 dealer.stdout.close()
-    return matches * hands / seconds
+    played = matches * hands
+    user_s = after.children_user - before.children_user - sum(times.user for times in started)
+    system_s = after.children_system - before.children_system - sum(times.system for times in started)
+    ended, (busy_s, whole_s) = os.times(), _machine_s()
+    own_s = sum(ended[:4]) - sum(before[:4]) - sum(times.user + times.system for times in started)
+    others_s = busy_s - machine_before[0] - own_s
+    return _Sample(
+        played / (after.elapsed - before.elapsed),
+        user_s / played * 1e6,
+        system_s / played * 1e6,
+        max(0.0, others_s / (whole_s - machine_before[1])),
+    )
+
+
+def _machine_s() -> tuple[float, float]:
+    """Processor seconds of the whole machine since it was started: used, and used or idle."""
+    times = psutil.cpu_times()
+    whole = sum(times[:8])
+    return whole - times.idle - getattr(times, "iowait", 0.0), whole
 
 
 def _end(*processes: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:

@@ -35,12 +35,14 @@ def dealer(
         typer.Option(help="A client started as PLAYER GAME HOST PORT.", show_default="our random bot"),
     ] = None,
     matches: Annotated[str, typer.Option(help="Numbers of simultaneous matches, separated by commas.")] = "1,32",
+    game: Annotated[str, typer.Option(help="A game of two players.")] = "limit",
     hands: Annotated[int, typer.Option(min=1, help="Total number of hands, shared among the matches.")] = 19200,
     rounds: Annotated[int, typer.Option(min=1, help="Number of measurements of each dealer.")] = 5,
     as_json: _Json = False,
 ) -> None:
-    """Hands per second of two-player limit hold'em, ours and the reference dealer's, with the same clients."""
+    """Hands per second and processor time per hand, ours and the reference dealer's, with the same clients."""
     from dealer.bench.throughput import measure
+    from protocol import GameDefinitionError, find_game
 
     for path in (reference_dealer, reference_player):
         if path is not None and shutil.which(path) is None:
@@ -48,12 +50,19 @@ def dealer(
     counts = matches.split(",")
     if not all(count.strip().isdigit() and int(count) for count in counts):
         abort(f"--matches {matches}: give whole numbers, separated by commas")
+    try:
+        players = find_game(game)[1].num_players
+    except GameDefinitionError as error:
+        abort(str(error))
+    if players != 2:
+        abort(f"--game {game}: a game of two players is measured, not one of {players}")
     rows: list[Row] = []
     with _measuring():
         for count in map(int, counts):
             rows += measure(
                 reference_dealer=reference_dealer,
                 reference_player=reference_player,
+                game=game,
                 matches=count,
                 hands=max(1, hands // count),
                 rounds=rounds,
@@ -125,13 +134,22 @@ def _table(group: str, rows: Sequence[Row]) -> Table:
     table.add_column("who")
     for column in (f"median {rows[0].unit}", "lowest", "highest", "ours/theirs"):
         table.add_column(column, justify="right")
+    has_times = any(row.user_us is not None for row in rows)
+    if has_times:
+        for column in ("user µs", "system µs", "others busy"):
+            table.add_column(column, justify="right")
     has_notes = any(row.note for row in rows)
     if has_notes:
         table.add_column("note")
     for row in rows:
         figures = [f"{figure:,.3g}" if figure < 100 else f"{figure:,.0f}" for figure in _figures(row)]
         ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
-        table.add_row(row.who, *figures, ratio, *([row.note] if has_notes else []))
+        times = [
+            "" if row.user_us is None else f"{row.user_us:,.0f}",
+            "" if row.system_us is None else f"{row.system_us:,.0f}",
+            "" if row.others_share is None else f"{row.others_share:.0%}",
+        ]
+        table.add_row(row.who, *figures, ratio, *(times if has_times else []), *([row.note] if has_notes else []))
     return table
 
 

@@ -9,7 +9,6 @@ also covers naming the version. SIGTERM and SIGHUP end it as they end any progra
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -22,7 +21,7 @@ from dealer.record.writers import LogWriter, TransactionWriter
 from dealer.reference.options import EXTENSIONS, USAGE, Options, parse_hands, parse_options, parse_seed
 from dealer.reference.sentences import event_text, lonely_text
 from dealer.table.connections import Connections
-from dealer.table.loop import new_event_loop
+from dealer.table.loop import new_event_loop, spare_collector
 from engine import Game, GameError
 from logs import format_header, format_score_line, parse_transactions
 from logs.line_file import LineFile
@@ -176,7 +175,7 @@ def _write_header(header: str, log: LineFile | None) -> None:
 
 async def _play(match: Match, options: Options, write_header: Callable[[], None]) -> None:
     connections = Connections(match, host=options.host, coalesce_s=options.coalesce_s)
-    gc.freeze()  # What is there now stays to the end: the collector need not look at it again and again.
+    spare_collector()
     try:
         ports = connections.listen(options.ports)
     except ListenError as error:

@@ -76,7 +76,7 @@ def test_what_the_rules_refuse_leads_nowhere(action: Action) -> None:
 
 
 def test_a_way_is_remembered_node_by_node() -> None:
-    """A hand adds at most one node, so that hands which never come again leave little."""
+    """In no-limit games a hand adds at most one node, so that hands which never come again leave little."""
 
     def walk(size: int) -> list[BettingNode]:
         way = [first_node(NO_LIMIT)]

@@ -59,10 +59,25 @@ def test_start_up_times_as_json(arena: Arena) -> None:
         assert row["note"] == f"{row['rate_median'] / bare['rate_median']:.1f} times the bare interpreter"
 
 
+def test_hands_and_processor_time_of_the_dealer(arena_here: Arena) -> None:
+    options = ("--matches", "1", "--game", "kuhn", "--hands", "20", "--rounds", "1")
+    ran = arena_here("bench", "dealer", *options, "--json")
+    assert (ran.code, ran.err) == (0, "")
+    rows = json.loads(ran.out)
+    assert [row["who"] for row in rows] == ["ours, sent at once", "ours, coalesced 5 ms"]
+    for row in rows:
+        assert row["group"] == "dealer, kuhn, 1 match"
+        assert row["rate_median"] > 0
+        assert 0 <= row["others_share"] <= 1
+        assert row["system_us"] is not None
+        assert row["user_us"] is not None
+
+
 UNMEASURABLE = [
     (("dealer", "--reference-dealer", "no/such/dealer"), "'no/such/dealer' is not a program that can be started"),
     (("dealer", "--matches", "1,x"), "--matches 1,x: give whole numbers, separated by commas"),
     (("dealer", "--matches", "0"), "--matches 0: give whole numbers, separated by commas"),
+    (("dealer", "--game", "limit3"), "--game limit3: a game of two players is measured, not one of 3"),
 ]
 
 
