@@ -7,7 +7,8 @@
 
 and takes options behind a question mark: ``random?fold=0.1,call=0.5,raise=0.4``. The options are the parameters of the
 class's constructor: their names (without the underscore that keeps ``raise_`` from being a Python keyword), types and
-defaults are read off it, so they are written in one place only.
+defaults are read off it, so they are written in one place only. A parameter whose default is a dataclass stands for the
+fields of that dataclass.
 
 A distribution declares bots by entry points:
 
@@ -27,7 +28,7 @@ import sys
 from collections.abc import Callable, Mapping
 from itertools import count
 from types import ModuleType
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from bots.bot import Bot
 from bots.errors import SpecError, in_one_line
@@ -195,7 +196,7 @@ def make_bot(spec: str, seed: int | None = None, *, directory: str | None = None
     if seed is not None and any(option.name == "seed" for option in _options(found)):
         given.setdefault("seed", seed)
     try:
-        return found(**{_parameter(found, option): value for option, value in given.items()})
+        return found(**_arguments(found, given))
     except ValueError as error:
         raise SpecError(spec, str(error)) from error
     except Exception as error:
@@ -345,7 +346,7 @@ def _import_file(path: str) -> ModuleType:
 # ---- options
 
 
-def _parameters(bot: type[Bot]) -> dict[str, OptionValue]:
+def _parameters(bot: type[Bot]) -> dict[str, Any]:
     """The parameters of a constructor that can be given by name, and their defaults; None where there is none."""
     init = bot.__init__
     code = getattr(init, "__code__", None)
@@ -353,29 +354,44 @@ def _parameters(bot: type[Bot]) -> dict[str, OptionValue]:
         return {}
     names = code.co_varnames[1 : code.co_argcount]
     defaults: tuple[OptionValue, ...] = getattr(init, "__defaults__", None) or ()
-    by_name: dict[str, OptionValue] = dict.fromkeys(names)
+    by_name: dict[str, Any] = dict.fromkeys(names)
     by_name.update(zip(names[len(names) - len(defaults) :], defaults, strict=True))
     keywords = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
     return by_name | dict.fromkeys(keywords) | dict(getattr(init, "__kwdefaults__", None) or {})
 
 
-def _parameter(bot: type[Bot], option: str) -> str:
-    return option if option in _parameters(bot) else f"{option}_"
-
-
 def _options(bot: type[Bot]) -> tuple[OptionDescription, ...]:
-    names = {name: name.removesuffix("_") for name in _parameters(bot)}
-    return tuple(
-        OptionDescription(names[name], _type_of(bot, name, default).word, default, bot.option_help.get(names[name], ""))
-        for name, default in _parameters(bot).items()
-    )
+    annotations = getattr(bot.__init__, "__annotations__", {})
+    options = []
+    for name, default in _parameters(bot).items():
+        if fields := getattr(default, "__dataclass_fields__", None):
+            options += [
+                OptionDescription(
+                    one.name, _type_of(one.type).word, getattr(default, one.name), one.metadata.get("decides", "")
+                )
+                for one in fields.values()
+            ]
+        else:
+            option = name.removesuffix("_")
+            word = _type_of(annotations.get(name, type(default))).word
+            options.append(OptionDescription(option, word, default, bot.option_help.get(option, "")))
+    return tuple(options)
 
 
-def _type_of(bot: type[Bot], parameter: str, default: OptionValue) -> _Type:
-    """The type of an option: what its parameter is annotated with, else that of its default, else text."""
-    annotation = getattr(bot.__init__, "__annotations__", {}).get(parameter, type(default))
-    text = annotation.__name__ if isinstance(annotation, type) else str(annotation)
-    return _TYPES.get(text, _TYPES["str"])
+def _arguments(bot: type[Bot], given: Mapping[str, OptionValue]) -> dict[str, object]:
+    """The arguments of a constructor for these options."""
+    arguments: dict[str, object] = {}
+    for name, default in _parameters(bot).items():
+        if fields := getattr(default, "__dataclass_fields__", None):
+            arguments[name] = type(default)(**{one: given.get(one, getattr(default, one)) for one in fields})
+        elif name.removesuffix("_") in given:
+            arguments[name] = given[name.removesuffix("_")]
+    return arguments
+
+
+def _type_of(annotation: object) -> _Type:
+    """The type of an option that is annotated like this; text if it is none of ours."""
+    return _TYPES.get(annotation.__name__ if isinstance(annotation, type) else str(annotation), _TYPES["str"])
 
 
 def _list_options(name: str, valid: Mapping[str, OptionDescription]) -> str:

@@ -2,9 +2,8 @@
 
 printed    the tables of the work, as printed          kinds     hand and board -> column of a table
 tables     situation -> rule                           danger    board -> its threats
-cells      the contents of a cell                      opponent  betting -> row of a table
-style      what the work leaves open                   choice    the move of a cell with two
-sizes      move -> legal action
+cells      the contents of a cell                      choice    the move of a cell with two
+style      what the work leaves open                   bot       the rest: the opponent's last action, sizes, the player
 """
 
 from bots.rembrant.bot import RembrantBot

@@ -11,17 +11,15 @@ from bots.rembrant.cells import Move, Opponent
 from bots.rembrant.choice import chance_of_aggression
 from bots.rembrant.danger import Danger, read_danger
 from bots.rembrant.kinds import BELOW_STRAIGHTS, read_kind
-from bots.rembrant.opponent import read_opponent
-from bots.rembrant.sizes import action_of
 from bots.rembrant.style import Style
 from bots.rembrant.tables import STREETS, Rule, group_of, postflop_rule, preflop_rule
 from bots.view import View
-from engine import Action, Game
+from engine import CALL, FOLD, Action, ActionKind, Game, raise_to
 from engine.holdem import is_dealt_as_holdem
 from engine.starting_hands import starting_hand_name
 from protocol import format_action
 
-__all__ = ["RembrantBot"]
+__all__ = ["RembrantBot", "action_of", "read_opponent"]
 
 _DECK_CARDS: Final = 52
 _BETS: Final = (Opponent.RAISE, Opponent.RE_RAISE, Opponent.ALL_IN)
@@ -58,16 +56,13 @@ class RembrantBot(Bot):
         and keeps no model of its opponents. The work also mentions a hand's potential, but no table uses it.
 
     Source: G. Vohl, B. Bošković, J. Brest, "Poker program Rembrant", University of Maribor. The tables are the
-        work's. What it leaves open is decided here, with an option wherever another choice is as good: all sizes but
-        two, the meaning of the slashes, how hands made on the board count, which hands pay when a check is not free
-        (`complete`). Limits for calling raises are given in chips at blinds 1 and 2 and scale with the big blind. On a
-        board with four cards to a straight the work pays no bets, whatever its tables say; with
-        ``four_straight=slash`` the board only decides between the moves of a cell. Two cards of a suit are a danger
-        while cards are to come; ``river_danger=true`` follows the work literally, on the river too.
-        docs/gap-fillings.md lists all that is decided here.
+        work's. What it leaves open is decided here, in `bots.rembrant.style.Style` wherever another choice is as good:
+        all sizes but two, the meaning of the slashes, how hands made on the board count, which hands pay when a check
+        is not free. Limits for calling raises are given in chips at blinds 1 and 2 and scale with the big blind.
+        docs/gap-fillings.md lists all of it.
 
     Other games: in limit games every raise and all-in is the fixed raise. With more than two players the
-        opponent is whoever made the last bet or raise of the round (`bots.rembrant.opponent`). Games other
+        opponent is whoever made the last bet or raise of the round (`read_opponent`). Games other
         than hold'em are refused.
 
     Strength: the tables are made for two players, no-limit, 200 big blinds, stacks reset after every hand: there
@@ -78,48 +73,13 @@ class RembrantBot(Bot):
     """
 
     option_help: ClassVar[Mapping[str, str]] = {
-        **Style.decisions(),
         "explain": "whether to send a comment with the situation and its rule before each action",
         "seed": "where the draws of the probabilistic reading start; random by default",
     }
 
-    def __init__(
-        self,
-        *,
-        reading: str = _DEFAULTS.reading,
-        chance: float = _DEFAULTS.chance,
-        chance_danger: float = _DEFAULTS.chance_danger,
-        chance_dry: float = _DEFAULTS.chance_dry,
-        river_danger: bool = _DEFAULTS.river_danger,
-        four_straight: str = _DEFAULTS.four_straight,
-        complete: int = _DEFAULTS.complete,
-        open_bb: float = _DEFAULTS.open_bb,
-        reraise_times: float = _DEFAULTS.reraise_times,
-        bet_pot: float = _DEFAULTS.bet_pot,
-        bet_pot_danger: float = _DEFAULTS.bet_pot_danger,
-        raise_times: float = _DEFAULTS.raise_times,
-        explain: bool = False,
-        seed: int | None = None,
-    ) -> None:
-        """Set the options; `option_help` says what each decides.
-
-        Raises:
-            ValueError: a value is out of range.
-        """
-        self._style = Style(
-            reading=reading,
-            chance=chance,
-            chance_danger=chance_danger,
-            chance_dry=chance_dry,
-            river_danger=river_danger,
-            four_straight=four_straight,
-            complete=complete,
-            open_bb=open_bb,
-            reraise_times=reraise_times,
-            bet_pot=bet_pot,
-            bet_pot_danger=bet_pot_danger,
-            raise_times=raise_times,
-        )
+    def __init__(self, style: Style = _DEFAULTS, *, explain: bool = False, seed: int | None = None) -> None:
+        """Set what the work leaves open."""
+        self._style = style
         self._explains = explain
         self._seed = random.getrandbits(64) if seed is None else seed
         self._game: Game | None = None
@@ -233,3 +193,49 @@ def _explain_cell(view: View, decision: _Decision) -> str:
     if decision.chance not in (0.0, 1.0):
         return f"{cell.text} ({cell.aggressive.word} {decision.chance:.0%})"
     return cell.text
+
+
+def read_opponent(view: View) -> Opponent:
+    """The opponent's last action in this round, as the tables ask for it.
+
+    With two players there is one opponent. With more, the action that has to be answered counts: the last bet or raise
+    of this round, by any player; without one, whether anybody has acted in it.
+
+    The first bet or raise of a round is a raise, every further one a re-raise; blinds are neither. With two players
+    this is the same as asking whether the bot has raised before. Either is all-in if it takes the raiser's whole stack
+    or all the bot has left.
+    """
+    actions = view.round_actions
+    raisers = [position for position, action in actions if action.kind is ActionKind.RAISE]
+    if not raisers:
+        return Opponent.CHECK_OR_CALL if any(a.kind is ActionKind.CALL for _, a in actions) else Opponent.NONE
+    if not view.stacks_left[raisers[-1]] or view.to_call == view.stack_left:
+        return Opponent.ALL_IN
+    return Opponent.RAISE if len(raisers) == 1 else Opponent.RE_RAISE
+
+
+def action_of(move: Move, view: View, danger: Danger | None, style: Style) -> Action:
+    """The legal action for a move; all sizes are totals that the round's bet is raised to.
+
+    An illegal size becomes the nearest legal one, and a raise where none is allowed a call; in a limit game every
+    raise, all-in included, has the fixed size.
+
+    Args:
+        move: the move of the rule.
+        view: the situation.
+        danger: of the board; None before the flop.
+        style: the sizes.
+    """
+    if move is Move.FOLD:
+        return view.nearest_legal(FOLD)
+    if move in (Move.CHECK, Move.CALL):
+        return CALL
+    if move is Move.ALL_IN:
+        return view.all_in()
+    if danger is None:
+        total = style.open_bb * view.big_blind if move is Move.RAISE else style.reraise_times * view.betting.max_spent
+        return view.nearest_legal(raise_to(int(total)))
+    if move is Move.RAISE:
+        is_large = danger.invites_draws(on_river=style.river_danger)
+        return view.raise_by_pot(style.bet_pot_danger if is_large else style.bet_pot)
+    return view.nearest_legal(raise_to(view.to_hand_total(int(style.raise_times * max(view.street_spent)))))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 __all__ = ["DETERMINISTIC", "PROBABILISTIC", "Style"]
@@ -27,7 +26,7 @@ def _option(default: _Value, decides: str) -> _Value:
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How to play where the work is silent; `decisions` says what each field decides.
+    """How to play where the work is silent; the metadata of each field say what it decides.
 
     Raises:
         ValueError: a value is out of range; the sentence names it.
@@ -63,11 +62,6 @@ class Style:
     bet_pot: float = _option(0.667, "a bet after the flop, as a fraction of the pot")
     bet_pot_danger: float = _option(1.0, "like bet_pot, on a board that invites draws")
     raise_times: float = _option(3.5, "a re-raise after the flop, as a multiple of the opponent's bet or raise")
-
-    @classmethod
-    def decisions(cls) -> Mapping[str, str]:
-        """What each field decides."""
-        return {one.name: one.metadata["decides"] for one in fields(cls)}
 
     def __post_init__(self) -> None:
         _require("reading", self.reading, (DETERMINISTIC, PROBABILISTIC))

@@ -5,11 +5,14 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from bots.bot import Bot
 from bots.legality import require_legal
+from bots.rembrant import RembrantBot
+from bots.rembrant.style import Style
 from bots.view import View
 from engine import Action, ActionKind, Hand, deal_hand, deals
 from protocol import find_game, shipped_games
@@ -18,6 +21,11 @@ BotMaker = Callable[[int], Bot]
 ViewOf = Callable[[str, str], View]
 HOLDEM = [name for name in shipped_games() if name.startswith("holdem")]
 NOT_HOLDEM = [name for name in shipped_games() if not name.startswith("holdem")]
+
+
+def rembrant(*, explain: bool = False, seed: int | None = None, **style: Any) -> RembrantBot:
+    """The bot with this style."""
+    return RembrantBot(Style(**style), explain=explain, seed=seed)
 
 
 def assert_plays(bot: Bot, view: View, action: Action) -> None:

@@ -17,7 +17,7 @@ from bots.testing import MockDealer, check
 from bots.view import View
 from engine import CALL, FOLD, RAISE, Action, Deal, Hand, deal_hand, parse_cards, raise_to
 from protocol import find_game
-from tests.bots.playing import HOLDEM, BotMaker, ViewOf, comment_of, play_legally, play_random_casts
+from tests.bots.playing import HOLDEM, BotMaker, ViewOf, comment_of, play_legally, play_random_casts, rembrant
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ from tests.bots.playing import HOLDEM, BotMaker, ViewOf, comment_of, play_legall
 )
 def test_sizes(view_of: ViewOf, options: dict[str, float], state: str, action: Action) -> None:
     view = view_of("nolimit", state)
-    assert RembrantBot(**options).act(view) == action  # type: ignore[arg-type]
+    assert rembrant(**options).act(view) == action
     assert require_legal(action, view) == action
 
 
@@ -68,7 +68,7 @@ def test_sizes(view_of: ViewOf, options: dict[str, float], state: str, action: A
 )
 def test_a_check_that_is_not_free(view_of: ViewOf, game: str, state: str, actions: tuple[Action, ...]) -> None:
     view = view_of(game, state)
-    assert tuple(RembrantBot(complete=group).act(view) for group in (7, 8, 9)) == actions
+    assert tuple(rembrant(complete=group).act(view) for group in (7, 8, 9)) == actions
 
 
 @pytest.mark.parametrize(
@@ -86,16 +86,16 @@ def test_a_check_that_is_not_free(view_of: ViewOf, game: str, state: str, action
 )
 def test_limit_games_have_one_size(view_of: ViewOf, state: str, action: Action) -> None:
     view = view_of("limit", state)
-    assert RembrantBot().act(view) == action
+    assert rembrant().act(view) == action
     assert require_legal(action, view) == action
 
 
 def test_four_to_a_straight_before_the_tables(view_of: ViewOf) -> None:
     def act(hole: str, betting: str, four_straight: str) -> Action:
         state = f"MATCHSTATE:1:0:cc/cc/{betting}:|{hole}/9c8d7h/5s"
-        action = RembrantBot(four_straight=four_straight).act(view_of("nolimit", state))
+        action = rembrant(four_straight=four_straight).act(view_of("nolimit", state))
         if four_straight == "fold":
-            assert RembrantBot().act(view_of("nolimit", state)) == action, "the work's own words are the default"
+            assert rembrant().act(view_of("nolimit", state)) == action, "the work's own words are the default"
         return action
 
     assert act("9h9s", "r400", "slash") == raise_to(100 + 1050), "a set re-raises"
@@ -113,12 +113,12 @@ def test_the_limits_of_groups_scale(view_of: ViewOf) -> None:
     for total, action in ((20, CALL), (21, FOLD)):
         hand = Hand(game, deal)
         hand.apply(raise_to(total))
-        assert RembrantBot().act(View.from_hand(hand, hand.acting_position)) == action
+        assert rembrant().act(View.from_hand(hand, hand.acting_position)) == action
 
 
 def test_explanations(view_of: ViewOf) -> None:
     def say(state: str, **options: Any) -> str:
-        return comment_of(RembrantBot(explain=True, **options), view_of("nolimit", state))
+        return comment_of(rembrant(explain=True, **options), view_of("nolimit", state))
 
     assert say("MATCHSTATE:1:0::|Ah5s") == (
         "# preflop Ah5s: A5o, group 8; opponent: other; table 9: check (which costs 50) -> call, c\r\n"
@@ -138,7 +138,7 @@ def test_explanations(view_of: ViewOf) -> None:
 
 def test_the_explanation_of_a_bet_not_paid(view_of: ViewOf) -> None:
     view = view_of("nolimit", "MATCHSTATE:1:0:cc/cc/r400:|9h9s/9c8d7h/5s")
-    assert comment_of(RembrantBot(explain=True), view) == (
+    assert comment_of(rembrant(explain=True), view) == (
         "# turn 9h9s on 9c8d7h5s: trips, set; board: four to a straight, three in a row; opponent: raise; "
         "table 14: re-raise (four to a straight) -> fold, f\r\n"
     )
@@ -146,21 +146,21 @@ def test_the_explanation_of_a_bet_not_paid(view_of: ViewOf) -> None:
 
 def test_silent_unless_asked(view_of: ViewOf) -> None:
     view = view_of("nolimit", "MATCHSTATE:1:0::|Ah5s")
-    RembrantBot().act(view)
+    rembrant().act(view)
     assert view.comments == []
 
 
 def test_comments_reach_the_dealer_before_the_reply() -> None:
     script = MockDealer("nolimit").ask("MATCHSTATE:1:0::|AhAs", "r400").tell("MATCHSTATE:1:0:r400f:|AhAs")
-    check(RembrantBot(explain=True), script)
+    check(rembrant(explain=True), script)
     assert script.comments == [b"# preflop AhAs: AA, group 1; opponent: other; table 2: raise -> raise, r400\r\n"]
 
 
 BOTS: list[BotMaker] = [
-    lambda seed: RembrantBot(explain=True),
-    lambda seed: RembrantBot(explain=True, reading="probabilistic", seed=seed),
-    lambda seed: RembrantBot(explain=True, river_danger=True, four_straight="fold", complete=9, raise_times=0.01),
-    lambda seed: RembrantBot(explain=True, open_bb=1e6, bet_pot=1e6, bet_pot_danger=1e-6, reraise_times=1e6),
+    lambda seed: rembrant(explain=True),
+    lambda seed: rembrant(explain=True, reading="probabilistic", seed=seed),
+    lambda seed: rembrant(explain=True, river_danger=True, four_straight="fold", complete=9, raise_times=0.01),
+    lambda seed: rembrant(explain=True, open_bb=1e6, bet_pot=1e6, bet_pot_danger=1e-6, reraise_times=1e6),
     lambda seed: RandomBot(seed=seed),
     lambda seed: RandomBot(fold=0.02, call=0.9, raise_=0.08, seed=seed),
     lambda seed: ConstantBot(action="raise", size="0.5"),
@@ -181,7 +181,7 @@ def test_the_games_are_all_tried() -> None:
 
 @pytest.mark.parametrize("players", [4, 5, 7, 8, 9])
 def test_other_numbers_of_players(players: int) -> None:
-    play_legally(players, lambda seat: RembrantBot(reading="probabilistic", seed=seat), hands=100)
+    play_legally(players, lambda seat: rembrant(reading="probabilistic", seed=seat), hands=100)
 
 
 def actions_of(bot: RembrantBot, numbers: range) -> dict[int, list[Action]]:
@@ -203,25 +203,25 @@ def actions_of(bot: RembrantBot, numbers: range) -> dict[int, list[Action]]:
 
 def test_draws_follow_from_seed_hand_and_state() -> None:
     """Cut anywhere, played backwards, asked twice: the same hands."""
-    whole = actions_of(RembrantBot(reading="probabilistic", seed=3), range(300))
-    late = actions_of(RembrantBot(reading="probabilistic", seed=3), range(150, 300))
-    backwards = actions_of(RembrantBot(reading="probabilistic", seed=3), range(299, -1, -1))
+    whole = actions_of(rembrant(reading="probabilistic", seed=3), range(300))
+    late = actions_of(rembrant(reading="probabilistic", seed=3), range(150, 300))
+    backwards = actions_of(rembrant(reading="probabilistic", seed=3), range(299, -1, -1))
     assert {number: whole[number] for number in late} == late
     assert backwards == whole
-    assert actions_of(RembrantBot(reading="probabilistic", seed=4), range(300)) != whole
+    assert actions_of(rembrant(reading="probabilistic", seed=4), range(300)) != whole
 
 
 def test_without_a_seed_draws_differ_between_bots() -> None:
-    runs = [actions_of(RembrantBot(reading="probabilistic"), range(200)) for _ in range(2)]
+    runs = [actions_of(rembrant(reading="probabilistic"), range(200)) for _ in range(2)]
     assert runs[0] != runs[1]
 
 
 def test_the_deterministic_reading_draws_nothing() -> None:
-    assert actions_of(RembrantBot(seed=1), range(100)) == actions_of(RembrantBot(seed=2), range(100))
+    assert actions_of(rembrant(seed=1), range(100)) == actions_of(rembrant(seed=2), range(100))
 
 
 def test_draws_have_the_chances_of_the_policy(view_of: ViewOf) -> None:
-    bot = RembrantBot(reading="probabilistic", seed=1)
+    bot = rembrant(reading="probabilistic", seed=1)
     counts: Counter[Action] = Counter()
     for number in range(4000):
         view = view_of("nolimit", f"MATCHSTATE:1:{number}:r300c/c:|AhKs/Kc8c3d")
@@ -233,7 +233,7 @@ def test_draws_have_the_chances_of_the_policy(view_of: ViewOf) -> None:
 
 def test_policies_join_equal_actions(view_of: ViewOf) -> None:
     """A raise that is not allowed is a call: both moves of call/all-in are then one action."""
-    bot = RembrantBot(reading="probabilistic", seed=1)
+    bot = rembrant(reading="probabilistic", seed=1)
     assert bot.policy(view_of("limit", "MATCHSTATE:0:0:rc/rrrr:KhKs|/Kc8c3d")) == {CALL: 1.0}
 
 
@@ -241,13 +241,13 @@ def test_a_short_deck_is_refused() -> None:
     game = replace(find_game("nolimit")[1], num_ranks=9)
     hand = Hand(game, deal_hand(game, 1, 0))
     with pytest.raises(BotsError, match="a deck of 52"):
-        RembrantBot().act(View.from_hand(hand, hand.acting_position))
+        rembrant().act(View.from_hand(hand, hand.acting_position))
 
 
 def test_a_shorter_game_of_holdem_is_played() -> None:
     full = find_game("nolimit")[1]
     game = replace(full, num_rounds=2, num_board_cards=(0, 3), first_players=(1, 0), max_raises=full.max_raises[:2])
-    bot = RembrantBot(explain=True)
+    bot = rembrant(explain=True)
     for number in range(50):
         hand = Hand(game, deal_hand(game, 1, number))
         while not hand.finished:

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from bots.rembrant.bot import read_opponent
 from bots.rembrant.cells import Opponent
-from bots.rembrant.opponent import read_opponent
 from bots.view import View
 from engine import CALL, Action, Hand, deal_hand, raise_to
 from protocol import find_game

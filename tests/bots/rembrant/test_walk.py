@@ -23,6 +23,7 @@ from bots.rembrant.kinds import Kind, read_kind
 from bots.view import View
 from engine import CALL, FOLD, Action, format_cards, raise_to
 from engine.cards import RANKS
+from tests.bots.playing import rembrant
 from tests.bots.rembrant import naive
 
 ViewOf = Callable[[str, str], View]
@@ -58,7 +59,7 @@ def hole_cards_of(hand: str) -> str:
 
 @pytest.mark.parametrize("group", sorted(WORK["groups"]))
 def test_every_cell_before_the_flop(view_of: ViewOf, group: str) -> None:
-    bot = RembrantBot(explain=True)
+    bot = rembrant(explain=True)
     lines = WORK["preflop"][group]
     for hand in WORK["groups"][group]:
         for line, betting, position, highest in situations_before_the_flop(lines):
@@ -147,7 +148,7 @@ AFTER_THE_FLOP = {
 @pytest.mark.parametrize("four_straight", ["fold", "slash"])
 @pytest.mark.parametrize("kind", [kind.name.lower() for kind in Kind])
 def test_every_cell_after_the_flop(view_of: ViewOf, kind: str, four_straight: str) -> None:
-    bot = RembrantBot(explain=True, four_straight=four_straight)
+    bot = rembrant(explain=True, four_straight=four_straight)
     number = next(number for word, number in TABLES.items() if word in kind)
     both_moves: dict[tuple[str, str], set[bool]] = defaultdict(set)
     for street, line in product(STREETS, LINES):
