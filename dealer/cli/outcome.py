@@ -46,7 +46,7 @@ def _players(result: ContestResult) -> Table:
     for player in sorted(result.players, key=lambda player: -player.chips):
         table.add_row(
             player.name,
-            "-" if player.mbb_per_game is None else f"{player.mbb_per_game:+,.1f}",
+            "-" if player.mbb_per_game is None else f"{player.mbb_per_game:+z,.1f}",
             "too few" if player.half_width_95 is None else f"{player.half_width_95:,.1f}",
             f"{player.chips:+,.10g}",
             f"{result.hands_counted:,}",

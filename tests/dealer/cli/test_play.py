@@ -43,6 +43,13 @@ def test_a_quiet_match_is_one_line(arena: Arena) -> None:
     assert line.endswith(".")
 
 
+def test_nobody_has_won_less_than_nothing(arena: Arena) -> None:
+    """After these hands both are level, and the mean of one is a hair below zero by rounding."""
+    level = ("play", "nolimit", "calling", "calling", "-n", "20", "--no-duplicate", "--seed", "1097356067")
+    rows = [line.split() for line in arena(*level, "--in-process").out.splitlines() if "calling" in line][:2]
+    assert [row[1] for row in rows] == ["+0.0", "+0.0"]
+
+
 def test_json_is_json_and_nothing_else(arena: Arena, tmp_path: Path) -> None:
     ran = arena(
         "play", "kuhn", "calling", "raising", "-n", "10", "--seed", "7", "--in-process", "--json", "--out", "x/y"
