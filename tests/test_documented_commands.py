@@ -266,7 +266,8 @@ def _mentioned(document: Path) -> Iterator[str]:
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
 def test_commands_and_options_exist(document: Path) -> None:
     """Those that stand in a sentence or in a usage are not run, but nothing is named that does not exist."""
-    commands = [line.split()[0] for line in re.findall(r"^│ (\w.*)│$", _help(), re.MULTILINE)]
+    commands = re.findall(r"^ {1,4}(\w+)  +\w", _help().partition("Commands\n")[2], re.MULTILINE)
+    assert "play" in commands
     anywhere = {option for name in commands for option in _options_of("arena", name)} | _options_of("acpc-dealer")
     for name in ("dealer", "evaluator", "export", "startup"):
         anywhere |= _options_of("arena", "bench", name)

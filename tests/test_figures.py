@@ -41,15 +41,3 @@ def test_what_the_first_command_prints(tmp_path: Path) -> None:
     for player in result.players:
         row = f"{player.name} {player.mbb_per_game:+,.1f} {player.half_width_95:,.1f} {player.chips:+,.0f} 6,000 0"
         assert row in re.sub(" +", " ", README)
-
-
-def test_the_readme_has_the_means_of_the_strength_tables() -> None:
-    tables = re.split(r"^## ", (ROOT / "docs" / "strength.md").read_text("utf-8"), flags=re.MULTILINE)[1:3]
-    means = [
-        {cells[0]: cells[-1] for cells in map(_columns, re.findall(r"^\| \w.*$", table, re.MULTILINE))}
-        for table in tables
-    ]
-    rows = [_columns(row) for row in re.findall(r"^\| `\w+` \|.*$", README, re.MULTILINE)]
-    assert len(rows) >= 3
-    for name, _, *shown in rows:
-        assert shown == [table[name.strip("`")] for table in means]
