@@ -176,7 +176,7 @@ class Examination:
     def _play(self, visit: Visit, situations: Sequence[Situation]) -> Situation | None:
         """Use one connection; returns the situation in which the bot dropped out, or None."""
         setup = self._setup
-        dialogue = Dialogue(visit.wire, setup, self.findings, self._on_line)
+        dialogue = Dialogue(visit, setup, self.findings, self._on_line)
         hands: dict[str, int] = {}
         try:
             self._begin(HANDSHAKE)
@@ -228,7 +228,7 @@ class Examination:
             self._find_exit_code(dialogue, how, breaks_off=breaks_off)
 
     def _find_lingering(self, dialogue: Dialogue, how: Exit, *, has_closed: bool) -> None:
-        what = "has closed as well, but has not ended" if has_closed else "has neither closed nor ended"
+        what = "has not ended, although it has closed as well" if has_closed else "has neither closed nor ended"
         wrong = f"the dealer has closed, but after {self._setup.timeout_s:g} s the bot {what}"
         advice = "Take a read that returns nothing for the end of the match: close, and end the program."
         problem = Problem(Kind.LINGERS, 0, wrong, "the bot ends by itself", advice)

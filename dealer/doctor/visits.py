@@ -6,6 +6,7 @@ bot that connects twice is not taken for the next one; a client that somebody el
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import time
 from collections.abc import Callable
@@ -54,12 +55,8 @@ class Absence(NamedTuple):
     waited_s: float
 
 
-class Visit(Protocol):
+class Visit(Wire, Protocol):
     """One connection of the bot."""
-
-    @property
-    def wire(self) -> Wire:
-        """The connection itself."""
 
     def hang_up(self) -> None:
         """Close the dealer's side; what the bot still sends can be read."""
@@ -87,31 +84,30 @@ class Host(Protocol):
         """
 
 
-class SocketWire:
-    """A wire over TCP."""
+@dataclass(slots=True)
+class _SocketVisit:
+    """A connection over TCP to a bot that is our process, or somebody else's."""
 
-    def __init__(self, connection: socket.socket) -> None:
-        self._connection = connection
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._takes_no_more = False
+    connection: socket.socket
+    process: BotProcess | None
+    takes_no_more: bool = False
 
     def send(self, data: bytes) -> None:
-        """Send bytes; a bot that has gone, or reads nothing, is noticed while its answer is awaited."""
-        if self._takes_no_more:
+        if self.takes_no_more:
             return
-        self._connection.settimeout(_SEND_TIMEOUT_S)
+        self.connection.settimeout(_SEND_TIMEOUT_S)
         try:
-            self._connection.sendall(data)
+            self.connection.sendall(data)
         except OSError:
-            self._takes_no_more = True
+            # A bot that has gone, or reads nothing, is noticed while its answer is awaited.
+            self.takes_no_more = True
 
     def receive(self, deadline_s: float) -> bytes | None:
-        """Received bytes, empty at the end, None when the deadline passes."""
         while True:
             left_s = deadline_s - self.now_s()
-            self._connection.settimeout(max(0.0, min(_POLL_S, left_s)))
+            self.connection.settimeout(max(0.0, min(_POLL_S, left_s)))
             try:
-                return self._connection.recv(_RECEIVE_BYTES)
+                return self.connection.recv(_RECEIVE_BYTES)
             except (TimeoutError, BlockingIOError):
                 if left_s <= 0:
                     return None
@@ -119,40 +115,20 @@ class SocketWire:
                 return b""
 
     def pause(self, seconds: float) -> None:
-        """Let time pass."""
         time.sleep(seconds)
 
     def now_s(self) -> float:
-        """The monotonic clock."""
         return time.monotonic()
 
     def hang_up(self) -> None:
-        """Send no more."""
-        try:
-            self._connection.shutdown(socket.SHUT_WR)
-        except OSError:
-            return
-
-    def close(self) -> None:
-        """Close."""
-        self._connection.close()
-
-
-@dataclass(frozen=True, slots=True)
-class _SocketVisit:
-    """A connection over TCP to a bot that is our process, or somebody else's."""
-
-    wire: SocketWire
-    process: BotProcess | None
-
-    def hang_up(self) -> None:
-        self.wire.hang_up()
+        with contextlib.suppress(OSError):
+            self.connection.shutdown(socket.SHUT_WR)
 
     def wait_for_exit(self, timeout_s: float) -> Exit:
         return _exit_of(self.process, timeout_s)
 
     def close(self) -> None:
-        self.wire.close()
+        self.connection.close()
         if self.process is not None:
             self.process.stop()
 
@@ -222,7 +198,8 @@ class BotHost:
             if process is not None:
                 process.stop()
             return connection
-        visit = _SocketVisit(SocketWire(connection), process)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        visit = _SocketVisit(connection, process)
         self._visits.append(visit)
         return visit
 

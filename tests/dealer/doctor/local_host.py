@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from dealer.doctor.examination import Examination
-from dealer.doctor.inbox import Wire
 from dealer.doctor.situations import SITUATIONS, ExaminationSetup, Situation
 from dealer.doctor.visits import Absence, Exit
 from engine import Game
@@ -36,10 +35,6 @@ class LocalVisit:
         self._waiting = b""
         self._exit: Exit | None = None
         self._let(bot.open)
-
-    @property
-    def wire(self) -> Wire:
-        return self
 
     def _let(self, speak: Callable[[], bytes | None]) -> None:
         if self._exit is not None:
