@@ -40,7 +40,20 @@ def test_a_node_says_what_its_state_says(game: Game, seed: int) -> None:
 
 TAILS = st.one_of(
     st.sampled_from(
-        [b":c\r\n", b":f\n", b":r300\r\n", b":r 300\n", b":r3e2\n", b":r\n", b":c\0x\n", b":call\n", b"c\n"]
+        [
+            b":c\r\n",
+            b":f\n",
+            b":r300\r\n",
+            b":r 300\n",
+            b":r3e2\n",
+            b":r411x\n",
+            b":r411_\n",
+            b":r411 \n",
+            b":r\n",
+            b":c\0x\n",
+            b":call\n",
+            b"c\n",
+        ]
     ),
     st.binary(max_size=30),
     st.binary(max_size=8).map(lambda text: b":r" + text + b"\n"),
