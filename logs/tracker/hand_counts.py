@@ -34,7 +34,7 @@ from logs.estimation import Bounds, score_bounds
 from logs.record import HandRecord
 from logs.tracker.all_in import AllInExpectations
 from logs.tracker.hand_facts import WIDTH, BettingFacts
-from logs.tracker.player_counts import AnswerCounts, PlayerCounts, PlayerCurve, Sums
+from logs.tracker.player_counts import AnswerCounts, PlayerCounts, PlayerCurve, Sums, winnings
 from logs.tracker.positions import is_holdem
 
 __all__ = ["MOST_BIG_POTS", "BigPot", "GameCounts", "HandCounts", "widest"]
@@ -407,11 +407,8 @@ class HandCounts:
 
     def sums(self, name: str) -> Sums:
         """The winnings of a player over all its hands."""
-        found = Sums()
-        for game, player in self.by_game(name):
-            for position in player.positions:
-                found = found.plus(position.sums(game.game.big_blind))
-        return found.with_pairs(self._curves[name].pairs)
+        positions = [(game.game.big_blind, seat) for game, player in self.by_game(name) for seat in player.positions]
+        return winnings(positions, self._curves[name].pairs)
 
     def curve(self, name: str) -> list[Sums]:
         """How a player's winnings grew, to the last hand."""

@@ -194,21 +194,27 @@ def _count_later_streets(steps: list[Step], betting: BettingState, aggressor: in
         bettor, bets = -1, 0
         checkers: set[int] = set()
         is_behind_aggressor = False
-        for step, may_raise in zip(of_round, betting.raise_chances(round_), strict=True):
+        # Whoever has a turn before the first bet may bet; after it the cap, or all-in players, may forbid a raise.
+        may_bet = betting.game.max_raises[round_] > 0
+        may_raise: list[bool] = []
+        for number, step in enumerate(of_round):
             position, move = step.position, step.move
             is_raise = move >= _BET
             noted = []
             if not bets:
-                if may_raise and position == aggressor and round_ < 3:
+                if may_bet and position == aggressor and round_ < 3:
                     noted.append((_C_BET if round_ == 1 else _TURN_C_BET, is_raise))
-                elif may_raise and round_ == 1 and aggressor >= 0 and not is_behind_aggressor:
+                elif may_bet and round_ == 1 and aggressor >= 0 and not is_behind_aggressor:
                     noted.append((_DONK_BET, is_raise))
             elif bets == 1 and bettor == aggressor and round_ < 3:
                 noted.append((_FOLD_TO_C_BET if round_ == 1 else _FOLD_TO_TURN_C_BET, move == _FOLD))
-            if bets and may_raise and position in checkers:
-                noted.append((_CHECK_RAISE, is_raise))
-                checkers.remove(position)
-            _note(increments, position, noted)
+            if bets and position in checkers:
+                may_raise = may_raise or betting.raise_chances(round_)
+                if may_raise[number]:
+                    noted.append((_CHECK_RAISE, is_raise))
+                    checkers.remove(position)
+            if noted:
+                _note(increments, position, noted)
             is_behind_aggressor |= position == aggressor
             if is_raise:
                 bettor, bets = (position, 1) if not bets else (bettor, bets + 1)

@@ -5,6 +5,7 @@ All of them can be added up (`merge`), and nothing is divided here.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from operator import add
 from typing import Any, Final, NamedTuple
@@ -15,8 +16,20 @@ from logs.estimation import Moments
 from logs.tracker.hand_facts import WIDTH
 from logs.tracker.positions import is_holdem
 
-__all__ = ["MOST_POINTS", "AnswerCounts", "CardCounts", "DealMoments", "Pairs", "PlayerCounts", "PlayerCurve"]
-__all__ += ["PositionCounts", "Sums"]
+__all__ = [
+    "MOST_POINTS",
+    "NO_PAIRS",
+    "AnswerCounts",
+    "CardCounts",
+    "DealMoments",
+    "Pairs",
+    "PlayerCounts",
+    "PlayerCurve",
+    "PositionCounts",
+    "Sums",
+    "added_pairs",
+    "winnings",
+]
 
 MOST_POINTS: Final = 1000
 
@@ -117,10 +130,6 @@ class Sums(NamedTuple):
         """The sums after these hands and then others."""
         return Sums(self.all.plus(other.all), self.adjusted.plus(other.adjusted), self.showdown + other.showdown)
 
-    def with_pairs(self, pairs: tuple[Pairs, Pairs]) -> Sums:
-        """The sums with other pairs of hands: of winnings, and of winnings with all-in hands at their expectation."""
-        return Sums(DealMoments(self.all.hands, pairs[0]), DealMoments(self.adjusted.hands, pairs[1]), self.showdown)
-
 
 NO_PAIRS: Final = Pairs(), Pairs()
 
@@ -198,16 +207,25 @@ class PositionCounts:
         _merge_fields(self, other)
         self.row, self.pairs = row, pairs
 
-    def sums(self, blind: int) -> Sums:
-        """The winnings in big blinds.
 
-        Args:
-            blind: the big blind, in chips.
-        """
-        chips = Moments(self.hands, self.net, self.squares)
-        adjusted = Moments(self.hands, self.net - self.luck, self.squares - self.luck_squares)
-        all_, expected = DealMoments(chips.times(1 / blind)), DealMoments(adjusted.times(1 / blind))
-        return Sums(all_, expected, self.showdown_net / blind).with_pairs(self.pairs)
+def winnings(parts: Iterable[tuple[int, PositionCounts]], pairs: tuple[Pairs, Pairs]) -> Sums:
+    """The winnings over some positions of some games.
+
+    Args:
+        parts: the big blind of each game in chips, and the counters.
+        pairs: of all these hands.
+    """
+    hands, net, squares, expected, expected_squares, showdown = 0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for blind, seat in parts:
+        area = blind * blind
+        hands += seat.hands
+        net += seat.net / blind
+        squares += seat.squares / area
+        expected += (seat.net - seat.luck) / blind
+        expected_squares += (seat.squares - seat.luck_squares) / area
+        showdown += seat.showdown_net / blind
+    adjusted = Moments(hands, expected, expected_squares)
+    return Sums(DealMoments(Moments(hands, net, squares), pairs[0]), DealMoments(adjusted, pairs[1]), showdown)
 
 
 class PlayerCounts:

@@ -65,19 +65,27 @@ class PlayClass:
     after: str
 
 
-CLASSES: Final = (
-    PlayClass("fish", "pez", "loose", "passive", "passive"),
-    PlayClass("telephone", "teléfono", "semi-loose", "passive", "passive"),
-    PlayClass("dice", "dado", "loose", "aggressive", "passive"),
-    PlayClass("maniac", "maníaco", "loose", "aggressive", "aggressive"),
-    PlayClass("mouse", "ratón", "tight", "passive", "passive"),
-    PlayClass("elephant", "elefante", "loose", "passive", "aggressive"),
-    PlayClass("bomb", "bomba", "semi-loose", "aggressive", "passive"),
-    PlayClass("rock", "roca", "tight", "passive", "aggressive"),
-    PlayClass("sad", "triste", "semi-loose", "passive", "aggressive"),
-    PlayClass("cheerful", "alegre", "semi-loose", "aggressive", "aggressive"),
-    PlayClass("dangerous", "peligroso", "tight", "aggressive", "passive"),
-    PlayClass("shark", "tiburón", "tight", "aggressive", "aggressive"),
+_WAYS: Final = tuple((before, after) for before in ("passive", "aggressive") for after in ("passive", "aggressive"))
+_NAMES: Final = {
+    "loose": (("fish", "pez"), ("elephant", "elefante"), ("dice", "dado"), ("maniac", "maníaco")),
+    "semi-loose": (("telephone", "teléfono"), ("sad", "triste"), ("bomb", "bomba"), ("cheerful", "alegre")),
+    "tight": (("mouse", "ratón"), ("rock", "roca"), ("dangerous", "peligroso"), ("shark", "tiburón")),
+}
+"""English and in the source, by looseness, then in the order of `_WAYS`: before the flop, after it."""
+_ORDER: Final = (
+    *("fish", "telephone", "dice", "maniac", "mouse", "elephant"),
+    *("bomb", "rock", "sad", "cheerful", "dangerous", "shark"),
+)
+
+CLASSES: Final = tuple(
+    sorted(
+        (
+            PlayClass(*names, looseness, *ways)
+            for looseness, row in _NAMES.items()
+            for names, ways in zip(row, _WAYS, strict=True)
+        ),
+        key=lambda play_class: _ORDER.index(play_class.name),
+    )
 )
 """From the worst to the best."""
 

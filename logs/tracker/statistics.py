@@ -20,7 +20,16 @@ from engine.starting_hands import STARTING_HANDS
 from logs.estimation import Bounds
 from logs.tracker.hand_counts import GameCounts, HandCounts, widest
 from logs.tracker.hand_facts import FREQUENCIES, MOVES, ROUNDS, Place
-from logs.tracker.player_counts import CardCounts, DealMoments, PlayerCounts, PositionCounts, Sums
+from logs.tracker.player_counts import (
+    NO_PAIRS,
+    CardCounts,
+    DealMoments,
+    PlayerCounts,
+    PositionCounts,
+    Sums,
+    added_pairs,
+    winnings,
+)
 from logs.tracker.playing_style import CLASSES as STYLES
 from logs.tracker.playing_style import classify
 from logs.tracker.positions import POSITION_ORDER, SMALL_BLIND, position_names, round_names
@@ -329,7 +338,8 @@ def _play(parts: _Parts, sums: Sums | None = None) -> PlayStatistics:
         sums: its winnings there; None adds them up, with the deals of each part for themselves.
     """
     if sums is None:
-        sums = reduce(Sums.plus, [position.sums(game.game.big_blind) for game, position in parts], Sums())
+        pairs = reduce(added_pairs, [position.pairs for _, position in parts], NO_PAIRS)
+        sums = winnings([(game.game.big_blind, position) for game, position in parts], pairs)
     streets: dict[str, list[int]] = {}
     for game, position in parts:
         for round_, street in enumerate(round_names(game.game)):
