@@ -193,10 +193,9 @@ def preflop_equity(hole: Sequence[int], opponents: int = 1) -> Equity:
 
 
 def compile_kernels() -> None:
-    """Let compiled code draw the samples of this process from now on: costs some seconds, once."""
+    """Let compiled code draw the samples of this process from now on: the first one then takes some seconds."""
     global _is_compiled
     _is_compiled = True
-    sampled_equity((0, 1), (2, 3, 4), trials=1)
 
 
 def equity_of_counts(counts: Sequence[int]) -> Equity:

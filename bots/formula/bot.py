@@ -115,7 +115,7 @@ class MfsBot(_FormulaBot):
         self._chance = Chance(trials=trials, seed=seed)
 
     def prepare_for_many_hands(self) -> None:
-        """Compile what draws the samples."""
+        """Have the samples drawn by compiled code; between two players nothing is sampled, and nothing is compiled."""
         compile_kernels()
 
     def _decide(self, view: View) -> _Verdict:
