@@ -27,7 +27,7 @@ class CallingBot(Bot):
 
     Algorithm: call, or check if there is nothing to call. Both are always legal.
 
-    Strength: -95 ± 13 mbb/g in limit and -886 ± 95 in no-limit against the other built-in bots, two players,
+    Strength: -94 ± 14 mbb/g in limit and -864 ± 176 in no-limit against the other built-in bots, two players,
         duplicates, 95 % (docs/strength.md).
     """
 
@@ -45,7 +45,7 @@ class FoldingBot(Bot):
 
     Algorithm: fold; check if there is nothing to fold to, where a fold is illegal.
 
-    Strength: -526 ± 7 mbb/g in limit and -526 ± 7 in no-limit against the other built-in bots, two players,
+    Strength: -520 ± 9 mbb/g in limit and -520 ± 74 in no-limit against the other built-in bots, two players,
         duplicates, 95 % (docs/strength.md); -750, the blinds, against bots that always bet.
     """
 
@@ -64,7 +64,7 @@ class RaisingBot(Bot):
     Algorithm: bet or raise, in a no-limit game by the smallest legal size; call if no raise is legal (the round has had
         all its raises, or nobody has chips left to answer one).
 
-    Strength: +519 ± 14 mbb/g in limit and +7,506 ± 243 in no-limit against the other built-in bots, two players,
+    Strength: +528 ± 35 mbb/g in limit and +7,489 ± 374 in no-limit against the other built-in bots, two players,
         duplicates, 95 % (docs/strength.md), nearly all of it from bots that fold too much or act at random.
     """
 
@@ -121,8 +121,8 @@ class RandomBot(Bot):
         one 10 times and a large one 5 times. An illegal decision is played as the legal action nearest in
         meaning. This is the random player of Fazio (2008, table 3, whose numbers are lost; these are a proposal).
 
-    Strength: -616 ± 17 mbb/g in limit and -7,177 ± 290 in no-limit against the other built-in bots, two players,
-        duplicates, 95 % (docs/strength.md); with `decisions` as above -1,120 ± 17 and -3,749 ± 178.
+    Strength: -594 ± 39 mbb/g in limit and -7,148 ± 499 in no-limit against the other built-in bots, two players,
+        duplicates, 95 % (docs/strength.md); with `decisions` as above -1,101 ± 33 and -3,816 ± 290.
     """
 
     option_help: ClassVar[Mapping[str, str]] = {
@@ -209,7 +209,7 @@ class ConstantBot(Bot):
         With the option `decision` it takes one of the five decisions of `bots.formula.decisions` instead: 1 fold,
         2 call, 3 small, 4 medium and 5 large raise. These are the constant players of Fazio (2008, section 3.4.2).
 
-    Strength: with `decision=3` +510 ± 14 mbb/g in limit and +7,507 ± 243 in no-limit against the other built-in bots,
+    Strength: with `decision=3` +535 ± 35 mbb/g in limit and +7,489 ± 373 in no-limit against the other built-in bots,
         two players, duplicates, 95 % (docs/strength.md).
     """
 

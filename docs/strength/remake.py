@@ -43,7 +43,7 @@ QUOTED: Mapping[str, list[tuple[str, list[tuple[str, str]]]]] = {
 }
 """By file: a text, and the bots and games whose means are the next figures after it."""
 
-_FIGURE = re.compile(r"[+-][\d,]+ ± [\d,]+")
+_FIGURE = re.compile(r"[+-]\d{1,3}(,\d{3})* ± \d{1,3}(,\d{3})*")
 
 
 def means() -> dict[tuple[str, str], Rate]:
