@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-from bots.client import play_to_exit_code, read_arguments, read_port, show_own_failure
+from bots.client import play_to_exit_code, read_arguments, read_port, say, show_own_failure
 from bots.errors import SpecError, UsageError
 from bots.registry import make_bot
 
@@ -30,18 +30,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         arguments = read_arguments(sys.argv[1:] if argv is None else argv, ("BOT", "HOST", "PORT"), ("game", "seed"))
         if "help" in arguments:
-            sys.stdout.write(_USAGE + "\n")
+            say(sys.stdout, _USAGE)
             return 0
         port, seed = read_port(arguments["PORT"]), _read_seed(arguments.get("seed"))
     except UsageError as error:
-        sys.stderr.write(f"bot: {error}; {_USAGE}\n")
+        say(sys.stderr, f"bot: {error}; {_USAGE}")
         return 2
     try:
         bot = make_bot(arguments["BOT"], seed)
     except SpecError as error:
         if error.__cause__ is not None and not isinstance(error.__cause__, ValueError):
             show_own_failure(error.__cause__)
-        sys.stderr.write(f"bot: {error}\n")
+        say(sys.stderr, f"bot: {error}")
         return 1
     return play_to_exit_code(bot, arguments["HOST"], port, arguments.get("game"))
 

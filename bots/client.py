@@ -24,7 +24,7 @@ import socket
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple, NoReturn
+from typing import Final, NamedTuple, NoReturn, TextIO
 
 from bots.bot import Bot
 from bots.conversation import NOTE, Conversation, require_bot
@@ -42,6 +42,7 @@ __all__ = [
     "read_arguments",
     "read_port",
     "run",
+    "say",
     "show_own_failure",
 ]
 
@@ -85,7 +86,7 @@ def run(bot: Bot, argv: Sequence[str] | None = None, *, connect_timeout_s: float
     try:
         arguments = read_arguments(sys.argv[1:] if argv is None else argv, ("HOST", "PORT"), ("game",))
         if "help" in arguments:
-            sys.stdout.write(usage + "\n")
+            say(sys.stdout, usage)
             sys.exit(0)
         port = read_port(arguments["PORT"])
     except UsageError as error:
@@ -263,8 +264,14 @@ def _send(connection: socket.socket, data: bytes) -> bool:
 
 
 def _complain(sentence: str, code: int) -> int:
-    sys.stderr.write(f"bot: {sentence}\n")
+    say(sys.stderr, f"bot: {sentence}")
     return code
+
+
+def say(stream: TextIO | None, line: str) -> None:
+    """Print a line; a program without a terminal (``pythonw``, ``2>&-``) has no such stream, and says nothing."""
+    if stream is not None:
+        stream.write(line + "\n")
 
 
 def show_own_failure(error: BaseException) -> None:

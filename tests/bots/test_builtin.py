@@ -89,3 +89,16 @@ def test_complaints(argv: list[str], code: int, sentence: str, capfd: pytest.Cap
 def test_help(capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["-h"]) == 0
     assert capfd.readouterr().out == "usage: arena bot BOT HOST PORT [--game GAME] [--seed N]\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [(["--help"], 0), (["calling"], 2), (["nobody", "127.0.0.1", "1"], 1), (["calling", "", "1", "--game", "x"], 1)],
+)
+def test_without_standard_streams_the_exit_code_says_it(
+    monkeypatch: pytest.MonkeyPatch, arguments: list[str], code: int
+) -> None:
+    """As in a program without a console on Windows, or one started with its streams closed."""
+    monkeypatch.setattr("sys.stdout", None)
+    monkeypatch.setattr("sys.stderr", None)
+    assert main(arguments) == code
