@@ -21,7 +21,7 @@ from dealer.errors import ConfigError
 from dealer.results.junit import junit_report
 from dealer.results.schema import ContestResult
 from dealer.runs import AnyResult, Run, new_play, new_tournament
-from dealer.table.loop import new_event_loop
+from dealer.table.loop import new_event_loop, spare_collector
 
 __all__ = ["play_and_show", "run_new"]
 
@@ -63,6 +63,7 @@ def play_and_show(terminal: Terminal, run: Run[AnyResult], options: RunOptions) 
         terminal.say(warning_text(warning))
     with LiveLine(terminal, is_silent=is_silent) as line, asyncio.Runner(loop_factory=new_event_loop) as runner:
         line.expect(run.plan)
+        spare_collector()
         result = runner.run(_play(run, line))
     for sentence in (*run.warnings, *run.unwritten):
         terminal.say(sentence)

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dealer.match.setup import MAX_COMMENTS_PER_HAND, MatchSetup
-from engine import BettingState, Deal, Seat, deals
+from engine import BettingState, Deal, Seat, betting_start, deals
 from engine.hand import hand_values
 from logs import HandRecord, PlayerComment, Times
-from protocol.betting_nodes import BettingNode, first_node
 
 __all__ = ["HandDealer", "HandInPlay"]
 
@@ -20,32 +19,27 @@ class HandInPlay:
     """One hand being played.
 
     Attributes:
-        number: its number. deal: all its cards. seats: by position. node: how far its betting is.
+        number: its number. deal: all its cards. seats: by position. betting: how far it is.
         times_ns: of each action, when the player was asked and when it had answered, on the monotonic clock.
         comments: of the players.
     """
 
-    __slots__ = ("_offset_ns", "comments", "deal", "node", "number", "seats", "times_ns")
+    __slots__ = ("_offset_ns", "betting", "comments", "deal", "number", "seats", "times_ns")
 
-    def __init__(self, number: int, deal: Deal, seats: tuple[Seat, ...], node: BettingNode, offset_ns: int) -> None:
+    def __init__(self, number: int, deal: Deal, seats: tuple[Seat, ...], betting: BettingState, offset_ns: int) -> None:
         """Begin a hand; `offset_ns` makes Unix time of a time of the monotonic clock."""
         self.number = number
         self.deal = deal
         self.seats = seats
-        self.node = node
+        self.betting = betting
         self.times_ns: list[tuple[int, int]] = []
         self.comments: list[PlayerComment] = []
         self._offset_ns = offset_ns
 
     @property
-    def betting(self) -> BettingState:
-        """How far its betting is."""
-        return self.node.betting
-
-    @property
     def actor(self) -> Seat:
         """The seat to act."""
-        return self.seats[self.node.acting_position]
+        return self.seats[self.betting.acting_position]
 
     def unix_us(self, now_ns: int) -> int:
         """A time of the monotonic clock as microseconds of Unix time."""
@@ -55,10 +49,10 @@ class HandInPlay:
         """A Unix time in microseconds as a time of the monotonic clock."""
         return unix_us * 1000 - self._offset_ns
 
-    def play(self, after: BettingNode, asked_ns: int, answered_ns: int) -> None:
-        """Go on by an action that leads to the node `after`."""
+    def play(self, after: BettingState, asked_ns: int, answered_ns: int) -> None:
+        """Go on by an action that leads to the state `after`."""
         self.times_ns.append((asked_ns, answered_ns))
-        self.node = after
+        self.betting = after
 
     def comment(self, seat: Seat, line: bytes) -> None:
         """Keep a comment that comes with the next action; those beyond `MAX_COMMENTS_PER_HAND` are dropped."""
@@ -107,7 +101,7 @@ class HandDealer:
         self.totals = list(totals) or [0.0] * players
         self._setup = setup
         self._deals = deals(setup.game, setup.seed, setup.first_hand + hands_played)
-        self._start = first_node(setup.game)
+        self._start = betting_start(setup.game)
         self._seats_by_shift = [
             tuple([Seat((position + shift) % players) for position in range(players)]) for shift in range(players)
         ]

@@ -146,7 +146,7 @@ class InProcessMatch:
             clock.hand_us = 0
         self._offset_ns = time.time_ns() - monotonic_ns()
         hand = self._dealer.deal(self._offset_ns)
-        number, seats, node, betting = hand.number, hand.seats, hand.node, hand.betting
+        number, seats, betting = hand.number, hand.seats, hand.betting
         if self._audience.wants(events.HandStarted):
             tell(events.HandStarted(number, seats, hand.deal))
         failures = bots.begin_hand(number, hand.deal, seats, betting)
@@ -175,9 +175,8 @@ class InProcessMatch:
             if wants_actions:
                 asked_us, answered_us = hand.unix_us(asked_ns), hand.unix_us(now_ns)
                 tell(events.ActionPlayed(number, seat, betting, action, asked_us, answered_us))
-            node = node.after(action)
-            betting = node.betting
-            hand.play(node, asked_ns, now_ns)
+            betting = betting.after(action)
+            hand.play(betting, asked_ns, now_ns)
         tell(events.HandFinished(self._dealer.settle(hand)))
         if failures := bots.end_hand(betting):
             self._failed_late = failures

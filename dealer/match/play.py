@@ -32,7 +32,7 @@ from dealer.match.setup import EarlierHands, MatchSetup, Question
 from engine import CALL, FOLD, Action
 from logs.transaction_log import Transaction
 from protocol import NEED_DATA, Closed, Comment, Reply
-from protocol.betting_nodes import BettingNode
+from protocol.betting_nodes import BettingNode, first_node
 from protocol.hand_lines import HandLines
 
 __all__ = ["Play"]
@@ -92,6 +92,7 @@ class Play:
         self._on_unreachable = on_unreachable
         self._on_rest = on_rest
         self._lines: HandLines
+        self._first_node = self._node = first_node(setup.game)
         self._asked_ns = 0
         self._answered_ns = 0
         self._offset_ns = time.time_ns() - time.monotonic_ns()
@@ -154,6 +155,7 @@ class Play:
         """Deal the next hand and prepare what its lines are made of."""
         self._offset_ns = time.time_ns() - time.monotonic_ns()
         self.hand = hand = self.dealer.deal(self._offset_ns)
+        self._node = self._first_node
         self._lines = HandLines(self._setup.game, hand.deal, hand.number)
         for chair in self._chairs:
             chair.begin_hand()
@@ -182,8 +184,8 @@ class Play:
         if action is None or hand.betting.finished or (action, None) != fit(hand.betting, action):
             raise MatchFailure(BadTransaction(TransactionProblem.INVALID_ACTION, line))
         self._chairs[hand.actor].charge(max(0, times.received_us - times.sent_us), is_replayed=True)
-        after = hand.node.after(action)
-        hand.play(after, hand.monotonic_ns(times.sent_us), hand.monotonic_ns(times.received_us))
+        self._node = after = self._node.after(action)
+        hand.play(after.betting, hand.monotonic_ns(times.sent_us), hand.monotonic_ns(times.received_us))
         if after.finished:
             self.dealer.settle(hand)
             self._deal()
@@ -195,7 +197,8 @@ class Play:
             asked_us, answered_us = self._unix_us(self._asked_ns), self._unix_us(now_ns)
             self._tell(events.ActionPlayed(hand.number, self.actor.seat, hand.betting, action, asked_us, answered_us))
         hand.times_ns.append((self._asked_ns, now_ns))
-        hand.node = after
+        hand.betting = after.betting
+        self._node = after
         self._answered_ns = now_ns
         if after.finished:
             self._close_hand()
@@ -211,7 +214,7 @@ class Play:
                 self._tell_in_order()
             else:
                 for position, seat in enumerate(hand.seats):
-                    self._chairs[seat].pending += self._lines.line(position, hand.node)
+                    self._chairs[seat].pending += self._lines.line(position, self._node)
             if self._watches_closing:
                 self._tell(events.HandClosed(hand.number, tuple([chair.clock.match_us for chair in self._chairs])))
             if self.dealer.hands_played >= self.until:
@@ -241,7 +244,7 @@ class Play:
             is_repeated: all but the player to act know it already.
         """
         hand, lines, chairs = self.hand, self._lines, self._chairs
-        node = hand.node
+        node = self._node
         asked = node.acting_position
         self.actor = actor = chairs[hand.seats[asked]]
         if self.watches_lines:
@@ -275,8 +278,8 @@ class Play:
         for seat, chair in enumerate(self._chairs):
             if chair.presence is _SEATED and only in (None, chair):
                 position = (seat - hand.seats[0]) % len(self._chairs)
-                is_question = position == hand.node.acting_position
-                line = chair.session.send(self._lines.line(position, hand.node), is_question=is_question)
+                is_question = position == self._node.acting_position
+                line = chair.session.send(self._lines.line(position, self._node), is_question=is_question)
                 if self._send(chair, line, True):
                     self._tell(events.LineSent(chair.seat, time.time_ns() // 1000, line))
 
@@ -315,7 +318,7 @@ class Play:
             actor = self.actor
             if actor.presence is _ABSENT:
                 action = FOLD if self.hand.betting.legal_actions().can_fold else CALL
-                self._play(action, self.hand.node.after(action), time.monotonic_ns())
+                self._play(action, self._node.after(action), time.monotonic_ns())
             elif actor.presence is not _SEATED:
                 return
             else:
@@ -344,14 +347,14 @@ class Play:
                         self._hear_on(event.raw)
                         continue
                     self._report(problem, event.raw, CALL)
-                    self._play(CALL, self.hand.node.after(CALL), now_ns)
+                    self._play(CALL, self._node.after(CALL), now_ns)
             if not self.actor.has_unread:
                 return
 
     def _answer(self, action: Action, raw: bytes, now_ns: int) -> None:
         """Play what the player answered, or the nearest legal action."""
         self.actor.charge((now_ns - self._asked_ns) // 1000)
-        node = self.hand.node
+        node = self._node
         after = node.after_if_legal(action)
         if after is None:
             sent = action

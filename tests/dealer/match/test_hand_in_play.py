@@ -14,7 +14,7 @@ OFFSET_NS = 1_700_000_000 * 10**9
 
 def _played(hand: HandInPlay, *actions: Action) -> HandInPlay:
     for number, action in enumerate(actions):
-        hand.play(hand.node.after(action), number * 10**6, number * 10**6 + 5000)
+        hand.play(hand.betting.after(action), number * 10**6, number * 10**6 + 5000)
     return hand
 
 
@@ -48,9 +48,9 @@ def test_a_record_has_the_times_in_unix_time_and_all_that_was_said() -> None:
     setup = setup_of(game("kuhn"), 2)
     hand = HandDealer(setup, 0, ()).deal(OFFSET_NS)
     hand.comment(Seat(1), b"# early\xff\r\n")
-    hand.play(hand.node.after(CALL), 1000, 2999)
+    hand.play(hand.betting.after(CALL), 1000, 2999)
     hand.comment(Seat(0), b"; late\n")
-    hand.play(hand.node.after(CALL), 5000, 6000)
+    hand.play(hand.betting.after(CALL), 5000, 6000)
     record = hand.record(setup)
     start_us = OFFSET_NS // 1000
     assert [tuple(time) for time in record.times] == [(start_us + 1, start_us + 2), (start_us + 5, start_us + 6)]
