@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from logs import HandRecord
-from logs.acpc_log.parts import cut_log, only_score
+from logs.acpc_log.parts import cut_log, cut_logs, only_score
 from logs.acpc_log.reader import read_log
 from logs.errors import LogProblem
 from tests.logs.hands import log_lines, random_hands
@@ -126,3 +126,23 @@ def test_the_only_score(tmp_path: Path) -> None:
 )
 def test_no_score_that_can_be_checked(tmp_path: Path, lines: list[str]) -> None:
     assert only_score(write(tmp_path / "match.log", lines)) is None
+
+
+@pytest.mark.parametrize("parts", [2, 3, 7])
+def test_logs_of_the_same_cards_are_cut_at_the_same_hands(tmp_path: Path, parts: int) -> None:
+    """Other lengths, a part of the hands, hands that are missing: every line is in one part, each hand in its own."""
+    names = ("limit", "nolimit6")
+    paths = [write(tmp_path / f"{name}.log", log_lines(random_hands(name, 60), "none.game")) for name in names]
+    late = random_hands("limit", 30, first_hand=25)
+    paths.append(write(tmp_path / "late.log", log_lines(late[:10] + late[20:], "none.game")))
+    found = cut_logs(paths, parts)
+    assert {len(of_log) for of_log in found} == {parts}
+    hands: list[set[int]] = [set() for _ in range(parts)]
+    for path, of_log in zip(paths, found, strict=True):
+        data = path.read_bytes()
+        assert b"".join(data[part.start : part.end] for part in of_log) == data
+        for part, numbers in zip(of_log, hands, strict=True):
+            assert part.lines_before == data[: part.start].count(b"\n")
+            lines = data[part.start : part.end].split(b"\n")
+            numbers.update(int(line.split(b":")[1]) for line in lines if line.startswith(b"STATE:"))
+    assert sorted(number for numbers in hands for number in numbers) == list(range(60))

@@ -212,3 +212,15 @@ def test_exports_beside_their_log_count_once(tmp_path: Path) -> None:
     hands, said = count(tmp_path / "run", tmp_path / "run" / "phh")
     assert (hands, said) == (40, ["it was exported from a log beside it, which counts"])
     assert count(tmp_path / "elsewhere", tmp_path / "elsewhere" / "match.phhs")[0] == 40
+
+
+def test_more_logs_of_the_same_cards_than_files_may_be_open(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    for number in range(120):
+        write(tmp_path / f"{number}.log", random_hands("leduc", 2, names=(f"bot{number}", "rival")), "leduc")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (100, hard))
+    try:
+        assert count_files([tmp_path]).hands == 240
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
