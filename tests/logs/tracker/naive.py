@@ -110,7 +110,7 @@ class Turn:
 
     def __init__(self, dealt: Dealt, number: int) -> None:
         self.record, self.position = dealt
-        steps = street_actions(self.record.betting)
+        steps = steps_of(self.record.betting)
         self.step = steps[number]
         self.before = steps[:number]
         self.here = [step for step in self.before if step.round == self.step.round]
@@ -130,8 +130,8 @@ class Turn:
 
     def is_steal(self, number: int) -> bool:
         """Whether an action before the flop was an attempt to steal."""
-        step = street_actions(self.record.betting)[number]
-        before = street_actions(self.record.betting)[:number]
+        step = steps_of(self.record.betting)[number]
+        before = steps_of(self.record.betting)[:number]
         is_open = all(one.action.kind == ActionKind.FOLD for one in before)
         return is_open and step.action.kind == ActionKind.RAISE and self.place(step.position) in ("CO", "BTN", "SB")
 
@@ -159,7 +159,7 @@ def turns(hands: list[Dealt]) -> list[Turn]:
     return [
         Turn(dealt, number)
         for dealt in hands
-        for number, step in enumerate(street_actions(dealt[0].betting))
+        for number, step in enumerate(steps_of(dealt[0].betting))
         if step.position == dealt[1]
     ]
 
