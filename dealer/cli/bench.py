@@ -10,11 +10,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich import box
-from rich.table import Table
 
 from dealer.cli.console import Terminal, abort
 from dealer.cli.streams import EXIT_FAILED
+from dealer.results.sentences import three_digits
 
 if TYPE_CHECKING:
     from dealer.bench.rows import Row
@@ -126,31 +125,28 @@ def _show(context: typer.Context, rows: Sequence[Row], *, as_json: bool) -> None
         terminal.print(json.dumps([dataclasses.asdict(row) for row in rows], indent=2))
         return
     for group in dict.fromkeys(row.group for row in rows):
-        terminal.show(_table(group, [row for row in rows if row.group == group]))
+        _show_group(terminal, group, [row for row in rows if row.group == group])
 
 
-def _table(group: str, rows: Sequence[Row]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, title=group, title_justify="left")
-    table.add_column("who")
-    for column in (f"median {rows[0].unit}", "lowest", "highest", "ours/theirs"):
-        table.add_column(column, justify="right")
+def _show_group(terminal: Terminal, group: str, rows: Sequence[Row]) -> None:
+    head = ["who", f"median {rows[0].unit}", "lowest", "highest", "ours/theirs"]
     has_times = any(row.user_us is not None for row in rows)
     if has_times:
-        for column in ("user µs", "system µs", "others busy"):
-            table.add_column(column, justify="right")
+        head += ["user µs", "system µs", "others busy"]
     has_notes = any(row.note for row in rows)
     if has_notes:
-        table.add_column("note")
+        head.append("note")
+    cells = []
     for row in rows:
-        figures = [f"{figure:,.3g}" if figure < 100 else f"{figure:,.0f}" for figure in _figures(row)]
         ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
         times = [
             "" if row.user_us is None else f"{row.user_us:,.0f}",
             "" if row.system_us is None else f"{row.system_us:,.0f}",
             "" if row.others_share is None else f"{row.others_share:.0%}",
         ]
-        table.add_row(row.who, *figures, ratio, *(times if has_times else []), *([row.note] if has_notes else []))
-    return table
+        note = [row.note] if has_notes else []
+        cells.append([row.who, *map(three_digits, _figures(row)), ratio, *(times if has_times else []), *note])
+    terminal.table(head, cells, title=group, texts=(len(head) - 1,) if has_notes else ())
 
 
 def _figures(row: Row) -> tuple[float, float, float]:

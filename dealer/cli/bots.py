@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich import box
-from rich.table import Table
 
 from bots.errors import SpecError
 from bots.registry import BotDescription, describe, describe_all
@@ -31,25 +29,17 @@ def bots(
             abort(str(error))
         terminal.print(f"{bot.name}: {bot.summary}{f' ({bot.origin})' if bot.origin else ''}")
         if bot.options:
-            terminal.show(_options(bot))
+            terminal.table(["option", "default", "type", "what it decides"], _options(bot), left=(0, 1, 2), texts=(3,))
         return
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("bot", no_wrap=True)
-    table.add_column("what it does")
-    table.add_column("options")
-    table.add_column("origin")
+    rows = []
     for bot in describe_all():
         options = [f"{option.name}={option.default} ({option.type_name})" for option in bot.options]
-        table.add_row(bot.name, bot.summary, ", ".join(options), bot.origin)
-    terminal.show(table)
+        rows.append([bot.name, bot.summary, ", ".join(options), bot.origin])
+    terminal.table(["bot", "what it does", "options", "origin"], rows, texts=(1, 2, 3))
 
 
-def _options(bot: BotDescription) -> Table:
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("option", no_wrap=True)
-    table.add_column("default", no_wrap=True)
-    table.add_column("type")
-    table.add_column("what it decides", overflow="fold")
+def _options(bot: BotDescription) -> list[list[str]]:
+    rows = []
     for option in bot.options:
         default = (
             str(option.default).lower()
@@ -58,5 +48,5 @@ def _options(bot: BotDescription) -> Table:
             if option.default is None
             else str(option.default)
         )
-        table.add_row(option.name, default, option.type_name, option.decides)
-    return table
+        rows.append([option.name, default, option.type_name, option.decides])
+    return rows

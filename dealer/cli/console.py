@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -21,6 +22,7 @@ from typer.core import TyperGroup
 
 from dealer.cli.options import option_of
 from dealer.cli.streams import EXIT_INTERRUPTED, EXIT_USAGE
+from dealer.cli.tables import table_view
 from dealer.errors import ConfigError, DealerError, FolderTakenError
 from dealer.record.folder import write_whole
 
@@ -43,6 +45,10 @@ class Terminal:
         width = None if sys.stdout.isatty() else _WIDTH_OF_FILES
         self.out = Console(highlight=False, soft_wrap=True, width=width)
         self.err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+    def table(self, head: Sequence[str], rows: Sequence[Sequence[str]], **layout: Any) -> None:
+        """Print a table that fits the window; see `dealer.cli.tables.table_view`."""
+        self.out.print(table_view(head, rows, self.out.width, **layout), soft_wrap=False)
 
     def show(self, renderable: RenderableType) -> None:
         """Print a table or another renderable result."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import typer
-from rich import box
-from rich.table import Table
 
 from dealer.cli.console import Terminal
 from engine import Game
@@ -18,15 +16,12 @@ __all__ = ["games"]
 def games(context: typer.Context) -> None:
     """List the games that come with the arena; any .game file can be played, too."""
     short_names = {full: short for short, full in SHORT_NAMES.items()}
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("short name", no_wrap=True)
-    table.add_column("players", justify="right")
-    table.add_column("betting")
-    table.add_column("full name", no_wrap=True)
+    rows = []
     for name in shipped_games():
         game = find_game(name)[1]
-        table.add_row(short_names.get(name, ""), str(game.num_players), _betting(game), name)
-    context.ensure_object(Terminal).show(table)
+        rows.append([name, short_names.get(name, ""), str(game.num_players), _betting(game)])
+    head = ["full name", "short name", "players", "betting"]
+    context.ensure_object(Terminal).table(head, rows, left=(0, 1), texts=(3,))
 
 
 def _betting(game: Game) -> str:

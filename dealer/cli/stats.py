@@ -7,9 +7,6 @@ import io
 from typing import Annotated
 
 import typer
-from rich import box
-from rich.markup import escape
-from rich.table import Table
 
 from dealer.cli.console import Terminal, abort
 from dealer.cli.reading import GameName, Sources, Strict, counted, game_named
@@ -55,18 +52,14 @@ def stats(
         terminal.print(text.getvalue(), end="")
         return
     overview, *others = statistics_tables(statistics)
-    terminal.show(_table(overview))
+    _show(terminal, overview)
     if not brief:
         for view in others:
-            terminal.show(_table(view))
+            _show(terminal, view)
     terminal.say("arena stats --help defines the statistics.")
 
 
-def _table(view: TableView) -> Table:
-    """A table for the terminal."""
-    table = Table(box=box.SIMPLE_HEAD, title=view.title, title_justify="left", title_style="bold", caption=view.note)
-    for column, (head, _) in enumerate(view.columns):
-        table.add_column(escape(head), justify="left" if view.is_words(column) else "right", overflow="fold")
-    for row in view.rows:
-        table.add_row(*map(escape, row))
-    return table
+def _show(terminal: Terminal, view: TableView) -> None:
+    head = [name for name, _ in view.columns]
+    words = [column for column in range(len(head)) if view.is_words(column)]
+    terminal.table(head, view.rows, title=view.title, caption=view.note, left=words)

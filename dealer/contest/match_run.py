@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from dealer.contest.ending import Wait
 from dealer.contest.tally import Tally
 from dealer.errors import LaunchError
-from dealer.match.causes import Cause, NotWritten, PlayerCause
+from dealer.match.causes import Cause, NotStarted, NotWritten, PlayerCause
 from dealer.match.events import Audience, Event, FaultSeen, MatchStarted, Watcher
 from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.match.journal import Journal
@@ -228,7 +228,8 @@ class MatchRun(ABC):
         aftermath = await self._aftermath(cause)
         if aftermath.exit_code is not None:
             self.exit_codes[seat] = aftermath.exit_code
-        self.failure = text + process_sentences(aftermath.exit_code, aftermath.last_lines)
+        name = setup.names[seat] if isinstance(cause, NotStarted) and cause.others else ""
+        self.failure = text + process_sentences(aftermath.exit_code, aftermath.last_lines, name)
         self._tell(
             FaultSeen(Fault(seat, aftermath.kind, -1 if is_before_start else hand, cause.line, Remedy.MATCH_ENDED))
         )

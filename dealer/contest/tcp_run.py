@@ -277,7 +277,7 @@ class TcpRun(MatchRun):
             match.lose(NotStarted(seat, StartProblem.VERSION_LATE, start_us or 0))
             connections.after_step()
         elif seat in self._ended_early(connections) and match.is_awaited(seat) and not connections.is_over:
-            problem = FaultKind.CRASH
+            problem = FaultKind.CRASH if self._processes[seat].exit_code else FaultKind.DISCONNECT
         if problem is not None:
             connections.close_seat(seat)
         return FaultKind.CRASH if self._lost_again[seat] is not None else problem
@@ -293,6 +293,8 @@ class TcpRun(MatchRun):
             code = process.exit_code
         if code and kind is FaultKind.DISCONNECT:
             kind = FaultKind.CRASH
+        elif code == 0 and kind is FaultKind.CRASH:
+            kind = FaultKind.DISCONNECT
         return Aftermath(kind, code, tuple(process.last_lines()))
 
 

@@ -72,10 +72,14 @@ class StartProblem(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class NotStarted(PlayerCause):
-    """The player's part has not begun: see `problem`; `limit_us` is the time it had where that ran out."""
+    """The player's part has not begun: see `problem`; `limit_us` is the time it had where that ran out.
+
+    Where it has not connected, `others` are the seats of those that have not connected either.
+    """
 
     problem: StartProblem
     limit_us: int = 0
+    others: tuple[Seat, ...] = ()
 
     @property
     def kind(self) -> FaultKind:

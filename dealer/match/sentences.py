@@ -36,6 +36,9 @@ def sentence_of(cause: causes.Cause, names: Sequence[str], hand_number: int) -> 
         return f"{_match_clause(cause)}."
     if isinstance(cause, causes.BotFailed):
         return f"{names[cause.seat]}: {cause.problem.removesuffix('.')}."
+    if isinstance(cause, causes.NotStarted) and cause.others:
+        *first, last = (names[seat] for seat in (cause.seat, *cause.others))
+        return f"{', '.join(first)} and {last} have not connected within {cause.limit_us / 1e6:g} s."
     return f"{names[cause.seat]} {_player_clause(cause, hand_number)}."
 
 
@@ -45,19 +48,20 @@ def stray_sentence(event: StrayConnection, name: str) -> str:
     return f"a connection from {event.host} to {name}'s port was closed: it {event.problem.value}{quoted}"
 
 
-def process_sentences(exit_code: int | None, last_lines: Sequence[str] | None) -> str:
+def process_sentences(exit_code: int | None, last_lines: Sequence[str] | None, name: str = "") -> str:
     """What became of a failed player's process, to follow the sentence about its cause.
 
     Args:
         exit_code: negative for a signal; None if the process has not ended by itself.
         last_lines: what the process wrote last; None if there is no process of ours.
+        name: the player's, where the sentence about the cause names several.
     """
     if last_lines is None:
         return ""
-    ended = "" if exit_code is None else f" Its process ended with {_exit_in_words(exit_code)}."
+    ended = "" if exit_code is None else f" {f"{name}'s" if name else 'Its'} process ended with {_exit_in_words(exit_code)}."
     if not last_lines:
-        return f"{ended} It wrote nothing."
-    return f"{ended} The last it wrote:\n" + "\n".join(f"    {line}" for line in last_lines)
+        return f"{ended} {name or 'It'} wrote nothing."
+    return f"{ended} The last {name or 'it'} wrote:\n" + "\n".join(f"    {line}" for line in last_lines)
 
 
 def _exit_in_words(code: int) -> str:

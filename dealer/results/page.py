@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dealer.results.schema import ContestResult, PlayerResult, TournamentResult
+from dealer.results.sentences import three_digits
 from logs.report import ReportData, report_data
 from logs.tracker.hand_counts import HandCounts
 from logs.tracker.statistics import statistics_of
@@ -91,8 +92,8 @@ def _player_cells(player: PlayerResult) -> tuple[str, ...]:
         kinds or "0",
         f"{player.restarts:,}",
         f"{player.actions:,}",
-        _NOTHING if player.median_us is None else f"{player.median_us / 1000:,.3g} ms",
-        _NOTHING if player.p99_us is None else f"{player.p99_us / 1000:,.3g} ms",
+        _NOTHING if player.median_us is None else f"{three_digits(player.median_us / 1000)} ms",
+        _NOTHING if player.p99_us is None else f"{three_digits(player.p99_us / 1000)} ms",
         f"{player.thinking_s:,.1f} s",
         player.first_fault or _NOTHING,
     )

@@ -13,7 +13,16 @@ from dealer.results.schema import ContestResult
 from engine import Game
 from logs.estimation import FEWEST_UNITS, Monitor, Rate, score_bounds
 
-__all__ = ["contest_sentence", "count_of", "expectation", "fault_phrase", "listed", "rounded_up", "typical_spread_mbb"]
+__all__ = [
+    "contest_sentence",
+    "count_of",
+    "expectation",
+    "fault_phrase",
+    "listed",
+    "rounded_up",
+    "three_digits",
+    "typical_spread_mbb",
+]
 
 _LEVEL_CHIPS = 1e-6
 """Sums of split pots leave remainders far smaller than this."""
@@ -67,6 +76,13 @@ def _standing(result: ContestResult, deals: str) -> str:
         return f"{rate.player} beats {rate.opponent} by {measured} over {deals}."
     needed = count_of(rounded_up(result.duplicates * (rate.half_width / rate.mbb) ** 2), "deal")
     return f"{ahead} by {measured} after {deals}: that may be luck. If the lead is real, about {needed} would show it."
+
+
+def three_digits(number: float) -> str:
+    """A number of 0 or more with at least three digits and never an exponent: ``0.0421``, ``6,250``."""
+    if number >= 100:
+        return f"{number:,.0f}"
+    return f"{max(number, 1e-4) if number else 0:.3g}"
 
 
 def rounded_up(number: float) -> int:

@@ -16,6 +16,7 @@ import logging
 import socket
 import time
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from functools import partial
 
 from dealer.errors import ListenError
@@ -339,6 +340,8 @@ class Connections:
         limit_us = self.match.setup.limits.start_us or 0
         if phase is Phase.CONNECTING and missing:
             cause = self.start_cause(missing[0], StartProblem.NOT_CONNECTED, limit_us)
+            if cause.problem is StartProblem.NOT_CONNECTED:
+                cause = replace(cause, others=tuple(missing[1:]))
         elif phase is Phase.GREETING:
             seat = next(Seat(i) for i in range(len(self._connections)) if self.match.is_asked(Seat(i)))
             cause = NotStarted(seat, StartProblem.VERSION_LATE, limit_us)

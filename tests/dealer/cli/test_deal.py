@@ -82,7 +82,7 @@ def test_nobody_comes(arena: Arena) -> None:
     ran = arena("deal", "kuhn", "--start-timeout", "0.3", "-q")
     assert ran.code == 1
     told, hint = ran.out.splitlines()
-    assert told == "No hand was finished: tcp has not connected within 0.3 s."
+    assert told == "No hand was finished: tcp and tcp#2 have not connected within 0.3 s."
     assert hint.startswith("Go on with: arena resume runs")
 
 

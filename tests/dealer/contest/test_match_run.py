@@ -253,7 +253,7 @@ def test_a_bot_that_ends_without_a_word(tmp_path: Path) -> None:
 def test_a_bot_that_never_connects(tmp_path: Path) -> None:
     idle = "Bob=" + write_program(tmp_path, "b.py", "import time; time.sleep(600)")
     reason = _fails(_plan(tmp_path, idle, "tcp", limits=limits(start_s=0.5)))
-    assert reason == "Bob has not connected within 0.5 s. It wrote nothing."
+    assert reason == "Bob and tcp have not connected within 0.5 s. Bob wrote nothing."
 
 
 def test_a_client_that_does_not_name_its_version(tmp_path: Path) -> None:
@@ -276,7 +276,7 @@ def test_a_client_that_does_not_name_its_version(tmp_path: Path) -> None:
 
 def test_a_client_that_does_not_come(tmp_path: Path) -> None:
     assert _fails(_plan(tmp_path, "tcp", "tcp", limits=limits(start_s=0.2))) == (
-        "tcp#1 has not connected within 0.2 s."
+        "tcp#1 and tcp#2 have not connected within 0.2 s."
     )
 
 

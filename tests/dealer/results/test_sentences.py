@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dealer.contest.ending import Outcome
 from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.results.schema import SCHEMA_VERSION, ContestResult, PlayerResult
-from dealer.results.sentences import contest_sentence, count_of, fault_phrase, rounded_up
+from dealer.results.sentences import contest_sentence, count_of, fault_phrase, rounded_up, three_digits
 from engine import CALL, Seat
 from logs.estimation import Rate, Verdict
 from tests.dealer import results_of
@@ -250,3 +250,8 @@ def test_what_a_player_did_wrong(fault: Fault, phrase: str) -> None:
 def test_a_long_line_is_quoted_in_part() -> None:
     fault = Fault(Seat(0), FaultKind.MALFORMED_REPLY, 0, b"x" * 4000 + b"\n", Remedy.IGNORED)
     assert len(fault_phrase(fault)) < 250
+
+
+def test_figures_have_three_digits_and_no_exponent() -> None:
+    figures = (0.0, 0.0421234, 9.876, 87.65, 6250.0, 123456.7, 1e-9)
+    assert [three_digits(figure) for figure in figures] == ["0", "0.0421", "9.88", "87.7", "6,250", "123,457", "0.0001"]
