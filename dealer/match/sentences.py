@@ -58,7 +58,8 @@ def process_sentences(exit_code: int | None, last_lines: Sequence[str] | None, n
     """
     if last_lines is None:
         return ""
-    ended = "" if exit_code is None else f" {f"{name}'s" if name else 'Its'} process ended with {_exit_in_words(exit_code)}."
+    whose = f"{name}'s" if name else "Its"
+    ended = "" if exit_code is None else f" {whose} process ended with {_exit_in_words(exit_code)}."
     if not last_lines:
         return f"{ended} {name or 'It'} wrote nothing."
     return f"{ended} The last {name or 'it'} wrote:\n" + "\n".join(f"    {line}" for line in last_lines)
