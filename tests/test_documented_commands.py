@@ -60,7 +60,7 @@ class Weak(Bot):
 run(Weak())
 """
 """A bot that loses so much that sequential tests are short."""
-READING = ("stats", "report", "export", "gate", "resume")
+READING = ("stats", "report", "export", "gate", "hands", "crosstable", "resume")
 
 
 @dataclass(frozen=True)
