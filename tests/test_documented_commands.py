@@ -60,7 +60,8 @@ class Weak(Bot):
 run(Weak())
 """
 """A bot that loses so much that sequential tests are short."""
-READING = ("stats", "report", "export", "gate", "hands", "crosstable", "resume")
+PLAYING = ("play", "tournament", "deal")
+"""Commands that make a folder; all others take one that is there."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,7 @@ def _classes() -> dict[str, str]:
 
 def _lay_out(folder: Path, words: list[str], run: Path) -> None:
     """Put into a folder what a command names and does not make itself."""
-    reads = len(words) > 1 and words[1] in READING
+    reads = len(words) > 1 and words[1] not in PLAYING
     for word in words:
         name, _, class_name = word.partition("=")[2 if "=" in word and not word.startswith("-") else 0].partition(":")
         for part in shlex.split(name) if " " in name else [name]:
