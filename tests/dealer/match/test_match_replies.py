@@ -217,10 +217,16 @@ def test_comments_are_kept_with_the_hand_and_are_no_fault() -> None:
     board.send(0, b"# bluff\r\n")
     board.send(0, b"; really\n")
     board.reply("r")
+    board.send(1, "#é\n".encode())
     board.send(1, b"#\xe9\n")
     board.reply("f")
     comments = board.seen.records[0].comments
-    assert [tuple(comment) for comment in comments] == [(0, 0, "# bluff"), (0, 0, "; really"), (1, 1, "#\xe9")]
+    assert [tuple(comment) for comment in comments] == [
+        (0, 0, "# bluff"),
+        (0, 0, "; really"),
+        (1, 1, "#é"),
+        (1, 1, "#\udce9"),
+    ]
     assert board.seen.faults == []
     assert board.seen.warnings == []
 
