@@ -21,6 +21,7 @@ import typer
 
 from dealer.contest.config import RunConfig
 from dealer.contest.schedule import Seating
+from dealer.errors import ConfigError
 from dealer.match.faults import FaultPolicy
 
 __all__ = ["JsonOutput", "Junit", "Quiet", "RunOptions", "Verbose", "option_of", "takes_options"]
@@ -147,6 +148,8 @@ class RunOptions:
         """What was given, under the names of `dealer.contest.config.RunConfig`."""
         given = {option.name: getattr(self, option.name) for option in fields(self)}
         seating = {None: None, True: Seating.ROTATIONS, False: Seating.SINGLE}[self.duplicate]
+        if self.permutations and self.duplicate is not None:
+            raise ConfigError("--permutations plays every order of the players: leave out --[no-]duplicate")
         given["seating"] = Seating.PERMUTATIONS if self.permutations else seating
         return {name: given[name] for name in RunConfig.model_fields if given.get(name) is not None}
 

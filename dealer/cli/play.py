@@ -56,8 +56,21 @@ def _split_words(words: list[str]) -> tuple[str | None, list[str]]:
         try:
             parse_player(word)
         except PlayerError as no_player:
-            if word.endswith(".game") or os.path.isfile(word):
+            if word.endswith(".game") or _is_definition(word):
                 abort(str(no_game))
+            if os.path.isfile(word):
+                abort(f"{no_player}; nor is it a game: a definition ends in .game or begins with GAMEDEF")
             abort(f"{no_player}; nor is it a game ({', '.join(SHORT_NAMES)}, or a .game file)")
         return None, words
     return word, words[1:]
+
+
+def _is_definition(path: str) -> bool:
+    """Whether a file begins as game definitions do, comments aside."""
+    try:
+        with open(path, "rb") as file:
+            lines = [line.strip() for line in file.read(4096).splitlines()]
+    except OSError:
+        return False
+    first = next((line for line in lines if line and not line.startswith(b"#")), b"")
+    return first.upper().startswith(b"GAMEDEF")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -48,6 +49,8 @@ def tournament(
         if options.config is not None:
             abort(f"settings come from {words[0]} or from --config {options.config}, not from both")
         options = replace(options, config=Path(words[0]))
+    elif len(words) == 1 and os.path.isfile(words[0]):
+        abort(f"{words[0]!r} is one bot; a file that describes a tournament ends in .toml, or is given with --config")
     else:
         settings["bots"] = words
     run_new(context.ensure_object(Terminal), Command.TOURNAMENT, settings, options)

@@ -371,7 +371,7 @@ def read_config(path: Path) -> dict[str, Any]:
         ConfigError: it cannot be read, or is not TOML.
     """
     try:
-        data = tomllib.loads(path.read_text("utf-8"))
+        data = tomllib.loads(path.read_text("utf-8-sig"))
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError as error:

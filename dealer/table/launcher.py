@@ -7,6 +7,7 @@ not to put the present folder before the installed packages (``-P``); a command 
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import sys
@@ -68,7 +69,10 @@ class BotProcess(Program):
                 on_exit=self._note_exit,
             )
         except OSError as error:
-            raise LaunchError(f"start {player.text!r}", error.strerror or error) from None
+            reason = error.strerror or error
+            if error.errno == errno.ENOEXEC:
+                reason = f"{reason}: its first line has to name its interpreter, such as #!/usr/bin/env python3"
+            raise LaunchError(f"start {player.text!r}", reason) from None
         except RuntimeError as error:
             raise LaunchError(f"start {player.text!r}", error) from None
         _log.info("%s: started as process %d", self._label, self.pid)

@@ -87,6 +87,8 @@ def parse_player(text: str, directory: str | None = None) -> Player:
         name, text = named.groups()
         if len(name) > _MOST_NAME_LETTERS or not _clean(name, ""):
             raise PlayerError(f"{_shortened(name)!r} cannot be a name: {_NAME_RULE}")
+    if text.lower().startswith("tcp "):
+        raise PlayerError(f"{text!r}: 'tcp' takes no options, because somebody else starts its client")
     if text.lower() == "tcp":
         return Player("tcp", name or "tcp", PlayerKind.TCP)
     bot = text.partition("?")[0]
@@ -170,7 +172,9 @@ def _missing_program(word: str, path: str, text: str) -> str:
         return f"{word!r} is a folder, not a program"
     if os.path.exists(path):
         hint = f"chmod +x {word}" if os.name != "nt" else "name its interpreter, as in 'python bot.py'"
-        if not os.path.dirname(word) and os.name != "nt":
+        if word.endswith(".py"):
+            hint = f"write 'python {word}', or {word}:CLASS for a class in it"
+        elif not os.path.dirname(word) and os.name != "nt":
             hint = f"write ./{word}"
         return f"{word!r} is a file, but it cannot be started: {hint}"
     known = ", ".join(builtin_names())

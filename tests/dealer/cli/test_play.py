@@ -146,6 +146,12 @@ def test_faults_are_shown_with_the_first_one_quoted(arena: Arena, tmp_path: Path
         (("kuhn", "calling", "calling", "--out", "full"), ["full is not empty", "--out"]),
         (("kuhn", "calling", "calling", "--out", "file"), ["cannot make the folder file: File exists"]),
         (("kuhn", "calling", "./not-executable"), ["chmod +x ./not-executable"]),
+        (
+            ("bot.py", "calling"),
+            ["write 'python bot.py', or bot.py:CLASS", "begins with GAMEDEF"],
+        ),
+        (("kuhn", "tcp --x", "calling"), ["'tcp' takes no options"]),
+        (("kuhn", "--permutations", "--no-duplicate"), ["--permutations plays every order"]),
     ],
 )
 def test_what_cannot_be_played_is_one_sentence(
@@ -155,6 +161,7 @@ def test_what_cannot_be_played_is_one_sentence(
     (tmp_path / "full" / "precious").write_text("data")
     (tmp_path / "file").write_text("")
     (tmp_path / "not-executable").write_text("#!/bin/sh\n")
+    (tmp_path / "bot.py").write_text("import x\n")
     ran = arena_here("play", *arguments, "-n", "2")
     assert ran.code == 2
     for word in words:
@@ -293,3 +300,10 @@ def test_an_interrupted_match_shows_its_result_so_far(tmp_path: Path, number: si
 def test_the_program_is_the_interpreters_own() -> None:
     """Commands of these tests use the interpreter that runs them."""
     assert ARENA[0] == sys.executable
+
+
+@unix_only
+def test_a_script_without_an_interpreter_says_what_is_missing(arena: Arena, tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_text("import x\n")
+    (tmp_path / "bot.py").chmod(0o755)
+    assert "its first line has to name its interpreter, such as #!" in arena("play", "kuhn", "./bot.py", "calling").err

@@ -226,3 +226,14 @@ def test_a_gate_without_a_result_is_told(arena_here: Arena, tmp_path: Path) -> N
         "it has schema version 1, but this program reads version 2"
         in arena_here("gate", "y.json", "--min-mbb", "0").sentence
     )
+
+
+def test_a_tournament_file_may_begin_with_a_byte_order_mark_but_ends_in_toml(arena_here: Arena, tmp_path: Path) -> None:
+    text = 'command = "tournament"\nbots = ["calling", "random"]\ngames = ["kuhn"]\n'
+    for name in ("cup.toml", "cup"):
+        (tmp_path / name).write_text(text, "utf-8-sig")
+    assert arena_here("tournament", "cup.toml", "-n", "2", "--in-process", "-q").code == 0
+    ran = arena_here("tournament", "cup")
+    assert ran.sentence == (
+        "'cup' is one bot; a file that describes a tournament ends in .toml, or is given with --config"
+    )
