@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Annotated, TypeAlias
@@ -101,12 +103,13 @@ def counted(
 
     if transcript is not None and len(sources) > 1:
         abort("--transcript goes with one log")
-    with Problems(terminal) as problems:
+    with Problems(terminal) as problems, _progress(terminal) as on_progress:
         counts = count_files(
             sources,
             game=game,
             strict=strict,
             on_problem=problems,
+            on_progress=on_progress,
             times=times,
             transcript=transcript,
             processes=os.cpu_count() or 1,
@@ -114,3 +117,13 @@ def counted(
     if not counts.hands:
         abort("there is no finished hand in " + ", ".join(map(str, sources)))
     return counts
+
+
+@contextlib.contextmanager
+def _progress(terminal: Terminal) -> Iterator[Callable[[int], None] | None]:
+    """Show the number of hands read on a terminal; show nothing elsewhere."""
+    if not terminal.err.is_terminal:
+        yield None
+        return
+    with terminal.err.status("reading") as status:
+        yield lambda hands: status.update(f"{hands:,} hands read")

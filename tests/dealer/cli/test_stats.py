@@ -11,7 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from dealer.cli.console import Terminal
+from dealer.cli.reading import counted
 from logs.tracker.statistics import Statistics
 from tests.dealer.cli.conftest import Arena
 
@@ -144,3 +147,10 @@ def test_a_result_that_is_not_understood_is_left_out(arena_here: Arena, run: Pat
     ran = arena_here("report", "run")
     assert ran.code == 0
     assert "it has schema version 99, but this program reads version 2: the page uses only the logs" in ran.err
+
+
+def test_on_a_terminal_reading_shows_its_progress(run: Path) -> None:
+    terminal, shown = Terminal(), io.StringIO()
+    terminal.err = Console(file=shown, force_terminal=True, width=60)
+    assert counted(terminal, [run], game=None, strict=False).hands == 300
+    assert "reading" in shown.getvalue()
