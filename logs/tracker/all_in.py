@@ -14,12 +14,14 @@ from __future__ import annotations
 from typing import Final, TypeAlias
 
 from engine import BettingState, Card, Deal, Game
-from engine.equity import boards_to_come, expected_values, odds_by_pot
+from engine.equity import boards_to_come, compile_kernels, expected_values, odds_by_pot
 from engine.pots import side_pots
 
 __all__ = ["AllInExpectations"]
 
 _MOST_REMEMBERED: Final = 1 << 16
+_COUNTS_TO_COMPILE: Final = 2_000
+"""From here on compiled code counts: by then, numpy has taken about as long as compiling takes."""
 _MOST_BOARDS: Final = 20_000
 """Of games other than hold'em, whose boards are counted in Python."""
 
@@ -34,6 +36,7 @@ class AllInExpectations:
     def __init__(self, game: Game) -> None:
         self._game = game
         self._known: dict[tuple[tuple[int, ...], _Pots], _Equities] = {}
+        self._counted = 0
 
     @staticmethod
     def exist_for(game: Game) -> bool:
@@ -76,6 +79,9 @@ class AllInExpectations:
 
     def _count(self, runs: _Runs, pots: _Pots) -> _Equities:
         """The equities in each pot of all players that have not folded."""
+        self._counted += 1
+        if self._counted == _COUNTS_TO_COMPILE:
+            compile_kernels()
         board, dead, *holes = runs
         game = self._game
         odds = odds_by_pot(holes, board, pots, dead=dead, deck=game.deck, board_cards=game.board_cards_by_round[-1])

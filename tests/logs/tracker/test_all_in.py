@@ -90,6 +90,16 @@ def test_the_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert HandCounts().add_all(records).sums("Ann") == expected.sums("Ann")
 
 
+def test_many_counts_are_left_to_compiled_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(all_in, "_COUNTS_TO_COMPILE", 3)
+    asked: list[int] = []
+    monkeypatch.setattr(all_in, "compile_kernels", lambda: asked.append(expectations._counted))
+    expectations = AllInExpectations(find_game("leduc-nolimit")[1])
+    for record in random_hands("leduc-nolimit", 200, fold=0.0):
+        expectations.values(record.betting, record.deal, 0)
+    assert asked == [3]
+
+
 @pytest.mark.parametrize("game", [*TOYS, "limit", "nolimit10"])
 def test_which_games_have_expectations(game: str) -> None:
     assert AllInExpectations.exist_for(find_game(game)[1])
