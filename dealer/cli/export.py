@@ -10,15 +10,14 @@ from typing import Annotated
 import typer
 
 from dealer.cli.console import Terminal, abort
-from dealer.cli.options import takes_options
+from dealer.cli.options import takes_options, warning_text
 from dealer.cli.reading import GameName, Problems, Sources, Strict, Transcript, game_named
 from dealer.results.sentences import count_of
 from logs.conversion import Conversion, MoneyRake, convert
 from logs.export import parse_currency, parse_formats
-from logs.formats import ExportWarning
 from logs.reading import find_hand_files
 
-__all__ = ["export", "warning_text"]
+__all__ = ["export"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +120,3 @@ def export(
         )
     if not converted:
         abort("there is no finished hand in " + ", ".join(map(str, sources)))
-
-
-def warning_text(warning: ExportWarning) -> str:
-    """A warning with the option that would help."""
-    if warning.lacks_begin:
-        return f"{warning.problem}; --begin says when the match began."
-    return warning.problem + ("." if warning.better is None else f": --stakes {warning.better} would help.")

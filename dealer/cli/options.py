@@ -23,8 +23,9 @@ from dealer.contest.config import RunConfig
 from dealer.contest.schedule import Seating
 from dealer.errors import ConfigError
 from dealer.match.faults import FaultPolicy
+from logs.formats import ExportWarning
 
-__all__ = ["JsonOutput", "Junit", "Quiet", "RunOptions", "Verbose", "option_of", "takes_options"]
+__all__ = ["JsonOutput", "Junit", "Quiet", "RunOptions", "Verbose", "option_of", "takes_options", "warning_text"]
 
 _MATCH = "Match"
 _FAULTS = "Clocks and faults"
@@ -152,6 +153,13 @@ class RunOptions:
             raise ConfigError("--permutations plays every order of the players: leave out --[no-]duplicate")
         given["seating"] = Seating.PERMUTATIONS if self.permutations else seating
         return {name: given[name] for name in RunConfig.model_fields if given.get(name) is not None}
+
+
+def warning_text(warning: ExportWarning) -> str:
+    """A warning with the option that would help."""
+    if warning.lacks_begin:
+        return f"{warning.problem}; --begin says when the match began."
+    return warning.problem + ("." if warning.better is None else f": --stakes {warning.better} would help.")
 
 
 def takes_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -11,9 +11,8 @@ from typing import Any
 import typer
 
 from dealer.cli.console import Terminal, check_writable, write_file
-from dealer.cli.export import warning_text
 from dealer.cli.live import LiveLine
-from dealer.cli.options import RunOptions
+from dealer.cli.options import RunOptions, warning_text
 from dealer.cli.outcome import exit_code, show_contest, show_tournament
 from dealer.cli.streams import EXIT_USAGE
 from dealer.contest.config import Command, RunConfig, read_config, validated
