@@ -30,6 +30,11 @@ settings.load_profile("unhurried")
 gc.set_threshold(10_000, 10, 50)
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One more worker than there are cores, since many tests wait for programs that they start."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_collection_finish() -> None:
     """Leave the thousands of collected tests out of each garbage collection, which would take a sixth of the time."""
     gc.collect()

@@ -11,6 +11,9 @@ import tarfile
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from engine import Deal, Game, Seat, betting_start, deals, hand_values
 from logs import HandRecord, PlayerComment, Times, format_header, format_score_line, format_state_line
@@ -19,12 +22,21 @@ from protocol import find_game, parse_game_definition
 from tests.engine.strategies import random_action
 
 DATA = Path(__file__).resolve().parents[1] / "conformance" / "data"
-RECORDED = [match["name"] for match in json.loads((DATA / "manifest.json").read_text())]
+_MANIFEST = json.loads((DATA / "manifest.json").read_text())
 OF_2012 = sorted(path.name.removesuffix(".log.xz") for path in (DATA / "dealer2012").glob("*.log.xz"))
 NAMES = ("Ann", "Bob", "Cat", "Dan", "Eve", "Fay", "Gus", "Hal", "Ivy", "Jim")
 HOLDEM = ("limit", "nolimit", "limit3", "nolimit3", "limit6", "nolimit6", "limit10", "nolimit10")
 TOYS = ("kuhn", "kuhn3", "leduc", "leduc-nolimit")
 T0 = 1_795_227_485_694_648
+
+
+def recorded_cases(*games: str) -> list[Any]:
+    """The recorded matches of games whose names begin so, as parameters; those of more than 10,000 lines are slow."""
+    return [
+        pytest.param(match["name"], marks=[pytest.mark.slow] * (sum(seat["lines"] for seat in match["seats"]) > 10_000))
+        for match in _MANIFEST
+        if match["name"].startswith(games or "")
+    ]
 
 
 def random_hands(

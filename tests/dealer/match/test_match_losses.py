@@ -44,7 +44,13 @@ GAMES = ("kuhn", "leduc", "kuhn.limit.3p.game", "sidepots.nolimit.3p.game")
 GONE = (FaultPolicy.FORFEIT, FaultPolicy.RESTART)
 
 
-@pytest.fixture(autouse=True, params=[True, False], ids=["lines watched", "lines not watched"])
+@pytest.fixture(
+    autouse=True,
+    params=[
+        pytest.param(True, id="lines watched"),
+        pytest.param(False, id="lines not watched", marks=pytest.mark.slow),
+    ],
+)
 def _watch_lines(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever is lost, and whether or not somebody watches every line, the match is the same."""
     monkeypatch.setattr(Board, "watches_lines", request.param)

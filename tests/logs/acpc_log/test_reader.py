@@ -19,12 +19,12 @@ from tests.engine.strategies import SEEDS, playable_games
 from tests.logs.hands import (
     NAMES,
     OF_2012,
-    RECORDED,
     as_seen,
     each_byte_changed,
     log_lines,
     log_of_2012,
     random_hands,
+    recorded_cases,
     recorded_file,
     recorded_game,
     totals_of,
@@ -66,7 +66,7 @@ def test_any_game_comes_back(game: Game, seed: int, first_hand: int, fixed_seats
     assert_same(hands, written)
 
 
-@pytest.mark.parametrize("name", RECORDED)
+@pytest.mark.parametrize("name", recorded_cases())
 def test_the_recorded_matches_come_back_byte_by_byte(name: str) -> None:
     text = recorded_file(name, "log")
     lines = text.splitlines(keepends=True)

@@ -17,10 +17,10 @@ from protocol import find_game
 from tests.logs.hands import (
     HOLDEM,
     OF_2012,
-    RECORDED,
     as_seen,
     log_of_2012,
     random_hands,
+    recorded_cases,
     recorded_file,
     recorded_game,
     recorded_hands,
@@ -67,19 +67,19 @@ def test_many_random_hands_of_every_shipped_game(name: str, fold: float) -> None
     assert_replayed(random_hands(name, 1000, seed=7, fold=fold))
 
 
-@pytest.mark.parametrize("name", [name for name in RECORDED if name.startswith("holdem")])
+@pytest.mark.parametrize("name", recorded_cases("holdem"))
 def test_the_recorded_matches(name: str) -> None:
     hands = list(recorded_hands(name))
     assert_replayed(hands[:10] if "10p" in name else hands[:20])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in RECORDED if name.startswith("holdem")])
+@pytest.mark.parametrize("name", recorded_cases("holdem"))
 def test_the_recorded_matches_to_the_last_hand(name: str) -> None:
     assert_replayed(list(recorded_hands(name)))
 
 
-@pytest.mark.parametrize("name", [name for name in RECORDED if name.startswith(("kuhn", "leduc"))])
+@pytest.mark.parametrize("name", recorded_cases("kuhn", "leduc"))
 def test_the_recorded_matches_of_other_games_are_refused(name: str) -> None:
     for hand in recorded_hands(name):
         with pytest.raises(UnsupportedGameError):
@@ -92,7 +92,7 @@ def test_the_logs_of_2012(name: str) -> None:
     assert_replayed(list(read_log(log_of_2012(name).splitlines(keepends=True), strict=True)))
 
 
-@pytest.mark.parametrize("name", [name for name in RECORDED if name.startswith("sidepots")])
+@pytest.mark.parametrize("name", recorded_cases("sidepots"))
 def test_side_pots(name: str) -> None:
     """Stacks of 101, 350 and 777: every hand that PokerKit accepts comes out, and it refuses only raises."""
     lines = recorded_file(name, "log").splitlines(keepends=True)

@@ -19,10 +19,10 @@ from logs.phh import format_phh, format_phhs, read_phh
 from protocol.match_state import betting_text
 from tests.logs.hands import (
     HOLDEM,
-    RECORDED,
     as_seen,
     each_byte_changed,
     random_hands,
+    recorded_cases,
     recorded_hands,
 )
 
@@ -61,7 +61,7 @@ def test_every_shipped_game_comes_back(name: str, fixed_seats: bool, tmp_path: P
         assert hand == kept(record)
 
 
-@pytest.mark.parametrize("name", [name for name in RECORDED if name.startswith(("holdem", "sidepots"))])
+@pytest.mark.parametrize("name", recorded_cases("holdem", "sidepots"))
 def test_the_recorded_matches_come_back(name: str) -> None:
 
     written = list(recorded_hands(name))

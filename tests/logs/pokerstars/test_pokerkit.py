@@ -20,7 +20,7 @@ from logs.formats import ExportOptions
 from logs.pokerstars import format_pokerstars_file
 from logs.steps import street_actions
 from protocol import find_game
-from tests.logs.hands import OF_2012, RECORDED, log_of_2012, random_hands, recorded_hands
+from tests.logs.hands import OF_2012, log_of_2012, random_hands, recorded_cases, recorded_hands
 from tests.logs.pokerkit_oracle import pokerkit
 from tests.logs.pokerstars.test_writer import odd_game
 
@@ -102,7 +102,7 @@ def test_many_short_stacks_and_side_pots() -> None:
     assert assert_odd_games_read(range(1000, 2000)) > 1000
 
 
-@pytest.mark.parametrize("name", [name for name in RECORDED if "nolimit" in name and "leduc" not in name])
+@pytest.mark.parametrize("name", recorded_cases("holdem.nolimit", "sidepots"))
 def test_recorded_matches(name: str) -> None:
     hands = list(recorded_hands(name))[:20]
     assert_read(filter(is_of_a_card_room, hands))

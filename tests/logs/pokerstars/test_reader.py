@@ -20,7 +20,7 @@ from logs.pokerstars import format_pokerstars, format_pokerstars_file, read_poke
 from logs.pokerstars.clock import eastern_us
 from logs.pokerstars.names import screen_names
 from logs.rake import Rake
-from tests.logs.hands import HOLDEM, RECORDED, random_hands, recorded_file, recorded_game
+from tests.logs.hands import HOLDEM, random_hands, recorded_cases, recorded_file, recorded_game
 from tests.logs.pokerstars.made_hands import MADE
 from tests.logs.pokerstars.test_writer import odd_game
 
@@ -85,7 +85,7 @@ def test_many_random_hands_come_back(name: str) -> None:
     assert_round_trip(random_hands(name, 2000, seed=7, fold=0.05))
 
 
-@pytest.mark.parametrize("name", [name for name in RECORDED if "leduc" not in name and "kuhn" not in name])
+@pytest.mark.parametrize("name", recorded_cases("holdem", "sidepots"))
 def test_recorded_matches_come_back(name: str) -> None:
     game = recorded_game(name)
     try:

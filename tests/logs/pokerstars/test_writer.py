@@ -128,7 +128,7 @@ def test_many_short_stacks_and_side_pots() -> None:
     assert_odd_games(range(1000, 4000))
 
 
-@pytest.mark.parametrize("name", [name for name in sample.RECORDED if name.startswith(("holdem", "sidepots"))])
+@pytest.mark.parametrize("name", sample.recorded_cases("holdem", "sidepots"))
 def test_recorded_matches(name: str) -> None:
     lines = sample.recorded_file(name, "log").splitlines(keepends=True)
     checked(list(read_log(lines, game=sample.recorded_game(name), strict=True))[:60])
