@@ -38,6 +38,7 @@ class LiveLine:
         self._next_s = time.monotonic() + _PLAIN_EVERY_S
         self._announced: tuple[AwaitedPlayer, ...] = ()
         self._strays_said = 0
+        self._versions_said: frozenset[str] = frozenset()
 
     def __enter__(self) -> LiveLine:
         if self._live is not None:
@@ -70,6 +71,9 @@ class LiveLine:
             self._terminal.say(stray_sentence(stray, name))
         if new > len(progress.latest_strays):
             self._terminal.say(f"{new - len(progress.latest_strays):,} more connections were closed")
+        for name in sorted(progress.other_versions - self._versions_said):
+            self._terminal.say(f"{name} names another version of the protocol than the dealer's, 2.0.0; it plays on.")
+        self._versions_said |= progress.other_versions
         line = status_line(progress)
         if self._live is not None:
             self._live.update(Text(line, no_wrap=True, overflow="ellipsis"), refresh=True)

@@ -50,6 +50,7 @@ class Progress:
         waits: the players that matches have been waiting for, for a while, the longest first.
         strays: how many connections to players' ports were turned away.
         latest_strays: the last of them, each with the name of the player.
+        other_versions: the players that speak another version of the protocol than the dealer.
     """
 
     contests: int
@@ -67,6 +68,7 @@ class Progress:
     waits: tuple[Wait, ...] = ()
     strays: int = 0
     latest_strays: tuple[tuple[str, StrayConnection], ...] = ()
+    other_versions: frozenset[str] = frozenset()
 
 
 def progress_of(tournament: Tournament) -> Progress:
@@ -94,6 +96,7 @@ def progress_of(tournament: Tournament) -> Progress:
         tuple(sorted((wait for contest in contests for wait in contest.waits), reverse=True)),
         sum(run.tally.strays for run in runs),
         tuple((run.plan.setup.names[stray.seat], stray) for run in runs for stray in run.tally.latest_strays),
+        frozenset(run.plan.setup.names[seat] for run in runs for seat in run.tally.other_versions),
     )
 
 

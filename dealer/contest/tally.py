@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 
-from dealer.match.events import Event, FaultSeen, HandFinished, StrayConnection, Watcher
+from dealer.match.events import Event, FaultSeen, HandFinished, StrayConnection, VersionDiffers, Watcher
 from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.record.response_times import ResponseTimes
 from dealer.record.resume import PickedUp
@@ -25,10 +25,11 @@ class Tally(Watcher):
         first_faults: the first fault, if there was one.
         restarts: how often a player was started again.
         times: how long answers took.
+        other_versions: the seats whose players speak another version of the protocol.
         strays: how many connections were turned away, in all; latest_strays: the last of them.
     """
 
-    wants = frozenset({FaultSeen, StrayConnection, HandFinished})
+    wants = frozenset({FaultSeen, StrayConnection, VersionDiffers, HandFinished})
 
     def __init__(self, game: Game, on_values: Callable[[Sequence[float]], None] | None = None) -> None:
         """Start at nothing.
@@ -45,6 +46,7 @@ class Tally(Watcher):
         self.first_faults: list[Fault | None] = [None] * players
         self.restarts = [0] * players
         self.times = [ResponseTimes() for _ in range(players)]
+        self.other_versions: set[int] = set()
         self.strays = 0
         self.latest_strays: deque[StrayConnection] = deque(maxlen=8)
         self._gone: set[int] = set()
@@ -65,6 +67,8 @@ class Tally(Watcher):
             self._count_hand(event.record)
         elif isinstance(event, FaultSeen):
             self.count_fault(event.fault)
+        elif isinstance(event, VersionDiffers):
+            self.other_versions.add(event.seat)
         elif isinstance(event, StrayConnection):
             self.strays += 1
             self.latest_strays.append(event)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from dealer.match.events import Event, FaultSeen, MatchEnded, MatchStarted, StrayConnection, Watcher
+from dealer.match.events import Event, FaultSeen, MatchEnded, MatchStarted, StrayConnection, VersionDiffers, Watcher
 from dealer.match.sentences import sentence_of, stray_sentence
 from dealer.match.setup import MatchSetup
 
@@ -16,7 +16,7 @@ _log = logging.getLogger("dealer.match")
 class Journal(Watcher):
     """Logs what happens in a match, to the logger ``dealer.match``."""
 
-    wants = frozenset({MatchStarted, FaultSeen, StrayConnection, MatchEnded})
+    wants = frozenset({MatchStarted, FaultSeen, StrayConnection, VersionDiffers, MatchEnded})
 
     def __init__(self, setup: MatchSetup) -> None:
         self._setup = setup
@@ -30,6 +30,8 @@ class Journal(Watcher):
             fault = event.fault
             where = (setup.name, fault.seat + 1, setup.names[fault.seat], fault.hand_number)
             _log.warning("match %s, seat %d (%s), hand %d: %s, %s", *where, fault.kind.value, fault.remedy.value)
+        elif isinstance(event, VersionDiffers):
+            _log.warning("match %s: %s names another version than 2.0.0", setup.name, setup.names[event.seat])
         elif isinstance(event, StrayConnection):
             _log.warning("match %s: %s", setup.name, stray_sentence(event, setup.names[event.seat]))
         elif isinstance(event, MatchEnded):

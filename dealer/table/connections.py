@@ -245,6 +245,8 @@ class Connections:
         """Why a player has not taken its seat, by what was seen at its door."""
         door, stray = self._doors[seat], self._strays.get(seat)
         if door is not None and door.has_visitor:
+            if problem is StartProblem.ENDED:
+                return NotStarted(seat, StartProblem.LEFT)
             return NotStarted(seat, StartProblem.VERSION_LATE, limit_us)
         if stray is None or seat in self._may_return:
             return NotStarted(seat, problem, limit_us)

@@ -112,6 +112,17 @@ def test_connections_that_were_turned_away_are_said_once_each() -> None:
     assert terminal.err.file.getvalue() == 3 * sentence + "2 more connections were closed\n"
 
 
+def test_another_version_is_mentioned_once_for_each_player() -> None:
+    terminal = Terminal()
+    terminal.err = Console(file=io.StringIO(), width=200)
+    with LiveLine(terminal, is_silent=False) as line:
+        for names in ((), ("Ann",), ("Ann",), ("Ann", "Bob")):
+            line(replace(START, other_versions=frozenset(names)))
+    assert isinstance(terminal.err.file, io.StringIO)
+    sentence = "names another version of the protocol than the dealer's, 2.0.0; it plays on.\n"
+    assert terminal.err.file.getvalue() == f"Ann {sentence}Bob {sentence}"
+
+
 def test_remote_players_are_announced_once_for_each_change_even_when_silent() -> None:
     terminal = Terminal()
     terminal.err = Console(file=io.StringIO(), width=200)
