@@ -49,8 +49,14 @@ HEAVY = {
 
 
 def loaded(code: str, *arguments: str, folder: Path) -> set[str]:
-    """The modules that a program has loaded when it ends."""
-    report = "import atexit, sys\natexit.register(lambda: print('LOADED', *sys.modules, file=sys.stderr, flush=True))\n"
+    """The modules that a program has loaded when it ends, without those with which the interpreter starts.
+
+    Some environments load modules of their own at every start, through their .pth files.
+    """
+    report = (
+        "import atexit, sys\nbefore = set(sys.modules)\n"
+        "atexit.register(lambda: print('LOADED', *sys.modules.keys() - before, file=sys.stderr, flush=True))\n"
+    )
     ran = subprocess.run(
         [sys.executable, "-P", "-c", report + code, *arguments],
         cwd=folder,
