@@ -14,6 +14,7 @@ from bots.bot import Bot
 from bots.formula.decisions import Decision, Proportions, action_of
 from bots.view import View
 from engine import CALL, FOLD, RAISE, Action, LegalActions, raise_to
+from engine.errors import quoted
 from engine.splitmix import MASK_64, STEP, mixed
 
 __all__ = ["CallingBot", "ConstantBot", "FoldingBot", "RaisingBot", "RandomBot"]
@@ -255,5 +256,5 @@ def _raise_by(size: str) -> Callable[[View], Action]:
     except ValueError:
         fraction = -1.0
     if not 0 <= fraction < 1e6:
-        raise ValueError(f"size must be min, pot, allin or a fraction of the pot such as 0.5, not {size!r}")
+        raise ValueError(f"size must be min, pot, allin or a fraction of the pot such as 0.5, not {quoted(size)}")
     return lambda view: view.raise_by_pot(fraction)

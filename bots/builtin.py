@@ -15,6 +15,7 @@ from typing import Final
 from bots.client import play_to_exit_code, read_arguments, read_port, say, show_own_failure
 from bots.errors import SpecError, UsageError
 from bots.registry import make_bot
+from engine.errors import quoted
 
 __all__ = ["main"]
 
@@ -52,7 +53,7 @@ def _read_seed(text: str | None) -> int | None:
     try:
         return int(text)
     except ValueError:
-        raise UsageError(f"--seed must be a whole number, not {text!r}") from None
+        raise UsageError(f"--seed must be a whole number, not {quoted(text)}") from None
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ from bots.bot import Bot
 from bots.conversation import NOTE, Conversation, require_bot
 from bots.errors import BotsError, ConnectError, DealerError, UsageError
 from engine import Game
+from engine.errors import quoted
 from protocol import GameDefinitionError, find_game
 
 __all__ = [
@@ -188,7 +189,7 @@ def read_arguments(argv: Sequence[str], positional: Sequence[str], options: Sequ
     if len(words) < len(positional):
         raise UsageError(f"{positional[len(words)]} is missing")
     if len(words) > len(positional):
-        raise UsageError(f"{words[len(positional)]!r} is one word too many")
+        raise UsageError(f"{quoted(words[len(positional)])} is one word too many")
     return found | dict(zip(positional, words, strict=True))
 
 
@@ -199,7 +200,7 @@ def read_port(text: str) -> int:
         UsageError: it is none.
     """
     if not (text.isdecimal() and 1 <= int(text) <= 65535):
-        raise UsageError(f"PORT must be a number from 1 to 65535, not {text!r}")
+        raise UsageError(f"PORT must be a number from 1 to 65535, not {quoted(text)}")
     return int(text)
 
 
@@ -229,7 +230,9 @@ def _connect(host: str, port: int, timeout_s: float) -> socket.socket:
             connection.close()
             problem = "nobody listens there"
         except (socket.gaierror, UnicodeError) as error:
-            raise ConnectError(f"cannot find the host {host!r}: {getattr(error, 'strerror', None) or error}") from None
+            raise ConnectError(
+                f"cannot find the host {quoted(host)}: {getattr(error, 'strerror', None) or error}"
+            ) from None
         except OSError as error:
             problem = error.strerror or str(error)
         if time.monotonic() + _RETRY_S > deadline:

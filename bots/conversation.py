@@ -17,6 +17,7 @@ from bots.errors import DealerError
 from bots.legality import require_legal
 from bots.view import MAX_WAITING_COMMENTS, View
 from engine import Game
+from engine.errors import quoted
 from protocol import NEED_DATA, Comment, Handshake, PlayerSession, ReceivedState, RemoteProtocolError, Reply
 
 __all__ = ["NOTE", "Conversation", "require_bot"]
@@ -112,7 +113,7 @@ class Conversation:
         cause = error.__cause__
         line = str(getattr(cause, "text", ""))
         if not line.startswith("MATCHSTATE:"):
-            return DealerError(f"what the dealer sent is not a match state: {line[:200]!r}")
+            return DealerError(f"what the dealer sent is not a match state: {quoted(line, 200)}")
         return DealerError(
             f"the dealer's state does not fit the game assumed, {self._game_name}: {cause}; "
             f"name another game with --game GAME or the environment variable ARENA_GAME"

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from engine import Rule, Seat
-from engine.errors import PortableError
+from engine.errors import PortableError, quoted
 
 __all__ = [
     "BotExited",
@@ -55,7 +55,7 @@ class SpecError(BotsError, ValueError):
 
     def __init__(self, spec: str, problem: str) -> None:
         self.spec = spec
-        super().__init__(f"{spec!r}: {problem}")
+        super().__init__(f"{quoted(spec)}: {problem}")
 
 
 class UsageError(BotsError):

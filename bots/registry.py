@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from bots.bot import Bot
 from bots.errors import SpecError, in_one_line
+from engine.errors import quoted
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -165,16 +166,18 @@ def _parse_spec(spec: str, directory: str | None) -> tuple[BotSpec, type[Bot]]:
         option, is_given, text = item.partition("=")
         option = option.strip()
         if option not in valid:
-            raise SpecError(spec, f"{name} has no option {option!r}; {_list_options(name, valid)}")
+            raise SpecError(spec, f"{name} has no option {quoted(option)}; {_list_options(name, valid)}")
         if option in options:
-            raise SpecError(spec, f"the option {option!r} is given twice")
+            raise SpecError(spec, f"the option {quoted(option)} is given twice")
         if not is_given:
-            raise SpecError(spec, f"the option {option!r} needs a value: {option}=VALUE; {_list_options(name, valid)}")
+            raise SpecError(
+                spec, f"the option {quoted(option)} needs a value: {option}=VALUE; {_list_options(name, valid)}"
+            )
         word, read = valid[option].type_name, _READ_BY_WORD[valid[option].type_name]
         try:
             options[option] = read(text.strip())
         except (ValueError, KeyError):
-            problem = f"{option} must be a {word}, not {text!r}; {_list_options(name, valid)}"
+            problem = f"{option} must be a {word}, not {quoted(text)}; {_list_options(name, valid)}"
             raise SpecError(spec, problem) from None
     return BotSpec(name, options), found
 
@@ -254,7 +257,7 @@ def _find_class(name: str, spec: str, directory: str | None = None) -> type[Bot]
     else:
         declared = _declared()
         if name not in declared:
-            problem = f"there is no bot {name!r}; there are: {', '.join(sorted([*_ENTRIES, *declared]))}"
+            problem = f"there is no bot {quoted(name)}; there are: {', '.join(sorted([*_ENTRIES, *declared]))}"
             raise SpecError(spec, f"{problem}; a bot of your own is named file.py:Class or module:Class")
         place, _, class_name = declared[name].value.partition(":")
     module = _import(place, spec, directory)
@@ -265,7 +268,7 @@ def _find_class(name: str, spec: str, directory: str | None = None) -> type[Bot]
             for name, value in vars(module).items()
             if isinstance(value, type) and issubclass(value, Bot) and value.__module__ == module.__name__
         )
-        raise SpecError(spec, f"{place} has no class {class_name!r}; its bots: {', '.join(here) or 'none'}")
+        raise SpecError(spec, f"{place} has no class {quoted(class_name)}; its bots: {', '.join(here) or 'none'}")
     if not (isinstance(found, type) and issubclass(found, Bot)):
         raise SpecError(spec, f"{class_name} in {place} is not a bot: derive it from bots.Bot")
     return found

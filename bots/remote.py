@@ -31,6 +31,7 @@ from bots.errors import BotExited, BotTimeout, RemoteBotError
 from bots.program import Program, split_command
 from bots.view import View
 from engine import Action, Game, betting_start
+from engine.errors import quoted
 from protocol.session import DealerEvent
 
 __all__ = ["RemoteBot"]
@@ -157,7 +158,7 @@ class RemoteBot(Bot):
             if isinstance(event, protocol.Comment):
                 view.comment(event.raw.decode("utf-8", "replace").lstrip("#; "))
             elif isinstance(event, protocol.BadAction | protocol.UnknownAction):
-                raise self._fail(RemoteBotError(f"its answer {event.raw!r} holds no action", self.command, ()))
+                raise self._fail(RemoteBotError(f"its answer {quoted(event.raw)} holds no action", self.command, ()))
 
     def hand_finished(self, view: View) -> None:
         """Tell the rest of a hand."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from engine.errors import CardError
+from engine.errors import CardError, quoted
 
 __all__ = ["CARD_TEXTS", "RANKS", "SUITS", "Card", "format_cards", "parse_cards", "rank_of", "suit_of"]
 
@@ -44,10 +44,10 @@ def parse_cards(text: str) -> tuple[Card, ...]:
         CardError: a pair of characters is not a card; the message names it.
     """
     if len(text) % 2:
-        raise CardError(f"{text!r} is not a run of two-character cards")
+        raise CardError(f"{quoted(text)} is not a run of two-character cards")
     try:
         return tuple([_CARD_OF_TEXT[text[i : i + 2]] for i in range(0, len(text), 2)])
     except KeyError as error:
         raise CardError(
-            f"{error.args[0]!r} in {text!r} is not a card: write a rank of {RANKS} and a suit of {SUITS}"
+            f"{error.args[0]!r} in {quoted(text)} is not a card: write a rank of {RANKS} and a suit of {SUITS}"
         ) from None

@@ -13,7 +13,16 @@ from __future__ import annotations
 
 import enum
 
-__all__ = ["CardError", "EngineError", "GameError", "IllegalAction", "PortableError", "Rule"]
+__all__ = ["CardError", "EngineError", "GameError", "IllegalAction", "PortableError", "Rule", "quoted"]
+
+
+def quoted(value: object, most: int = 120) -> str:
+    """What somebody wrote, for a sentence: texts in quotes; after `most` characters, dots."""
+    if isinstance(value, bytes):
+        return repr(value if len(value) <= most else value[:most] + b"...")
+    if isinstance(value, str):
+        return repr(value if len(value) <= most else value[:most] + "...")
+    return repr(value) if len(repr(value)) <= most else f"{repr(value)[:most]}..."
 
 
 class PortableError(Exception):

@@ -13,6 +13,7 @@ import re
 from typing import Final
 
 from engine import Seat
+from engine.errors import quoted
 from logs.record import PlayerComment
 
 __all__ = ["format_comment", "parse_comment"]
@@ -42,9 +43,9 @@ def parse_comment(line: str) -> tuple[int, PlayerComment]:
         numbers = data["hand_number"], data["seat"], data["action_index"]
         text = data["text"]
     except (KeyError, TypeError, RecursionError) as error:
-        raise ValueError(f"{line[:80]!r} is not a comment") from error
+        raise ValueError(f"{quoted(line)} is not a comment") from error
     if not isinstance(text, str) or not all(type(number) is int and number >= 0 for number in numbers):
-        raise ValueError(f"{line[:80]!r} is not a comment")
+        raise ValueError(f"{quoted(line)} is not a comment")
     if line.isascii() and not text.isascii() and _LATIN_1.fullmatch(text):
         text = text.encode("latin-1").decode("utf-8", "surrogateescape")
     return numbers[0], PlayerComment(Seat(numbers[1]), numbers[2], text)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from engine import Game
+from engine.errors import quoted
 from logs.acpc_log.companions import begin_us
 from logs.acpc_log.header import read_log_header
 from logs.errors import LogError, LogProblem, ProblemKind
@@ -169,7 +170,7 @@ def _options(file: HandFile, first: HandRecord, conversion: Conversion, heroes: 
     """
     names = first.names_by_seat
     if conversion.hero is not None and conversion.hero not in names:
-        raise LogError(file.path, f"no player of it is called {conversion.hero!r}; there are {', '.join(names)}")
+        raise LogError(file.path, f"no player of it is called {quoted(conversion.hero)}; there are {', '.join(names)}")
     is_log = file.format is None
     header = read_log_header(file.path) if is_log else None
     default_hero = heroes.setdefault(os.path.dirname(file.path), names[0])

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from engine import Game
+from engine.errors import quoted
 from logs.errors import ExportError, LogsError, UnsupportedGameError
 from logs.formats import ExportFormat, ExportOptions, MatchWriter
 from logs.line_file import LineFile
@@ -49,10 +50,10 @@ def parse_formats(text: str) -> tuple[ExportFormat, ...]:
     if words == ["none"]:
         return ()
     if not words:
-        raise ValueError(f"{text!r} names no format; the formats are {', '.join(FORMATS)}, or none")
+        raise ValueError(f"{quoted(text)} names no format; the formats are {', '.join(FORMATS)}, or none")
     for word in words:
         if word not in FORMATS:
-            raise ValueError(f"{word!r} is not a format; the formats are {', '.join(FORMATS)}")
+            raise ValueError(f"{quoted(word)} is not a format; the formats are {', '.join(FORMATS)}")
     return tuple(FORMATS[word] for word in dict.fromkeys(words))
 
 
@@ -64,7 +65,7 @@ def parse_currency(text: str) -> str | None:
     """
     code = None if text.lower() == "none" else text.upper()
     if code not in CURRENCY_SYMBOLS:
-        raise ValueError(f"the currency is {', '.join(filter(None, CURRENCY_SYMBOLS))} or none, not {text!r}")
+        raise ValueError(f"the currency is {', '.join(filter(None, CURRENCY_SYMBOLS))} or none, not {quoted(text)}")
     return code
 
 
@@ -84,7 +85,7 @@ def chip_value_of(stakes: str, game: Game, formats: Sequence[ExportFormat] = ())
     try:
         small, big = (Fraction(part.strip().lstrip("$€£")) for part in parts)
     except (ArithmeticError, ValueError):
-        raise ValueError(f"stakes are two amounts such as 0.50/1, not {stakes!r}") from None
+        raise ValueError(f"stakes are two amounts such as 0.50/1, not {quoted(stakes)}") from None
     if game.is_limit:
         chips, noun = (game.raise_sizes[0], game.raise_sizes[-1]), "bets"
     else:

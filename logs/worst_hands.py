@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from engine import Game
+from engine.errors import quoted
 from logs.errors import LogProblem
 from logs.reading import HandFile, find_hand_files, read_file
 from logs.record import HandRecord
@@ -84,7 +85,7 @@ def worst_hands(
                 else:
                     heapq.heappushpop(lost, entry)
     if names and player not in names:
-        raise ValueError(f"no player is called {player!r}; there are {', '.join(names)}")
+        raise ValueError(f"no player is called {quoted(player)}; there are {', '.join(names)}")
     lost.sort(reverse=True)
     wanted: dict[_Deal, list[tuple[str, HandRecord]]] = {_deal_of(path, record): [] for _, _, path, record in lost}
     for file, record in _hands(files, game, strict, None) if wanted else ():

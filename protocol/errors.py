@@ -11,7 +11,7 @@ A remote error ends its session for good: every further call of the session rais
 
 from __future__ import annotations
 
-from engine.errors import PortableError
+from engine.errors import PortableError, quoted
 
 __all__ = ["FormatError", "GameDefinitionError", "LocalProtocolError", "ProtocolError", "RemoteProtocolError"]
 
@@ -33,8 +33,7 @@ class FormatError(ProtocolError, ValueError):
         self.text = text
         self.column = column
         self.problem = problem
-        shown = text if len(text) <= 200 else text[:200] + "..."
-        super().__init__(f"{problem} (byte {column + 1} of {shown!r})")
+        super().__init__(f"{problem} (byte {column + 1} of {quoted(text, 200)})")
 
 
 class GameDefinitionError(FormatError):

@@ -9,10 +9,12 @@ reference's words.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from functools import cache
 
 import engine
 from engine import BettingType, Game, GameError
+from engine.errors import quoted
 from engine.game import DEFAULT_STACK, MAX_PLAYERS, MAX_ROUNDS
 from protocol.errors import GameDefinitionError
 from protocol.numbers import scan_integer, wrap_int32, wrap_uint8
@@ -54,14 +56,28 @@ class _Fields:
             "numboardcards": [],
         }
         self.counts = {key: len(values) for key, values in self.lists.items()}
+        self.wrapped: list[str] = []
+
+    def read_number(self, key: str, text: str) -> None:
+        for value in self._wrapped(_scan_values(text, len(key), 1), text, wrap_uint8, 8):
+            self.numbers[key] = value
 
     def read_list(self, key: str, text: str, most: int) -> None:
         values = _scan_values(text, len(key), most)
         if key in ("firstplayer", "maxraises", "numboardcards"):
-            values = [wrap_uint8(value) for value in values]
+            values = self._wrapped(values, text, wrap_uint8, 8)
+        else:
+            values = self._wrapped(values, text, wrap_int32, 32)
         old = self.lists[key]
         self.lists[key] = values + old[len(values) :]
         self.counts[key] = len(values)
+
+    def _wrapped(self, values: list[int], text: str, wrap: Callable[[int], int], bits: int) -> list[int]:
+        """The values as they are read; what differs from what is written is noted in `wrapped`."""
+        read = [wrap(value) for value in values]
+        if read != values:
+            self.wrapped.append(f"{quoted(text.strip())} is read in {bits} bits: {', '.join(map(str, read))}")
+        return read
 
     def to_game(self) -> Game:
         """The game the fields define; raises GameError where it cannot be played."""
@@ -102,6 +118,10 @@ def parse_game_definition(text: str) -> Game:
     Raises:
         GameError: the game it defines cannot be played.
     """
+    return _read_fields(text).to_game()
+
+
+def _read_fields(text: str) -> _Fields:
     fields = _Fields()
     for line in text.split("\n"):
         lower = line.lower()
@@ -117,14 +137,12 @@ def parse_game_definition(text: str) -> Game:
                 fields.read_list(key, line, most)
         for key in fields.numbers:
             if lower.startswith(key):
-                values = _scan_values(line, len(key), 1)
-                if values:
-                    fields.numbers[key] = wrap_uint8(values[0])
-    return fields.to_game()
+                fields.read_number(key, line)
+    return fields
 
 
 def _scan_values(line: str, start: int, most: int) -> list[int]:
-    """Up to `most` numbers from index `start`, each held to 32 bits."""
+    """Up to `most` numbers from index `start`, as they are written."""
     values: list[int] = []
     while len(values) < most:
         while start < len(line) and (line[start] == "=" or line[start].isspace()):
@@ -132,7 +150,7 @@ def _scan_values(line: str, start: int, most: int) -> list[int]:
         scanned = scan_integer(line, start)
         if scanned is None:
             break
-        values.append(wrap_int32(scanned[0]))
+        values.append(scanned[0])
         start = scanned[1]
     return values
 
@@ -205,7 +223,8 @@ def _load_file(path: str) -> Game:
         raise GameDefinitionError(repr(path), f"cannot be the name of a file: {error}") from None
     if len(content) > _MOST_BYTES:
         raise GameDefinitionError(path, "too large for a game definition")
+    fields = _read_fields(content.decode("latin-1"))
     try:
-        return parse_game_definition(content.decode("latin-1"))
+        return fields.to_game()
     except GameError as error:
-        raise GameDefinitionError(path, str(error)) from None
+        raise GameDefinitionError(path, "; ".join([str(error), *fields.wrapped])) from None

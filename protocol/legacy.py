@@ -13,6 +13,7 @@ import re
 from typing import NamedTuple
 
 from engine import CALL, FOLD, Action, CardError, Position, parse_cards, raise_to
+from engine.errors import quoted
 from protocol.errors import FormatError
 from protocol.match_state import HEADER, MatchState
 
@@ -43,7 +44,7 @@ def parse_legacy_state(text: str) -> LegacyState:
         starts.append(starts[-1] + len(field) + 1)
     for number, start in zip(fields[:2], starts, strict=False):
         if not (number.isascii() and number.isdigit() and len(number) <= 18):
-            raise FormatError(text, start, f"{number[:20]!r} is not a number")
+            raise FormatError(text, start, f"{quoted(number, 20)} is not a number")
     blinds, rounds = _parse_betting(text, fields[2], starts[2])
     hole_text, *board_texts = fields[3].split("/")
     try:

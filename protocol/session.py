@@ -31,6 +31,7 @@ import enum
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from engine import Action, BettingState, Game, IllegalAction
+from engine.errors import quoted
 from protocol.actions import format_action, scan_action
 from protocol.betting_nodes import BettingNode
 from protocol.errors import FormatError, LocalProtocolError, RemoteProtocolError
@@ -346,7 +347,7 @@ class DealerSession(_Session):
         version = _scan_version(raw.decode("latin-1"))
         if version is None:
             self.state = _ERROR
-            raise RemoteProtocolError(f"not a version line: {raw!r}; a player begins with {VERSION_LINE!r}", raw)
+            raise RemoteProtocolError(f"not a version line: {quoted(raw)}; a player begins with {VERSION_LINE!r}", raw)
         self.state = _IDLE
         return Handshake(version, raw)
 
@@ -416,7 +417,7 @@ class PlayerSession(_Session):
             raise LocalProtocolError("the first line must name the version")
         raw = event.raw
         if raw[:1] not in (b"#", b";") or raw.find(b"\n") != len(raw) - 1:
-            raise LocalProtocolError(f"a comment is one line that begins with '#' or ';', not {raw!r}")
+            raise LocalProtocolError(f"a comment is one line that begins with '#' or ';', not {quoted(raw)}")
         return raw
 
     def _reply(self, action: Action) -> bytes:

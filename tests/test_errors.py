@@ -7,16 +7,28 @@ import inspect
 import pickle
 import sys
 import typing
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bots.registry import make_bot
+from dealer.contest.config import validated
 from dealer.doctor.inbox import Ending
+from dealer.doctor.situations import find_situation
 from dealer.errors import Cause, MatchFailure, SettingProblem
-from engine import Rule
+from dealer.match.causes import NotStarted, StartProblem
+from dealer.match.events import StrayConnection
+from dealer.match.faults import StrayProblem
+from dealer.match.sentences import sentence_of, stray_sentence
+from dealer.table.players import parse_player
+from engine import Rule, Seat, parse_cards
 from engine.errors import PortableError
 from logs.errors import LogProblem, ProblemKind
+from logs.estimation import parse_stop_rule
+from logs.export import parse_currency, parse_formats
+from protocol import DealerSession, find_game
 
 TREES = [importlib.import_module(f"{package}.errors") for package in ("engine", "protocol", "logs", "bots", "dealer")]
 CLASSES = [
@@ -98,3 +110,47 @@ def test_every_error_is_drawn(tree: Any) -> None:
         if kind.__module__ == tree.__name__:
             assert f" {kind.__name__} " in f" {tree.__doc__} ".replace("\n", " ")
             assert kind.__name__ in tree.__all__
+
+
+LONG = "x" * 4095
+
+
+def _greet(line: str) -> None:
+    session = DealerSession(find_game("limit")[1])
+    session.receive_data(f"{line}\n".encode())
+    session.next_event()
+
+
+@pytest.mark.parametrize(
+    "refuse",
+    [
+        lambda: parse_cards(LONG),
+        lambda: parse_stop_rule(LONG),
+        lambda: parse_formats(LONG),
+        lambda: parse_currency(LONG),
+        lambda: make_bot(LONG),
+        lambda: make_bot(f"random?{LONG}=1"),
+        lambda: make_bot(f"random?fold={LONG}"),
+        lambda: parse_player(LONG),
+        lambda: parse_player(f"{LONG}=random"),
+        lambda: validated({"hands": LONG}),
+        lambda: validated({"hands": [LONG]}),
+        lambda: validated({"on_fault": LONG}),
+        lambda: validated({"ports": LONG}),
+        lambda: validated({LONG: 1}),
+        lambda: find_situation(LONG),
+        lambda: _greet(LONG),
+    ],
+)
+def test_what_somebody_wrote_is_quoted_in_part_if_it_is_long(refuse: Callable[[], object]) -> None:
+    with pytest.raises(Exception, match="xxx") as refused:
+        refuse()
+    assert LONG[:401] not in str(refused.value)
+
+
+def test_a_line_is_quoted_in_part_in_the_sentence_about_it() -> None:
+    cause = NotStarted(Seat(0), StartProblem.UNREADABLE_VERSION, line=LONG.encode())
+    stray = StrayConnection(Seat(0), "10.0.0.1", StrayProblem.NO_VERSION, LONG.encode())
+    for sentence in (sentence_of(cause, ["a", "b"], 0), stray_sentence(stray, "a")):
+        assert "xxx..." in sentence
+        assert LONG[:121] not in sentence

@@ -15,6 +15,7 @@ from typing import Final
 
 from bots.view import View
 from engine import CALL, FOLD, Action
+from engine.errors import quoted
 
 __all__ = ["Decision", "Proportions", "action_of"]
 
@@ -65,7 +66,7 @@ class Proportions:
         if len(weights) != len(Decision) or min(weights) < 0 or not 0 < sum(weights) < float("inf"):
             raise ValueError(
                 f"decisions must be five proportions such as 20/50/15/10/5, for fold, call, small, medium and large "
-                f"raise, of 0 or more and not all 0, not {text!r}"
+                f"raise, of 0 or more and not all 0, not {quoted(text)}"
             )
         total = sum(weights)
         self.chances: Mapping[Decision, float] = {

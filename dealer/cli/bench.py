@@ -14,6 +14,7 @@ import typer
 from dealer.cli.console import Terminal, abort
 from dealer.cli.streams import EXIT_FAILED
 from dealer.results.sentences import three_digits
+from engine.errors import quoted
 
 if TYPE_CHECKING:
     from dealer.bench.rows import Row
@@ -45,7 +46,7 @@ def dealer(
 
     for path in (reference_dealer, reference_player):
         if path is not None and shutil.which(path) is None:
-            abort(f"{path!r} is not a program that can be started")
+            abort(f"{quoted(path)} is not a program that can be started")
     counts = matches.split(",")
     if not all(count.strip().isdigit() and int(count) for count in counts):
         abort(f"--matches {matches}: give whole numbers, separated by commas")

@@ -17,12 +17,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+import typer
+from pydantic import ValidationError
 from rich.console import Console, RenderableType
 from typer.core import TyperGroup
 
 from dealer.cli.options import option_of
 from dealer.cli.streams import EXIT_INTERRUPTED, EXIT_USAGE
 from dealer.cli.tables import table_view
+from dealer.contest.config import problem_in_words
 from dealer.errors import ConfigError, DealerError, FolderTakenError
 from dealer.record.folder import write_whole
 
@@ -139,9 +142,20 @@ class ArenaGroup(TyperGroup):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             ctx.exit(EXIT_INTERRUPTED)
+        except typer.BadParameter as error:
+            if not isinstance(error.__cause__, ValidationError):
+                raise
+            ctx.ensure_object(Terminal).complain(_value_problem(error.param, error.__cause__))
+            ctx.exit(EXIT_USAGE)
         except (_CommandError, DealerError) as error:
             ctx.ensure_object(Terminal).complain(_in_words(error))
             ctx.exit(error.code if isinstance(error, _CommandError) else EXIT_USAGE)
+
+
+def _value_problem(parameter: Any, error: ValidationError) -> str:
+    """What is wrong with the value of an option or an argument."""
+    name = max(parameter.opts, key=len) if parameter.opts[0].startswith("-") else parameter.metavar or parameter.name
+    return f"{name}: {problem_in_words(error.errors(include_url=False)[0])[1]}"
 
 
 def _in_words(error: Exception) -> str:

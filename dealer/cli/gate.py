@@ -16,6 +16,7 @@ from dealer.results.gate import GateVerdict, judge
 from dealer.results.junit import Case, junit_report
 from dealer.results.reading import read_result
 from dealer.results.schema import TournamentResult
+from engine.errors import quoted
 
 __all__ = ["gate"]
 
@@ -44,7 +45,7 @@ def gate(
     try:
         judgement = judge(result, name, min_mbb)
     except KeyError:
-        abort(f"there is no player {name!r}; there are: {', '.join(one.name for one in result.players)}")
+        abort(f"there is no player {quoted(name)}; there are: {', '.join(one.name for one in result.players)}")
     verdict = judgement.verdict
     if junit is not None:
         problem = judgement.sentence if verdict is GateVerdict.FAILED else ""

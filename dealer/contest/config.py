@@ -39,6 +39,7 @@ from dealer.contest.schedule import Format, Seating
 from dealer.errors import ConfigError, SettingProblem
 from dealer.match.clocks import DEFAULT_LIMITS, TimeLimits
 from dealer.match.faults import FaultPolicy
+from engine.errors import quoted
 from logs.estimation import StopRuleError, parse_stop_rule
 from logs.export import parse_currency, parse_formats
 
@@ -135,7 +136,7 @@ class BotSettings(BaseModel):
     def _are_variables(cls, environment: dict[str, str]) -> dict[str, str]:
         for name, value in environment.items():
             if not name or "=" in name or "\0" in name + value:
-                raise ValueError(f"{name!r} cannot be a variable")
+                raise ValueError(f"{quoted(name)} cannot be a variable")
         return environment
 
     @model_serializer(mode="wrap")
@@ -256,7 +257,7 @@ class RunConfig(BaseModel):
         words = ports.split(",") if isinstance(ports, str) and ports else ports or []
         for word in words if isinstance(words, list) else []:
             if not (str(word).isascii() and str(word).strip().isdigit() and int(word) <= 65535):
-                raise ValueError(f"{word!r} is not a valid port; give numbers from 0 (any free port) to 65535")
+                raise ValueError(f"{quoted(word)} is not a valid port; give numbers from 0 (any free port) to 65535")
         return words
 
     @field_validator("host")
@@ -330,6 +331,7 @@ _WORDS: Final = {
     "missing": "it is missing",
     "int_type": "must be a whole number",
     "int_parsing": "must be a whole number",
+    "int_parsing_size": "must be a whole number, not one of thousands of digits",
     "int_from_float": "must be a whole number",
     "float_type": "must be a number",
     "float_parsing": "must be a number",
@@ -346,21 +348,36 @@ _WORDS: Final = {
     "too_long": "must have at most {max_length}, not {actual_length}",
 }
 """What is wrong with a value, by pydantic's kinds of problems."""
+_UNSHOWN: Final = {"missing", "int_parsing_size", "too_short", "too_long"}
+_BOUNDS: Final = {"greater_than_equal", "less_than_equal"}
 
 
 def problem_in_words(problem: Any) -> tuple[str, str]:
     """Where pydantic found a problem, and what is wrong there."""
-    words = _WORDS.get(problem["type"], problem["msg"].removeprefix("Value error, ").removeprefix("Input "))
-    context = problem.get("ctx", {})
-    text = words.format(**context) if problem["type"] in _WORDS else words
-    is_shown = problem["type"] in _WORDS and problem["type"] not in ("missing", "too_short", "too_long")
-    return ".".join(map(str, problem["loc"])), text + (f", not {problem['input']!r}" if is_shown else "")
+    kind, value = problem["type"], problem.get("input")
+    where = ".".join(map(str, problem["loc"]))
+    if kind not in _WORDS:
+        return where, problem["msg"].removeprefix("Value error, ").removeprefix("Input ").rstrip(".")
+    if kind in _BOUNDS and str(value).strip().lstrip("+-").lower() == "nan":
+        kind = "float_type"
+    facts = {
+        name: f"{fact:,.12g}" if isinstance(fact, int | float) else fact
+        for name, fact in problem.get("ctx", {}).items()
+    }
+    text = _WORDS[kind].format(**facts)
+    if kind in _UNSHOWN:
+        return where, text
+    # A number out of bounds stands without the quotes of the text it was written as.
+    shown = quoted(value).strip("'") if kind in _BOUNDS else quoted(value)
+    return where, f"{text}, not {shown}"
 
 
 def _setting_problem(problem: Any) -> SettingProblem:
     setting, text = problem_in_words(problem)
     if problem["type"] == "extra_forbidden":
-        return SettingProblem("", f"there is no setting {setting!r} (there are: {', '.join(RunConfig.model_fields)})")
+        return SettingProblem(
+            "", f"there is no setting {quoted(setting)} (there are: {', '.join(RunConfig.model_fields)})"
+        )
     return SettingProblem(setting, text)
 
 

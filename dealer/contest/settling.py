@@ -24,6 +24,7 @@ from dealer.match.faults import FaultPolicy
 from dealer.table.door import MOST_SEATS
 from dealer.table.players import Player, PlayerKind, game_refusal, parse_player, unique_names
 from engine import Game
+from engine.errors import quoted
 from logs.errors import UnsupportedGameError
 from logs.estimation import FixedHands, Monitor, StopRule, StopRuleError, parse_stop_rule, score_bounds
 from logs.export import FORMATS, ExportFormat, chip_value_of, parse_currency
@@ -204,7 +205,7 @@ def _find_player(bot: BotSettings, config: RunConfig) -> Player:
     """A player with what is set for it alone."""
     directory = config.directory if bot.directory is None else os.path.join(config.directory or "", bot.directory)
     if bot.directory is not None and not os.path.isdir(directory or ""):
-        raise _problem("bots", f"{bot.bot!r} cannot start in {directory}: there is no such folder")
+        raise _problem("bots", f"{quoted(bot.bot)} cannot start in {directory}: there is no such folder")
     player = parse_player(bot.bot, directory)
     has_process = player.kind is PlayerKind.COMMAND or (player.kind is PlayerKind.PYTHON and not config.in_process)
     if bot.environment and not has_process:
@@ -287,7 +288,7 @@ def _check_histories(config: RunConfig, games: Sequence[NamedGame], names: Seque
     if config.observed and config.hero is not None:
         raise _problem("observed", "hand histories have a hero or none; leave one of the two settings out")
     if config.hero is not None and config.hero not in names:
-        raise _problem("hero", f"no player is called {config.hero!r}; there are {', '.join(names)}")
+        raise _problem("hero", f"no player is called {quoted(config.hero)}; there are {', '.join(names)}")
     for setting in ("histories", "hero", "observed", "stakes"):
         if getattr(config, setting) and not any(named.exports for named in games):
             reason = "none are to be written" if config.export is not None else f"{games[0].name} has none"

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple, TypeAlias
 from dealer.doctor import opponents
 from dealer.doctor.opponents import Policy
 from engine import CALL, BettingState, Game, betting_start
+from engine.errors import quoted
 from engine.game import MAX_ACTIONS_PER_ROUND
 
 __all__ = [
@@ -333,4 +334,4 @@ def find_situation(name: str) -> Situation:
     for situation in SITUATIONS:
         if situation.name == name:
             return situation
-    raise ValueError(f"there is no situation {name!r}; there are: {', '.join(one.name for one in SITUATIONS)}")
+    raise ValueError(f"there is no situation {quoted(name)}; there are: {', '.join(one.name for one in SITUATIONS)}")

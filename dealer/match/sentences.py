@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dealer.match import causes
 from dealer.match.clocks import Limit
 from dealer.match.events import StrayConnection
+from engine.errors import quoted
 
 __all__ = ["process_sentences", "sentence_of", "stray_sentence"]
 
@@ -44,8 +45,9 @@ def sentence_of(cause: causes.Cause, names: Sequence[str], hand_number: int) -> 
 
 def stray_sentence(event: StrayConnection, name: str) -> str:
     """Who was turned away at a player's port, and why."""
-    quoted = f": {event.line.decode('utf-8', 'backslashreplace').rstrip()!r}" if event.line else ""
-    return f"a connection from {event.host} to {name}'s port was closed: it {event.problem.value}{quoted}"
+    line = event.line.decode("utf-8", "backslashreplace").rstrip()
+    shown = f": {quoted(line)}" if event.line else ""
+    return f"a connection from {event.host} to {name}'s port was closed: it {event.problem.value}{shown}"
 
 
 def process_sentences(exit_code: int | None, last_lines: Sequence[str] | None, name: str = "") -> str:
@@ -90,7 +92,7 @@ def _player_clause(cause: causes.PlayerCause, hand: int) -> str:
     match cause:
         case causes.NotStarted(problem=causes.StartProblem.UNREADABLE_VERSION):
             line = cause.line.split(b"\0")[0].decode("utf-8", "surrogateescape").rstrip("\r\n")
-            return f"does not speak the protocol: its first line was {line!r}, not 'VERSION:2.0.0'"
+            return f"does not speak the protocol: its first line was {quoted(line)}, not 'VERSION:2.0.0'"
         case causes.NotStarted(problem=problem):
             return _START_CLAUSES[problem].format(cause.limit_us / 1e6)
         case causes.OutOfTime(limit=limit):

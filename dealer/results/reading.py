@@ -10,8 +10,9 @@ from pydantic import ValidationError
 
 from dealer.contest.config import problem_in_words
 from dealer.errors import ResultError
-from dealer.record.folder import RESULT_NAME
+from dealer.record.folder import CONFIG_NAME, RESULT_NAME
 from dealer.results.schema import SCHEMA_VERSION, ContestResult, TournamentResult
+from engine.errors import quoted
 
 __all__ = ["read_result"]
 
@@ -29,7 +30,10 @@ def read_result(source: Path) -> ContestResult | TournamentResult:
     try:
         data: Any = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
-        missing = "there is no result: the run has not ended" if source.is_dir() else "there is no such file"
+        missing = "there is no such file"
+        if source.is_dir():
+            is_run = (source / CONFIG_NAME).exists()
+            missing = f"there is no result: {'the run has not ended' if is_run else 'this is not the folder of a run'}"
         raise ResultError(path, missing) from None
     except OSError as error:
         raise ResultError(path, f"it cannot be read: {error.strerror}") from None
@@ -38,8 +42,8 @@ def read_result(source: Path) -> ContestResult | TournamentResult:
     if not isinstance(data, dict) or "schema_version" not in data:
         raise ResultError(path, "it is not a result: it names no schema_version")
     if data["schema_version"] != SCHEMA_VERSION:
-        found = data["schema_version"]
-        raise ResultError(path, f"it has schema version {found!r}, but this program reads version {SCHEMA_VERSION}")
+        found = quoted(data["schema_version"])
+        raise ResultError(path, f"it has schema version {found}, but this program reads version {SCHEMA_VERSION}")
     try:
         kind = TournamentResult if data.get("kind") == "tournament" else ContestResult
         return kind.model_validate(data)

@@ -19,6 +19,7 @@ from pathlib import Path
 from bots.program import Program
 from dealer.errors import LaunchError
 from dealer.table.players import Player, PlayerKind
+from engine.errors import quoted
 
 __all__ = ["BotProcess", "command_of", "stop_all"]
 
@@ -72,9 +73,9 @@ class BotProcess(Program):
             reason = error.strerror or error
             if error.errno == errno.ENOEXEC:
                 reason = f"{reason}: its first line has to name its interpreter, such as #!/usr/bin/env python3"
-            raise LaunchError(f"start {player.text!r}", reason) from None
+            raise LaunchError(f"start {quoted(player.text, 400)}", reason) from None
         except RuntimeError as error:
-            raise LaunchError(f"start {player.text!r}", error) from None
+            raise LaunchError(f"start {quoted(player.text, 400)}", error) from None
         _log.info("%s: started as process %d", self._label, self.pid)
 
     def _note_exit(self) -> None:

@@ -23,6 +23,7 @@ from bots.registry import builtin_names, is_bot_name, is_builtin, make_bot
 from dealer.errors import PlayerError
 from dealer.match.clocks import TimeLimits
 from engine import Game
+from engine.errors import quoted
 
 __all__ = ["Player", "PlayerKind", "game_refusal", "make_player", "parse_player", "unique_names"]
 
@@ -88,7 +89,7 @@ def parse_player(text: str, directory: str | None = None) -> Player:
         if len(name) > _MOST_NAME_LETTERS or not _clean(name, ""):
             raise PlayerError(f"{_shortened(name)!r} cannot be a name: {_NAME_RULE}")
     if text.lower().startswith("tcp "):
-        raise PlayerError(f"{text!r}: 'tcp' takes no options, because somebody else starts its client")
+        raise PlayerError(f"{quoted(text, 400)}: 'tcp' takes no options, because somebody else starts its client")
     if text.lower() == "tcp":
         return Player("tcp", name or "tcp", PlayerKind.TCP)
     bot = text.partition("?")[0]
@@ -100,12 +101,12 @@ def parse_player(text: str, directory: str | None = None) -> Player:
             make_player(player, 0)
         elif place.endswith(".py") and not os.path.isfile(os.path.join(directory or "", place)):
             # Anything else about the code of others is found out where it runs.
-            raise PlayerError(f"{text!r}: there is no file {place}")
+            raise PlayerError(f"{quoted(text, 400)}: there is no file {place}")
         return player
     try:
         command = split_command(text)
     except ValueError as error:
-        raise PlayerError(f"{text!r} is not a command: {error}") from None
+        raise PlayerError(f"{quoted(text, 400)} is not a command: {error}") from None
     if not command:
         raise PlayerError("an empty text names no player")
     path = os.path.join(directory or "", command[0])
@@ -138,7 +139,7 @@ def game_refusal(player: Player, game: Game) -> str | None:
     try:
         return bot.refusal(game)
     except Exception as error:
-        raise PlayerError(f"{player.text!r}: its refusal() failed: {in_one_line(error)}") from error
+        raise PlayerError(f"{quoted(player.text, 400)}: its refusal() failed: {in_one_line(error)}") from error
 
 
 def _program_name(command: Sequence[str], directory: str | None) -> str:
@@ -169,17 +170,17 @@ def _missing_program(word: str, path: str, text: str) -> str:
     if "=" in word:
         return f"{_shortened(text.partition('=')[0])!r} cannot be a name: {_NAME_RULE}"
     if os.path.isdir(path):
-        return f"{word!r} is a folder, not a program"
+        return f"{quoted(word, 400)} is a folder, not a program"
     if os.path.exists(path):
         hint = f"chmod +x {word}" if os.name != "nt" else "name its interpreter, as in 'python bot.py'"
         if word.endswith(".py"):
             hint = f"write 'python {word}', or {word}:CLASS for a class in it"
         elif not os.path.dirname(word) and os.name != "nt":
             hint = f"write ./{word}"
-        return f"{word!r} is a file, but it cannot be started: {hint}"
+        return f"{quoted(word, 400)} is a file, but it cannot be started: {hint}"
     known = ", ".join(builtin_names())
     bots = f"a built-in bot ({known}) nor a class such as my_bot.py:MyBot"
-    return f"{word!r} is neither {bots}, 'tcp' or a program that can be found"
+    return f"{quoted(word, 400)} is neither {bots}, 'tcp' or a program that can be found"
 
 
 _NAME_RULE = (

@@ -32,6 +32,7 @@ import math
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from engine.errors import quoted
 from logs.errors import StopRuleError
 from logs.estimation.mean import Z_95, Bounds, RunningMean
 from logs.estimation.sequential import BetterTest, Verdict, expected_units
@@ -138,18 +139,18 @@ def parse_stop_rule(text: str) -> StopRule:
         return Better(*_numbers(text, plain[7:], 2, 4))
     if plain.isascii() and plain.isdecimal() and len(plain) <= 18:
         return FixedHands(int(plain))
-    raise StopRuleError(f"{text!r} is not a stop rule")
+    raise StopRuleError(f"{quoted(text)} is not a stop rule")
 
 
 def _numbers(text: str, listed: str, least: int, most: int) -> list[float]:
     parts = listed.split(",")
     if not least <= len(parts) <= most:
         needed = "one number" if most == 1 else f"{least} to {most} numbers with commas between them"
-        raise StopRuleError(f"{text!r} needs {needed} and has {len(parts)}")
+        raise StopRuleError(f"{quoted(text)} needs {needed} and has {len(parts)}")
     try:
         return [float(part) for part in parts]
     except ValueError:
-        raise StopRuleError(f"{text!r} contains something that is not a number") from None
+        raise StopRuleError(f"{quoted(text)} contains something that is not a number") from None
 
 
 def _text(number: float) -> str:

@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from engine import BettingType, Game, GameError
+from engine.errors import quoted
 from engine.game import DEFAULT_STACK
 from engine.holdem import NO_CAP, holdem_game
 from logs.errors import HandError
@@ -55,14 +56,14 @@ class Fields:
         """The amount in an action, in chips."""
         whole, _, fraction = text.partition(".")
         if not (text.isascii() and (whole + fraction).isdigit() and len(text) <= _MOST_DIGITS):
-            raise HandError(f"{text[:20]!r} is not an amount")
+            raise HandError(f"{quoted(text, 20)} is not an amount")
         return self._chips("it", Decimal(text))
 
     def _chips(self, key: str, value: object) -> int:
         if isinstance(value, Decimal) and value == Decimal("Infinity"):
             return DEFAULT_STACK
         if isinstance(value, bool) or not isinstance(value, int | Decimal):
-            raise HandError(f"{key} holds {str(value)[:20]!r}, which is not an amount")
+            raise HandError(f"{key} holds {quoted(str(value), 20)}, which is not an amount")
         amount = Decimal(value)
         if not amount.is_finite() or (amount and not -_MOST_DIGITS < amount.adjusted() < _MOST_DIGITS):
             raise HandError(f"{key} holds {str(value)[:20]}, which is not an amount of chips")

@@ -19,6 +19,7 @@ from engine import (
     parse_cards,
     raise_to,
 )
+from engine.errors import quoted
 from logs.errors import HandError
 from logs.phh.fields import Fields
 
@@ -72,7 +73,7 @@ class Play:
             case [player, "sm", cards]:
                 self._deal(self._position(player, text), cards, text)
             case _:
-                raise HandError(f"{text[:60]!r} is not an action of hold'em")
+                raise HandError(f"{quoted(text, 60)} is not an action of hold'em")
 
     def conclude(self) -> None:
         """Check what can be checked when all is played.
@@ -90,16 +91,16 @@ class Play:
     def _position(self, player: str, text: str) -> Position:
         number = player[1:]
         if player[:1] != "p" or not (number.isascii() and number.isdigit()) or len(number) > 2:
-            raise HandError(f"{text[:60]!r} names no player")
+            raise HandError(f"{quoted(text, 60)} names no player")
         if not 1 <= int(number) <= len(self.holes):
-            raise HandError(f"{text[:60]!r} names a player who is not at the table")
+            raise HandError(f"{quoted(text, 60)} names a player who is not at the table")
         return Position(int(number) - 1)
 
     def _cards(self, cards: str, text: str) -> tuple[Card, ...]:
         try:
             return parse_cards(cards)
         except CardError as error:
-            raise HandError(f"{text[:60]!r}: {error}") from None
+            raise HandError(f"{quoted(text, 60)}: {error}") from None
 
     def _deal(self, position: Position, cards: str, text: str) -> None:
         """Note a player's cards, dealt or shown; two cards of which one is unknown count as unknown."""
@@ -107,9 +108,9 @@ class Play:
             return
         hole = self._cards(cards, text)
         if len(hole) != 2:
-            raise HandError(f"{text[:60]!r}: hold'em has two hole cards")
+            raise HandError(f"{quoted(text, 60)}: hold'em has two hole cards")
         if self.holes[position] and sorted(self.holes[position]) != sorted(hole):
-            raise HandError(f"{text[:60]!r}: these are not the cards that were dealt")
+            raise HandError(f"{quoted(text, 60)}: these are not the cards that were dealt")
         self.holes[position] = self.holes[position] or hole
 
     def _check_board(self, when: str) -> None:
@@ -124,16 +125,16 @@ class Play:
         self._act(player, RAISE if self._game.is_limit else raise_to(total), text)
         if self.betting.spent[position] != total:
             wanted = self.betting.spent[position] - before
-            raise HandError(f"{text[:60]!r}: the bets of the game make it {wanted} chips")
+            raise HandError(f"{quoted(text, 60)}: the bets of the game make it {wanted} chips")
 
     def _act(self, player: str, action: Action, text: str) -> None:
         position, betting = self._position(player, text), self.betting
         if betting.finished:
-            raise HandError(f"{text[:60]!r} comes after the end of the hand")
+            raise HandError(f"{quoted(text, 60)} comes after the end of the hand")
         if position != betting.acting_position:
-            raise HandError(f"{text[:60]!r}: it is the turn of p{betting.acting_position + 1}")
-        self._check_board(f"before {text[:60]!r}")
+            raise HandError(f"{quoted(text, 60)}: it is the turn of p{betting.acting_position + 1}")
+        self._check_board(f"before {quoted(text, 60)}")
         try:
             self.betting = betting.after(action)
         except IllegalAction as error:
-            raise HandError(f"{text[:60]!r}: {error}") from None
+            raise HandError(f"{quoted(text, 60)}: {error}") from None

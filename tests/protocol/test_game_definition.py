@@ -182,6 +182,16 @@ def test_values_are_held_to_32_bits() -> None:
         kuhn_with("stack = 2147483648 100")
 
 
+def test_a_file_refused_for_a_wrapped_number_says_what_was_read_as_what(tmp_path: Path) -> None:
+    path = tmp_path / "wrong.game"
+    path.write_text(KUHN.replace("numPlayers = 2", "NumPlayers = -2"), "ascii")
+    with pytest.raises(GameDefinitionError) as refused:
+        find_game(str(path))
+    assert str(refused.value) == f"{path}: invalid number of players: 254; 'NumPlayers = -2' is read in 8 bits: 254"
+    with pytest.raises(GameError, match=r"^invalid number of players: 254$"):
+        parse_game_definition(path.read_text("ascii"))
+
+
 # -- refusals --------------------------------------------------------------------------------------------------------
 
 

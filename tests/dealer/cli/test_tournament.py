@@ -218,6 +218,8 @@ def test_a_result_that_cannot_be_written_is_told_and_a_failure(arena_here: Arena
 
 def test_a_gate_without_a_result_is_told(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
+    assert "this is not the folder of a run" in arena_here("gate", "run", "--min-mbb", "0").sentence
+    (tmp_path / "run" / "run.toml").touch()
     assert "the run has not ended" in arena_here("gate", "run", "--min-mbb", "0").sentence
     (tmp_path / "x.json").write_text("{")
     assert "it is not JSON" in arena_here("gate", "x.json", "--min-mbb", "0").sentence

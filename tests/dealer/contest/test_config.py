@@ -56,7 +56,7 @@ def test_no_histories_are_asked_for_by_an_empty_list_too(formats: object) -> Non
         ({"t_response_s": 0}, "t_response_s: must be at least 0.001, not 0"),
         (
             {"workers": 0, "seed": 2**40},
-            "seed: must be at most 4294967295, not 1099511627776; workers: must",
+            "seed: must be at most 4,294,967,295, not 1099511627776; workers: must",
         ),
     ],
 )

@@ -1,0 +1,74 @@
+"""Wrong values of every numeric option of every command: one sentence in our words, whatever parses them."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Iterator
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+import pytest
+from typer.testing import CliRunner
+
+from dealer.cli import COMMANDS, commands_for
+from dealer.cli.app import application
+
+_ARGUMENTS = {"gate": ["run", "--min-mbb=0"], "export": ["log"], "stats": ["log"], "report": ["log"], "hands": ["log"]}
+"""Enough for a command to look at its options: values are refused before anything is opened."""
+_THEIRS = ("Input", "Value error", "valid", "parse", "pydantic", "Invalid", "Traceback")
+
+
+def _numbers(kind: Any) -> set[type]:
+    """The kinds of numbers an annotation takes."""
+    if get_origin(kind) in (Union, types.UnionType):
+        return {one for part in get_args(kind) for one in _numbers(part)}
+    return {kind} & {int, float}
+
+
+def _numeric_options() -> Iterator[tuple[str, str, type, float | None, float | None]]:
+    """Command, option, kind, least and greatest value of every option that takes a number."""
+    app = application(COMMANDS)
+    groups = [("", app), *((f"{group.name} ", group.typer_instance) for group in app.registered_groups)]
+    for prefix, group in groups:
+        for command in group.registered_commands:
+            assert command.callback is not None
+            hints = get_type_hints(command.callback, include_extras=True)
+            # `arena bot` reads its own arguments; see bots.client.
+            parameters = inspect.signature(command.callback).parameters if command.name != "bot" else {}
+            for name, parameter in parameters.items():
+                annotation = hints.get(name, parameter.annotation)
+                about = next((one for one in getattr(annotation, "__metadata__", ()) if hasattr(one, "min")), None)
+                kinds = _numbers(getattr(annotation, "__origin__", annotation))
+                if about is not None and kinds:
+                    flags = [flag for flag in (about.default, *about.param_decls) if str(flag).startswith("--")]
+                    option = flags[0] if flags else "--" + name.replace("_", "-")
+                    command_name = prefix + (command.name or command.callback.__name__)
+                    yield command_name, option, kinds.pop(), about.min, about.max
+
+
+def _wrong_values() -> Iterator[tuple[str, str, str]]:
+    for command, option, kind, least, greatest in _numeric_options():
+        wrong = ["", "x", "0x10", "1,5", "9" * 5000] if kind is int else ["", "x", "1,5", "--"]
+        wrong += ["nan", "1.5", "inf"] if kind is int else ["nan"] if least is not None else []
+        wrong += [] if least is None else [str(least - 1), "-inf"]
+        wrong += [] if greatest is None else [str(kind(greatest) + 1), "9" * 300]
+        for value in wrong:
+            yield command, option, value
+
+
+def test_there_are_numbers_in_many_commands() -> None:
+    found = {command for command, *_ in _numeric_options()}
+    assert {"play", "deal", "tournament", "resume", "gate", "doctor", "export", "bench dealer"} <= found
+
+
+@pytest.mark.parametrize("command", sorted({command for command, *_ in _numeric_options()}))
+def test_a_wrong_number_is_told_in_our_words_with_its_option(command: str) -> None:
+    app, words = application(commands_for([command.split(maxsplit=1)[0]])), command.split()
+    for name, option, value in _wrong_values():
+        if name == command:
+            arguments = [*words, *_ARGUMENTS.get(command, ()), f"{option}={value}"]
+            ran = CliRunner().invoke(app, arguments, prog_name="arena")
+            assert (ran.exit_code, ran.stdout) == (2, ""), (option, value)
+            assert ran.stderr.startswith(f"arena: {option}: must be "), (option, value, ran.stderr)
+            assert not [word for word in _THEIRS if word in ran.stderr], ran.stderr
+            assert len(ran.stderr) < 200
