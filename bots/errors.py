@@ -8,6 +8,8 @@
     ├── IllegalReply    a bot answered with something the rules refuse
     ├── UsageError      the command line of a bot cannot be read
     ├── BotFailure      a bot's own code failed, or its answer was illegal, in this process
+    ├── EvolutionError  settings with which nothing can evolve (also a ValueError)
+    ├── CheckpointError a checkpoint that cannot be written or read
     └── RemoteBotError  a bot that is a program of its own cannot be played with any more
         ├── BotExited   the program ended, or closed its connection
         └── BotTimeout  the program did not connect, or answer, in time
@@ -29,8 +31,10 @@ __all__ = [
     "BotFailure",
     "BotTimeout",
     "BotsError",
+    "CheckpointError",
     "ConnectError",
     "DealerError",
+    "EvolutionError",
     "GameRefused",
     "IllegalReply",
     "RemoteBotError",
@@ -111,6 +115,22 @@ class BotFailure(BotsError):
         self.hand_number = hand_number
         self.state = state
         self.traceback = traceback_text
+
+
+class EvolutionError(BotsError, ValueError):
+    """Settings, sizes or figures with which nothing can evolve; the sentence says which can."""
+
+
+class CheckpointError(BotsError):
+    """A checkpoint cannot be written or read.
+
+    Attributes:
+        path: of its file.
+    """
+
+    def __init__(self, path: str, problem: str) -> None:
+        self.path = path
+        super().__init__(f"{path}: {problem}")
 
 
 class RemoteBotError(BotsError):

@@ -1,0 +1,304 @@
+"""The run of an evolution: generation after generation, until a rule stops it."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from bots.errors import EvolutionError
+from bots.evolution.breeding import Breeding, best_first
+from bots.evolution.evaluation import Evaluation, Evaluator, Map, evaluate_in_parts, joined
+from bots.evolution.genome import Chromosomes, Genome
+from bots.evolution.opposition import Fixed, Opposition, Rivals
+
+__all__ = ["Evolution", "Generation", "State", "StopReason", "StopRule"]
+
+
+class _Purpose(enum.IntEnum):
+    """What numbers are drawn for: each has a stream of its own in every generation."""
+
+    BREED = 0
+    BREED_RIVALS = 1
+    MEASURE = 2
+    MEASURE_PARENTS = 3
+
+
+class StopReason(enum.Enum):
+    """Why an evolution ended."""
+
+    GENERATIONS = "all generations were bred"
+    PATIENCE = "no better opponent was found"
+    OPPONENTS = "all opponents were found"
+    DIVERSITY = "the individuals have become alike"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopRule:
+    """When to stop: when the first of these holds; None never does.
+
+    Attributes:
+        generations: this many have been bred since the first.
+        patience: for this many generations the opponents have not been renewed.
+        opponents: they have been renewed in this many generations.
+        diversity: `Generation.diversity` is below this.
+    """
+
+    generations: int | None = None
+    patience: int | None = None
+    opponents: int | None = None
+    diversity: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check."""
+        for name in ("generations", "patience", "opponents"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise EvolutionError(f"an evolution cannot stop after {value} {name}: 1 is the least")
+        if self.diversity is not None and not 0 <= self.diversity <= 1:
+            raise EvolutionError(f"the diversity at which to stop must be 0 to 1, not {self.diversity:g}")
+
+    def reason(self, generation: Generation) -> StopReason | None:
+        """Why to stop after a generation; None: go on."""
+        if self.generations is not None and generation.number >= self.generations:
+            return StopReason.GENERATIONS
+        if self.opponents is not None and generation.renewals >= self.opponents:
+            return StopReason.OPPONENTS
+        if self.patience is not None and generation.since_renewal >= self.patience:
+            return StopReason.PATIENCE
+        if self.diversity is not None and generation.diversity < self.diversity:
+            return StopReason.DIVERSITY
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """One generation in figures.
+
+    Attributes:
+        number: 0 for the first population.
+        best: the highest fitness.
+        mean: of all individuals.
+        best_opponent: what the best opponent got against the best individual; None without opponents.
+        used_share: the part of their genes that the individuals used, on average.
+        diversity: the standard deviation of a gene's values over the population as a part of that of values spread
+            evenly over the range, averaged over the genes: about 1 at first, 0 when all individuals are the same.
+        renewals: in how many generations, this one included, the opponents were renewed.
+        since_renewal: how many generations ago that was for the last time; the number of the generation, if never.
+    """
+
+    number: int
+    best: float
+    mean: float
+    best_opponent: float | None
+    used_share: float
+    diversity: float
+    renewals: int
+    since_renewal: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class State:
+    """All that an evolution has to remember between two generations.
+
+    Attributes:
+        seed: of everything that is drawn.
+        population: shape (individuals, genes, values).
+        evaluation: of the population, against the opponents of its generation.
+        opponents: those of the next generation, shape (opponents, genes, values); None without any.
+        champions: the individuals that became opponents, and the first to be better than all before it where opponents
+            do not change; shape (champions, genes, values).
+        champion_generations: the number of the generation of each.
+        history: every generation so far.
+    """
+
+    seed: int
+    population: Chromosomes
+    evaluation: Evaluation
+    opponents: Chromosomes | None
+    champions: Chromosomes
+    champion_generations: tuple[int, ...]
+    history: tuple[Generation, ...]
+
+
+_FIXED: Final = Fixed()
+
+
+class Evolution:
+    """A population, what it is measured by, and how it renews itself.
+
+    All numbers drawn in a generation follow from the seed and the generation's number, so neither an interruption nor
+    the number of processes changes a result.
+
+    Args:
+        genome: what a chromosome is.
+        evaluator: measures them.
+        breeding: how a population renews itself.
+        population: how many individuals, 2 or more; or the first population itself.
+        seed: 0 or more.
+        opponents: chromosomes to play against; None for an evaluator that needs none.
+        opposition: how the opponents change.
+        is_noisy: the evaluation has luck in it, so that parents who live on are evaluated anew in every generation.
+        state: of an evolution that goes on, instead of `population`, `seed` and `opponents`.
+        over: spreads the evaluation; by default it happens here.
+        parts: the number of tasks into which an evaluation is divided.
+
+    Raises:
+        EvolutionError: sizes or shapes that do not fit.
+
+    Attributes:
+        state: after the last generation; None before the first.
+    """
+
+    def __init__(
+        self,
+        genome: Genome,
+        evaluator: Evaluator,
+        breeding: Breeding,
+        *,
+        population: int | Chromosomes = 100,
+        seed: int = 0,
+        opponents: Chromosomes | None = None,
+        opposition: Opposition = _FIXED,
+        is_noisy: bool = False,
+        state: State | None = None,
+        over: Map = lambda *arguments: list(map(*arguments)),
+        parts: int = 1,
+    ) -> None:
+        self._genome, self._evaluator, self._breeding = genome, evaluator, breeding
+        self._opposition, self._is_noisy = opposition, is_noisy
+        self._over, self._parts = over, parts
+        self._opponents = opponents if state is None else state.opponents
+        self._seed = seed if state is None else state.seed
+        self.state = state
+        if state is not None:
+            population = state.population
+        if self._seed < 0 or parts < 1:
+            raise EvolutionError(f"a seed is 0 or more, and there is at least 1 task: {self._seed}, {parts}")
+        size = population if isinstance(population, int) else len(population)
+        breeding.require_population(size)
+        self._first = (
+            genome.random(size, self._random(0, _Purpose.BREED)) if isinstance(population, int) else population
+        )
+        for name, given in (("population", self._first), ("opponents", self._opponents)):
+            if given is not None and given.shape[1:] != (genome.genes, genome.values):
+                raise EvolutionError(
+                    f"the {name} have chromosomes of {' x '.join(map(str, given.shape[1:]))} values, "
+                    f"the genome has {genome.genes} x {genome.values}"
+                )
+        if self._opponents is None and not isinstance(opposition, Fixed):
+            raise EvolutionError("there are no opponents that could change")
+        if isinstance(opposition, Rivals) and breeding.keeps_best:
+            raise EvolutionError("rivals are judged by the children they meet, so their own children replace them all")
+
+    @property
+    def champion(self) -> Chromosomes:
+        """The best individual of the last generation, shape (genes, values).
+
+        Raises:
+            EvolutionError: nothing has been evaluated yet.
+        """
+        if self.state is None:
+            raise EvolutionError("there is no champion before the first generation")
+        best: Chromosomes = self.state.population[int(np.argmax(self.state.evaluation.fitness))]
+        return best
+
+    def generations(self, rule: StopRule) -> Iterator[Generation]:
+        """Breed until the rule stops it, each generation when it is asked for; none, if the rule holds already."""
+        while self.state is None or rule.reason(self.state.history[-1]) is None:
+            yield self.step()
+
+    def step(self) -> Generation:
+        """Breed and evaluate one generation, the first population if there has been none.
+
+        Raises:
+            EvolutionError: the evaluation has another shape than the population, or a fitness that is not a number.
+        """
+        state = self.state
+        if state is None:
+            number, population = 0, self._first
+            evaluation = self._evaluate(population, number)
+        else:
+            number = state.history[-1].number + 1
+            population, evaluation = self._next(state, number)
+        opponents = self._next_opponents(population, evaluation, number)
+        self.state = self._remembered(state, number, population, evaluation, opponents)
+        return self.state.history[-1]
+
+    def _random(self, generation: int, purpose: _Purpose) -> np.random.Generator:
+        return np.random.default_rng([self._seed, generation, purpose])
+
+    def _evaluate(self, chromosomes: Chromosomes, number: int, purpose: _Purpose = _Purpose.MEASURE) -> Evaluation:
+        entropy = np.random.SeedSequence([self._seed, number, purpose])
+        seeds = entropy.generate_state(len(chromosomes), np.uint64).astype(np.uint64, copy=False)
+        opponents = self._opponents if self.state is None else self.state.opponents
+        found = evaluate_in_parts(self._evaluator, chromosomes, seeds, opponents, self._parts, self._over)
+        if found.fitness.shape != (len(chromosomes),) or not np.isfinite(found.fitness).all():
+            raise EvolutionError(f"the evaluation of {len(chromosomes)} individuals did not find a number for each")
+        return found
+
+    def _next(self, state: State, number: int) -> tuple[Chromosomes, Evaluation]:
+        """The next population and what it is worth."""
+        breeding, parents = self._breeding, state.evaluation
+        renewals = [generation.renewals for generation in state.history[-2:]]
+        is_renewed = renewals[-1] > (renewals[0] if len(renewals) > 1 else 0)
+        if breeding.survivors(len(state.population)) and (self._is_noisy or is_renewed):
+            parents = self._evaluate(state.population, number, _Purpose.MEASURE_PARENTS)
+        random = self._random(number, _Purpose.BREED)
+        used = parents.used_genes(self._genome.genes)
+        brood = breeding.brood(self._genome, state.population, used, parents.fitness, random)
+        alive = best_first(parents.fitness)[: breeding.survivors(len(state.population))]
+        population = np.concatenate([state.population[alive], brood.chromosomes])
+        evaluation = joined(parents.of(alive), self._evaluate(brood.chromosomes, number))
+        if breeding.keeps_best:
+            best = best_first(evaluation.fitness)[: len(state.population)]
+            population, evaluation = population[best], evaluation.of(best)
+        return population, evaluation
+
+    def _next_opponents(self, population: Chromosomes, evaluation: Evaluation, number: int) -> Chromosomes | None:
+        opponents = self._opponents if self.state is None else self.state.opponents
+        if opponents is None:
+            return None
+        if isinstance(self._opposition, Rivals):
+            fitness = self._opposition.fitness(evaluation)
+            used = np.ones(opponents.shape[:2], bool)
+            elite = opponents[best_first(fitness)[: self._breeding.elite]]
+            random = self._random(number, _Purpose.BREED_RIVALS)
+            brood = self._breeding.brood(self._genome, opponents, used, fitness, random)
+            return np.concatenate([elite, brood.chromosomes])
+        return self._opposition.renewed(opponents, population, evaluation)
+
+    def _remembered(
+        self,
+        state: State | None,
+        number: int,
+        population: Chromosomes,
+        evaluation: Evaluation,
+        opponents: Chromosomes | None,
+    ) -> State:
+        before = self._opponents if state is None else state.opponents
+        history = () if state is None else state.history
+        best = int(np.argmax(evaluation.fitness))
+        is_renewed = opponents is not before
+        is_champion = is_renewed and not isinstance(self._opposition, Rivals)
+        if isinstance(self._opposition, Fixed):
+            is_champion = evaluation.fitness[best] > max([generation.best for generation in history], default=-np.inf)
+        champions = np.empty((0, *population.shape[1:]), population.dtype) if state is None else state.champions
+        numbers = () if state is None else state.champion_generations
+        if is_champion:
+            champions, numbers = np.concatenate([champions, population[best][None]]), (*numbers, number)
+        spread = population.std(axis=0) / (self._genome.width / np.sqrt(12))
+        generation = Generation(
+            number=number,
+            best=float(evaluation.fitness[best]),
+            mean=float(evaluation.fitness.mean()),
+            best_opponent=None if evaluation.against is None else float(evaluation.against[best].max()),
+            used_share=float(evaluation.used_genes(self._genome.genes).mean()),
+            diversity=float(spread.mean()),
+            renewals=(history[-1].renewals if history else 0) + is_renewed,
+            since_renewal=0 if is_renewed or not history else history[-1].since_renewal + 1,
+        )
+        return State(self._seed, population, evaluation, opponents, champions, numbers, (*history, generation))

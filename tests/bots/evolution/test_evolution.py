@@ -1,0 +1,339 @@
+"""Whole evolutions: they find what there is to find, and an interruption or a division of the work changes nothing."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
+from itertools import islice, pairwise
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bots.evolution
+from bots.errors import CheckpointError, EvolutionError
+from bots.evolution import (
+    Breeding,
+    Challengers,
+    Evaluation,
+    Evolution,
+    Genome,
+    HallOfFame,
+    NewValues,
+    Opposition,
+    Rivals,
+    Shift,
+    State,
+    StopReason,
+    StopRule,
+    Tournament,
+    UsedGenes,
+    load_checkpoint,
+    save_checkpoint,
+)
+
+GENOME = Genome.alike(6, 0, 1)
+
+
+def near(chromosomes: Any, seeds: Any, opponents: Any) -> Evaluation:
+    """The nearer every gene is to 0.3, the better; only the first four genes count."""
+    used = np.zeros(chromosomes.shape[:2], bool)
+    used[:, :4] = True
+    return Evaluation(-((chromosomes[:, :4, 0] - 0.3) ** 2).sum(axis=1), used)
+
+
+def noisy(chromosomes: Any, seeds: Any, opponents: Any) -> Evaluation:
+    noise = [np.random.default_rng(int(seed)).normal() for seed in seeds]
+    return Evaluation(near(chromosomes, seeds, opponents).fitness + 0.1 * np.array(noise))
+
+
+def taller(chromosomes: Any, seeds: Any, opponents: Any) -> Evaluation:
+    """Each wins what its sum is above the opponent's, on average."""
+    margins = chromosomes.sum(axis=(1, 2))[:, None] - opponents.sum(axis=(1, 2))[None, :]
+    return Evaluation(margins.mean(axis=1), None, -margins)
+
+
+def pennies(chromosomes: Any, seeds: Any, opponents: Any) -> Evaluation:
+    """Matching pennies with one gene, the chance of heads: the exact expectation."""
+    one, other = chromosomes[:, 0, 0][:, None], opponents[:, 0, 0][None, :]
+    won = (2 * one - 1) * (2 * other - 1)
+    return Evaluation(won.mean(axis=1), None, -won)
+
+
+def make(evaluator: Any = near, breeding: Breeding | None = None, **options: Any) -> Evolution:
+    return Evolution(GENOME, evaluator, breeding or Breeding(), **{"population": 30, "seed": 5, **options})
+
+
+def same(one: State | None, other: State | None) -> bool:
+    assert one is not None
+    assert other is not None
+    return (
+        one.history == other.history
+        and one.champion_generations == other.champion_generations
+        and np.array_equal(one.population, other.population)
+        and np.array_equal(one.evaluation.fitness, other.evaluation.fitness)
+        and np.array_equal(one.champions, other.champions)
+        and (one.opponents is None or np.array_equal(one.opponents, np.asarray(other.opponents)))
+    )
+
+
+def run(evolution: Evolution, generations: int) -> Evolution:
+    for _ in islice(evolution.generations(StopRule()), generations):
+        pass
+    return evolution
+
+
+def opponents(count: int = 3) -> Any:
+    return GENOME.random(count, np.random.default_rng(9))
+
+
+VARIANTS: dict[str, dict[str, Any]] = {
+    "children": {},
+    "elite": {"breeding": Breeding(elite=3)},
+    "best": {"breeding": Breeding(keeps_best=True, crossover=UsedGenes(2), mutation=Shift(2))},
+    "noisy": {"evaluator": noisy, "is_noisy": True, "breeding": Breeding(keeps_best=True)},
+    "challengers": {"evaluator": taller, "opponents": opponents(), "opposition": Challengers()},
+    "challenged best": {
+        "evaluator": taller,
+        "opponents": opponents(),
+        "opposition": Challengers(),
+        "breeding": Breeding(keeps_best=True),
+    },
+    "hall of fame": {"evaluator": taller, "opponents": opponents(), "opposition": HallOfFame(5)},
+    "rivals": {"evaluator": taller, "opponents": opponents(30), "opposition": Rivals(), "breeding": Breeding(elite=2)},
+}
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_nothing_depends_on_interruptions_or_on_the_division_of_the_work(name: str, tmp_path: Path) -> None:
+    whole = run(make(**VARIANTS[name]), 9)
+    divided = run(make(**VARIANTS[name], parts=7), 9)
+    assert same(whole.state, divided.state)
+    resumed = make(**VARIANTS[name])
+    for _ in range(3):
+        run(resumed, 3)
+        assert resumed.state is not None
+        save_checkpoint(tmp_path / "x.npz", resumed.state, {"name": name})
+        state, about = load_checkpoint(tmp_path / "x.npz")
+        assert about == {"name": name}
+        options = {key: value for key, value in VARIANTS[name].items() if key != "opponents"}
+        resumed = make(**options, state=state, seed=77)
+    assert same(whole.state, resumed.state)
+    assert not same(whole.state, run(make(**{**VARIANTS[name], "seed": 6}), 9).state)
+
+
+def test_over_processes() -> None:
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
+        spread = run(make(noisy, over=lambda *given: list(executor.map(*given)), parts=4), 3)
+    assert same(spread.state, run(make(noisy), 3).state)
+
+
+@pytest.mark.parametrize(
+    "breeding",
+    [
+        Breeding(elite=1, mutation_rate=0.3),
+        Breeding(keeps_best=True),
+        Breeding(elite=1, mutation_rate=0.3, is_unique=True),
+    ],
+)
+def test_it_finds_the_best(breeding: Breeding) -> None:
+    evolution = run(make(breeding=breeding, population=60), 60)
+    assert evolution.champion[:4, 0] == pytest.approx([0.3] * 4, abs=0.1)
+    assert evolution.state is not None
+    history = evolution.state.history
+    assert all(one.best <= other.best for one, other in pairwise(history))
+    assert history[0].used_share == pytest.approx(4 / 6)
+    assert history[0].diversity == pytest.approx(1, abs=0.2)
+    assert history[-1].diversity < 0.6
+    assert history[-1].best_opponent is None
+
+
+def test_champions_are_those_that_were_better_than_all_before() -> None:
+    evolution = run(make(breeding=Breeding(elite=1)), 30)
+    assert evolution.state is not None
+    bests = [generation.best for generation in evolution.state.history]
+    expected = tuple(number for number, best in enumerate(bests) if best > max(bests[:number], default=-np.inf))
+    assert evolution.state.champion_generations == expected
+    assert near(evolution.state.champions, None, None).fitness == pytest.approx([bests[number] for number in expected])
+
+
+def test_luck_does_not_live_on_in_a_noisy_evaluation() -> None:
+    settled = run(make(noisy, Breeding(keeps_best=True), is_noisy=True), 40)
+    believed = run(make(noisy, Breeding(keeps_best=True)), 40)
+    assert settled.state is not None
+    assert believed.state is not None
+    assert believed.state.history[-1].mean > 0.05
+    assert believed.state.history[-1].mean - settled.state.history[-1].mean > 0.02
+
+
+def test_a_challenger_replaces_the_worst_opponent() -> None:
+    evolution = make(taller, opponents=opponents(), opposition=Challengers())
+    before = opponents()
+    for generation in islice(evolution.generations(StopRule()), 20):
+        state = evolution.state
+        assert state is not None
+        assert state.opponents is not None
+        best = int(np.argmax(state.evaluation.fitness))
+        assert state.evaluation.against is not None
+        against = state.evaluation.against[best]
+        if generation.best > max(0, against.max()):
+            before[int(np.argmin(against))] = state.population[best]
+            assert generation.since_renewal == 0
+            assert np.array_equal(state.champions[-1], state.population[best])
+        assert np.array_equal(state.opponents, before)
+        assert generation.best_opponent == against.max()
+    assert generation.renewals == len(state.champions) > 1
+
+
+def test_a_hall_of_fame_forgets_the_earliest() -> None:
+    evolution = run(make(taller, opponents=opponents(), opposition=HallOfFame(5)), 7)
+    assert evolution.state is not None
+    assert evolution.state.opponents is not None
+    assert np.array_equal(evolution.state.opponents, evolution.state.champions[-5:])
+
+
+def test_rivals_come_to_an_equilibrium_on_average() -> None:
+    genome = Genome.alike(1, 0, 1)
+    breeding = Breeding(selection=Tournament(2), mutation=NewValues(), mutation_rate=0.1)
+    first, second = (genome.random(100, np.random.default_rng(seed)) for seed in (1, 2))
+    evolution = Evolution(genome, pennies, breeding, population=first, opponents=second, opposition=Rivals(), seed=3)
+    heads = []
+    for _ in islice(evolution.generations(StopRule()), 400):
+        assert evolution.state is not None
+        assert evolution.state.opponents is not None
+        heads.append((evolution.state.population.mean(), evolution.state.opponents.mean()))
+    assert np.mean(heads[50:], axis=0) == pytest.approx([0.5, 0.5], abs=0.1)
+    assert np.mean([generation.mean for generation in evolution.state.history[50:]]) == pytest.approx(0, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("rule", "options", "reason"),
+    [
+        (StopRule(generations=4), {}, StopReason.GENERATIONS),
+        (StopRule(patience=3), {}, StopReason.PATIENCE),
+        (StopRule(opponents=2), VARIANTS["challengers"], StopReason.OPPONENTS),
+        (StopRule(diversity=0.2), {"breeding": Breeding(mutation_rate=0)}, StopReason.DIVERSITY),
+    ],
+)
+def test_stop_rules(rule: StopRule, options: dict[str, Any], reason: StopReason) -> None:
+    evolution = make(**options)
+    reasons = [rule.reason(generation) for generation in evolution.generations(rule)]
+    assert reasons[-1] is reason
+    assert set(reasons[:-1]) <= {None}
+    assert list(evolution.generations(rule)) == []
+    if reason is StopReason.GENERATIONS:
+        assert len(reasons) == 5
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("options", "sentence"),
+        [
+            ({"population": 1}, "a population needs at least 2 individuals, not 1"),
+            ({"breeding": Breeding(elite=30)}, "an elite of 30 leaves no room for children in a population of 30"),
+            ({"seed": -1}, "a seed is 0 or more"),
+            ({"parts": 0}, "there is at least 1 task"),
+            (
+                {"population": np.zeros((9, 5, 1))},
+                "the population have chromosomes of 5 x 1 values, the genome has 6 x 1",
+            ),
+            ({"opposition": Challengers()}, "there are no opponents that could change"),
+            (
+                {"opponents": opponents(), "opposition": Rivals(), "breeding": Breeding(keeps_best=True)},
+                "rivals are judged by the children they meet",
+            ),
+        ],
+    )
+    def test_at_the_start(self, options: dict[str, Any], sentence: str) -> None:
+        with pytest.raises(EvolutionError, match=sentence):
+            make(**options)
+
+    @pytest.mark.parametrize("fitness", [np.array([1.0]), np.full(30, np.nan)])
+    def test_an_evaluation_without_a_number_for_each(self, fitness: Any) -> None:
+        with pytest.raises(EvolutionError, match="the evaluation of 30 individuals did not find a number for each"):
+            make(lambda *_: Evaluation(fitness)).step()
+
+    @pytest.mark.parametrize("opposition", [Challengers(), Rivals()])
+    def test_opponents_without_results(self, opposition: Opposition) -> None:
+        with pytest.raises(EvolutionError, match="does not tell what the opponents got"):
+            make(near, opponents=opponents(), opposition=opposition).step()
+
+    def test_no_champion_yet(self) -> None:
+        with pytest.raises(EvolutionError, match="no champion before the first generation"):
+            _ = make().champion
+
+
+class TestCheckpoints:
+    def test_every_cut_is_told(self, tmp_path: Path) -> None:
+        state = run(make(), 2).state
+        assert state is not None
+        save_checkpoint(tmp_path / "whole.npz", state, {})
+        data = (tmp_path / "whole.npz").read_bytes()
+        cut = tmp_path / "cut.npz"
+        for size in range(0, len(data), 97):
+            cut.write_bytes(data[:size])
+            with pytest.raises(
+                CheckpointError, match=r"cut\.npz: it is not a checkpoint of an evolution, or a damaged one"
+            ):
+                load_checkpoint(cut)
+
+    def test_a_flipped_byte_is_told_or_harmless(self, tmp_path: Path) -> None:
+        state = run(make(), 2).state
+        assert state is not None
+        save_checkpoint(tmp_path / "whole.npz", state, {})
+        data = bytearray((tmp_path / "whole.npz").read_bytes())
+        for at in range(0, len(data), 61):
+            data[at] ^= 255
+            (tmp_path / "x.npz").write_bytes(data)
+            data[at] ^= 255
+            with suppress(CheckpointError):
+                assert same(load_checkpoint(tmp_path / "x.npz")[0], state)
+
+    def test_another_version(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        state = run(make(), 2).state
+        assert state is not None
+        monkeypatch.setattr("bots.evolution.checkpoint._VERSION", 7)
+        save_checkpoint(tmp_path / "x.npz", state, {})
+        monkeypatch.undo()
+        with pytest.raises(CheckpointError, match="it is of version 7; this program reads version 1"):
+            load_checkpoint(tmp_path / "x.npz")
+
+    def test_a_failed_save_leaves_the_old_file(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        evolution = run(make(), 2)
+        assert evolution.state is not None
+        old = evolution.state
+        save_checkpoint(tmp_path / "x.npz", old, {})
+        run(evolution, 2)
+
+        def fail(*_: object, **__: object) -> None:
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(np, "savez_compressed", fail)
+        with pytest.raises(CheckpointError, match=r"x\.npz: it cannot be written: No space left on device"):
+            save_checkpoint(tmp_path / "x.npz", evolution.state, {})
+        assert same(load_checkpoint(tmp_path / "x.npz")[0], old)
+
+    def test_no_file(self, tmp_path: Path) -> None:
+        with pytest.raises(CheckpointError, match=r"none\.npz: it cannot be read: No such file or directory"):
+            load_checkpoint(tmp_path / "none.npz")
+
+
+def test_the_example() -> None:
+    found = doctest.testmod(bots.evolution)
+    assert found.attempted
+    assert not found.failed
+
+
+def test_it_knows_no_poker() -> None:
+    allowed = {"numpy", "bots.errors", "bots.evolution", *sys.stdlib_module_names}
+    for path in Path(bots.evolution.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            for name in names:
+                assert any(f"{name}.".startswith(f"{one}.") for one in allowed), f"{path.name} imports {name}"

@@ -1,0 +1,239 @@
+"""Selection, crossover and mutation, held against what their definitions say."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bots.errors import EvolutionError
+from bots.evolution import (
+    Breeding,
+    Crossover,
+    GeneRange,
+    Genome,
+    HalfOfUsedGenes,
+    HallOfFame,
+    NewValues,
+    OneOf,
+    OnePoint,
+    RandomGenes,
+    Rank,
+    Roulette,
+    Selection,
+    Shift,
+    StopRule,
+    Tournament,
+    Uniform,
+    UsedGenes,
+)
+
+FITNESS = np.array([3.0, -1.0, 3.0, 0.5, 2.0])
+DRAWS = 200_000
+
+
+def generator(seed: int = 1) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def shares(selection: Selection, fitness: Any = FITNESS) -> Any:
+    return np.bincount(selection.draw(fitness, DRAWS, generator()), minlength=len(fitness)) / DRAWS
+
+
+def tournament_shares(size: int) -> Any:
+    """By going through all draws; the first of equals wins."""
+    chances = np.zeros(len(FITNESS))
+    for drawn in np.ndindex(*[len(FITNESS)] * size):
+        chances[max(drawn, key=lambda index: FITNESS[index])] += 1
+    return chances / chances.sum()
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_tournament(size: int) -> None:
+    assert shares(Tournament(size)) == pytest.approx(tournament_shares(size), abs=0.005)
+
+
+def test_roulette() -> None:
+    assert shares(Roulette(offset=1.0)) == pytest.approx((FITNESS + 1) / (FITNESS + 1).sum(), abs=0.005)
+    assert shares(Roulette())[1] == 0
+    assert shares(Roulette(), FITNESS - 5) == pytest.approx([0.2] * 5, abs=0.005)
+
+
+def test_rank_draws_the_fittest_most() -> None:
+    assert shares(Rank()) == pytest.approx(np.array([4, 1, 5, 2, 3]) / 15, abs=0.005)
+
+
+def test_rank_with_the_largest_possible_draw() -> None:
+    class Last(np.random.Generator):
+        def random(self, size: Any) -> Any:  # type: ignore[override]
+            return np.full(size, np.nextafter(1.0, 0.0))
+
+    assert Rank().draw(FITNESS, 3, Last(np.random.PCG64(1))).tolist() == [4, 4, 4]
+
+
+CROSSOVERS: list[Crossover] = [OnePoint(), Uniform(0.3), HalfOfUsedGenes(), RandomGenes(4), UsedGenes(3)]
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(1, 12), st.integers(1, 9), st.integers(0, 2**32), st.sampled_from(CROSSOVERS))
+def test_masks(genes: int, pairs: int, seed: int, crossover: Crossover) -> None:
+    used = generator(seed).random((pairs, genes)) < 0.5
+    masks = crossover.exchanged(used, generator(seed + 1))
+    assert masks.shape == used.shape
+    assert masks.dtype == bool
+    for mask, asked in zip(masks.tolist(), used.tolist(), strict=True):
+        match crossover:
+            case OnePoint():
+                assert mask == sorted(mask)
+                assert genes == 1 or 1 <= sum(mask) < genes
+            case HalfOfUsedGenes():
+                assert mask == sorted(mask)
+                before = sum(one for one, goes in zip(asked, mask, strict=True) if not goes)
+                assert before == sum(asked) // 2
+                assert any(asked) or not any(mask)
+            case RandomGenes(count=count):
+                assert sum(mask) == min(count, genes)
+            case UsedGenes(count=count):
+                assert sum(mask) == min(count, sum(asked))
+                assert all(one for one, goes in zip(asked, mask, strict=True) if goes)
+
+
+@pytest.mark.parametrize("crossover", [OnePoint(), Uniform(0.3), RandomGenes(3), UsedGenes(3)])
+def test_every_gene_has_its_chance(crossover: Crossover) -> None:
+    used = np.ones((DRAWS // 10, 10), bool)
+    found = crossover.exchanged(used, generator()).mean(axis=0)
+    expected = np.arange(10) / 9 if crossover == OnePoint() else [0.3] * 10
+    assert found == pytest.approx(expected, abs=0.02)
+
+
+def test_one_operator_for_a_whole_generation() -> None:
+    one = OneOf((RandomGenes(1), RandomGenes(6)))
+    used = np.ones((20, 10), bool)
+    sums = [one.exchanged(used, generator(seed)).sum(axis=1) for seed in range(30)]
+    assert all(len(set(of_one.tolist())) == 1 for of_one in sums)
+    assert {int(of_one[0]) for of_one in sums} == {1, 6}
+
+
+GENOME = Genome((GeneRange(-100, 100, is_whole=True), GeneRange(0, 1), GeneRange(5, 9)), values=2)
+WHOLE = Genome.alike(50, -100, 100, is_whole=True, values=2)
+
+
+def test_random_values_fill_their_ranges() -> None:
+    chromosomes = GENOME.random(DRAWS // 4, generator())
+    assert set(np.unique(chromosomes[:, 0])) == set(range(-100, 101))
+    counts = np.unique(chromosomes[:, 0], return_counts=True)[1]
+    assert counts == pytest.approx([DRAWS / 2 / 201] * 201, rel=0.25)
+    assert chromosomes[:, 1:].mean(axis=(0, 2)) == pytest.approx([0.5, 7.0], abs=0.02)
+    assert chromosomes[:, 2].min() >= 5
+    assert chromosomes[:, 2].max() <= 9
+    assert GENOME.dtype == np.float64
+    assert WHOLE.dtype == np.int16
+
+
+def test_a_spread_start_has_every_level_equally_often() -> None:
+    chromosomes = Genome.alike(6, 0, 1).spread(1010, 101, generator())
+    for gene in range(6):
+        values, counts = np.unique(chromosomes[:, gene], return_counts=True)
+        assert values == pytest.approx(np.arange(101) / 100)
+        assert set(counts) == {10}
+    assert not np.array_equal(chromosomes[:, 0], chromosomes[:, 1])
+    with pytest.raises(EvolutionError, match="1000 chromosomes cannot have each of 101 values equally often"):
+        Genome.alike(6, 0, 1).spread(1000, 101, generator())
+
+
+@pytest.mark.parametrize("is_drawn", [False, True])
+def test_shift_moves_used_genes_by_their_part(is_drawn: bool) -> None:
+    chromosomes = WHOLE.random(40, generator())
+    used = generator(2).random((40, 50)) < 0.5
+    moved = Shift(10, 0.1, is_drawn=is_drawn).mutated(chromosomes, used, WHOLE, generator(3))
+    steps = moved.astype(int) - chromosomes
+    assert moved.dtype == np.int16
+    assert np.abs(moved).max() <= 100
+    assert not steps[~used].any()
+    assert (steps.any(axis=2).sum(axis=1) <= 10).all()
+    free = steps[(np.abs(chromosomes) <= 80) & steps.any(axis=2)[:, :, None]]
+    assert set(np.abs(free)) <= set(range(21)) if is_drawn else set(np.abs(free)) == {20}
+    assert (free > 0).any()
+    assert (free < 0).any()
+
+
+def test_new_values_reset_as_many_genes_as_asked() -> None:
+    chromosomes = np.full((30, 50, 2), 999, np.int16)
+    changed = NewValues(3).mutated(chromosomes, np.zeros((30, 50), bool), WHOLE, generator())
+    assert (changed != 999).all(axis=2).sum(axis=1).tolist() == [3] * 30
+    assert ((changed != 999).any(axis=2) == (changed != 999).all(axis=2)).all()
+
+
+def test_children_take_whole_genes_of_their_parents() -> None:
+    parents = np.arange(6 * 50 * 2, dtype=np.int16).reshape(6, 50, 2)
+    used = generator().random((6, 50)) < 0.5
+    brood = Breeding(mutation_rate=0).brood(WHOLE, parents, used, np.arange(6.0), generator())
+    assert brood.chromosomes.shape == parents.shape
+    for child, of_parent in zip(brood.chromosomes, brood.used, strict=True):
+        owners = child[:, 0] // 100
+        assert (child == parents[owners, np.arange(50)]).all()
+        assert (of_parent == used[owners, np.arange(50)]).all()
+        assert len(set(owners.tolist())) <= 2
+
+
+def test_rates() -> None:
+    parents = WHOLE.random(200, generator())
+    used = np.ones((200, 50), bool)
+    known = {parent.tobytes() for parent in parents}
+    for crossover_rate, mutation_rate, expected in ((0, 0, 1.0), (0, 0.25, 0.75), (0.5, 0, 0.5)):
+        breeding = Breeding(
+            selection=Tournament(1), crossover_rate=crossover_rate, mutation_rate=mutation_rate, mutation=Shift(50)
+        )
+        brood = breeding.brood(WHOLE, parents, used, np.zeros(200), generator())
+        same = np.mean([child.tobytes() in known for child in brood.chromosomes])
+        assert same == pytest.approx(expected, abs=0.12)
+
+
+def test_unique_children_are_all_different_as_long_as_that_is_possible() -> None:
+    parents = Genome.alike(2, 0, 1, is_whole=True).random(40, generator())
+    breeding = Breeding(is_unique=True, mutation=NewValues(2))
+    brood = breeding.brood(
+        Genome.alike(2, 0, 1, is_whole=True), parents, np.ones((40, 2), bool), np.zeros(40), generator()
+    )
+    assert len(brood.chromosomes) == 40
+    assert len(np.unique(brood.chromosomes[:4], axis=0)) == 4
+    wide = Genome.alike(2, 0, 10_000, is_whole=True)
+    parents = np.repeat(wide.random(1, generator()), 40, axis=0)
+    brood = breeding.brood(wide, parents, np.ones((40, 2), bool), np.zeros(40), generator())
+    assert len(np.unique(brood.chromosomes, axis=0)) == 40
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: Tournament(0), "a tournament needs at least 1 participant, not 0"),
+        (lambda: Roulette(float("nan")), "the offset of a roulette wheel must be a number, not nan"),
+        (lambda: Uniform(1.5), "the share of genes exchanged must be 0 to 1, not 1.5"),
+        (lambda: RandomGenes(0), "at least 1 gene must be exchanged, not 0"),
+        (lambda: OneOf(()), "there is no crossover to choose from"),
+        (lambda: Shift(1, 7), "the variance of a mutation is a part of the range, above 0 and at most 1, not 7"),
+        (lambda: Shift(0), "a mutation must change at least 1 gene, not 0"),
+        (lambda: HallOfFame(0), "a hall of fame needs room for at least 1, not 0"),
+        (lambda: Genome(()), "a chromosome needs at least one gene, and a gene at least one value"),
+        (lambda: Genome.alike(1, 1, 1), "the range of gene 0 is no range: 1 to 1"),
+        (lambda: Genome.alike(1, 0.5, 2, is_whole=True), "the range of gene 0 does not end at whole numbers: 0.5 to 2"),
+        (lambda: Breeding(mutation_rate=1.01), "the mutation rate must be 0 to 1, not 1.01"),
+        (lambda: Breeding(elite=-1), "the elite cannot be -1 individuals"),
+        (lambda: Breeding(elite=1, keeps_best=True), "an elite is for populations of children"),
+        (lambda: StopRule(generations=0), "an evolution cannot stop after 0 generations: 1 is the least"),
+        (lambda: StopRule(diversity=2), "the diversity at which to stop must be 0 to 1, not 2"),
+    ],
+)
+def test_refusals(make: Any, sentence: str) -> None:
+    with pytest.raises(EvolutionError, match=sentence):
+        make()
+
+
+def test_operators_are_values() -> None:
+    operators = [*CROSSOVERS, OneOf((OnePoint(), RandomGenes(2))), Shift(3), NewValues(), Rank(), Roulette(2.0), GENOME]
+    assert pickle.loads(pickle.dumps(operators)) == operators
+    assert len({*operators, *pickle.loads(pickle.dumps(operators))}) == len(operators)
