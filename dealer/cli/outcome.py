@@ -10,6 +10,7 @@ from dealer.contest.ending import Outcome
 from dealer.results.crosstable import crosstable_rows, ranking_rows
 from dealer.results.schema import ContestResult, GameStandings, Interval, PlayerResult, TournamentResult
 from dealer.results.sentences import three_digits
+from logs.estimation.rate import signed
 
 __all__ = ["exit_code", "show_contest", "show_tournament"]
 
@@ -40,7 +41,7 @@ def _show_players(terminal: Terminal, result: ContestResult) -> None:
     rows = [
         [
             player.name,
-            "-" if player.mbb_per_game is None else f"{player.mbb_per_game:+z,.1f}",
+            "-" if player.mbb_per_game is None else signed(player.mbb_per_game, 1),
             "too few" if player.half_width_95 is None else f"{player.half_width_95:,.1f}",
             f"{player.chips:+,.10g}",
             f"{result.hands_counted:,}",
@@ -56,7 +57,8 @@ def _show_players(terminal: Terminal, result: ContestResult) -> None:
 def _faults(player: PlayerResult) -> str:
     texts = [f"{count:,} {name}" for name, count in player.faults.items()]
     if player.restarts:
-        texts.append("restarted once" if player.restarts == 1 else f"restarted {player.restarts:,} times")
+        what = "awaited again" if player.player == "tcp" else "restarted"
+        texts.append(f"{what} {'once' if player.restarts == 1 else f'{player.restarts:,} times'}")
     return ", ".join(texts) or "0"
 
 

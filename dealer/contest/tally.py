@@ -23,7 +23,7 @@ class Tally(Watcher):
         chips: net chips.
         faults: how often each fault happened, by its name.
         first_faults: the first fault, if there was one.
-        restarts: how often a player was started again.
+        restarts: how often a player was started, or awaited, again.
         times: how long answers took.
         other_versions: the seats whose players speak another version of the protocol.
         strays: how many connections were turned away, in all; latest_strays: the last of them.
@@ -97,7 +97,7 @@ class Tally(Watcher):
         seat = fault.seat
         if fault.is_final:
             self._gone.add(seat)
-        if fault.remedy is Remedy.RESTARTED:
+        if fault.remedy in (Remedy.RESTARTED, Remedy.AWAITED):
             self.restarts[seat] += 1
         self.faults[seat][fault.kind.value] += 1
         if self.first_faults[seat] is None:

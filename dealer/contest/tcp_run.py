@@ -220,7 +220,9 @@ class TcpRun(MatchRun):
             if seat in self._processes:
                 await asyncio.to_thread(self._processes[seat].stop)
             comes_back = self._comes_back(loss)
-            remedy = Remedy.RESTARTED if comes_back else Remedy.FORFEITED
+            is_remote = self.plan.players[seat].kind is PlayerKind.TCP
+            again = Remedy.AWAITED if is_remote else Remedy.RESTARTED
+            remedy = again if comes_back else Remedy.FORFEITED
             problem = self._tell(FaultSeen(Fault(seat, kind, loss.hand_number, line, remedy)))
             if problem is not None:
                 connections.match.fail(problem)
@@ -233,11 +235,11 @@ class TcpRun(MatchRun):
             failed_as = await self._bring_back(connections, seat)
             if failed_as is None:
                 break
-            again, self._lost_again[seat] = self._lost_again[seat], None
-            if again is None:
+            newer, self._lost_again[seat] = self._lost_again[seat], None
+            if newer is None:
                 kind, line = failed_as, b""
             else:
-                loss, line = again, again.cause.line
+                loss, line = newer, newer.cause.line
                 kind = (await self._aftermath(loss.cause)).kind
         del self._lost_again[seat]
 

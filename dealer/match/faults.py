@@ -86,7 +86,7 @@ class FaultPolicy(enum.Enum):
     FORFEIT = "forfeit"
     """The player checks or folds from there on."""
     RESTART = "restart"
-    """The player's process is started again and the match goes on."""
+    """The player's process is started again, or a client that somebody else starts awaited again; the match goes on."""
 
 
 class Remedy(enum.Enum):
@@ -98,6 +98,8 @@ class Remedy(enum.Enum):
     """Another action was played; see `Fault.played`."""
     RESTARTED = "started again"
     """The player's process was started again."""
+    AWAITED = "awaited again"
+    """The player, whom somebody else starts, may connect again."""
     FORFEITED = "checks or folds from there on"
     """The player takes no part any more."""
     MATCH_ENDED = "the match ended"

@@ -76,7 +76,7 @@ def _faults(contests: list[ContestResult], order: list[str]) -> list[TableView]:
         ("bot", ""),
         *([("against", "")] if has_many else []),
         ("faults", "what it did wrong, all kinds"),
-        ("restarts", "how often its process was started again"),
+        ("restarts", "how often its process was started again, or, for tcp, its client awaited again"),
         ("actions", "answers given"),
         ("median", "median time of an answer"),
         ("99 %", "the time that 99 % of the answers did not exceed"),

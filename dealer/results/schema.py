@@ -60,7 +60,7 @@ class PlayerResult(_Frozen):
     standard_deviation: float | None = Field(description="of one duplicate's score, in mbb/g; null for fewer than two")
     faults: dict[str, int] = Field(description="how often this player broke the protocol, by kind")
     first_fault: str | None = Field(description="the first fault in words, with the line")
-    restarts: int = Field(description="how often its process was restarted")
+    restarts: int = Field(description="how often its process was started again, or, for tcp, its client awaited again")
     actions: int = Field(description="number of answers")
     thinking_s: float = Field(description="total time of its answers")
     median_us: float | None = Field(description="median time of an answer, in microseconds")

@@ -65,13 +65,14 @@ def _standing(result: ContestResult, deals: str) -> str:
         return f"{listed(level)} are level after {deals}{'' if len(level) == len(ranked) else ', ahead of the others'}."
     rate = Rate(best.mbb_per_game or 0.0, best.half_width_of_best_95, best.name, result.opponent_of(best.name))
     ahead = f"{rate.player} is ahead of {rate.opponent}"
+    lead = rate.text().removeprefix("+")
     if rate.half_width is None:
         return (
-            f"{ahead} by {rate.mbb:,.0f} mbb/g after {deals}, too few to say anything about "
+            f"{ahead} by {lead} after {deals}, too few to say anything about "
             f"strength (at least {FEWEST_UNITS} are needed for an interval)."
         )
     picked = "" if len(ranked) == 2 else f", as the best of {len(ranked)}"
-    measured = f"{rate.mbb:,.0f} ± {rate.half_width:,.0f} mbb/g (95 %{picked})"
+    measured = f"{lead} (95 %{picked})"
     if rate.mbb > rate.half_width:
         return f"{rate.player} beats {rate.opponent} by {measured} over {deals}."
     needed = count_of(rounded_up(result.duplicates * (rate.half_width / rate.mbb) ** 2), "deal")

@@ -8,7 +8,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Rate"]
+__all__ = ["Rate", "signed"]
+
+
+def signed(value: float, digits: int = 0) -> str:
+    """A gain or a loss for people: ``+1,234.5``.
+
+    Two sides of one sum may differ in the last bit, which must not make 388 of one and -389 of the other.
+
+    Args:
+        value: the figure.
+        digits: decimal places.
+    """
+    return f"{round(value, 6):+z,.{digits}f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +75,7 @@ class Rate:
             digits: decimal places.
         """
         spread = "" if self.half_width is None else f" ± {self.half_width:,.{digits}f}"
-        # Two sides of one sum may differ in the last bit, which must not make 388 of one and 389 of the other.
-        return f"{round(self.mbb, 6):+z,.{digits}f}{spread} mbb/g"
+        return f"{signed(self.mbb, digits)}{spread} mbb/g"
 
     def __str__(self) -> str:
         return f"{self.player} over {self.opponent} {self.text()}"

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from engine import Category, Move
 from engine.starting_hands import STARTING_HANDS
 from logs.estimation import Bounds
+from logs.estimation.rate import signed
 from logs.tracker.hand_counts import GameCounts, HandCounts, widest
 from logs.tracker.hand_facts import FREQUENCIES, MOVES, ROUNDS, Place
 from logs.tracker.player_counts import (
@@ -79,9 +80,9 @@ class Winnings(_Frozen):
         if self.value is None:
             return "no hands"
         if self.half_width_95 is None:
-            return f"{self.value:+,.0f} (too few deals for ±)"
+            return f"{signed(self.value)} (too few deals for ±)"
         digits = 0 if self.half_width_95 >= _WHOLE_FROM else 1
-        return f"{self.value:+,.{digits}f} ± {self.half_width_95:,.{digits}f}"
+        return f"{signed(self.value, digits)} ± {self.half_width_95:,.{digits}f}"
 
 
 class Frequency(_Frozen):

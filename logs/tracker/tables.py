@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
+from logs.estimation.rate import signed
 from logs.pokerstars.names import screen_names
 from logs.text import shown
 from logs.tracker.definitions import STATISTIC_OF_KEY, STATISTICS
@@ -52,14 +53,14 @@ def text_of(play: PlayStatistics, key: str) -> str:
         case int():
             return f"{value:,}"
         case float():
-            return chips_text(value) if key == "net_chips" else f"{value:+,.0f}"
+            return chips_text(value) if key == "net_chips" else signed(value)
         case _:
             return str(value.text)
 
 
 def chips_text(chips: float) -> str:
     """Chips won or lost for people: parts of a split pot to a hundredth."""
-    return f"{chips:+,.2f}".removesuffix(".00")
+    return signed(chips, 2).removesuffix(".00")
 
 
 # ---- flat rows
@@ -230,7 +231,7 @@ def _starting_hands(bots: Sequence[BotStatistics]) -> TableView:
         row = [str(place + 1)]
         for bot in bots:
             best = bot.best_starting_hands[place : place + 1]
-            row += [best[0].hand, f"{best[0].hands:,}", f"{best[0].net_chips:+,.0f}"] if best else ["", "", ""]
+            row += [best[0].hand, f"{best[0].hands:,}", signed(best[0].net_chips)] if best else ["", "", ""]
         places.append(tuple(row))
     return TableView("Most profitable starting hands", _plain("place", *heads), tuple(places), is_open=False)
 
@@ -250,9 +251,9 @@ def _final_hands(bots: Sequence[BotStatistics]) -> TableView:
             final.category,
             f"{final.showdowns:,}",
             f"{final.showdowns_won:,}",
-            f"{final.showdown_net_chips:+,.0f}",
+            signed(final.showdown_net_chips),
             f"{final.rivers:,}",
-            f"{final.river_net_chips:+,.0f}",
+            signed(final.river_net_chips),
         )
         for bot in bots
         for final in bot.final_hands

@@ -655,6 +655,28 @@ def test_a_bot_started_again_goes_on_as_if_nothing_had_happened(tmp_path: Path, 
     assert _log(run)[4:] == _called_log(tmp_path)[4:]
 
 
+def test_a_client_that_somebody_else_starts_is_awaited_again(tmp_path: Path) -> None:
+    """No process of ours is started again, and none is said to be."""
+    run = TcpRun(_plan(tmp_path, "tcp", "calling", on_fault=FaultPolicy.RESTART))
+    client = parse_player(write_program(tmp_path, "c.py", CONNECT + _fails_once(tmp_path, DIES))).command
+
+    async def main() -> None:
+        playing = asyncio.create_task(_to_the_end(run))
+        while not run.ports:
+            await asyncio.sleep(0.001)
+        for code in (7, 0):
+            process = await asyncio.create_subprocess_exec(*client, "127.0.0.1", str(run.ports[0]))
+            assert await process.wait() == code
+        await playing
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(main())
+    assert run.failure is None
+    assert run.tally.restarts == [1, 0]
+    assert run.tally.first_faults[0] is not None
+    assert fault_phrase(run.tally.first_faults[0]) == "disconnect in hand 3, awaited again"
+
+
 def test_a_bot_that_fails_again_and_again_without_an_answer_forfeits(tmp_path: Path) -> None:
     code = "hello()\nfor line in f:\n    if b':3:' in line: os._exit(7)\n    if is_asked(line): call(line)"
     run = _play(_plan(tmp_path, _bot(tmp_path, "Bob", TURNS + code), "calling", on_fault=FaultPolicy.RESTART))

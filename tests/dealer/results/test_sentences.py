@@ -15,6 +15,7 @@ from dealer.results.schema import SCHEMA_VERSION, ContestResult, PlayerResult
 from dealer.results.sentences import contest_sentence, count_of, fault_phrase, rounded_up, three_digits
 from engine import CALL, Seat
 from logs.estimation import Rate, Verdict
+from logs.tracker.statistics import Winnings
 from tests.dealer import results_of
 
 GAME = "some.game"
@@ -250,6 +251,13 @@ def test_what_a_player_did_wrong(fault: Fault, phrase: str) -> None:
 def test_a_long_line_is_quoted_in_part() -> None:
     fault = Fault(Seat(0), FaultKind.MALFORMED_REPLY, 0, b"x" * 4000 + b"\n", Remedy.IGNORED)
     assert len(fault_phrase(fault)) < 250
+
+
+def test_the_sentence_and_the_statistics_round_alike() -> None:
+    high, low = math.nextafter(388.5, 400), math.nextafter(-388.5, 0)
+    assert "by 388 ± 51 mbb/g" in _sentence(_pair(777.0, high, 51.0), 1000)
+    assert Winnings(value=low, half_width_95=51.0).text == "-388 ± 51"
+    assert Winnings(value=high, half_width_95=None).text.startswith("+388 ")
 
 
 def test_figures_have_three_digits_and_no_exponent() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 import logs.estimation
 from logs.estimation import Rate, RunningMean
+from logs.estimation.rate import signed
 
 RATE = Rate(12.4, 5.2, "Ann", "Bob")
 
@@ -49,6 +50,13 @@ def test_the_interval_is_around_the_mean() -> None:
 )
 def test_texts(rate: Rate, text: str) -> None:
     assert str(rate) == text
+
+
+def test_two_sides_of_one_sum_show_the_same_figure() -> None:
+    high, low = math.nextafter(388.5, 400), math.nextafter(-388.5, 0)
+    assert (signed(high), signed(low)) == ("+388", "-388")
+    assert (signed(high / 10, 1), signed(low / 10, 1)) == ("+38.9", "-38.9")
+    assert signed(-1e-9) == "+0"
 
 
 def test_texts_with_more_digits() -> None:
