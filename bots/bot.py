@@ -51,6 +51,13 @@ class Bot(ABC):
         if (problem := self.refusal(game)) is not None:
             raise GameRefused(problem)
 
+    def prepare(self, game: Game) -> None:  # noqa: B027 - a hook: doing nothing is right
+        """Called once before a match: the moment for what no decision should wait for, such as compiled code.
+
+        A dealer hears of the bot only afterwards, so this takes none of its time to think. A bot that plays in no
+        match, because its program calls `act` itself, may not have been prepared.
+        """
+
     @abstractmethod
     def act(self, view: View) -> Action:
         """What to do now; called whenever it is this player's turn.
@@ -59,7 +66,7 @@ class Bot(ABC):
         use `View.nearest_legal`.
         """
 
-    def hand_started(self, view: View) -> None:  # noqa: B027 - a hook: doing nothing is right
+    def hand_started(self, view: View) -> None:  # noqa: B027
         """Called with the first state of each hand, before any `act` of that hand; others may have acted before."""
 
     def hand_finished(self, view: View) -> None:  # noqa: B027

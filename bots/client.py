@@ -142,11 +142,13 @@ def play(
         ConnectError: nobody listens there.
         DealerError: the dealer speaks another game or no ACPC at all, or is silent for too long.
         IllegalReply: the bot's answer is not a legal action.
-        Exception: whatever the bot's own code raises, with a note that names the state.
+        Exception: whatever the bot's own code raises, with a note that names the state if there was one.
     """
     name, rules = _find_game(game)
     require_bot(bot)
     bot.require_game(rules)
+    # Before connecting: a dealer waits for who has not come yet, but not long for one that has come and says nothing.
+    bot.prepare(rules)
     conversation = Conversation(bot, rules, game_name=name)
     with _connect(host, port, connect_timeout_s) as connection:
         connection.settimeout(silence_timeout_s)

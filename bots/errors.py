@@ -102,8 +102,8 @@ class BotFailure(BotsError):
 
     Attributes:
         seat: the bot's seat; in `bots.self_play`, its index among the bots.
-        hand_number: the hand it was playing; None after the end of the match.
-        state: the match state it was looking at, as text; empty after the end of the match.
+        hand_number: the hand it was playing; None before the first and after the end of the match.
+        state: the match state it was looking at, as text; empty where there was none.
         traceback: where its own code failed, as Python prints it; empty for an illegal answer.
     """
 

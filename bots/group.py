@@ -54,6 +54,8 @@ class BotGroup:
         players = game.num_players
         if len(bots) != players:
             raise ValueError(f"the game needs {players} bots, {len(bots)} given")
+        self._game = game
+        self._is_prepared = False
         self.said: list[bytes] = []
         self._bots = tuple(bots)
         self._starters = [seat for seat in range(players) if overrides(bots[seat], "hand_started")]
@@ -77,7 +79,7 @@ class BotGroup:
         """What the bot that opens the betting has been shown already."""
 
     def begin_hand(self, number: int, deal: Deal, seats: Sequence[Seat], betting: BettingState) -> Sequence[BotFailure]:
-        """A hand begins; bots that want to know are shown its first state.
+        """A hand begins; bots that want to know are shown its first state. Before the first hand, all prepare.
 
         Args:
             number: of the hand.
@@ -96,10 +98,10 @@ class BotGroup:
         self._round = -1
         self._is_new = True
         self._first_view = None
+        failures = () if self._is_prepared else self._prepare()
         if betting.finished:
-            return ()
+            return failures
         self._is_new = False
-        failures: Sequence[BotFailure] = ()
         for seat in self._starters:
             position = self._position(seat)
             view = self._view(betting, position, self._seen[position])
@@ -215,6 +217,17 @@ class BotGroup:
 
     # ---- bots that fail
 
+    def _prepare(self) -> Sequence[BotFailure]:
+        """Have the bots prepare for the match; returns those that failed, already removed."""
+        self._is_prepared = True
+        failures = []
+        for seat in self._present:
+            try:
+                self._bots[seat].prepare(self._game)
+            except (Exception, SystemExit) as error:
+                failures.append(self._failure(Seat(seat), error, None, "before the first hand"))
+        return self._without(failures)
+
     def _show(self, seat: int, hook: Callable[[View], None], view: View) -> BotFailure | None:
         """Call a hook of a bot; returns the failure if it fails."""
         try:
@@ -223,14 +236,23 @@ class BotGroup:
             return self._failure(Seat(seat), error, view)
         return None
 
-    def _failure(self, seat: Seat, error: BaseException, view: View | None) -> BotFailure:
-        """What a bot's own code raised, as a sentence and as a traceback of its own frames."""
+    def _failure(
+        self, seat: Seat, error: BaseException, view: View | None, moment: str = "when the match was over"
+    ) -> BotFailure:
+        """What a bot's own code raised, as a sentence and as a traceback of its own frames.
+
+        Args:
+            seat: of the bot.
+            error: what it raised.
+            view: what it was looking at, if anything.
+            moment: when that was, where it was looking at nothing.
+        """
         what = in_one_line(error)
         # The first frame is this module's.
         frames = error.__traceback__ and error.__traceback__.tb_next
         text = "".join(traceback.format_exception(type(error), error, frames))
         if view is None:
-            failure = BotFailure(f"the bot's own code failed when the match was over: {what}", seat, None, "", text)
+            failure = BotFailure(f"the bot's own code failed {moment}: {what}", seat, None, "", text)
         else:
             state = view.match_state.format()
             sentence = f"the bot's own code failed in hand {self._number}: {what}; the state was {state}"

@@ -41,6 +41,7 @@ def check(bot: Bot, mock: MockDealer) -> None:
         IllegalReply: the bot answered something illegal.
         Exception: whatever the bot's own code raises.
     """
+    bot.prepare(mock.game)
     conversation = Conversation(bot, mock.game)
     to_dealer = conversation.open()
     while to_dealer:

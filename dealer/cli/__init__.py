@@ -35,6 +35,8 @@ COMMANDS = {
     "bots": "List the bots that have a name, built in or from installed packages; or what the options of one bot "
     "decide.",
     "games": "List the games that come with the arena; any .game file can be played, too.",
+    "warmup": "Compile once what bots and commands compute with, and keep it on disk: they are ready at once "
+    "afterwards.",
     "bench": "Measure our speed and our peers', in turn in one run.",
 }
 """Every command and the first sentence of its help."""

@@ -1,9 +1,9 @@
 """The compiler of the kernels.
 
-Kernels are compiled at their first call, once per process (a third of a second each), and not cached on disk. A cached
-kernel would hold the frozen tables of the day it was compiled, even after another file of tables is installed; it fails
-where neither the package nor the home directory can be written; and processes that fill one cache at the same time can
-read each other's half-written entries (numba issue 4807). A process that only plays or deals uses no kernel.
+A kernel is compiled at its first call, once per process (some tenths of a second each), or read from the disk, where
+``arena warmup`` has put it (`engine.kernels.disk` says how that is made safe): some milliseconds. Kernels made inside a
+function, such as those of `engine.kernels.limit_hand`, and kernels of other packages are always compiled; what a kernel
+of ours calls is part of it, so one that plays such hands is read whole.
 
 What matters for speed:
 
@@ -16,17 +16,116 @@ What matters for speed:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+import hashlib
+import pickle
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-__all__ = ["njit"]
+import numba
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+
+from engine.kernels import disk
+
+__all__ = ["is_switched_off", "kernels_read", "kernels_written_to", "njit"]
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+# numba is untyped: what it makes of a compiled function to be stored, and back.
+_REBUILD: Callable[..., Any] = CompileResult._rebuild
+_DUMPS: Callable[[object], bytes] = dumps
+
+
+class _Filling(NamedTuple):
+    """A cache that this process fills: its folder, and the names of the kernels in it so far."""
+
+    folder: Path
+    names: list[str]
+
+
+_filling: _Filling | None = None
+_read = 0
+
+
+def is_switched_off() -> bool:
+    """Whether numba has been told to compile nothing."""
+    settings: Any = numba.config
+    return bool(settings.DISABLE_JIT)
+
+
+def kernels_read() -> int:
+    """How many kernels this process has read from the disk."""
+    return _read
+
+
+@contextmanager
+def kernels_written_to(folder: Path) -> Iterator[list[str]]:
+    """Write every kernel that is compiled inside the `with` to a folder; gives the growing list of their names."""
+    global _filling
+    _filling = _Filling(folder, [])
+    try:
+        yield _filling.names
+    finally:
+        _filling = None
+
+
+class _KernelsOnDisk:
+    """What numba asks before and tells after compiling: the place of `numba.core.caching.FunctionCache`.
+
+    Its index files are written and read in place by everybody, which is what `engine.kernels.disk` avoids.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._name = f"{function.__module__}.{function.__qualname__}"
+
+    @property
+    def cache_path(self) -> str:
+        return str(disk.cache_folder())
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """The kernel for these types of arguments; None where it must be compiled."""
+        global _read
+        if _filling is not None or (contents := disk.read_kernel(self._file_name(signature))) is None:
+            return None
+        target_context.refresh()
+        compiled = _REBUILD(target_context, *pickle.loads(contents))
+        _read += 1
+        return compiled
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """Keep a kernel, where this process fills a cache and the code can be used by another process."""
+        if _filling is None or compiled.library.has_dynamic_globals:
+            return
+        disk.write_kernel(_filling.folder, self._file_name(signature), _DUMPS(compiled._reduce()))
+        _filling.names.append(self._name)
+
+    def enable(self) -> None:
+        """Reading is always on."""
+
+    def disable(self) -> None:
+        """Reading is always on."""
+
+    def flush(self) -> None:
+        """Published kernels stay as they are."""
+
+    def _file_name(self, signature: Any) -> str:
+        return f"{self._name}-{hashlib.sha256(str(signature).encode()).hexdigest()[:16]}"
+
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    _Function = TypeVar("_Function", bound=Callable[..., Any])
 
     def njit(function: _Function) -> _Function:
-        """Stand in for numba's untyped decorator, which keeps the signature."""
+        """Compile a function for the types it is called with; it keeps its signature."""
         return function
 else:
-    from numba import njit
+
+    def njit(function):
+        """Compile a function for the types it is called with."""
+        dispatcher = numba.njit(function)
+        is_lasting = function.__closure__ is None and "<locals>" not in function.__qualname__
+        if is_lasting and function.__module__.partition(".")[0] in disk.PACKAGES and not is_switched_off():
+            dispatcher._cache = _KernelsOnDisk(function)
+        return dispatcher

@@ -16,6 +16,7 @@ import bots.client
 from bots import Action, Bot, ConnectError, DealerError, IllegalReply, View, play, run
 from bots.client import Played, play_to_exit_code, read_arguments, read_port
 from bots.errors import UsageError
+from engine import Game
 from protocol import find_game
 from protocol.mock_dealer import MockDealer
 
@@ -59,6 +60,20 @@ def test_play_to_the_end(thread_dealer: StartDealer) -> None:
     assert play(Caller(), "127.0.0.1", dealer.port, "kuhn") == Played(hands=1, unfinished_hand=None)
     dealer.join()
     assert dealer.script.replies == ["c"]
+
+
+def test_the_dealer_hears_of_a_bot_that_has_prepared(thread_dealer: StartDealer) -> None:
+    dealer = thread_dealer(one_hand())
+
+    class Preparing(Caller):
+        def prepare(self, game: Game) -> None:
+            heard.append((game, dealer.received))
+
+    heard: list[tuple[Game, bytes]] = []
+    play(Preparing(), "127.0.0.1", dealer.port, "kuhn")
+    dealer.join()
+    assert heard == [(find_game("kuhn")[1], b"")]
+    assert dealer.received.startswith(b"VERSION:2.0.0\r\n")
 
 
 @pytest.mark.parametrize("way", ["object", "file", "environment name", "environment file"])

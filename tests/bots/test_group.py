@@ -364,3 +364,40 @@ def test_an_interrupt_is_no_failure() -> None:
     group.begin_hand(0, deal_of(KUHN), seats_of(KUHN), root)
     with pytest.raises(KeyboardInterrupt):
         group.ask(root)
+
+
+# ---- before the first hand
+
+
+class Preparing(Caller):
+    """Notes the games it prepares for; fails if it is told to."""
+
+    def __init__(self, problem: BaseException | None = None) -> None:
+        self.prepared: list[Game] = []
+        self.problem = problem
+
+    def prepare(self, game: Game) -> None:
+        if self.problem is not None:
+            raise self.problem
+        self.prepared.append(game)
+
+    def hand_started(self, view: View) -> None:
+        assert self.prepared
+
+
+def test_bots_prepare_once_and_before_they_are_shown_anything() -> None:
+    bots = Preparing(), Preparing()
+    group = BotGroup(bots, KUHN)
+    assert [bot.prepared for bot in bots] == [[], []]
+    play_hand(group, KUHN)
+    play_hand(group, KUHN, 1)
+    assert [bot.prepared for bot in bots] == [[KUHN], [KUHN]]
+
+
+@pytest.mark.parametrize("problem", [ZeroDivisionError("nothing there"), SystemExit(3)])
+def test_a_bot_that_cannot_prepare_is_out(problem: BaseException) -> None:
+    group = BotGroup([Preparing(problem), Preparing()], KUHN)
+    (failure,) = group.begin_hand(0, deal_of(KUHN), seats_of(KUHN), betting_start(KUHN))
+    assert (failure.seat, failure.hand_number, failure.state) == (0, None, "")
+    assert str(failure).startswith("the bot's own code failed before the first hand: ")
+    assert "raise self.problem" in failure.traceback

@@ -37,6 +37,7 @@ COMMANDS = (
     "bot",
     "bots",
     "games",
+    "warmup",
     "bench",
     "bench dealer",
     "bench evaluator",

@@ -1,0 +1,134 @@
+"""``arena warmup``: compiles what the arena computes with, once, so that no bot and no command waits for it later."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bots.bot import Bot
+from dealer.cli.console import Terminal, abort
+from dealer.cli.streams import EXIT_FAILED
+from dealer.errors import FolderBusyError, LaunchError
+from dealer.record.folder import RunLock
+from dealer.results.sentences import count_of
+
+__all__ = ["warmup"]
+
+_WAIT_S = 0.2
+
+
+def warmup(
+    context: typer.Context,
+    clear: Annotated[
+        bool, typer.Option("--clear", help="Remove everything compiled earlier, and compile nothing.")
+    ] = False,
+) -> None:
+    """Compile once what bots and commands compute with, and keep it on disk: they are ready at once afterwards.
+
+    Everything works without it, too: each process then compiles what it needs, which takes some seconds.
+    """
+    terminal = context.ensure_object(Terminal)
+    from engine.kernels import disk
+
+    try:
+        if clear:
+            _clear(terminal, disk.root_folder())
+        elif disk.is_filled():
+            terminal.print(f"everything was compiled before, in {disk.cache_folder()}")
+        else:
+            _fill(terminal, disk.root_folder())
+    except LaunchError as error:
+        abort(f"{error}; {disk.FOLDER_VARIABLE} names another folder")
+    except OSError as error:
+        abort(f"{error.filename or disk.root_folder()}: {error.strerror or error}")
+
+
+def _clear(terminal: Terminal, root: Path) -> None:
+    from engine.kernels import disk
+
+    removed = 0
+    if root.is_dir():
+        with _alone(terminal, root):
+            removed = disk.clear()
+    terminal.print(f"{count_of(removed, 'folder')} of compiled code removed from {root}")
+
+
+def _fill(terminal: Terminal, root: Path) -> None:
+    """Compile everything into a new folder and publish it, unless somebody else does so meanwhile."""
+    from engine.kernels import disk
+    from engine.kernels.jit import is_switched_off, kernels_written_to
+
+    if is_switched_off():
+        abort("nothing can be compiled: the environment variable NUMBA_DISABLE_JIT switches numba off", EXIT_FAILED)
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with _alone(terminal, root):
+        if disk.is_filled():
+            terminal.print(f"another process has compiled everything, in {disk.cache_folder()}")
+            return
+        began_s = time.monotonic()
+        folder = disk.start_filling()
+        rows = []
+        try:
+            with kernels_written_to(folder) as names, _live(terminal) as show:
+                jobs = _jobs()
+                for number, (what, job) in enumerate(jobs, 1):
+                    show(f"compiling {number}/{len(jobs)}: {what}")
+                    before, job_began_s = len(names), time.monotonic()
+                    job()
+                    rows.append([what, str(len(names) - before), f"{time.monotonic() - job_began_s:.1f}"])
+            to = disk.publish(folder)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+    terminal.table(["compiled", "functions", "seconds"], rows, left=(0,))
+    terminal.print(f"{count_of(len(names), 'function')} in {time.monotonic() - began_s:.1f} s, kept in {to}")
+
+
+def _jobs() -> list[tuple[str, Callable[[], None]]]:
+    """What is compiled: the engine's kernels, and what the built-in bots prepare."""
+    from bots.registry import builtin_names, make_bot
+    from engine.warmup import ENGINE_JOBS
+    from protocol import find_game
+
+    game = find_game("limit")[1]
+    bots = {name: make_bot(name, 0) for name in builtin_names()}
+    preparing = [(f"the bot {name}", partial(bot.prepare, game)) for name, bot in bots.items() if _prepares(bot)]
+    return [*ENGINE_JOBS, *preparing]
+
+
+def _prepares(bot: Bot) -> bool:
+    return type(bot).prepare is not Bot.prepare
+
+
+@contextlib.contextmanager
+def _alone(terminal: Terminal, root: Path) -> Iterator[None]:
+    """Wait until no other process compiles or clears, and keep others out."""
+    lock = None
+    with _live(terminal) as show:
+        while lock is None:
+            try:
+                lock = RunLock(root)
+            except FolderBusyError:
+                show("waiting for another process that is compiling")
+                time.sleep(_WAIT_S)
+    try:
+        yield
+    finally:
+        lock.close()
+
+
+@contextlib.contextmanager
+def _live(terminal: Terminal) -> Iterator[Callable[[str], None]]:
+    """A line that says what is going on, on a terminal; nothing elsewhere."""
+    if not terminal.err.is_terminal:
+        yield lambda _: None
+        return
+    with terminal.err.status("") as status:
+        yield status.update

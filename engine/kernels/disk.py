@@ -1,0 +1,182 @@
+"""Compiled kernels on disk, so that only one process ever waits for the compiler: ``arena warmup``.
+
+What goes wrong with caches of compiled code, and what is done here:
+
+- *A kernel holds the tables, constants and helpers of the day it was compiled.* The folder of a cache is named by a
+  digest of everything a kernel can be made of: all sources and tables of the packages that hold kernels, Python, numba
+  and LLVM, the processor, and numba's settings. What changes leads to another folder.
+- *Processes that fill one cache read each other's half-written entries* (numba issue 4807). One process fills a folder
+  beside the real one and publishes it whole by renaming it (`publish`); everybody else reads, and never writes.
+- *Some places cannot be written.* Reading needs no permission but to read. Where there is no cache, or a file in it is
+  damaged (each begins with its checksum), a kernel is compiled as if there were none.
+
+A cache is code: whoever can write to the folder decides what the user's processes run. It lies in the user's own cache
+folder; `FOLDER_VARIABLE` names another, such as one that an administrator fills for all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+__all__ = [
+    "FOLDER_VARIABLE",
+    "PACKAGES",
+    "cache_folder",
+    "clear",
+    "filled_folders",
+    "is_filled",
+    "publish",
+    "read_kernel",
+    "root_folder",
+    "start_filling",
+    "write_kernel",
+]
+
+FOLDER_VARIABLE = "ARENA_CACHE_DIR"
+"""The environment variable that names the folder of the caches."""
+
+PACKAGES = ("engine", "bots")
+"""The packages whose kernels are kept; a kernel of anybody else's is not made of what the digest covers."""
+
+_SUFFIX = ".kernel"
+_DIGEST_BYTES = 32
+_UNFINISHED = "filling-"
+_SOURCES = (".py", ".bin")
+
+
+def root_folder() -> Path:
+    """Where the caches of this user lie, one folder each; it need not exist."""
+    if given := os.environ.get(FOLDER_VARIABLE):
+        return Path(given).absolute()
+    from platformdirs import user_cache_path
+
+    return user_cache_path("acpc-arena", appauthor=False) / "kernels"
+
+
+@cache
+def cache_folder() -> Path:
+    """The folder that holds, or would hold, the kernels of exactly this installation on this machine.
+
+    Raises:
+        OSError: the sources are no files that can be read.
+    """
+    import llvmlite
+    import numba
+    from llvmlite import binding
+
+    parts = [
+        *(sys.version, str(sys.implementation.cache_tag), numba.__version__, llvmlite.__version__),
+        *(platform.system(), binding.get_process_triple(), binding.get_host_cpu_name()),
+        binding.get_host_cpu_features().flatten(),
+        *(f"{name}={value}" for name, value in sorted(os.environ.items()) if _is_setting(name)),
+    ]
+    digest = hashlib.sha256("\0".join(parts).encode())
+    house = Path(__file__).resolve().parents[2]
+    for package in PACKAGES:
+        for path in sorted(_files_of(house / package)):
+            if path.suffix in _SOURCES:
+                digest.update(f"\0{path.relative_to(house).as_posix()}\0".encode())
+                digest.update(path.read_bytes())
+    return root_folder() / digest.hexdigest()[:_DIGEST_BYTES]
+
+
+def _files_of(folder: Path) -> Iterator[Path]:
+    """All files of a package; `rglob` would silently leave out what cannot be listed."""
+    for path in folder.iterdir():
+        if path.is_dir():
+            yield from _files_of(path)
+        else:
+            yield path
+
+
+def _is_setting(name: str) -> bool:
+    return name.startswith("NUMBA_") and not name.startswith("NUMBA_CACHE")
+
+
+def is_filled() -> bool:
+    """Whether the kernels of this installation have been published."""
+    return cache_folder().is_dir()
+
+
+def read_kernel(name: str) -> bytes | None:
+    """The contents of a published file; None where there is none, or a damaged one."""
+    try:
+        found = (cache_folder() / f"{name}{_SUFFIX}").read_bytes()
+    except OSError:
+        return None
+    checksum, contents = found[:_DIGEST_BYTES], found[_DIGEST_BYTES:]
+    return contents if hashlib.sha256(contents).digest() == checksum else None
+
+
+def start_filling() -> Path:
+    """Make the folder that is to be published; whatever earlier attempts have left is removed.
+
+    The caller sees to it that no other process is filling.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    root = root_folder()
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for left in root.glob(f"{_UNFINISHED}*"):
+        shutil.rmtree(left)
+    folder = root / f"{_UNFINISHED}{os.getpid()}"
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+def write_kernel(folder: Path, name: str, contents: bytes) -> None:
+    """Write a file into the folder that is to be published.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    (folder / f"{name}{_SUFFIX}").write_bytes(hashlib.sha256(contents).digest() + contents)
+
+
+def publish(folder: Path) -> Path:
+    """Make a filled folder the cache; returns where it is now. If there is one already, it is kept.
+
+    Raises:
+        OSError: it cannot be renamed.
+    """
+    to = cache_folder()
+    try:
+        folder.rename(to)
+    except OSError:
+        if not to.is_dir():
+            raise
+        shutil.rmtree(folder)
+    return to
+
+
+def filled_folders() -> list[Path]:
+    """All published caches, those of other installations and processors included."""
+    with suppress(OSError):
+        return sorted(path for path in root_folder().iterdir() if _is_ours(path))
+    return []
+
+
+def clear() -> int:
+    """Remove all caches and what unfinished attempts have left; returns how many folders there were.
+
+    Raises:
+        OSError: a folder cannot be removed.
+    """
+    folders = [*filled_folders(), *root_folder().glob(f"{_UNFINISHED}*")]
+    for folder in folders:
+        shutil.rmtree(folder)
+    return len(folders)
+
+
+def _is_ours(path: Path) -> bool:
+    is_named = len(path.name) == _DIGEST_BYTES and all(letter in "0123456789abcdef" for letter in path.name)
+    return is_named and path.is_dir()

@@ -1,0 +1,39 @@
+"""Calls of the engine's kernels as their callers make them, so that each has been compiled: for ``arena warmup``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+
+from engine.batch import MAX_CARDS, rank_hands
+from engine.equity import compile_kernels, sampled_equity, showdown_odds
+
+__all__ = ["ENGINE_JOBS"]
+
+_ACES, _KINGS, _FLOP = (48, 49), (44, 45), (0, 5, 10)
+
+
+def _rank() -> None:
+    for cards in range(1, MAX_CARDS + 1):
+        rank_hands(np.arange(cards, dtype=np.uint8).reshape(1, cards))
+
+
+def _sample() -> None:
+    compile_kernels()
+    sampled_equity(_ACES, trials=1)
+
+
+def _count_boards() -> None:
+    compile_kernels()
+    showdown_odds([_ACES, _KINGS])
+    showdown_odds([_ACES, _KINGS], _FLOP)
+
+
+ENGINE_JOBS: Final[tuple[tuple[str, Callable[[], None]], ...]] = (
+    ("ranks of many hands", _rank),
+    ("sampled chances to win", _sample),
+    ("all-in hands", _count_boards),
+)
+"""What each group of kernels is for, and the call that has it compiled."""

@@ -1,0 +1,87 @@
+"""``arena warmup``: what it compiles, where, and what it says when there is nothing to do."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dealer.record.folder import RunLock
+from engine.kernels import disk
+from tests.dealer.cli.conftest import Arena
+from tests.dealer.helpers import PATIENCE_S, program_env
+
+ONE_JOB = """
+import dealer.cli.warmup
+import numpy as np
+
+def compile_it():
+    from engine.kernels.draw import mixed
+    mixed(np.uint64(1))
+
+dealer.cli.warmup._jobs = lambda: [("a mixture", compile_it), ("the same again", compile_it)]
+from dealer.cli import main
+main()
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder for caches that does not exist yet."""
+    monkeypatch.setenv(disk.FOLDER_VARIABLE, str(tmp_path / "caches"))
+    disk.cache_folder.cache_clear()
+    yield tmp_path / "caches"
+    disk.cache_folder.cache_clear()
+
+
+def test_what_was_compiled_where_and_for_how_long(root: Path, tmp_path: Path, arena_here: Arena) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-P", "-c", ONE_JOB, "warmup"],
+        cwd=tmp_path,
+        env=program_env(**{disk.FOLDER_VARIABLE: str(root)}),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+    lines = [line.split() for line in ran.stdout.splitlines()]
+    assert [words[:-1] for words in lines if words[:1] in (["a"], ["the"])] == [
+        ["a", "mixture", "1"],
+        ["the", "same", "again", "0"],
+    ]
+    assert lines[-1][:2] == ["1", "function"]
+    assert lines[-1][-3:] == ["kept", "in", str(disk.cache_folder())]
+    again = arena_here("warmup")
+    assert (again.code, again.out) == (0, f"everything was compiled before, in {disk.cache_folder()}\n")
+    assert arena_here("warmup", "--clear").out == f"1 folder of compiled code removed from {root}\n"
+    assert list(root.iterdir()) == []
+
+
+def test_nothing_to_clear(root: Path, arena_here: Arena) -> None:
+    ran = arena_here("warmup", "--clear")
+    assert (ran.code, ran.out) == (0, f"0 folders of compiled code removed from {root}\n")
+    assert not root.exists()
+
+
+def test_a_folder_that_cannot_be_made(root: Path, arena_here: Arena) -> None:
+    root.write_text("a file")
+    ran = arena_here("warmup")
+    assert ran.code == 2
+    assert str(root) in ran.sentence
+
+
+def test_whoever_waited_finds_everything_done(root: Path, arena_here: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    root.mkdir()
+    other = RunLock(root)
+
+    def fill_meanwhile(_: float) -> None:
+        disk.publish(disk.start_filling())
+        other.close()
+
+    monkeypatch.setattr("time.sleep", fill_meanwhile)
+    ran = arena_here("warmup")
+    assert (ran.code, ran.out) == (0, f"another process has compiled everything, in {disk.cache_folder()}\n")

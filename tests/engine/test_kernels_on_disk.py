@@ -1,0 +1,165 @@
+"""Compiled kernels on disk: filled by one process, read by others, and worth nothing once anything has changed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.kernels import disk
+
+ROOT = Path(__file__).resolve().parents[2]
+FILL = """
+from engine.kernels import disk
+from engine.kernels.draw import mixed
+from engine.kernels.jit import kernels_written_to, njit
+
+@njit
+def stranger(number):
+    return number + 1
+
+import numpy as np
+folder = disk.start_filling()
+with kernels_written_to(folder) as names:
+    mixed(np.uint64(1))
+    stranger(1)
+disk.publish(folder)
+print(*names)
+"""
+READ = """
+import numpy as np
+from engine.kernels.draw import mixed
+from engine.kernels.jit import kernels_read
+print(mixed(np.uint64(1)), kernels_read())
+"""
+MIXED_1 = 0x5692161D100B05E5
+
+
+def ran(code: str, folder: Path, **env: str) -> list[str]:
+    """What a process prints that has its kernels in a folder."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code],
+        cwd=folder.parent,
+        env={**os.environ, "PYTHONPATH": str(ROOT), disk.FOLDER_VARIABLE: str(folder), **env},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.split()
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with one kernel of ours; the one of somebody else is not kept."""
+    folder = tmp_path_factory.mktemp("house") / "cache"
+    assert ran(FILL, folder) == ["engine.kernels.draw.mixed"]
+    return folder
+
+
+def test_another_process_reads_what_one_has_compiled(filled: Path) -> None:
+    (cache,) = filled.iterdir()
+    before = {path: path.stat().st_mtime_ns for path in cache.iterdir()}
+    assert ran(READ, filled) == [str(MIXED_1), "1"]
+    assert {path: path.stat().st_mtime_ns for path in cache.iterdir()} == before
+
+
+@pytest.mark.slow
+def test_a_damaged_kernel_is_compiled_anew(filled: Path, tmp_path: Path) -> None:
+    (cache,) = filled.iterdir()
+    copy = tmp_path / "copy"
+    (copy / cache.name).mkdir(parents=True)
+    for path in cache.iterdir():
+        (copy / cache.name / path.name).write_bytes(path.read_bytes()[:-1] + b"?")
+    assert ran(READ, copy) == [str(MIXED_1), "0"]
+
+
+@pytest.mark.slow
+def test_other_settings_have_another_cache(filled: Path) -> None:
+    assert ran(READ, filled, NUMBA_OPT="1") == [str(MIXED_1), "0"]
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty folder for caches, in this process."""
+    monkeypatch.setenv(disk.FOLDER_VARIABLE, str(tmp_path / "caches"))
+    disk.cache_folder.cache_clear()
+    yield tmp_path / "caches"
+    disk.cache_folder.cache_clear()
+
+
+def test_what_is_not_published_is_not_there(root: Path) -> None:
+    folder = disk.start_filling()
+    disk.write_kernel(folder, "one", b"code")
+    assert disk.read_kernel("one") is None
+    assert not disk.is_filled()
+    assert disk.publish(folder) == disk.cache_folder()
+    assert disk.is_filled()
+    assert disk.read_kernel("one") == b"code"
+    assert disk.read_kernel("two") is None
+
+
+def test_the_first_to_publish_stays(root: Path) -> None:
+    for contents in (b"first", b"second"):
+        folder = disk.start_filling()
+        disk.write_kernel(folder, "one", contents)
+        disk.publish(folder)
+    assert disk.read_kernel("one") == b"first"
+    assert disk.filled_folders() == [disk.cache_folder()]
+
+
+@pytest.mark.parametrize("damage", [b"", b"x", bytes(31), bytes(40)])
+def test_damage_is_noticed(root: Path, damage: bytes) -> None:
+    folder = disk.start_filling()
+    disk.write_kernel(folder, "one", b"code")
+    disk.publish(folder)
+    (disk.cache_folder() / "one.kernel").write_bytes(damage)
+    assert disk.read_kernel("one") is None
+
+
+def test_what_an_attempt_left_is_removed(root: Path) -> None:
+    disk.write_kernel(disk.start_filling(), "one", b"code")
+    again = disk.start_filling()
+    assert list(again.iterdir()) == []
+    (root / "something else").mkdir()
+    disk.publish(again)
+    assert disk.clear() == 1
+    assert [path.name for path in root.iterdir()] == ["something else"]
+
+
+def test_the_name_of_a_cache_follows_sources_tables_and_settings(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for package in disk.PACKAGES:
+        (tmp_path / package / "kernels").mkdir(parents=True)
+        (tmp_path / package / "kernels" / "disk.py").write_text("one = 1")
+    monkeypatch.setattr(disk, "__file__", str(tmp_path / "engine" / "kernels" / "disk.py"))
+    names = set()
+
+    def note() -> None:
+        disk.cache_folder.cache_clear()
+        names.add(disk.cache_folder().name)
+
+    note()
+    note()
+    assert len(names) == 1
+    (tmp_path / "bots" / "kernels" / "disk.py").write_text("one = 2")
+    note()
+    (tmp_path / "engine" / "table.bin").write_bytes(b"table")
+    note()
+    assert len(names) == 3
+    (tmp_path / "engine" / "notes.txt").write_text("no kernel is made of it")
+    note()
+    assert len(names) == 3
+    monkeypatch.setenv("NUMBA_OPT", "1")
+    note()
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "elsewhere")
+    note()
+    assert len(names) == 4
+    monkeypatch.setattr(disk, "__file__", str(tmp_path / "archive.zip" / "engine" / "kernels" / "disk.py"))
+    disk.cache_folder.cache_clear()
+    assert disk.read_kernel("one") is None
