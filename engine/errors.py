@@ -4,7 +4,8 @@
     └── EngineError         the root of this package's (also a ValueError)
         ├── CardError       a text that is not a card
         ├── GameError       a game that cannot be played as defined
-        └── IllegalAction   an action the rules refuse; `rule` names the rule
+        ├── IllegalAction   an action the rules refuse; `rule` names the rule
+        └── TableError      a table that comes with the package is damaged
 
 Each message is one sentence that a person can act on.
 """
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 import enum
 
-__all__ = ["CardError", "EngineError", "GameError", "IllegalAction", "PortableError", "Rule", "quoted"]
+__all__ = ["CardError", "EngineError", "GameError", "IllegalAction", "PortableError", "Rule", "TableError", "quoted"]
 
 
 def quoted(value: object, most: int = 120) -> str:
@@ -60,6 +61,10 @@ class CardError(EngineError):
 
 class GameError(EngineError):
     """A game definition contradicts itself or exceeds what the protocol can carry."""
+
+
+class TableError(EngineError):
+    """A table of numbers that comes with the package is damaged, or belongs to another version."""
 
 
 class Rule(enum.Enum):

@@ -1,7 +1,7 @@
 """Make the table of chances before the flop: `python -m engine.generators.preflop` rewrites its file.
 
-The numbers against one opponent are counted (`engine.kernels.preflop`), those against more sampled, with the class of
-hole cards as seed (`engine.equity.sampled_equity`): the same bytes come out every time. It takes about two minutes.
+The numbers against one opponent are sums of the counts of `engine.matchups`, those against more sampled, with the class
+of hole cards as seed (`engine.equity.sampled_equity`): the same bytes come out every time. It takes about two minutes.
 If the checksum it prints is a new one, `engine.tables.preflop.PREFLOP_SHA256` has to follow.
 """
 
@@ -10,22 +10,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 
-import numpy as np
-
 from engine.equity import Equity, compile_kernels, equity_of_counts, sampled_equity
-from engine.starting_hands import STARTING_HANDS, cards_of
+from engine.matchups import counts
+from engine.starting_hands import cards_of
 from engine.tables.preflop import MOST_OPPONENTS, PREFLOP_PATH, TRIALS, write
 
-_DECK_CARDS = 52
 
-
-def count_against_one() -> list[Equity]:
+def exact_against_one() -> list[Equity]:
     """The exact chances of every class against one opponent."""
-    from engine.kernels.preflop import count_preflop
-
-    counts = np.zeros((len(STARTING_HANDS), 3), np.int64)
-    count_preflop(0, _DECK_CARDS, counts)
-    return [equity_of_counts(of_class) for of_class in counts.tolist()]
+    return [equity_of_counts([lost, won, tied]) for won, tied, lost in counts().sum(axis=1).tolist()]
 
 
 def sample_against(number: int, opponents: int) -> Equity:
@@ -35,7 +28,7 @@ def sample_against(number: int, opponents: int) -> Equity:
 
 def generate() -> Iterator[Equity]:
     """All entries of the table, in its order."""
-    for number, exact in enumerate(count_against_one()):
+    for number, exact in enumerate(exact_against_one()):
         yield exact
         for opponents in range(2, MOST_OPPONENTS + 1):
             yield sample_against(number, opponents)

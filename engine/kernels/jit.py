@@ -118,13 +118,13 @@ class _KernelsOnDisk:
 if TYPE_CHECKING:
 
     def njit(function: _Function) -> _Function:
-        """Compile a function for the types it is called with; it keeps its signature."""
+        """Compile a function for the types it is called with; it keeps its signature, and lets other threads run."""
         return function
 else:
 
     def njit(function):
-        """Compile a function for the types it is called with."""
-        dispatcher = numba.njit(function)
+        """Compile a function for the types it is called with; other threads run meanwhile."""
+        dispatcher = numba.njit(nogil=True)(function)
         is_lasting = function.__closure__ is None and "<locals>" not in function.__qualname__
         if is_lasting and function.__module__.partition(".")[0] in disk.PACKAGES and not is_switched_off():
             dispatcher._cache = _KernelsOnDisk(function)

@@ -14,10 +14,13 @@ Against one opponent the numbers are exact: all its hands with all boards. Again
 
 from __future__ import annotations
 
+import hashlib
 import struct
 from collections.abc import Sequence
 from os.path import dirname, join
 from typing import Final
+
+from engine.errors import TableError
 
 __all__ = ["MOST_OPPONENTS", "PREFLOP_PATH", "PREFLOP_SHA256", "TRIALS", "load", "read", "write"]
 
@@ -27,7 +30,7 @@ TRIALS: Final = 1_000_000
 
 PREFLOP_PATH: Final = join(dirname(__file__), "preflop_equity.bin")
 PREFLOP_SHA256: Final = "445f733c15a3a32fa0feb96a1369606d8b063372536e3c9242c63d2342c315dc"
-"""Checksum of the file; a test compares the two."""
+"""Checksum of the file."""
 
 _MAGIC: Final = b"ACPCPE01"
 _LAYOUT: Final = struct.Struct(f"<{169 * MOST_OPPONENTS * 3}d")
@@ -43,7 +46,7 @@ def load() -> tuple[float, ...]:
 
     Raises:
         OSError: the file is missing from the installation.
-        ValueError: the file is not of the layout that this version reads.
+        TableError: the file is not the one that belongs to this version.
     """
     with open(PREFLOP_PATH, "rb") as file:
         return read(file.read())
@@ -53,9 +56,9 @@ def read(data: bytes) -> tuple[float, ...]:
     """The numbers written by `write`; those of class c against n opponents begin at ``3 * (9 * c + n - 1)``.
 
     Raises:
-        ValueError: these bytes are not such a file, or part of it is missing.
+        TableError: these bytes are not the file that belongs to this version.
     """
-    if len(data) != len(_MAGIC) + _LAYOUT.size or not data.startswith(_MAGIC):
-        raise ValueError("the table of chances before the flop is damaged or of another version; reinstall it")
+    if not data.startswith(_MAGIC) or hashlib.sha256(data).hexdigest() != PREFLOP_SHA256:
+        raise TableError("the table of chances before the flop is damaged or of another version; reinstall it")
     numbers: tuple[float, ...] = _LAYOUT.unpack_from(data, len(_MAGIC))
     return numbers

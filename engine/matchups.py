@@ -1,0 +1,73 @@
+"""Every class of starting hands against every other: the showdowns won, tied and lost before the flop, exactly.
+
+Counted are all pairs of holdings without a common card, each with all 1,712,304 boards beside it. The classes and their
+order are those of `engine.starting_hands`; the numbers come with the package (`engine.tables.matchups`), and
+`engine.generators.matchups` makes them again.
+
+    >>> aces, kings = STARTING_HANDS.index("AA"), STARTING_HANDS.index("KK")
+    >>> counts()[aces, kings].tolist(), int(pairs()[aces, kings])
+    ([50371344, 285228, 10986372], 36)
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import combinations
+from math import comb
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.starting_hands import STARTING_HANDS, starting_hand
+from engine.tables import matchups as table
+
+__all__ = ["BOARDS", "counts", "counts_of_wins", "equities", "pairs"]
+
+BOARDS: Final = comb(48, 5)
+"""Boards beside two holdings: 1,712,304."""
+
+
+@cache
+def counts() -> NDArray[np.int64]:
+    """Showdowns won, tied and lost by the row's class against the column's, shape (169, 169, 3); not to be written to.
+
+    Raises:
+        OSError: the table is missing from the installation.
+        TableError: the table is damaged.
+    """
+    return counts_of_wins(table.load())
+
+
+def counts_of_wins(wins: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Showdowns won, tied and lost, from those won, shape (169, 169): a loss is a win of the other side."""
+    whole = np.stack([wins, pairs() * BOARDS - wins - wins.T, wins.T], axis=2)
+    whole.setflags(write=False)
+    return whole
+
+
+@cache
+def pairs() -> NDArray[np.int64]:
+    """Pairs of a holding of the row's class and one of the column's without a common card, shape (169, 169)."""
+    holds = np.zeros((len(STARTING_HANDS), 52), np.int64)
+    for cards in combinations(range(52), 2):
+        holds[starting_hand(cards), cards] += 1
+    sizes = holds.sum(axis=1) // 2
+    # A holding shares two cards only with itself, and is then taken away twice.
+    disjoint: NDArray[np.int64] = np.outer(sizes, sizes) - holds @ holds.T + np.diag(sizes)
+    disjoint.setflags(write=False)
+    return disjoint
+
+
+@cache
+def equities() -> NDArray[np.float64]:
+    """The row's share of the pot against the column, 0 to 1, a tie counted half, shape (169, 169).
+
+    Raises:
+        OSError: the table is missing from the installation.
+        TableError: the table is damaged.
+    """
+    won, tied, _ = np.moveaxis(counts(), 2, 0)
+    shares: NDArray[np.float64] = (won + tied / 2) / (pairs() * BOARDS)
+    shares.setflags(write=False)
+    return shares
