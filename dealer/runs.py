@@ -12,6 +12,7 @@ import os
 import shlex
 import subprocess
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -22,8 +23,8 @@ from dealer.contest.plan import RunPlan, plan_run
 from dealer.contest.progress import Progress, progress_of
 from dealer.contest.settling import keep_games, repeatable, settle
 from dealer.contest.tournament import Tournament
-from dealer.errors import ConfigError, LaunchError, ResultError, SettingProblem
-from dealer.record.folder import CONFIG_NAME, RESULT_NAME, RunLock, is_busy, new_folder, write_whole
+from dealer.errors import ConfigError, DealerError, LaunchError, ResultError, SettingProblem
+from dealer.record.folder import CONFIG_NAME, RESULT_NAME, RunLock, empty_folder, is_busy, new_folder, write_whole
 from dealer.record.resume import extend_log
 from dealer.results.contest import contest_result
 from dealer.results.reading import read_result
@@ -50,6 +51,7 @@ _PROGRESS_S = 0.2
 OnProgress: TypeAlias = Callable[[Progress], None]
 AnyResult: TypeAlias = ContestResult | TournamentResult
 _Value = TypeVar("_Value")
+_Result = TypeVar("_Result", bound=AnyResult)
 _Result_co = TypeVar("_Result_co", bound=AnyResult, covariant=True)
 
 
@@ -69,14 +71,23 @@ class Run(Generic[_Result_co]):
         plan: RunPlan,
         make_result: Callable[[Tournament, str], _Result_co],
         finished: _Result_co | None = None,
+        forget: Callable[[], None] = lambda: None,
     ) -> None:
-        """Wrap a plan whose folder exists; see `new_play`, `new_tournament` and `reopen`."""
+        """Wrap a plan whose folder exists; see `new_play`, `new_tournament` and `reopen`.
+
+        Args:
+            plan: what is played.
+            make_result: makes the result; raises an error if nothing could be played.
+            finished: the result of a run that has nothing left to play.
+            forget: called where nothing could be played.
+        """
         self.plan = plan
         self.finished = finished
         self.folder = plan.folder
         self.warnings: list[str] = []
         self.unwritten: list[str] = []
         self._make_result = make_result
+        self._forget = forget
         self._playing: asyncio.Task[None] | None = None
         self._is_interrupted = False
 
@@ -115,7 +126,7 @@ class Run(Generic[_Result_co]):
         """
         if self.finished is not None:
             return self.finished
-        with contextlib.closing(RunLock(self.folder)):
+        with contextlib.closing(RunLock(self.folder)) as lock:
             told, watched = GuardedCallback(on_progress), GuardedCallback(watch)
             tournament = Tournament(self.plan, self._write_contest, None if watch is None else watched)
             watching = None if on_progress is None else asyncio.create_task(_watch(tournament, told))
@@ -129,7 +140,13 @@ class Run(Generic[_Result_co]):
                     with contextlib.suppress(asyncio.CancelledError):
                         await watching
             told(progress_of(tournament))
-            result = self._make_result(tournament, self.resume_command)
+            try:
+                result = self._make_result(tournament, self.resume_command)
+            except DealerError:
+                if not any(run.hands for contest in tournament.contests for run in contest.runs):
+                    lock.close()
+                    self._forget()
+                raise
             self._write(self.folder / RESULT_NAME, result)
         runs = (run for contest in tournament.contests for run in contest.runs)
         self.warnings += dict.fromkeys(sentence for run in runs for sentence in run.not_exported())
@@ -212,24 +229,28 @@ def new_play(config: RunConfig, out: Path | None) -> Run[ContestResult]:
         ConfigError: settings that make no sense.
         StartError: the folder is in use or cannot be written.
     """
-    return Run(_new(config, Command.PLAY, out), _play_result)
+    return _new(config, Command.PLAY, out, _play_result)
 
 
 def new_tournament(config: RunConfig, out: Path | None) -> Run[TournamentResult]:
     """A new tournament; like `new_play`."""
-    return Run(_new(config, Command.TOURNAMENT, out), _tournament_result)
+    return _new(config, Command.TOURNAMENT, out, _tournament_result)
 
 
-def _new(config: RunConfig, command: Command, out: Path | None) -> RunPlan:
+def _new(
+    config: RunConfig, command: Command, out: Path | None, make_result: Callable[[Tournament, str], _Result]
+) -> Run[_Result]:
     settled = settle(config.model_copy(update={"command": command}))
     names = settled.names if len(settled.names) <= 4 else (*settled.names[:3], f"{len(settled.names) - 3}-more")
+    is_ours = out is None or not out.is_dir()
     folder = new_folder(out, names)
     try:
         keep_games(settled, folder)
         write_whole(folder / CONFIG_NAME, repeatable(config, settled).to_toml())
     except OSError as error:
         raise LaunchError(f"write to {folder}", error.strerror) from None
-    return plan_run(settled, folder)
+    forget = partial(empty_folder, folder, is_removed=is_ours)
+    return Run(plan_run(settled, folder), make_result, forget=forget)
 
 
 def reopen(folder: Path, hands: int | None = None) -> Run[AnyResult]:

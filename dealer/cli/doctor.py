@@ -17,6 +17,7 @@ from dealer.cli.console import Terminal, abort, check_writable, write_file
 from dealer.cli.options import JsonOutput, Junit, Quiet, takes_options
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
 from dealer.contest.config import NO_ADDRESS
+from dealer.match.sentences import stray_sentence
 from dealer.table.players import Player, PlayerKind, parse_player
 from engine import Game
 from protocol import GameDefinitionError, find_game
@@ -209,6 +210,7 @@ def _examine(
             on_situation=on_situation,
             on_line=partial(_say_line, terminal) if options.verbose else None,
             on_waiting=say_waiting,
+            on_stray=lambda stray: terminal.say(stray_sentence(stray, player.name)),
         )
 
 

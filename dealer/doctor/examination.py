@@ -23,6 +23,7 @@ from dealer.doctor.scripted_match import ScriptedMatch
 from dealer.doctor.situations import END_OF_MATCH, HANDSHAKE, ExaminationSetup, Situation, Stop
 from dealer.doctor.visits import Absence, BotHost, Exit, Host, Visit
 from dealer.errors import ConversationError
+from dealer.match.events import StrayConnection
 from dealer.table.players import Player
 from engine import ActionKind
 
@@ -273,8 +274,12 @@ class Examination:
         dialogue.add(problem, last_lines, is_over=is_over)
 
     def _find_absence(self, absence: Absence) -> None:
-        how = absence.exit
-        if how.code is None:
+        how, kind = absence.exit, Kind.NO_CONNECTION
+        expected = "a TCP connection to the host and port that are its last two arguments"
+        if absence.strays:
+            kind, expected = Kind.NO_VERSION, r"VERSION:2.0.0\r\n"
+            wrong = f"no client began with a version line within {absence.waited_s:.0f} s"
+        elif how.code is None:
             wrong = f"the bot did not connect within {absence.waited_s:.0f} s"
         else:
             wrong = f"the bot {_describe_exit(how.code)} without connecting"
@@ -286,7 +291,7 @@ class Examination:
             )
         self.findings.add(
             Finding(
-                kind=Kind.NO_CONNECTION,
+                kind=kind,
                 severity=Severity.ERROR,
                 situation=HANDSHAKE.name,
                 hand=None,
@@ -294,7 +299,7 @@ class Examination:
                 byte=0,
                 state=b"",
                 wrong=wrong,
-                expected="a TCP connection to the host and port that are its last two arguments",
+                expected=expected,
                 advice=advice,
                 output=how.last_lines,
             )
@@ -310,6 +315,7 @@ def examine_bot(
     on_situation: Callable[[Situation], None] = lambda situation: None,
     on_line: OnLine | None = None,
     on_waiting: Callable[[str, int], None] = lambda host, port: None,
+    on_stray: Callable[[StrayConnection], None] = lambda stray: None,
 ) -> Examination:
     """Examine a bot over TCP.
 
@@ -321,13 +327,14 @@ def examine_bot(
         on_situation: called with each situation as it begins.
         on_line: called with every line.
         on_waiting: called with host and port when the doctor waits for a client.
+        on_stray: told of everybody else who connects meanwhile.
 
     Raises:
         LaunchError: the bot cannot be started, or the address cannot be listened on.
     """
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
-        BotHost(player, setup, game_name, Path(folder), address, on_waiting) as host,
+        BotHost(player, setup, game_name, Path(folder), address, on_waiting, on_stray) as host,
     ):
         examination = Examination(setup, host, on_situation=on_situation, on_line=on_line)
         examination.run()

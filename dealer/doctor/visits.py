@@ -1,12 +1,14 @@
 """Connections to a bot: starts the bot if it is ours to start, waits for it, and finds out how it ended.
 
 All sockets, processes and clocks of the doctor are here. Each bot that we start gets a listener of its own, so that a
-bot that connects twice is not taken for the next one; a client that somebody else starts finds the same port each time.
+bot that connects twice is not taken for the next one. A client that somebody else starts finds the same port each time,
+and is whoever begins with a version line.
 """
 
 from __future__ import annotations
 
 import contextlib
+import math
 import socket
 import time
 from collections.abc import Callable
@@ -15,8 +17,10 @@ from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
 from dealer.doctor.inbox import Wire
+from dealer.doctor.lobby import Arrival, Lobby
 from dealer.doctor.situations import ExaminationSetup
 from dealer.errors import ListenError
+from dealer.match.events import StrayConnection
 from dealer.table.launcher import BotProcess
 from dealer.table.players import Player, PlayerKind
 from engine import Seat
@@ -49,10 +53,12 @@ class Absence(NamedTuple):
     Attributes:
         exit: how it ended, if it did.
         waited_s: how long the doctor waited, in seconds.
+        strays: how many others connected and were turned away.
     """
 
     exit: Exit
     waited_s: float
+    strays: int = 0
 
 
 class Visit(Wire, Protocol):
@@ -90,9 +96,11 @@ class _SocketVisit:
 
     connection: socket.socket
     process: BotProcess | None
+    said: bytes = b""
     takes_no_more: bool = False
 
     def send(self, data: bytes) -> None:
+        """Send bytes; a bot that takes no more is given up."""
         if self.takes_no_more:
             return
         self.connection.settimeout(_SEND_TIMEOUT_S)
@@ -103,6 +111,10 @@ class _SocketVisit:
             self.takes_no_more = True
 
     def receive(self, deadline_s: float) -> bytes | None:
+        """What was read while the bot was awaited, then what arrives until the deadline."""
+        if self.said:
+            said, self.said = self.said, b""
+            return said
         while True:
             left_s = deadline_s - self.now_s()
             self.connection.settimeout(max(0.0, min(_POLL_S, left_s)))
@@ -115,19 +127,24 @@ class _SocketVisit:
                 return b""
 
     def pause(self, seconds: float) -> None:
+        """Let time pass."""
         time.sleep(seconds)
 
     def now_s(self) -> float:
+        """The monotonic clock, in seconds."""
         return time.monotonic()
 
     def hang_up(self) -> None:
+        """Close the dealer's side."""
         with contextlib.suppress(OSError):
             self.connection.shutdown(socket.SHUT_WR)
 
     def wait_for_exit(self, timeout_s: float) -> Exit:
+        """How the bot ended, once it has or `timeout_s` seconds have passed."""
         return _exit_of(self.process, timeout_s)
 
     def close(self) -> None:
+        """Close the connection and end the process, if it is ours."""
         self.connection.close()
         if self.process is not None:
             self.process.stop()
@@ -144,6 +161,7 @@ class BotHost:
         folder: folder for the bot's output.
         address: host and port to listen on; port 0 takes a free one.
         on_waiting: called with address and port when the doctor waits for a client that somebody else starts.
+        on_stray: told of everybody else who connects meanwhile.
     """
 
     player: Player
@@ -152,6 +170,7 @@ class BotHost:
     folder: Path
     address: tuple[str, int]
     on_waiting: Callable[[str, int], None]
+    on_stray: Callable[[StrayConnection], None] = lambda stray: None
     _listener: socket.socket | None = None
     _visits: list[_SocketVisit] = field(default_factory=list)
     _started: int = 0
@@ -185,7 +204,7 @@ class BotHost:
                     seed=self.setup.seed,
                     output_path=self.folder / f"bot{self._started}.out",
                 )
-            connection = self._accept(listener, process)
+            arrival = self._await_client(listener) if process is None else self._accept(listener, process)
         except BaseException:
             if process is not None:
                 process.stop()
@@ -194,12 +213,12 @@ class BotHost:
             if self.can_start:
                 listener.close()
                 self._listener = None
-        if isinstance(connection, Absence):
+        if isinstance(arrival, Absence):
             if process is not None:
                 process.stop()
-            return connection
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        visit = _SocketVisit(connection, process)
+            return arrival
+        arrival.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        visit = _SocketVisit(arrival.connection, process, arrival.said)
         self._visits.append(visit)
         return visit
 
@@ -220,14 +239,25 @@ class BotHost:
                 raise ListenError(*self.address, Seat(0), error.strerror or error) from None
         return self._listener
 
-    def _accept(self, listener: socket.socket, process: BotProcess | None) -> socket.socket | Absence:
+    def _await_client(self, listener: socket.socket) -> Arrival | Absence:
+        """Whoever begins with a version line."""
+        start_s, limit_s = time.monotonic(), self.setup.start_timeout_s
+        with Lobby(listener, self.on_stray) as lobby:
+            while (waited_s := time.monotonic() - start_s) <= (math.inf if limit_s is None else limit_s):
+                arrival = lobby.wait(_POLL_S)
+                if arrival is not None:
+                    return arrival
+        return Absence(Exit(None), waited_s, lobby.strays)
+
+    def _accept(self, listener: socket.socket, process: BotProcess) -> Arrival | Absence:
+        """The bot that was started: the first to connect, at a port that nobody else was told."""
         start_s, limit_s = time.monotonic(), self.setup.start_timeout_s
         listener.settimeout(_POLL_S)
         while True:
             # Asked before accepting: a bot that ends right after connecting is still accepted here.
-            has_ended = process is not None and process.exit_code is not None
+            has_ended = process.exit_code is not None
             try:
-                return listener.accept()[0]
+                return Arrival(listener.accept()[0], b"")
             except TimeoutError:
                 waited_s = time.monotonic() - start_s
                 if has_ended or (limit_s is not None and waited_s > limit_s):

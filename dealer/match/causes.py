@@ -8,6 +8,7 @@ Times are integer microseconds.
 
 from __future__ import annotations
 
+import abc
 import enum
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -38,7 +39,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class PlayerCause(Cause):
+class PlayerCause(Cause, abc.ABC):
     """The fault of a player.
 
     Attributes:
@@ -50,9 +51,9 @@ class PlayerCause(Cause):
     line: bytes = field(default=b"", kw_only=True)
 
     @property
+    @abc.abstractmethod
     def kind(self) -> FaultKind:
         """How it is counted."""
-        raise NotImplementedError
 
 
 class StartProblem(enum.Enum):

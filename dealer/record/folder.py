@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 import sys
 import time
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ from typing import IO
 from dealer.errors import FolderBusyError, FolderTakenError, LaunchError
 from logs.line_file import sync_to_disk
 
-__all__ = ["RunLock", "is_busy", "new_folder", "write_whole"]
+__all__ = ["RunLock", "empty_folder", "is_busy", "new_folder", "write_whole"]
 
 CONFIG_NAME = "run.toml"
 RESULT_NAME = "result.json"
@@ -50,6 +51,20 @@ def new_folder(asked: Path | None, names: Sequence[str]) -> Path:
     except OSError as error:
         raise LaunchError(f"make the folder {asked}", error.strerror) from None
     return asked
+
+
+def empty_folder(folder: Path, *, is_removed: bool) -> None:
+    """Take back a new folder in which nothing was played, as far as the system lets us.
+
+    Args:
+        folder: a folder that was empty or made by `new_folder`: everything in it is the run's.
+        is_removed: whether the folder itself goes, too.
+    """
+    with contextlib.suppress(OSError):
+        for path in folder.iterdir():
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        if is_removed:
+            folder.rmdir()
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

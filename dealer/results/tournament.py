@@ -124,26 +124,30 @@ def standings_of(
         for standing in bankrolls
     }
 
-    def ranks(standings: Sequence[ranking.Standing], order: Ranking) -> list[Rank]:
-        are_few = min(len(contest.scores) for contest in contests) < FEWEST_UNITS
-        shares = None if are_few else ranking.bootstrap(contests, n, order, seed=seed)
-        return [
-            Rank(
-                place=place,
-                player=names[player],
-                confidence=None if shares is None else float(shares[place - 1, player]),
-            )
-            for place, player, _ in standings
-        ]
-
     return GameStandings(
         game=game,
         mbb_per_game={name: mean.mbb for name, mean in means.items()},
         half_width_95={name: mean.half_width_95 for name, mean in means.items()},
         crosstable=cells,
-        total_bankroll=ranks(bankrolls, Ranking.TOTAL_BANKROLL),
-        instant_runoff=ranks(runoff, Ranking.INSTANT_RUNOFF),
+        total_bankroll=_ranks(bankrolls, Ranking.TOTAL_BANKROLL, contests, names, seed),
+        instant_runoff=_ranks(runoff, Ranking.INSTANT_RUNOFF, contests, names, seed),
     )
+
+
+def _ranks(
+    standings: Sequence[ranking.Standing],
+    order: Ranking,
+    contests: Sequence[RankedContest],
+    names: Sequence[str],
+    seed: int,
+) -> list[Rank]:
+    """The places with how sure they are, where there are deals enough to say."""
+    are_few = min(len(contest.scores) for contest in contests) < FEWEST_UNITS
+    shares = None if are_few else ranking.bootstrap(contests, len(names), order, seed=seed)
+    return [
+        Rank(place=place, player=names[player], confidence=None if shares is None else float(shares[place - 1, player]))
+        for place, player, _ in standings
+    ]
 
 
 def first_places(standings: GameStandings) -> str:

@@ -20,7 +20,7 @@ from dealer.match.faults import QUOTED_BYTES, StrayProblem
 from engine import Seat
 from protocol.framing import MAX_LINE_BYTES
 
-__all__ = ["LOOPBACK", "MOST_SEATS", "WOULD_BLOCK", "Door"]
+__all__ = ["LOOPBACK", "MOST_SEATS", "MOST_WAITING", "PATIENCE_S", "WOULD_BLOCK", "Door"]
 
 _log = logging.getLogger(__name__)
 

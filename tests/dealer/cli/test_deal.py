@@ -122,10 +122,15 @@ def test_digits_that_are_no_number(arena_here: Arena) -> None:
     assert "is not a valid port" in ran.sentence
 
 
-def test_a_port_in_use(arena_here: Arena) -> None:
+@pytest.mark.parametrize("out", ["", "new", "there"])
+def test_a_port_in_use(arena_here: Arena, tmp_path: Path, out: str) -> None:
+    """Nothing is left behind of a run that could not begin, and a folder that was there stays."""
+    (tmp_path / "there").mkdir()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        ran = arena_here("deal", "kuhn", "--ports", f"0,{port}")
+        ran = arena_here("deal", "kuhn", "--ports", f"0,{port}", *(("--out", out) if out else ()))
+    assert [path for path in tmp_path.rglob("*") if path.name not in ("there", "runs")] == []
+    assert (tmp_path / "there").is_dir()
     assert ran.code == 2
     assert f"cannot listen on 127.0.0.1 port {port}: " in ran.sentence
     assert "ddress already in use" in ran.sentence

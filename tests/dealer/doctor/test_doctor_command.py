@@ -276,6 +276,23 @@ def test_one_connection_of_a_client(background: list[Background]) -> None:
     assert "another connection is needed, with --reconnect" in ran.data["sentence"]
 
 
+def test_strangers_are_turned_away_while_a_client_is_awaited(background: list[Background]) -> None:
+    (port,) = free_ports(1)
+    one = Background("tcp", "-g", "kuhn", "--port", str(port), "--only", "bets", "--json")
+    background.append(one)
+    assert one.waiting_line().startswith("waiting for the bot at ")
+    for words, problem in (
+        (b"", "closed the connection without a word"),
+        (b"GET / HTTP/1.1\r\n", "did not begin with"),
+    ):
+        with socket.create_connection(("127.0.0.1", port)) as stranger:
+            stranger.sendall(words)
+        assert f"a connection from 127.0.0.1 to tcp's port was closed: it {problem}" in one.waiting_line()
+    assert client(port).wait(PATIENCE_S) == 0
+    ran = one.end()
+    assert (ran.code, ran.data["findings"], ran.data["situations"][0]["result"]) == (0, [], "ok")
+
+
 def test_a_client_that_comes_again(background: list[Background]) -> None:
     (port,) = free_ports(1)
     one = Background(

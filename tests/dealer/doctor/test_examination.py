@@ -11,7 +11,7 @@ from dealer.doctor.examination import MOST_SILENCES, MOST_WITHOUT_ANSWER, Examin
 from dealer.doctor.findings import Kind, Severity
 from dealer.doctor.report import junit_of, make_report
 from dealer.doctor.situations import SITUATIONS, ExaminationSetup, find_situation
-from dealer.doctor.visits import Exit
+from dealer.doctor.visits import Absence, Exit
 from engine import BettingState
 from tests.dealer.doctor.local_host import EmptyHost, LocalHost, examine
 from tests.dealer.doctor.peers import (
@@ -211,6 +211,18 @@ def test_the_advice_to_one_that_stays_away_is_how_it_was_started() -> None:
 
     assert "ARENA_GAME and PYTHONUNBUFFERED=1 in its environment" in advice("./bot")
     assert advice("tcp") == "Start the client with the host and the port that were named, while the doctor waits."
+
+
+def test_a_client_that_names_no_version_is_told_from_none_at_all() -> None:
+    class Crowded(EmptyHost):
+        def receive_bot(self) -> Absence:  # type: ignore[override]
+            return Absence(Exit(None), 5.0, strays=2)
+
+    examination = Examination(ExaminationSetup(LIMIT, SITUATIONS), Crowded(Exit(None)))
+    examination.run()
+    (group,) = examination.findings
+    assert group.first.kind is Kind.NO_VERSION
+    assert group.first.wrong == "no client began with a version line within 5 s"
 
 
 def test_the_advice_of_an_opening_is_for_its_hand_only() -> None:

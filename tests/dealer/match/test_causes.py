@@ -128,3 +128,8 @@ def test_a_full_buffer_means_that_the_player_does_not_read() -> None:
     assert causes.sending_failed(BOB, UnreadLinesError()) == causes.Unreachable(BOB, is_full=True)
     assert causes.sending_failed(BOB, OSError(errno.ENOBUFS, "the system's own buffers")) == unreachable
     assert causes.sending_failed(BOB, BrokenPipeError(errno.EPIPE, "Broken pipe")) == unreachable
+
+
+def test_a_players_cause_says_how_it_is_counted() -> None:
+    with pytest.raises(TypeError, match="abstract"):
+        causes.PlayerCause(Seat(0))  # type: ignore[abstract]
