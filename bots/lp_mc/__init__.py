@@ -1,0 +1,8 @@
+"""The bot of a thesis of 2013: an equilibrium before the flop, a simulation after it; `docs/lp-mc.md` is its story.
+
+model        what is known of the opponent             lines         the betting of a simulated hand
+options      what the simulation is told to do         showdowns     its cards, compiled
+simulation   from a state to expected values           mc            the player that simulates on every street
+
+Source: J. Vytrísal, "Texas hold'em limit pokerbot", Univerzita Palackého v Olomouci, 2013.
+"""
