@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from bots.bot import Bot
 from bots.builtin import main
-from bots.registry import describe_all
+from bots.registry import describe_all, make_bot
 from protocol.mock_dealer import MockDealer
 
 StartDealer = Callable[..., Any]
@@ -48,7 +49,12 @@ def one_hand_of_holdem() -> MockDealer:
     return script.ask("MATCHSTATE:1:0:cr:|AhKs").tell("MATCHSTATE:1:0:crf:|AhKs")
 
 
-@pytest.mark.parametrize("name", [bot.name for bot in describe_all()])
+def prepares(name: str) -> bool:
+    """Whether a bot loads something before the dealer hears of it."""
+    return type(make_bot(name)).prepare is not Bot.prepare
+
+
+@pytest.mark.parametrize("name", [bot.name for bot in describe_all() if not prepares(bot.name)])
 def test_a_playing_bot_loads_nothing_heavy(
     thread_dealer: StartDealer, program_env: dict[str, str], tmp_path: Path, name: str
 ) -> None:
