@@ -1,14 +1,6 @@
 """The betting of one hand: who acts, what is allowed, what follows. No cards.
 
-RULES. They are those of the ACPC reference server, limit and no-limit, with its peculiarities:
-
-- The size of a raise is a total for the hand. The smallest legal total starts at two big blinds, then grows with every
-  raise and every round; a short all-in never lowers it.
-- A limit raise ends at the raiser's stack, even where that is below the present bet.
-- A round holds at most 64 actions: raises stop early enough for everyone to answer.
-- An all-in player neither acts nor closes a round.
-
-What follows an action stands in `BettingState._play` and nowhere else.
+A state is a point (`engine.betting_rules`, where the rules stand) with the actions that led there.
 
 A `BettingState` never changes; `after(action)` gives the state that follows. The states of a game form a tree that
 all hands of all matches walk again and again, so each state remembers the states after it: a walked path costs one
@@ -27,6 +19,7 @@ from operator import index
 from typing import NamedTuple, TypeAlias, cast
 
 from engine.actions import Action, ActionKind, LegalActions
+from engine.betting_rules import BettingPoint, betting_rules, first_point
 from engine.errors import IllegalAction, Rule
 from engine.game import MAX_ACTIONS_PER_ROUND, Game, Position
 
@@ -37,18 +30,15 @@ MAX_REMEMBERED = 1 << 15
 
 RoundActions: TypeAlias = tuple[tuple[Position, Action], ...]
 
-_NOBODY = Position(-1)
-_FOLD, _CALL = int(ActionKind.FOLD), int(ActionKind.CALL)
-"""Plain numbers, compared in inner loops."""
-
 
 class _Tree:
     """What the states of one game share: the game, and which states remember others."""
 
-    __slots__ = ("game", "parents", "remembered")
+    __slots__ = ("after", "game", "parents", "remembered")
 
     def __init__(self, game: Game) -> None:
         self.game = game
+        self.after = betting_rules(game)
         self.remembered = 0
         self.parents: list[BettingState] = []
 
@@ -87,16 +77,12 @@ class BettingState:
     """
 
     __slots__ = (
-        "_able",
         "_action",
-        "_actions_in_round",
-        "_called",
         "_children",
         "_hash",
         "_legal",
-        "_min_raise_to",
         "_parent",
-        "_raises",
+        "_point",
         "_rounds",
         "_run",
         "_tree",
@@ -108,9 +94,10 @@ class BettingState:
         "spent",
     )
 
-    def __init__(self, tree: _Tree) -> None:
-        """Make an empty state: only `betting_start` and `after` know how to fill it."""
+    def __init__(self, tree: _Tree, point: BettingPoint) -> None:
+        """Only `betting_start` and `after` make states."""
         self._tree = tree
+        self._point = point
         # A third of all states end the hand and have none: the tree is the larger part of a dealer's memory.
         self._children: dict[Action, BettingState] | None = None
         self._parent: BettingState | None = None
@@ -118,21 +105,14 @@ class BettingState:
         self._run: _Run | None = None
         """What `after_many` played from the parent, in place of an action."""
         self._rounds: tuple[RoundActions, ...] | None = None
-        self._actions_in_round = 0
         self._legal: LegalActions | None = None
         self._hash: int | None = None
-        self._min_raise_to = 0
-        self._raises = 0
-        self._called = 0
-        """How many able players have called the last raise of this round, or made it."""
-        self._able = 0
-        """Bit p is set when position p can still act: it has not folded and has chips left."""
-        self.round = 0
-        self.spent: tuple[int, ...] = ()
-        self.max_spent = 0
-        self.folded = 0
-        self.finished = False
-        self.acting_position = _NOBODY
+        self.acting_position = Position(point.position)
+        self.round = point.round
+        self.spent = point.spent
+        self.max_spent = point.max_spent
+        self.folded = point.folded
+        self.finished = point.position < 0
 
     @property
     def game(self) -> Game:
@@ -211,7 +191,7 @@ class BettingState:
 
     def is_able(self, position: int) -> bool:
         """Whether the position can still act in this hand: not folded, and chips left."""
-        return bool(self._able >> position & 1)
+        return bool(self._point.able >> position & 1)
 
     def legal_actions(self) -> LegalActions:
         """What the acting player may do.
@@ -233,17 +213,14 @@ class BettingState:
         """The rule that forbids the acting player any raise, or None when a raise is legal."""
         if self.finished:
             return Rule.HAND_OVER
-        game = self.game
-        if self._raises >= game.max_raises[self.round]:
+        game, point = self.game, self._point
+        if point.may_raise:
+            return None
+        if point.raises >= game.max_raises[self.round]:
             return Rule.RAISE_CAP
-        if self._actions_in_round + game.num_players > MAX_ACTIONS_PER_ROUND:
+        if point.actions + game.num_players > MAX_ACTIONS_PER_ROUND:
             return Rule.ACTION_LIMIT
-        if self._able.bit_count() <= 1:
-            return Rule.NOBODY_TO_RAISE
-        stack = game.stacks[self.acting_position]
-        if not game.is_limit and self._min_raise_to > stack and self.max_spent >= stack:
-            return Rule.STACK_TOO_SMALL
-        return None
+        return Rule.NOBODY_TO_RAISE if point.able.bit_count() <= 1 else Rule.STACK_TOO_SMALL
 
     def check(self, action: Action) -> None:
         """Do nothing if the action is legal.
@@ -319,76 +296,22 @@ class BettingState:
         return self._play(actions) if actions else self
 
     def _play(self, actions: Sequence[Action]) -> BettingState | None:
-        """The state that follows actions of one round, or None if the rules refuse one of them.
-
-        Everything is held in local variables: this is the inner loop of reading and of dealing.
-        """
-        if self.finished:
-            return None
-        game = self.game
-        is_limit, stacks, players = game.is_limit, game.stacks, game.num_players
-        raises_left = game.max_raises[self.round] - self._raises
-        last_raise = MAX_ACTIONS_PER_ROUND - players - self._actions_in_round
-        limit_size = game.raise_sizes[self.round] if is_limit else 0
-        spent, max_spent, min_raise_to = list(self.spent), self.max_spent, self._min_raise_to
-        folded, able, called = self.folded, self._able, self._called
-        able_count, in_pot = able.bit_count(), players - folded.bit_count()
-        position: int = self.acting_position
+        """The state that follows actions of one round, or None if the rules refuse one of them."""
+        point, after, round_ = self._point, self._tree.after, self.round
         positions = bytearray()
         chances = 0
-        is_open = True
-        for count, (kind, size) in enumerate(actions):
-            if not is_open:
+        for number, (kind, size) in enumerate(actions):
+            if point.round != round_ or point.position < 0:
                 return None
-            stack = stacks[position]
-            total = spent[position]
-            may_raise = raises_left > 0 and able_count > 1 and count <= last_raise and (is_limit or max_spent < stack)
-            if may_raise:
-                chances |= 1 << count
-            if kind == _CALL:
-                total = max_spent if max_spent < stack else stack
-                called += total < stack
-            elif kind == _FOLD:
-                if total in (max_spent, stack):
-                    return None
-                folded |= 1 << position
-                in_pot -= 1
-            elif not may_raise:
+            positions.append(point.position)
+            if point.may_raise:
+                chances |= 1 << number
+            following = after(point, kind, size)
+            if following is None:
                 return None
-            else:
-                if is_limit:
-                    size = min(max_spent + limit_size, stack)
-                elif not (min_raise_to if min_raise_to < stack else stack) <= size <= stack:
-                    return None
-                total = size
-                min_raise_to = max(min_raise_to, 2 * total - max_spent)
-                max_spent = total
-                raises_left -= 1
-                called = int(total < stack)
-            positions.append(position)
-            spent[position] = total
-            if kind == _FOLD or total >= stack:
-                able &= ~(1 << position)
-                able_count -= 1
-            is_open = called < able_count and in_pot > 1
-            if is_open:
-                position += 1
-                while not able >> position & 1:
-                    position = position + 1 if position < players else 0
-        end = BettingState(self._tree)
+            point = following
+        end = BettingState(self._tree, point)
         end._parent, end._run = self, _Run(tuple(actions), bytes(positions), chances)
-        end.spent, end.max_spent, end.folded = tuple(spent), max_spent, folded
-        end._min_raise_to, end._able, end._called = min_raise_to, able, called
-        end._raises = game.max_raises[self.round] - raises_left
-        end.round, end._actions_in_round = self.round, self._actions_in_round + len(actions)
-        if is_open:
-            end.acting_position = Position(position)
-        elif in_pot > 1 and able_count > 1 and self.round + 1 < game.num_rounds:
-            end._open_round()
-        else:
-            end.finished = True
-            if in_pot > 1 and able_count <= 1:
-                end.round = game.num_rounds - 1
         return end
 
     def _remember(self, action: Action, child: BettingState) -> None:
@@ -438,43 +361,13 @@ class BettingState:
         if game.is_limit:
             total = min(self.max_spent + game.raise_sizes[self.round], stack)
             return total, total
-        return min(self._min_raise_to, stack), stack
-
-    def _open_round(self) -> None:
-        self.round += 1
-        self._actions_in_round = 0
-        self._raises = 0
-        self._called = 0
-        self._min_raise_to = self.max_spent + self.game.big_blind
-        self.acting_position = self._first_able_from(self.game.first_players[self.round])
-
-    def _first_able_from(self, start: int) -> Position:
-        """The first position from `start` on that is able, around the table."""
-        players = self.game.num_players
-        start %= players
-        turned = self._able >> start | (self._able & (1 << start) - 1) << players - start
-        if not turned:
-            return _NOBODY
-        return Position((start + (turned & -turned).bit_length() - 1) % players)
+        return min(self._point.min_raise_to, stack), stack
 
 
 @lru_cache(maxsize=64)
 def betting_start(game: Game) -> BettingState:
-    """The state in which every hand of the game starts: blinds posted, nobody has acted.
-
-    A hand in which the blinds put everybody all-in is over at once (the reference never ends it).
-    """
-    tree = _Tree(game)
-    root = BettingState(tree)
-    root.spent = game.blinds
-    root.max_spent = max(game.blinds)
-    root._min_raise_to = max(1, 2 * root.max_spent)
-    root._able = sum(1 << p for p in range(game.num_players) if game.blinds[p] < game.stacks[p])
-    root.acting_position = root._first_able_from(game.first_players[0])
-    if root.acting_position == _NOBODY:
-        root.finished = True
-        root.round = game.num_rounds - 1
-    return root
+    """The state in which every hand of the game starts; see `first_point`."""
+    return BettingState(_Tree(game), first_point(game))
 
 
 def _play_anew(game: Game, actions: Sequence[Action]) -> BettingState:

@@ -15,7 +15,7 @@ from engine.evaluator import rank_hand
 from engine.game import Game, Position
 from engine.showdown import showdown_values
 
-__all__ = ["Hand", "hand_values"]
+__all__ = ["Hand", "end_values", "hand_values"]
 
 
 class Hand:
@@ -98,24 +98,27 @@ def _two_player_values(spent: tuple[int, ...], lead: int) -> tuple[float, ...]:
 def hand_values(betting: BettingState, deal: Deal) -> list[float]:
     """Net chips of every position at the end of a hand, in chips, by position.
 
-    They sum to zero, but for a limit game in which a short raiser lowered the bet (see `engine.betting`): what the
-    others had put in beyond it is lost, as in the reference. A pot to which nobody added a chip is worth 0 to everyone
-    (the reference aborts on it).
+    They sum to zero, but for a limit game in which a short raiser lowered the bet (see `engine.betting_rules`): what
+    the others had put in beyond it is lost, as in the reference. A pot to which nobody added a chip is worth 0 to
+    everyone (the reference aborts on it).
 
     Raises:
         ValueError: the hand is not over.
     """
     if not betting.finished:
         raise ValueError("the hand is not over: it has no values yet")
-    game = betting.game
-    folded, spent = betting.folded, betting.spent
-    if not betting.is_showdown:
-        pot = betting.pot
-        return [float(-chips) if folded >> p & 1 else float(pot - chips) for p, chips in enumerate(spent)]
-    board = deal.board[: game.board_cards_by_round[betting.round]]
+    return list(end_values(betting.game, betting.round, betting.spent, betting.folded, deal))
+
+
+def end_values(game: Game, round_: int, spent: tuple[int, ...], folded: int, deal: Deal) -> tuple[float, ...]:
+    """`hand_values` by the numbers of the betting that has ended in a round."""
+    if folded.bit_count() + 1 >= len(spent):
+        pot = sum(spent)
+        return tuple([float(-chips) if folded >> p & 1 else float(pot - chips) for p, chips in enumerate(spent)])
+    board = deal.board[: game.board_cards_by_round[round_]]
     if len(spent) == 2:
         first, second = deal.hole_cards
         a, b = rank_hand(first + board), rank_hand(second + board)
-        return list(_two_player_values(spent, (a > b) - (a < b)))
+        return _two_player_values(spent, (a > b) - (a < b))
     ranks = [None if folded >> p & 1 else rank_hand(hole + board) for p, hole in enumerate(deal.hole_cards)]
-    return showdown_values(spent, ranks)
+    return tuple(showdown_values(spent, ranks))

@@ -48,7 +48,10 @@ class LineFile:
         Raises:
             OSError: not everything could be written; nothing of `text` is left in the file.
         """
-        data = text.encode("utf-8", "surrogateescape")
+        self.write_bytes(text.encode("utf-8", "surrogateescape"))
+
+    def write_bytes(self, data: bytes) -> None:
+        """`write` for whole lines that are bytes already."""
         written = 0
         try:
             while written < len(data):

@@ -1,8 +1,9 @@
-"""A betting as a dealer follows it: one node per state, which knows by heart the replies that lead on from it.
+"""A betting as a dealer follows it: one node per point, which knows by heart the replies that lead on from it.
 
 Hands of a game walk the same few ways again and again. A node therefore keeps what every visit needs (its betting
 text, who acts, the round), and its children by the exact bytes of the replies that led to them, so that a reply met
-before costs one look-up. The rules are `engine.BettingState`'s.
+before costs one look-up. The rules are `engine.betting_rules`; the state of the engine, with all that was done before,
+is made for those who ask for it.
 
 The memory is bounded. In no-limit games, where most sizes hardly ever come again, a node keeps its children from its
 second visit on, so a hand that leaves the known ways adds one node and not its whole rest. When a game has
@@ -14,26 +15,35 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from engine import Action, ActionKind, BettingState, Game, betting_start, raise_to
+from engine import Action, ActionKind, BettingState, Game, betting_start
+from engine.betting_rules import BettingPoint, betting_rules, first_point
 from protocol.actions import scan_action
-from protocol.match_state import betting_text, remember_betting_text
+from protocol.match_state import betting_text
 
 __all__ = ["MOST_REMEMBERED", "BettingNode", "first_node", "node_of"]
 
 MOST_REMEMBERED: Final = 1 << 15
 _LETTERS: Final = (b"f", b"c", b"r")
-_RAISE: Final = int(ActionKind.RAISE)
+_FOLD, _CALL, _RAISE = map(int, ActionKind)
+_KINDS: Final = tuple(ActionKind)
 _MOST_TAIL_BYTES: Final = 24
 """The longest reply to be remembered, without the state before it."""
+_UNSIZED: Final = {b":f\r\n": _FOLD, b":c\r\n": _CALL}
+"""The usual replies without a size; others are scanned."""
+_NONE_KNOWN: Final[dict[bytes, BettingNode]] = {}
+"""Of nodes that keep nothing yet; never written to."""
 
 
 class _Memory:
     """What the nodes of one game share."""
 
-    __slots__ = ("first", "is_limit", "size")
+    __slots__ = ("first", "is_limit", "most_folded", "rules", "size")
 
-    def __init__(self, *, is_limit: bool) -> None:
-        self.is_limit = is_limit
+    def __init__(self, game: Game) -> None:
+        self.rules = betting_rules(game)
+        self.is_limit = game.is_limit
+        self.most_folded = game.num_players - 2
+        """As many may have folded before a showdown."""
         self.size = 0
         self.first: BettingNode
 
@@ -49,49 +59,93 @@ class BettingNode:
     """One point of a hand's betting. Treat as frozen.
 
     Attributes:
-        betting: the state. action: the action that led to it; None at the start. text: the betting as lines hold it.
+        point: as the rules know it. text: the betting as lines hold it.
         acting_position, round, finished, is_showdown: those of the state.
         known: by reply, from its colon to its line end, the node it leads to.
     """
 
     __slots__ = (
-        *("betting", "action", "text", "acting_position", "round", "finished", "is_showdown", "known"),
-        *("_children", "_is_met", "_memory"),
+        *("point", "text", "acting_position", "round", "finished", "is_showdown", "known"),
+        *("_parent", "_kind", "_hand_total", "_betting", "_children", "_is_kept", "_is_met", "_memory"),
     )
 
-    def __init__(self, betting: BettingState, action: Action | None, text: bytes, memory: _Memory) -> None:
-        self.betting = betting
-        self.action = action
+    def __init__(
+        self,
+        parent: BettingNode | None,
+        kind: int,
+        hand_total: int,
+        point: BettingPoint,
+        text: bytes,
+        memory: _Memory,
+        *,
+        is_kept: bool,
+    ) -> None:
+        self.point = point
         self.text = text
-        self.acting_position = betting.acting_position
-        self.round = betting.round
-        self.finished = betting.finished
-        self.is_showdown = betting.is_showdown
-        self.known: dict[bytes, BettingNode] = {}
-        self._children: dict[Action, BettingNode] = {}
+        self.acting_position = position = point.position
+        self.round = point.round
+        self.finished = position < 0
+        self.is_showdown = position < 0 and point.folded.bit_count() <= memory.most_folded
+        self.known = _NONE_KNOWN
+        self._parent = parent
+        self._kind = kind
+        self._hand_total = hand_total
+        self._betting: BettingState | None = None
+        self._children: dict[tuple[int, int], BettingNode] | None = None
+        self._is_kept = is_kept
         self._is_met = memory.is_limit
         self._memory = memory
-        if self.finished:
-            remember_betting_text(betting, text.decode())
+
+    @property
+    def action(self) -> Action | None:
+        """The action that led to it; None at the start."""
+        return None if self._parent is None else Action(_KINDS[self._kind], self._hand_total)
+
+    @property
+    def betting(self) -> BettingState:
+        """The state of the engine."""
+        if self._betting is None:
+            actions: list[Action] = []
+            node, round_ = self, -1
+            while node._betting is None and (parent := node._parent) is not None:
+                if actions and (node._is_kept or parent.round != round_):
+                    break
+                actions.append(Action(_KINDS[node._kind], node._hand_total))
+                is_kept, node, round_ = node._is_kept, parent, parent.round
+                if is_kept:
+                    break
+            before = node.betting
+            made = before.after(actions[0]) if self._is_kept else before.after_many(actions[::-1])
+            assert made is not None, "a node is reached by legal actions only"
+            self._betting = made
+        return self._betting
 
     def after_if_legal(self, action: Action) -> BettingNode | None:
         """The node that follows the acting player's action, or None if the rules refuse it."""
-        node = self._children.get(action)
-        if node is not None:
-            return node
-        if action.hand_total and (self._memory.is_limit or action.kind != _RAISE):
-            return self.after_if_legal(Action(ActionKind(action.kind)))
-        is_kept, self._is_met = self._is_met, True
-        betting = self.betting.after_if_legal(action) if is_kept else self.betting.after_many((action,))
-        if betting is None:
+        kind, hand_total = action
+        return self._after(kind, 0 if kind != _RAISE or self._memory.is_limit else hand_total)
+
+    def _after(self, kind: int, hand_total: int) -> BettingNode | None:
+        """The node after an action whose size stands where it means something, and only there."""
+        children = self._children
+        if children is not None:
+            node = children.get((kind, hand_total))
+            if node is not None:
+                return node
+        memory = self._memory
+        point = memory.rules(self.point, kind, hand_total)
+        if point is None:
             return None
-        text = self.text + _LETTERS[action.kind] + (b"%d" % action.hand_total if action.hand_total else b"")
-        if betting.round != self.round:
-            text += b"/" * (betting.round - self.round)
-        node = BettingNode(betting, action, text, self._memory)
+        text = self.text + (b"r%d" % hand_total if hand_total else _LETTERS[kind])
+        if point.round != self.round:
+            text += b"/" * (point.round - self.round)
+        is_kept, self._is_met = self._is_met, True
+        node = BettingNode(self, kind, hand_total, point, text, memory, is_kept=is_kept)
         if is_kept:
-            self._memory.grow()
-            self._children[action] = node
+            memory.grow()
+            if self._children is None:
+                self._children = {}
+            self._children[kind, hand_total] = node
         return node
 
     def after(self, action: Action) -> BettingNode:
@@ -115,33 +169,50 @@ class BettingNode:
         node = self.known.get(tail)
         if node is not None:
             return node
-        if not (0 < tail.find(b"\n") + 1 == len(tail) <= _MOST_TAIL_BYTES and tail.startswith(b":")) or b"\0" in tail:
-            return None
+        memory = self._memory
+        kind, hand_total = _UNSIZED.get(tail, _RAISE), 0
+        if kind == _RAISE:
+            size = tail[2:-2]
+            if size.isdigit() and len(size) < 10 and tail[:2] == b":r" and tail[-2:] == b"\r\n" and not memory.is_limit:
+                # The usual raise; `scan_action` would take six times as long.
+                hand_total = int(size)
+            else:
+                action = _scan_reply(tail, is_limit=memory.is_limit)
+                if action is None:
+                    return None
+                kind, hand_total = action
         is_kept = self._is_met
-        is_limit, size = self._memory.is_limit, tail[2:].rstrip()
-        if not is_limit and tail.startswith(b":r") and size.isdigit() and len(size) < 10:
-            # The usual raise; `scan_action` would take six times as long.
-            action: Action | None = raise_to(int(size))
-        else:
-            action = (scan_action(tail.decode("latin-1"), 1, is_limit) or (None,))[0]
-        node = None if action is None else self.after_if_legal(action)
+        node = self._after(kind, hand_total)
         if node is not None and is_kept:
-            self._memory.grow()
+            memory.grow()
+            if self.known is _NONE_KNOWN:
+                self.known = {}
             self.known[tail] = node
         return node
 
     def forget(self) -> None:
         """Cut off all that follows."""
-        self.known.clear()
-        self._children.clear()
+        self.known = _NONE_KNOWN
+        self._children = None
+
+
+def _scan_reply(tail: bytes, *, is_limit: bool) -> Action | None:
+    """The action of a reply that is one short line."""
+    if not (0 < tail.find(b"\n") + 1 == len(tail) <= _MOST_TAIL_BYTES and tail.startswith(b":")) or b"\0" in tail:
+        return None
+    scanned = scan_action(tail.decode("latin-1"), 1, is_limit)
+    return None if scanned is None else scanned[0]
 
 
 @lru_cache(maxsize=64)
 def first_node(game: Game) -> BettingNode:
     """The node in which every hand of a game starts."""
-    memory = _Memory(is_limit=game.is_limit)
-    memory.first = BettingNode(start := betting_start(game), None, betting_text(start).encode(), memory)
-    return memory.first
+    memory = _Memory(game)
+    start = betting_start(game)
+    text = betting_text(start).encode()
+    memory.first = first = BettingNode(None, _FOLD, 0, first_point(game), text, memory, is_kept=True)
+    first._betting = start
+    return first
 
 
 def node_of(betting: BettingState) -> BettingNode:

@@ -1,7 +1,7 @@
-"""The lines of one hand as the dealer writes them, for every position.
+"""The lines of one hand as the dealer writes them, for every position, and its line in the log.
 
-A line is four prepared pieces: position and hand number, the betting so far (of the node), the hole cards as the
-position sees them, and the board of the round.
+A line is three prepared pieces: position and hand number, the betting so far (of the node), and the cards as the
+position sees them in the round.
 """
 
 from __future__ import annotations
@@ -27,30 +27,44 @@ def _card_bytes(cards: tuple[Card, ...]) -> bytes:
 
 
 class HandLines:
-    """The lines of one hand."""
+    """The lines of one hand.
 
-    __slots__ = ("_boards", "_heads", "_holes", "_views")
+    Attributes:
+        heads: by position, how its lines begin. tails: by position and round, how they end, without CR LF.
+    """
+
+    __slots__ = ("_boards", "_holes", "_number", "heads", "tails")
 
     def __init__(self, game: Game, deal: Deal, hand_number: int) -> None:
         self._holes = holes = [_card_bytes(cards) for cards in deal.hole_cards]
-        number = b"%d:" % hand_number
-        self._heads = [head + number for head in _HEADS[: len(holes)]]
-        last = len(holes) - 1
-        self._views = [_BARS[at] + hole + _BARS[last - at][1:] for at, hole in enumerate(holes)]
+        self._number = number = b"%d:" % hand_number
+        self.heads = [head + number for head in _HEADS[: len(holes)]]
         board = b"".join([_CARD_BYTES[card] for card in deal.board])
         text, start = b"", 0
-        boards: list[bytes] = []
+        self._boards: list[bytes] = []
+        boards = self._boards
         for end in game.board_cards_by_round:
             text += board[2 * start : 2 * end]
-            boards.append(text + b"\r\n")
+            boards.append(text)
             text += b"/"
             start = end
-        self._boards = boards
+        last = len(holes) - 1
+        self.tails = [
+            [view + board for board in boards]
+            for view in [_BARS[at] + hole + _BARS[last - at][1:] for at, hole in enumerate(holes)]
+        ]
 
     def line(self, position: int, node: BettingNode) -> bytes:
         """A state as a position sees it, CR LF included: at a showdown, with all hands that were not folded."""
         if node.is_showdown:
-            folded = node.betting.folded
-            seen = [hole if at == position or not folded >> at & 1 else b"" for at, hole in enumerate(self._holes)]
-            return self._heads[position] + node.text + b":" + b"|".join(seen) + self._boards[node.round]
-        return self._heads[position] + node.text + self._views[position] + self._boards[node.round]
+            folded = node.point.folded
+            seen = self._holes
+            if folded:
+                seen = [hole if at == position or not folded >> at & 1 else b"" for at, hole in enumerate(seen)]
+            return self.heads[position] + node.text + b":" + b"|".join(seen) + self._boards[node.round] + b"\r\n"
+        return self.heads[position] + node.text + self.tails[position][node.round] + b"\r\n"
+
+    def state_line(self, node: BettingNode, ending: bytes) -> bytes:
+        """The line of the finished hand in the log; `ending` is what stands after the cards."""
+        cards = b"|".join(self._holes) + self._boards[node.round]
+        return b"STATE:" + self._number + node.text + b":" + cards + ending

@@ -34,7 +34,6 @@ __all__ = [
     "format_hole_cards",
     "parse_match_state",
     "read_match_state",
-    "remember_betting_text",
     "scan_match_state",
 ]
 
@@ -171,15 +170,10 @@ def betting_text(betting: BettingState) -> str:
     if remembered is not None:
         return remembered[1]
     text = "/".join(["".join([format_action(action) for _, action in actions]) for actions in betting.rounds])
-    remember_betting_text(betting, text)
-    return text
-
-
-def remember_betting_text(betting: BettingState, text: str) -> None:
-    """Spare `betting_text` the work for a state whose text is known; the memory is bounded."""
     if len(_texts_by_id) >= _MOST_STATES:
         _texts_by_id.clear()
     _texts_by_id[id(betting)] = betting, text
+    return text
 
 
 @lru_cache(maxsize=64)

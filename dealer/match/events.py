@@ -21,7 +21,7 @@ from dealer.match.causes import Cause
 from dealer.match.faults import Fault, ReplyProblem, StrayProblem
 from dealer.match.setup import MatchSetup
 from engine import Action, BettingState, Deal, Seat
-from logs import HandRecord
+from logs import HandRecord, PlayerComment
 
 __all__ = [
     "ActionPlayed",
@@ -33,6 +33,7 @@ __all__ = [
     "HandStarted",
     "LineReceived",
     "LineSent",
+    "LogLine",
     "MatchEnded",
     "MatchStarted",
     "Settled",
@@ -127,6 +128,21 @@ class ActionPlayed(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class LogLine:
+    """A hand is over: what the logs say of it. Told before `HandFinished`, for which a record has to be made.
+
+    Attributes:
+        hand_number: its number.
+        line: its line of the ACPC log, the end included.
+        comments: what players said in it.
+    """
+
+    hand_number: int
+    line: bytes
+    comments: tuple[PlayerComment, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class HandFinished:
     """A hand is over; its final states have not been sent yet."""
 
@@ -196,6 +212,7 @@ Event: TypeAlias = (
     | FaultSeen
     | StrayConnection
     | ActionPlayed
+    | LogLine
     | HandFinished
     | HandClosed
     | Settled

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 from dealer.match.setup import MAX_COMMENTS_PER_HAND, MatchSetup
 from engine import BettingState, Deal, Seat, betting_start, deals
-from engine.hand import hand_values
+from engine.betting_rules import BettingPoint
+from engine.hand import end_values
 from logs import HandRecord, PlayerComment, Times
 
 __all__ = ["HandDealer", "HandInPlay"]
@@ -20,11 +21,12 @@ class HandInPlay:
 
     Attributes:
         number: its number. deal: all its cards. seats: by position. betting: how far it is.
+        values: net chips by position, once it has been counted.
         times_ns: of each action, when the player was asked and when it had answered, on the monotonic clock.
         comments: of the players.
     """
 
-    __slots__ = ("_offset_ns", "betting", "comments", "deal", "number", "seats", "times_ns")
+    __slots__ = ("_offset_ns", "betting", "comments", "deal", "number", "seats", "times_ns", "values")
 
     def __init__(self, number: int, deal: Deal, seats: tuple[Seat, ...], betting: BettingState, offset_ns: int) -> None:
         """Begin a hand; `offset_ns` makes Unix time of a time of the monotonic clock."""
@@ -32,6 +34,7 @@ class HandInPlay:
         self.deal = deal
         self.seats = seats
         self.betting = betting
+        self.values: tuple[float, ...] = ()
         self.times_ns: list[tuple[int, int]] = []
         self.comments: list[PlayerComment] = []
         self._offset_ns = offset_ns
@@ -65,7 +68,7 @@ class HandInPlay:
         return sum(self.seats[position] == seat for actions in self.betting.rounds for position, _ in actions)
 
     def record(self, setup: MatchSetup) -> HandRecord:
-        """The finished hand, settled."""
+        """The finished hand, counted."""
         offset_ns = self._offset_ns
         make = tuple.__new__  # Times(...) costs twice as much.
         return HandRecord(
@@ -76,7 +79,7 @@ class HandInPlay:
             self.seats,
             self.deal,
             self.betting,
-            tuple(hand_values(self.betting, self.deal)),
+            self.values,
             tuple(
                 [
                     make(Times, ((asked_ns + offset_ns) // 1000, (answered_ns + offset_ns) // 1000))
@@ -118,9 +121,14 @@ class HandDealer:
         return HandInPlay(number, next(self._deals), self._seats_by_shift[shift], self._start, offset_ns)
 
     def settle(self, hand: HandInPlay) -> HandRecord:
-        """Count a finished hand."""
-        record = hand.record(self._setup)
-        for seat, value in zip(record.seats, record.values, strict=True):
-            self.totals[seat] += value
+        """Count a finished hand; returns what it was."""
+        self.count(hand, hand.betting)
+        return hand.record(self._setup)
+
+    def count(self, hand: HandInPlay, end: BettingState | BettingPoint) -> None:
+        """Count a hand whose betting has ended so."""
+        hand.values = end_values(self._setup.game, end.round, end.spent, end.folded, hand.deal)
+        totals = self.totals
+        for seat, value in zip(hand.seats, hand.values, strict=True):
+            totals[seat] += value
         self.hands_played += 1
-        return record

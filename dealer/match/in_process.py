@@ -33,6 +33,7 @@ from dealer.match.faults import Fault, FaultPolicy, Remedy
 from dealer.match.hand_in_play import HandDealer
 from dealer.match.setup import NO_EARLIER_HANDS, EarlierHands, MatchSetup, Phase
 from engine import CALL, FOLD, Seat
+from logs import format_state_line
 
 __all__ = ["InProcessMatch"]
 
@@ -177,7 +178,11 @@ class InProcessMatch:
                 tell(events.ActionPlayed(number, seat, betting, action, asked_us, answered_us))
             betting = betting.after(action)
             hand.play(betting, asked_ns, now_ns)
-        tell(events.HandFinished(self._dealer.settle(hand)))
+        record = self._dealer.settle(hand)
+        if self._audience.wants(events.LogLine):
+            line = format_state_line(record).encode("utf-8", "surrogateescape")
+            tell(events.LogLine(number, line, record.comments))
+        tell(events.HandFinished(record))
         if failures := bots.end_hand(betting):
             self._failed_late = failures
             self._keep_tracebacks(failures)

@@ -30,6 +30,7 @@ from dealer.match.faults import Fault, Remedy, ReplyProblem
 from dealer.match.hand_in_play import HandDealer, HandInPlay
 from dealer.match.setup import EarlierHands, MatchSetup, Question
 from engine import CALL, FOLD, Action
+from logs.acpc_log.writer import state_line_ending
 from logs.transaction_log import Transaction
 from protocol import NEED_DATA, Closed, Comment, Reply
 from protocol.betting_nodes import BettingNode, first_node
@@ -85,6 +86,8 @@ class Play:
         self.watches_lines = any(map(audience.wants, (events.LineSent, events.LineReceived, events.Settled)))
         self._watches_hands = audience.wants(events.HandStarted)
         self._watches_actions = audience.wants(events.ActionPlayed)
+        self._watches_logs = audience.wants(events.LogLine)
+        self._watches_ends = audience.wants(events.HandFinished)
         self._watches_closing = audience.wants(events.HandClosed)
         self._setup = setup
         self._chairs = chairs
@@ -92,6 +95,12 @@ class Play:
         self._on_unreachable = on_unreachable
         self._on_rest = on_rest
         self._lines: HandLines
+        self._table: list[Chair] = []
+        """The chairs by position of the hand."""
+        self._echo = b""
+        """What the answer to the present question begins with: the state without its line end."""
+        self._is_posed = self.watches_lines
+        """Whether the session of the player to act knows the question: it need not for answers taken at once."""
         self._first_node = self._node = first_node(setup.game)
         self._asked_ns = 0
         self._answered_ns = 0
@@ -147,7 +156,10 @@ class Play:
 
     def count_actions(self, chair: Chair) -> int:
         """The number of actions of a player in the hand being played."""
-        return 0 if self.is_resting or self.hand.betting.finished else self.hand.count_actions(chair.seat)
+        if self.is_resting or self._node.finished:
+            return 0
+        self.hand.betting = self._node.betting
+        return self.hand.count_actions(chair.seat)
 
     # ---- one hand
 
@@ -157,13 +169,15 @@ class Play:
         self.hand = hand = self.dealer.deal(self._offset_ns)
         self._node = self._first_node
         self._lines = HandLines(self._setup.game, hand.deal, hand.number)
-        for chair in self._chairs:
+        chairs = self._chairs
+        self._table = [chairs[seat] for seat in hand.seats]
+        for chair in chairs:
             chair.begin_hand()
 
     def _begin(self) -> None:
         """Play the hand that was dealt."""
         self._show_hand()
-        if self.hand.betting.finished:
+        if self._node.finished:
             self._close_hand()
         else:
             self._ask()
@@ -190,14 +204,13 @@ class Play:
             self.dealer.settle(hand)
             self._deal()
 
-    def _play(self, action: Action, after: BettingNode, now_ns: int) -> None:
-        """Apply the player's action, tell everyone, and ask the next player."""
+    def _play(self, after: BettingNode, now_ns: int) -> None:
+        """Apply the player's action, by the node that it leads to, tell everyone, and ask the next player."""
         hand = self.hand
-        if self._watches_actions:
-            asked_us, answered_us = self._unix_us(self._asked_ns), self._unix_us(now_ns)
-            self._tell(events.ActionPlayed(hand.number, self.actor.seat, hand.betting, action, asked_us, answered_us))
+        if self._watches_actions and (action := after.action) is not None:
+            asked_us, answered_us, betting = self._unix_us(self._asked_ns), self._unix_us(now_ns), self._node.betting
+            self._tell(events.ActionPlayed(hand.number, self.actor.seat, betting, action, asked_us, answered_us))
         hand.times_ns.append((self._asked_ns, now_ns))
-        hand.betting = after.betting
         self._node = after
         self._answered_ns = now_ns
         if after.finished:
@@ -208,13 +221,20 @@ class Play:
     def _close_hand(self) -> None:
         """Settle a finished hand and begin the next one that needs an action, or rest."""
         while True:
-            hand = self.hand
-            self._tell(events.HandFinished(self.dealer.settle(hand)))
+            hand, node, lines = self.hand, self._node, self._lines
+            self.dealer.count(hand, node.point)
+            if self._watches_logs:
+                names = self._setup.names
+                ending = state_line_ending(hand.values, tuple([names[seat] for seat in hand.seats]))
+                self._tell(events.LogLine(hand.number, lines.state_line(node, ending), tuple(hand.comments)))
+            if self._watches_ends:
+                hand.betting = node.betting
+                self._tell(events.HandFinished(hand.record(self._setup)))
             if self.watches_lines:
                 self._tell_in_order()
             else:
-                for position, seat in enumerate(hand.seats):
-                    self._chairs[seat].pending += self._lines.line(position, self._node)
+                for position, chair in enumerate(self._table):
+                    chair.pending += lines.line(position, node)
             if self._watches_closing:
                 self._tell(events.HandClosed(hand.number, tuple([chair.clock.match_us for chair in self._chairs])))
             if self.dealer.hands_played >= self.until:
@@ -222,7 +242,7 @@ class Play:
                 return
             self._deal()
             self._show_hand()
-            if not self.hand.betting.finished:
+            if not self._node.finished:
                 self._ask()
                 return
 
@@ -243,23 +263,22 @@ class Play:
         Args:
             is_repeated: all but the player to act know it already.
         """
-        hand, lines, chairs = self.hand, self._lines, self._chairs
-        node = self._node
+        lines, table, node = self._lines, self._table, self._node
         asked = node.acting_position
-        self.actor = actor = chairs[hand.seats[asked]]
+        self.actor = actor = table[asked]
         if self.watches_lines:
             self._tell_in_order(actor if is_repeated else None)
             self._start_clock()
             return
-        line = lines.line(asked, node)
-        if actor.presence is _SEATED:
-            actor.session.send(line, is_question=True, node=node)
-        if self._send(actor, line, True):
+        heads, tails, text, round_ = lines.heads, lines.tails, node.text, node.round
+        self._echo = echo = heads[asked] + text + tails[asked][round_]
+        self._is_posed = False
+        if self._send(actor, echo + b"\r\n", True):
             self._start_clock()
         if not is_repeated:
-            for position, seat in enumerate(hand.seats):
+            for position, chair in enumerate(table):
                 if position != asked:
-                    self._send(chairs[seat], lines.line(position, node), False)
+                    self._send(chair, heads[position] + text + tails[position][round_] + b"\r\n", False)
 
     def _send(self, chair: Chair, line: bytes, is_asked: bool) -> bool:
         """Send a line after what is pending; whether the player could be reached."""
@@ -300,14 +319,18 @@ class Play:
             whether `data` was one; if not, nothing has been taken.
         """
         actor = self.actor
-        after = actor.session.receive_reply(data)
-        if after is None or after.action is None:
+        # The session is asked only where it has read part of a line, or does not know the player yet.
+        if actor.has_unread or actor.presence is not _SEATED or not data.startswith(self._echo):
+            return False
+        tail, node = data[len(self._echo) :], self._node
+        after = node.known.get(tail) or node.after_reply(tail)
+        if after is None:
             return False
         now_ns = time.monotonic_ns()
         elapsed_us = (now_ns - self._asked_ns) // 1000
         if not actor.clock.charge(elapsed_us):
             raise actor.out_of_time(elapsed_us)
-        self._play(after.action, after, now_ns)
+        self._play(after, now_ns)
         if self.actor.has_unread:
             self.listen()
         return True
@@ -317,11 +340,14 @@ class Play:
         while not self.is_resting:
             actor = self.actor
             if actor.presence is _ABSENT:
-                action = FOLD if self.hand.betting.legal_actions().can_fold else CALL
-                self._play(action, self._node.after(action), time.monotonic_ns())
+                folded = self._node.after_if_legal(FOLD)
+                self._play(folded or self._node.after(CALL), time.monotonic_ns())
             elif actor.presence is not _SEATED:
                 return
             else:
+                if not self._is_posed:
+                    actor.session.send(self._echo + b"\r\n", is_question=True)
+                    self._is_posed = True
                 event = actor.session.next_event()
                 actor.has_unread = actor.session.has_input
                 if event is NEED_DATA:
@@ -347,7 +373,7 @@ class Play:
                         self._hear_on(event.raw)
                         continue
                     self._report(problem, event.raw, CALL)
-                    self._play(CALL, self._node.after(CALL), now_ns)
+                    self._play(self._node.after(CALL), now_ns)
             if not self.actor.has_unread:
                 return
 
@@ -362,7 +388,7 @@ class Play:
             if problem is not None:
                 self._report(problem, raw, action, sent)
             after = node.after(action)
-        self._play(action, after, now_ns)
+        self._play(after, now_ns)
 
     def _report(
         self, problem: ReplyProblem, raw: bytes, played: Action | None = None, sent: Action | None = None

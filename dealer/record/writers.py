@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dealer.match.events import ActionPlayed, Event, FaultSeen, HandFinished, MatchEnded, Watcher
+from dealer.match.events import ActionPlayed, Event, FaultSeen, HandFinished, LogLine, MatchEnded, Watcher
 from dealer.match.faults import QUOTED_BYTES, Fault, FaultKind, Remedy
 from engine import Action, Seat
-from logs import format_score_line, format_state_line, format_transaction
+from logs import format_score_line, format_transaction
 from logs.comments import format_comment
 from logs.line_file import LineFile
 from protocol.actions import format_action, scan_action
@@ -33,7 +33,7 @@ __all__ = [
 class LogWriter(Watcher):
     """Writes the ACPC log: a STATE line per hand before the players see its end, the SCORE line when all is played."""
 
-    wants = frozenset({HandFinished, MatchEnded})
+    wants = frozenset({LogLine, MatchEnded})
 
     def __init__(self, file: LineFile, names: Sequence[str]) -> None:
         self._file = file
@@ -41,8 +41,8 @@ class LogWriter(Watcher):
 
     def notice(self, event: Event) -> None:
         """Write the hand or, at the end, the score."""
-        if isinstance(event, HandFinished):
-            self._file.write(format_state_line(event.record))
+        if isinstance(event, LogLine):
+            self._file.write_bytes(event.line)
         elif isinstance(event, MatchEnded):
             if event.cause is None:
                 self._file.write(format_score_line(event.totals, self._names))
@@ -90,13 +90,12 @@ class CommentWriter(_LateWriter):
     It comes before the log writer: no hand is in the log whose comments are not on disk.
     """
 
-    wants = frozenset({HandFinished})
+    wants = frozenset({LogLine})
 
     def notice(self, event: Event) -> None:
         """Write the comments of the hand."""
-        if isinstance(event, HandFinished) and event.record.comments:
-            number = event.record.hand_number
-            self._write("".join(format_comment(number, comment) for comment in event.record.comments))
+        if isinstance(event, LogLine) and event.comments:
+            self._write("".join(format_comment(event.hand_number, comment) for comment in event.comments))
 
 
 class HandHistoryWriter(Watcher):

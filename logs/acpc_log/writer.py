@@ -14,12 +14,13 @@ far as the hand went. Numbers have six decimals with trailing zeros removed, as 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from engine import CARD_TEXTS
 from logs.record import HandRecord
 from protocol.match_state import betting_text, format_hole_cards
 
-__all__ = ["format_header", "format_score_line", "format_state_line", "format_value"]
+__all__ = ["format_header", "format_score_line", "format_state_line", "format_value", "state_line_ending"]
 
 
 def format_header(
@@ -50,8 +51,19 @@ def format_state_line(record: HandRecord) -> str:
     ends = record.game.board_cards_by_round[: record.betting.round + 1]
     shown = "/".join([board[2 * start : 2 * end] for start, end in zip((0, *ends), ends, strict=False)])
     cards = format_hole_cards(record.deal.hole_cards) + shown
-    values = _joined_values(record.values)
-    return f"STATE:{record.hand_number}:{betting_text(record.betting)}:{cards}:{values}:{'|'.join(record.names)}\n"
+    ending = state_line_ending(record.values, record.names).decode("utf-8", "surrogateescape")
+    return f"STATE:{record.hand_number}:{betting_text(record.betting)}:{cards}{ending}"
+
+
+@lru_cache(maxsize=1 << 12)
+def state_line_ending(values: tuple[float, ...], names: tuple[str, ...]) -> bytes:
+    """What a STATE line says after the cards, with its LF, for those who have the rest of it as bytes.
+
+    Args:
+        values: net chips, by position.
+        names: by position.
+    """
+    return f":{_joined_values(values)}:{'|'.join(names)}\n".encode("utf-8", "surrogateescape")
 
 
 def format_score_line(totals: Sequence[float], names: Sequence[str]) -> str:

@@ -7,28 +7,29 @@ from typing import Any
 import pytest
 
 from dealer.match import MatchSetup
+from dealer.match.events import LogLine
+from dealer.match.play import Play
 from engine import Seat
-from protocol import DealerSession, parse_game_definition
-from protocol.betting_nodes import BettingNode
+from protocol import parse_game_definition
 from tests.conformance.scripted import DATA, Script
 from tests.conformance.test_recorded_matches import BY_SIZE, recording, script_of
 from tests.dealer.helpers import Board
 
 
 @pytest.fixture
-def taken(monkeypatch: pytest.MonkeyPatch) -> list[BettingNode]:
+def taken(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """The replies that were taken at once."""
-    nodes: list[BettingNode] = []
-    receive_reply = DealerSession.receive_reply
+    replies: list[bytes] = []
+    hear_reply = Play.hear_reply
 
-    def counted(session: DealerSession, data: bytes) -> BettingNode | None:
-        after = receive_reply(session, data)
-        if after is not None:
-            nodes.append(after)
-        return after
+    def counted(play: Play, data: bytes) -> bool:
+        is_taken = hear_reply(play, data)
+        if is_taken:
+            replies.append(data)
+        return is_taken
 
-    monkeypatch.setattr(DealerSession, "receive_reply", counted)
-    return nodes
+    monkeypatch.setattr(Play, "hear_reply", counted)
+    return replies
 
 
 def _played(setup: MatchSetup, script: Script, *, is_cut: bool) -> Board:
@@ -52,7 +53,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("match", CASES)
-def test_both_ways_of_a_reply_play_the_recorded_match(match: dict[str, Any], taken: list[BettingNode]) -> None:
+def test_both_ways_of_a_reply_play_the_recorded_match(match: dict[str, Any], taken: list[bytes]) -> None:
     files = recording(match)
     script = script_of(match, files)
     game = parse_game_definition((DATA / "games" / match["game"]).read_text("latin-1"))
@@ -65,6 +66,7 @@ def test_both_ways_of_a_reply_play_the_recorded_match(match: dict[str, Any], tak
         board = _played(setup, script, is_cut=is_cut)
         assert [bytes(sent) for sent in board.sent] == script.received
         assert board.log == log
+        assert [event.line.decode() for event in board.seen.events if isinstance(event, LogLine)] == log[: len(log) - 1]
         counts.append((len(taken), len(board.seen.faults)))
     (at_once, faults), (never, faults_of_cut) = counts
     assert (never, faults) == (0, faults_of_cut)

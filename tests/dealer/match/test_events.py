@@ -67,6 +67,7 @@ def test_single_lines_and_actions_come_only_to_watchers_that_name_them() -> None
         "ActionPlayed",
         "LineReceived",
         "LineSent",
+        "LogLine",
         "Settled",
         "VersionDiffers",
     }

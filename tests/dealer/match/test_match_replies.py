@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from dealer.match import Phase
 from dealer.match.causes import NobodyLeft
@@ -354,3 +356,37 @@ def test_two_replies_in_one_packet_are_one_reply_and_one_that_waits(*, wants_lin
         assert actions_of(board) == ["r"]
         assert board.match.buffered_bytes(Seat(0)) == len(reply)
         assert board.asked == 1
+
+
+WORDS = st.sampled_from(
+    [*["c\r\n", "r\r\n", "f\r\n", "r300\r\n", "c\n"], *["k\r\n", "r9\r\n", "\r\n", "x\n", "c", "c\r\n#\n"]]
+)
+SAYINGS = st.one_of(
+    st.tuples(st.booleans(), WORDS), st.tuples(st.booleans(), st.sampled_from([b"#\r\n", b"junk\n", b"M"]))
+)
+
+
+@settings(max_examples=60)
+@given(st.sampled_from(["kuhn", "limit", "nolimit"]), st.lists(SAYINGS, max_size=30))
+def test_an_answer_taken_at_once_is_the_answer_it_would_have_been(
+    name: str, sayings: list[tuple[bool, str | bytes]]
+) -> None:
+    """Each saying is by the player to act or by the other one; an answer of the other, or half of one, has to wait."""
+    quick, plain = (Board(setup_of(game(name), 3), wants_lines=False).connect_all() for _ in range(2))
+    plain.match._takes_short_way = False
+    for is_early, said in sayings:
+        if quick.match.phase is not Phase.PLAYING:
+            break
+        seat = quick.asked ^ is_early
+        for board in (quick, plain):
+            board.send(seat, said if isinstance(said, bytes) else answer(board.last_line(seat), said, ""))
+        assert quick.sent == plain.sent
+        assert quick.seen.calls == plain.seen.calls
+        assert (quick.log, quick.seen.warnings, quick.seen.faults) == (
+            plain.log,
+            plain.seen.warnings,
+            plain.seen.faults,
+        )
+        assert actions_of(quick) == actions_of(plain)
+        waiting = [[board.match.buffered_bytes(Seat(seat)) for seat in (0, 1)] for board in (quick, plain)]
+        assert waiting[0] == waiting[1]
