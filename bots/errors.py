@@ -7,6 +7,7 @@
     ├── GameRefused     a bot does not play this game
     ├── IllegalReply    a bot answered with something the rules refuse
     ├── UsageError      the command line of a bot cannot be read
+    ├── SolvingError    a game cannot be solved
     ├── BotFailure      a bot's own code failed, or its answer was illegal, in this process
     ├── EvolutionError  settings with which nothing can evolve (also a ValueError)
     ├── CheckpointError a checkpoint that cannot be written or read
@@ -38,6 +39,7 @@ __all__ = [
     "GameRefused",
     "IllegalReply",
     "RemoteBotError",
+    "SolvingError",
     "SpecError",
     "UsageError",
     "in_one_line",
@@ -93,6 +95,10 @@ class IllegalReply(BotsError):
         self.state = state
         by_rule = f" (rule {rule.name})" if rule is not None else ""
         super().__init__(f"the bot answered {answer} in hand {hand_number}: {problem}{by_rule}; the state was {state}")
+
+
+class SolvingError(BotsError):
+    """A game cannot be solved: it is none that solvers take, it is too large, or the solver ends without a solution."""
 
 
 class BotFailure(BotsError):
