@@ -3,6 +3,8 @@
 model        what is known of the opponent             lines         the betting of a simulated hand
 options      what the simulation is told to do         showdowns     its cards, compiled
 simulation   from a state to expected values           mc            the player that simulates on every street
+preflop      the game before the flop                  strategy      its two solutions, shipped as a table
+published    its solution as the work had it           printed       what the work printed
 
 Source: J. Vytrísal, "Texas hold'em limit pokerbot", Univerzita Palackého v Olomouci, 2013.
 """

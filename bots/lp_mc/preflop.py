@@ -1,19 +1,15 @@
 """Limit hold'em of two players that ends before the flop, as a game for `bots.solving`.
 
 The betting before the flop is played as the rules have it; whoever is left then shows down, on all boards. It is the
-model of Vytrísal (2013) and, before, of Selby (1999). Player 0 is the small blind, a class one of the 169 starting
-hands. With blinds 1/2, bets of 2 and at most four bets it has 15 leaves; each player has 11 sequences and 4 information
-sets for each class, one sequence being a fold that owes nothing, which the rules refuse: `solved` never takes it.
-
-The model of the work had a mistake, which `published_payoffs` makes again. Where the small blind folds at once, the big
-blind has done nothing: in the sequence form that leaf is one cell for all its 169 classes, and their payoffs have to be
-summed. The work assigned each to the cell instead, so that only the class written last was left, and folding was
-almost free.
+model of Selby (1999), and of Vytrísal (2013). Player 0 is the small blind, a class is one of the 169 starting hands.
+With blinds 1/2, bets of 2 and at most four bets the tree has 15 leaves; each player has 11 sequences and 4 information
+sets for each class. As in the work, one of the sequences is a fold that owes nothing, which the rules refuse: `solve`
+never takes it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,22 +18,33 @@ from numpy.typing import NDArray
 
 from bots.errors import SolvingError
 from bots.solving.engine_games import Board, betting_tree
-from bots.solving.linear_program import Equilibrium, LinearProgram
+from bots.solving.linear_program import Equilibrium, LinearProgram, Step
 from bots.solving.plans import Chances, expected_value, plan_of
-from bots.solving.sequence_form import Choice, Entries, Plan, Plans, SequenceForm, sequence_form
+from bots.solving.sequence_form import Choice, Plan, Plans, SequenceForm, sequence_form
 from bots.solving.tree import PublicGame
-from engine import STARTING_HANDS, BettingType, Game
+from engine import STARTING_HANDS, BettingType, Game, matchups
 from engine.game import DEFAULT_STACK, Position
 
 __all__ = [
     "MOST_BETS",
+    "OPPONENTS",
     "PreflopRules",
+    "balance",
     "preflop_form",
+    "solve",
+    "without_free_folds",
 ]
 
 MOST_BETS: Final = 12
 """The largest cap; beyond it no hand raises more often."""
 _MOST_CHIPS: Final = 1_000_000
+
+OPPONENTS: Final[Mapping[str, tuple[float, float, float]]] = {
+    "raising": (0.0, 0.0, 1.0),
+    "random": (1 / 3, 1 / 3, 1 / 3),
+    "calling": (0.0, 1.0, 0.0),
+}
+"""The simple players of the work: how often they fold, call and raise; where a raise is refused they call instead."""
 
 _SMALL_BLIND: Final = Position(1)
 """Of the arena's game of two players; the big blind is position 0."""
@@ -90,15 +97,18 @@ class PreflopRules:
 
 
 class _Matchups:
-    """The cards: the chances of two classes are matrix 0, what a showdown of them wins matrix 1."""
+    """The cards: no board is seen while there is betting."""
 
     def boards(self, round_: int, board: Board) -> Sequence[Board]:
+        """Nothing is dealt."""
         return [board]
 
     def dealt(self, board: Board) -> int:
+        """The chances of two classes are matrix 0."""
         return 0
 
     def won(self, board: Board) -> int:
+        """What a showdown of them wins on average is matrix 1."""
         return 1
 
 
@@ -108,12 +118,50 @@ def preflop_form(rules: PreflopRules, counts: NDArray[np.int64] | None = None) -
     Args:
         rules: the betting.
         counts: wins, ties and losses of each class against each, by default those of `engine.matchups`.
+
+    Raises:
+        OSError: the table of `engine.matchups` is missing from the installation.
+        TableError: it is damaged.
     """
     if counts is None:
-        from engine.matchups import counts as shipped
-
-        counts = shipped()
+        counts = matchups.counts()
     root = betting_tree(rules.game, _Matchups(), first=_SMALL_BLIND, free_folds=True)
     showdowns = counts.sum()
     matrices = np.stack([counts.sum(2) / showdowns, (counts[:, :, 0] - counts[:, :, 2]) / showdowns])
     return sequence_form(PublicGame(root, (STARTING_HANDS, STARTING_HANDS), matrices))
+
+
+def solve(form: SequenceForm, on_step: Step | None = None) -> Equilibrium:
+    """An equilibrium by linear programming, without free folds; `on_step` is called now and then.
+
+    Raises:
+        SolvingError: the solver ends without an optimum.
+    """
+    # The simplex method solves the program of the big blind in a third of the time.
+    value, plans = LinearProgram(form, player=1).solve(on_step)
+    return Equilibrium(value, (plans[0], without_free_folds(form, plans[1])))
+
+
+def without_free_folds(form: SequenceForm, plan: Plan) -> Plan:
+    """A plan of the big blind that checks where it folded without a bet to call.
+
+    It is never worse: a check ends the betting, and who folds loses what the worst showdown costs.
+    """
+    (limped,) = (choice for choice in form.choices[1] if choice.name == "c")
+    better = plan.copy()
+    better[limped.first + 1] += better[limped.first]
+    better[limped.first] = 0
+    return better
+
+
+def balance(form: SequenceForm, plans: Plans, opponent: str) -> float:
+    """What two plans win on average against one of `OPPONENTS`, half of the hands in each seat, in chips per hand."""
+    fold, call, raise_ = OPPONENTS[opponent]
+
+    def chances(choice: Choice) -> Chances:
+        of_actions = (fold, call, raise_) if "r" in choice.actions else (fold, call + raise_)
+        return np.tile(np.array(of_actions)[:, None], (1, len(STARTING_HANDS)))
+
+    as_small_blind = expected_value(form, (plans[0], plan_of(form, 1, chances)))
+    as_big_blind = -expected_value(form, (plan_of(form, 0, chances), plans[1]))
+    return (as_small_blind + as_big_blind) / 2

@@ -52,4 +52,5 @@ def _matched(form: SequenceForm, player: int, regrets: Plan) -> Plan:
 
 def _chances(regrets: Plan) -> Chances:
     total = regrets.sum(0)
-    return np.divide(regrets, total, out=np.full(regrets.shape, 1 / len(regrets)), where=total > 0)
+    chances: Chances = np.divide(regrets, total, out=np.full(regrets.shape, 1 / len(regrets)), where=total > 0)
+    return chances

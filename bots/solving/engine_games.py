@@ -19,7 +19,6 @@ from bots.solving.tree import Chance, Decision, Leaf, Node, PublicGame
 from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState, Card, Game, betting_start, format_cards
 from engine.actions import raise_to
 from engine.evaluator import rank_hand
-from engine.game import Position
 
 __all__ = ["MOST_LEAVES", "Cards", "betting_tree", "small_game"]
 
@@ -102,7 +101,7 @@ def betting_tree(game: Game, cards: Cards, *, first: int = 0, free_folds: bool =
     return nodes[0] if len(nodes) == 1 else Chance(nodes)
 
 
-def small_game(game: Game, *, first: Position = Position(0)) -> PublicGame:
+def small_game(game: Game, *, first: int = 0) -> PublicGame:
     """A game of two players with all its cards; `first` is the position that is player 0.
 
     Raises:
@@ -157,11 +156,15 @@ class _AllCards:
             if dealt < len(board):
                 deals, left, dealt = deals * comb(left, cards), left - cards, dealt + cards
         free = np.array([not {*holding} & {*board} for holding in self.holdings])
-        return (self._disjoint & free[:, None] & free) / deals
+        chances: NDArray[np.float64] = (self._disjoint & free[:, None] & free) / deals
+        return chances
 
     def _signs(self, board: Board) -> NDArray[np.float64]:
-        ranks = np.array([rank_hand((*holding, *board)) if not {*holding} & {*board} else 0 for holding in self.holdings])
-        return np.sign(ranks[:, None] - ranks)
+        ranks = np.array(
+            [rank_hand((*holding, *board)) if not {*holding} & {*board} else 0 for holding in self.holdings]
+        )
+        signs: NDArray[np.float64] = np.sign(ranks[:, None] - ranks).astype(np.float64)
+        return signs
 
 
 _MOST_HOLDINGS: Final = 200
@@ -169,4 +172,6 @@ _MOST_HOLDINGS: Final = 200
 
 def _letter(action: Action) -> str:
     """An action as in a match state."""
-    return "fcr"[action.kind] + (str(action.hand_total) if action.kind is ActionKind.RAISE and action.hand_total else "")
+    return "fcr"[action.kind] + (
+        str(action.hand_total) if action.kind is ActionKind.RAISE and action.hand_total else ""
+    )

@@ -16,24 +16,25 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bots.errors import SolvingError
-from bots.solving.plans import plan_of
+from bots.solving.plans import Chances, plan_of
 from bots.solving.sequence_form import Choice, Entries, Plan, Plans, SequenceForm
 
-if TYPE_CHECKING:
-    import highspy
+__all__ = ["Equilibrium", "LinearProgram", "Step"]
 
-__all__ = ["Equilibrium", "LinearProgram"]
-
-_POLL_S: Final = 0.1
+_STEP_S: Final = 0.1
 _TOLERANCE: Final = 1e-10
 """The smallest that HiGHS takes: the probability of two classes, and with it a payoff, is small."""
 _ROUNDING: Final = 1e-11
 """A weight of a plan up to this is the solver's rounding, not a choice."""
+
+
+Step: TypeAlias = Callable[[], None]
 
 
 class Equilibrium(NamedTuple):
@@ -49,72 +50,105 @@ class Equilibrium(NamedTuple):
 
 
 class LinearProgram:
-    """The program of player 0, ready to be solved or written down."""
+    """The program of one player, ready to be solved or written down."""
 
-    def __init__(self, form: SequenceForm, payoffs: Entries | None = None) -> None:
+    def __init__(self, form: SequenceForm, payoffs: Entries | None = None, *, player: int = 0) -> None:
         """Set it up.
 
         Args:
             form: the game.
-            payoffs: other payoffs than those of the game.
+            payoffs: those of player 0, each entry once, where they are not to be those of the game.
+            player: whose program; that of player 1 is the same game with the sides changed.
         """
         import highspy
 
-        self._form = form
+        self._form, self._player = form, player
         payoffs = form.payoffs().summed() if payoffs is None else payoffs
-        own, other = form.constraints(0), form.constraints(1)
-        first_free, first_row = payoffs.shape[0], own.shape[0]
-        rows = np.concatenate([own.rows, first_row + other.columns, first_row + payoffs.columns])
-        columns = np.concatenate([own.columns, first_free + other.rows, payoffs.rows])
-        values = np.concatenate([own.values, other.values, -payoffs.values])
-        shape = first_row + other.shape[1], first_free + other.shape[0]
-        matrix = Entries(rows, columns, values, shape).summed()
+        if player == 1:
+            payoffs = Entries(payoffs.columns, payoffs.rows, -payoffs.values, payoffs.shape[::-1])
+        own, other = form.constraints(player), form.constraints(1 - player)
+        self._first_free, self._first_row = payoffs.shape[0], own.shape[0]
+        matrix = Entries(
+            np.concatenate([own.rows, self._first_row + other.columns, self._first_row + payoffs.columns]),
+            np.concatenate([own.columns, self._first_free + other.rows, payoffs.rows]),
+            np.concatenate([own.values, other.values, -payoffs.values]),
+            (self._first_row + other.shape[1], self._first_free + other.shape[0]),
+        ).summed()
+        rows, columns = map(np.arange, matrix.shape)
         program = highspy.HighsLp()
         program.model_name_ = "equilibrium"
-        program.num_row_, program.num_col_ = shape
+        program.num_row_, program.num_col_ = matrix.shape
         program.sense_ = highspy.ObjSense.kMaximize
-        program.col_cost_ = (np.arange(shape[1]) == first_free).astype(np.float64)
-        program.col_lower_ = np.where(np.arange(shape[1]) < first_free, 0.0, -highspy.kHighsInf)
-        program.col_upper_ = np.full(shape[1], highspy.kHighsInf)
-        right = (np.arange(shape[0]) == 0).astype(np.float64)
-        program.row_lower_ = np.where(np.arange(shape[0]) < first_row, right, -highspy.kHighsInf)
+        program.col_cost_ = (columns == self._first_free).astype(np.float64)
+        program.col_lower_ = np.where(columns < self._first_free, 0.0, -highspy.kHighsInf)
+        program.col_upper_ = np.full(len(columns), highspy.kHighsInf)
+        right = (rows == 0).astype(np.float64)
+        program.row_lower_ = np.where(rows < self._first_row, right, -highspy.kHighsInf)
         program.row_upper_ = right
         program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-        program.a_matrix_.num_row_, program.a_matrix_.num_col_ = shape
-        program.a_matrix_.start_ = np.searchsorted(matrix.rows, np.arange(shape[0] + 1)).astype(np.int32)
+        program.a_matrix_.num_row_, program.a_matrix_.num_col_ = matrix.shape
+        program.a_matrix_.start_ = np.searchsorted(matrix.rows, np.arange(len(rows) + 1)).astype(np.int32)
         program.a_matrix_.index_ = matrix.columns.astype(np.int32)
         program.a_matrix_.value_ = matrix.values
-        self._first_row = first_row
-        self._solver = highspy.Highs()
+        self._solver = highspy.Highs()  # type: ignore[no-untyped-call]
         self._solver.silent()
         for kind in ("primal", "dual"):
             self._solver.setOptionValue(f"{kind}_feasibility_tolerance", _TOLERANCE)
         self._solver.passModel(program)
 
     def write_mps(self, path: Path) -> None:
-        """Write the program for other solvers; its optimum is the value of the game in chips.
+        """Write the program for other solvers; its optimum is what its player wins, in chips.
 
         Raises:
-            SolvingError: the file cannot be written.
+            OSError: the file cannot be written.
+            SolvingError: HiGHS cannot write the program.
         """
         import highspy
 
-        # HiGHS takes the format from the ending of the name, and says nothing of why it cannot write.
+        # HiGHS takes the format from the ending of the name, and does not say why it cannot write.
         with tempfile.TemporaryDirectory() as folder:
             written = Path(folder) / "program.mps"
             if self._solver.writeModel(str(written)) == highspy.HighsStatus.kError:
                 raise SolvingError("HiGHS cannot write the linear program")
             shutil.copyfile(written, path)
 
-    def solve(self, on_step: Callable[[int], None] | None = None) -> Equilibrium:
+    def solve(self, on_step: Step | None = None) -> Equilibrium:
         """Solve it; an interruption ends the solver.
 
         Args:
-            on_step: called every tenth of a second, with how many pivots the solver has made.
+            on_step: called now and then.
 
         Raises:
             SolvingError: the solver ends without an optimum.
         """
+        own = self._run(on_step)
+        other = np.array(self._solver.getSolution().row_dual)[self._first_row :]
+        plans = self._plan(self._player, own), self._plan(1 - self._player, other / other[0])
+        value = own[self._first_free]
+        return Equilibrium(-value, plans[::-1]) if self._player else Equilibrium(value, plans)
+
+    def favourite(self, weights: Plan, on_step: Step | None = None) -> Plan:
+        """Of all optimal plans of the player, after `solve`, the one with the largest weights.
+
+        Args:
+            weights: of the shape of a plan; the sum of the products of both is made as large as it can be.
+            on_step: called now and then.
+
+        Raises:
+            SolvingError: the solver ends without an optimum.
+        """
+        optimum = float(self._solver.getSolution().col_value[self._first_free])
+        columns = np.arange(self._solver.getNumCol(), dtype=np.int32)
+        costs = np.zeros(len(columns))
+        np.add.at(costs, self._form.numbers(self._player), weights)
+        self._solver.changeColBounds(self._first_free, optimum - _TOLERANCE, optimum + _TOLERANCE)
+        self._solver.changeColsCost(len(columns), columns, costs)
+        # The simplex method, which would start from the optimum, takes much longer.
+        self._solver.setOptionValue("solver", "ipm")
+        return self._plan(self._player, self._run(on_step))
+
+    def _run(self, on_step: Step | None) -> NDArray[np.float64]:
+        """Let the solver run beside this thread, which stays free to be interrupted; returns the variables."""
         import highspy
 
         solver = self._solver
@@ -123,30 +157,29 @@ class LinearProgram:
         thread.start()
         try:
             while thread.is_alive():
-                thread.join(_POLL_S)
+                thread.join(_STEP_S)
                 if on_step is not None:
-                    on_step(0)
+                    on_step()
         except BaseException:
-            solver.cancelSolve()
+            solver.cancelSolve()  # type: ignore[no-untyped-call]
             thread.join()
             raise
         status = solver.getModelStatus()
         if status != highspy.HighsModelStatus.kOptimal:
             raise SolvingError(f"HiGHS found no optimum: {solver.modelStatusToString(status).lower()}")
-        solution = solver.getSolution()
-        own = np.array(solution.col_value)
-        other = np.array(solution.row_dual)[self._first_row :]
-        plans = self._plan(0, own), self._plan(1, other / other[0])
-        return Equilibrium(solver.getInfo().objective_function_value, plans)
+        variables: NDArray[np.float64] = np.array(solver.getSolution().col_value)
+        return variables
 
-    def _plan(self, player: int, weights: Plan) -> Plan:
+    def _plan(self, player: int, weights: NDArray[np.float64]) -> Plan:
         """The plan of a vector, without the rounding of the solver."""
         found = weights[self._form.numbers(player)]
         found[found < _ROUNDING] = 0
 
-        def chances(choice: Choice) -> Plan:
+        def chances(choice: Choice) -> Chances:
             of_actions = found[choice.sequences]
             total = of_actions.sum(0)
-            return np.divide(of_actions, total, out=np.full(of_actions.shape, 1 / len(of_actions)), where=total > 0)
+            even = np.full(of_actions.shape, 1 / len(of_actions))
+            shares: Chances = np.divide(of_actions, total, out=even, where=total > 0)
+            return shares
 
         return plan_of(self._form, player, chances)

@@ -15,8 +15,8 @@ __all__ = [
     "Chances",
     "best_response",
     "completed",
-    "exploitability",
     "expected_value",
+    "exploitability",
     "plan_of",
     "sequence_values",
     "strategy_of",
@@ -90,9 +90,7 @@ def strategy_of(form: SequenceForm, player: int, plan: Plan) -> dict[str, Chance
     for choice in form.choices[player]:
         of_actions = plan[choice.sequences]
         total = of_actions.sum(0)
-        strategy[choice.name] = np.divide(
-            of_actions, total, out=np.full(of_actions.shape, np.nan), where=total > 0
-        )
+        strategy[choice.name] = np.divide(of_actions, total, out=np.full(of_actions.shape, np.nan), where=total > 0)
     return strategy
 
 
@@ -112,4 +110,5 @@ def completed(form: SequenceForm, player: int, plans: Plans) -> dict[str, Chance
 
 def _pure(choice: Choice, actions: NDArray[np.intp]) -> Chances:
     """Probability 1 for one action of each class."""
-    return (np.arange(len(choice.actions))[:, None] == actions).astype(np.float64)
+    chances: Chances = (np.arange(len(choice.actions))[:, None] == actions).astype(np.float64)
+    return chances

@@ -77,9 +77,11 @@ class Entries(NamedTuple):
     shape: tuple[int, int]
 
     def summed(self) -> Entries:
-        """The same matrix: each entry once, row by row, none of them 0."""
+        """The same matrix: each entry once, row by row."""
         cells, places = np.unique(self.rows * self.shape[1] + self.columns, return_inverse=True)
-        return self._of(cells, np.bincount(places, self.values, len(cells)))
+        values = np.zeros(len(cells))
+        np.add.at(values, places, self.values)
+        return self._of(cells, values)
 
     def overwritten(self) -> Entries:
         """What becomes of the matrix if each part replaces what stood in its cell: the last one stays."""
@@ -87,9 +89,8 @@ class Entries(NamedTuple):
         return self._of(cells, self.values[::-1][last])
 
     def _of(self, cells: NDArray[np.int64], values: NDArray[np.float64]) -> Entries:
-        kept = values != 0
-        rows, columns = np.divmod(cells[kept], self.shape[1])
-        return Entries(rows, columns, values[kept], self.shape)
+        rows, columns = np.divmod(cells, self.shape[1])
+        return Entries(rows, columns, values, self.shape)
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,8 @@ class SequenceForm:
             for end in self.ends
         ]
         shape = int(rows.max()) + 1, int(columns.max()) + 1
-        return Entries(*(np.concatenate(of_leaves) for of_leaves in zip(*parts, strict=True)), shape)
+        of_rows, of_columns, values = map(np.concatenate, zip(*parts, strict=True))
+        return Entries(of_rows, of_columns, values, shape)
 
     def constraints(self, player: int) -> Entries:
         """What makes a vector a plan: row 0 times it is 1, every other row times it is 0.

@@ -1,0 +1,115 @@
+"""How to play before the flop in equilibrium, shipped as a table that a playing bot reads without any solver.
+
+`preflop.bin` is written by `bots.lp_mc.generate` and read here. Everything in it is little-endian:
+
+    8 bytes                   magic
+    2 * 8 * 169 * 3 doubles   of the equilibrium, then as published: by betting so far, in the order of `BETTINGS`, and
+                              by starting hand, the probabilities of fold, call (or check) and raise
+
+It holds for blinds in the ratio 1:2, bets of the size of the big blind and at most four of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from dataclasses import dataclass
+from functools import cache
+from os.path import dirname, join
+from typing import Final, NamedTuple
+
+from engine.errors import TableError
+
+__all__ = [
+    "BETTINGS",
+    "STRATEGY_PATH",
+    "STRATEGY_SHA256",
+    "ActionChances",
+    "PreflopStrategy",
+    "load",
+    "preflop_strategy",
+    "read",
+    "write",
+]
+
+BETTINGS: Final = ("", "cr", "crrr", "rr", "c", "crr", "r", "rrr")
+"""The betting before each decision, as in a match state: first those of the small blind, then the big blind's."""
+
+STRATEGY_PATH: Final = join(dirname(__file__), "preflop.bin")
+STRATEGY_SHA256: Final = "462f9deddc0e53d3337b996c4fff91c506c8cbdbb4547d52db335be18f3744dd"
+"""Checksum of the file."""
+
+_MAGIC: Final = b"ACPCPS01"
+_HANDS: Final = 169
+_ONE: Final = struct.Struct(f"<{len(BETTINGS) * _HANDS * 3}d")
+
+
+class ActionChances(NamedTuple):
+    """The probabilities of the three actions; those of an action that the rules refuse are 0.
+
+    As published, some hands fold where they owe nothing: that `fold` is not 0.
+    """
+
+    fold: float
+    call: float
+    raise_: float
+
+
+@dataclass(frozen=True, slots=True)
+class PreflopStrategy:
+    """Both players' strategy.
+
+    Attributes:
+        numbers: by place in `BETTINGS` and starting hand, fold, call and raise one after the other.
+    """
+
+    numbers: tuple[float, ...]
+
+    def chances(self, betting: str, starting_hand: int) -> ActionChances:
+        """How to play.
+
+        Args:
+            betting: the actions so far, such as ``cr``: one of `BETTINGS`.
+            starting_hand: its number in `engine.starting_hands`.
+        """
+        at = 3 * (BETTINGS.index(betting) * _HANDS + starting_hand)
+        return ActionChances(*self.numbers[at : at + 3])
+
+
+@cache
+def preflop_strategy(*, as_published: bool = False) -> PreflopStrategy:
+    """The shipped strategy: the equilibrium, or what the work played in its place.
+
+    Raises:
+        OSError: the table is missing from the installation.
+        TableError: the table is damaged.
+    """
+    return load()[as_published]
+
+
+def load() -> tuple[PreflopStrategy, PreflopStrategy]:
+    """Read the packaged file (65 KB): the equilibrium, and the strategy as published.
+
+    Raises:
+        OSError: the file is missing from the installation.
+        TableError: the file is not the one that belongs to this version.
+    """
+    with open(STRATEGY_PATH, "rb") as file:
+        return read(file.read())
+
+
+def write(equilibrium: PreflopStrategy, published: PreflopStrategy) -> bytes:
+    """The bytes of the file."""
+    return _MAGIC + _ONE.pack(*equilibrium.numbers) + _ONE.pack(*published.numbers)
+
+
+def read(data: bytes) -> tuple[PreflopStrategy, PreflopStrategy]:
+    """The two strategies that `write` was given.
+
+    Raises:
+        TableError: these bytes are not the file that belongs to this version.
+    """
+    if not data.startswith(_MAGIC) or hashlib.sha256(data).hexdigest() != STRATEGY_SHA256:
+        raise TableError("the strategy before the flop is damaged or of another version; reinstall it")
+    equilibrium, published = _ONE.iter_unpack(data[len(_MAGIC) :])
+    return PreflopStrategy(equilibrium), PreflopStrategy(published)

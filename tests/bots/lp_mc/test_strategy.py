@@ -1,0 +1,87 @@
+"""The shipped strategies before the flop: whole, complete, and read without a solver."""
+
+from __future__ import annotations
+
+import hashlib
+from math import isclose
+from pathlib import Path
+
+import pytest
+
+from bots.lp_mc.preflop import PreflopRules
+from bots.lp_mc.strategy import (
+    BETTINGS,
+    STRATEGY_PATH,
+    STRATEGY_SHA256,
+    PreflopStrategy,
+    load,
+    preflop_strategy,
+    read,
+    write,
+)
+from engine import CALL, RAISE, STARTING_HANDS, BettingState, betting_start
+from engine.errors import TableError
+from tests.programs import loaded_by
+
+
+def state_after(betting: str) -> BettingState:
+    state = betting_start(PreflopRules().game)
+    for letter in betting:
+        state = state.after(CALL if letter == "c" else RAISE)
+    return state
+
+
+def test_the_file_is_the_one_that_belongs_to_the_code() -> None:
+    data = Path(STRATEGY_PATH).read_bytes()
+    assert hashlib.sha256(data).hexdigest() == STRATEGY_SHA256
+    assert write(*load()) == data
+
+
+@pytest.mark.parametrize("damaged", [b"", b"ACPCPS01", b"X" * 64904, b"cut", b"flipped"])
+def test_a_damaged_file_is_told_as_such(damaged: bytes) -> None:
+    data = Path(STRATEGY_PATH).read_bytes()
+    for damage in {b"cut": data[:-1], b"flipped": data[:5000] + b"\x01" + data[5001:]}.get(damaged, damaged), b"":
+        with pytest.raises(TableError, match="the strategy before the flop is damaged or of another version"):
+            read(damage)
+
+
+@pytest.mark.parametrize("as_published", [False, True])
+@pytest.mark.parametrize("betting", BETTINGS)
+def test_every_hand_has_probabilities_everywhere(betting: str, as_published: bool) -> None:
+    strategy = preflop_strategy(as_published=as_published)
+    legal = state_after(betting).legal_actions()
+    for hand in range(len(STARTING_HANDS)):
+        chances = strategy.chances(betting, hand)
+        assert min(chances) >= 0
+        assert isclose(sum(chances), 1, abs_tol=1e-12)
+        assert legal.can_raise or chances.raise_ == 0
+        assert legal.can_fold or chances.fold == 0 or as_published
+
+
+def test_the_bettings_are_all_there_are() -> None:
+    found, states = set(), [""]
+    while states:
+        betting = states.pop()
+        state = state_after(betting)
+        if not state.finished:
+            found.add(betting)
+            states += [betting + "c"] + ([betting + "r"] if state.legal_actions().can_raise else [])
+    assert found == set(BETTINGS)
+
+
+def test_some_well_known_decisions() -> None:
+    equilibrium, published = preflop_strategy(), preflop_strategy(as_published=True)
+    deuce_trey, aces = STARTING_HANDS.index("32o"), STARTING_HANDS.index("AA")
+    assert equilibrium.chances("", deuce_trey) == (1, 0, 0)
+    assert equilibrium.chances("c", deuce_trey) == (0, 1, 0)
+    assert equilibrium.chances("rrr", aces) == (0, 1, 0)
+    assert published.chances("", STARTING_HANDS.index("J2s")) == (1, 0, 0)
+    assert published.chances("", aces) == (0, 0, 1)
+    assert isinstance(hash(equilibrium), int)
+    assert equilibrium != published
+    assert equilibrium == PreflopStrategy(equilibrium.numbers)
+
+
+def test_a_bot_that_plays_from_them_loads_nothing_heavy() -> None:
+    code = "from bots.lp_mc.strategy import preflop_strategy; preflop_strategy()"
+    assert loaded_by(code, ["numpy", "numba", "highspy", "scipy"]) == []
