@@ -14,6 +14,8 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, settings
 
+from tests.programs import fork_bots
+
 if sys.dont_write_bytecode:
     sys.dont_write_bytecode = False
     sys.pycache_prefix = str(Path(__file__).resolve().parents[1] / ".pytest_cache" / "bytecode")
@@ -36,6 +38,7 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_collection_finish() -> None:
-    """Leave the thousands of collected tests out of each garbage collection, which would take a sixth of the time."""
+    """Fork bots; leave the thousands of collected tests out of each garbage collection, a sixth of the time."""
+    fork_bots()
     gc.collect()
     gc.freeze()

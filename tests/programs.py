@@ -1,9 +1,10 @@
-"""Our command lines as programs, started by forking a process that has imported them already.
+"""Our command lines and built-in bots as programs, started by forking a process that has imported them already.
 
 `start` runs `python -P -c CODE ARGUMENTS` as `subprocess.Popen` would: a process of its own with its own folder,
 environment and streams, which can be waited for, signalled and killed. Only the imports, most of the time of a short
-command, are done once per test worker, by a server that forks a child for each start. Anything else, and everything
-where there is no `fork`, is started by `subprocess`.
+command, are done once per test worker, by a server that forks a child for each start. Where a command, or a test
+itself, starts a built-in bot, `fork_bots` has it forked from the process that starts it, for the same reason. Anything
+else, and everything where there is no `fork`, is started by `subprocess`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import array
 import atexit
 import gc
 import importlib
+import io
+import logging
 import os
 import pickle
 import selectors
@@ -22,13 +25,18 @@ import sys
 import threading
 import time
 import warnings
+import weakref
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import IO, Any, NamedTuple, Protocol
 
+import bots.program
+from bots.registry import is_builtin
 from dealer.cli import COMMANDS
+from dealer.table.launcher import command_of
+from dealer.table.players import parse_player
 
 ROOT = Path(__file__).resolve().parents[1]
 IMPORTED = (
@@ -36,6 +44,8 @@ IMPORTED = (
     *(f"dealer.cli.{command}" for command in COMMANDS),
 )
 """What the server imports before it forks."""
+START_PYTHON = command_of(parse_player("calling"), host="", port=0, game="", seed=None)[3]
+"""The code with which a Python bot is started."""
 
 
 def loaded_by(imports: str, modules: Sequence[str]) -> list[str]:
@@ -259,15 +269,27 @@ def _become(child: _Child) -> None:
     for fd, standard in ((child.out, 1), (child.err, 2)):
         os.dup2(fd, standard)
         os.close(fd)
-    # The server's stream objects remember whether its own files can be sought in.
-    sys.stdout = sys.__stdout__ = os.fdopen(1, "w", -1, sys.stdout.encoding, sys.stdout.errors, closefd=False)
-    sys.stderr = sys.__stderr__ = os.fdopen(2, "w", 1, sys.stderr.encoding, sys.stderr.errors, closefd=False)
-    os.chdir(child.folder)
-    os.environ.clear()
-    os.environ.update(child.env)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
-    code, *arguments = child.command
+    _run_code(child.command, child.folder, child.env)
+
+
+def _run_code(command: Sequence[str], folder: str | None, env: Mapping[str, str]) -> None:
+    """Run CODE ARGUMENTS in a forked process whose descriptors 0 to 2 are those of the program; ends the process."""
+    # The stream objects of the process forked from remember whether its own files can be sought in.
+    buffering, through = (0, True) if env.get("PYTHONUNBUFFERED") else (-1, False)
+    for name, fd in (("stdout", 1), ("stderr", 2)):
+        own = getattr(sys, f"__{name}__")
+        raw = os.fdopen(fd, "wb", buffering, closefd=False)
+        stream = io.TextIOWrapper(raw, own.encoding, own.errors, line_buffering=fd == 2, write_through=through)
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+    if folder is not None:
+        os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(env)
+    fork_bots()
+    code, *arguments = command
     sys.argv = ["-c", *arguments]
     main = sys.modules["__main__"] = ModuleType("__main__")
     exit_code = 0
@@ -277,7 +299,7 @@ def _become(child: _Child) -> None:
         if not isinstance(end.code, int | None):
             raise
         exit_code = end.code or 0
-    # What Python does at its end, but for taking apart every module that the server has imported.
+    # What Python does at its end, but for taking apart every module that has been imported.
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
     try:
@@ -285,6 +307,90 @@ def _become(child: _Child) -> None:
     except OSError:
         sys.exit(exit_code)
     os._exit(exit_code)
+
+
+# ---- bots
+
+
+def fork_bots() -> None:
+    """Fork built-in bots from this process from now on, instead of starting an interpreter for each."""
+    if hasattr(os, "fork"):
+        bots.program.subprocess = _Subprocess()  # type: ignore[assignment]
+
+
+class _Subprocess:
+    """The module `subprocess`, but that it forks bots, unless a test has put something else in its place."""
+
+    _popen = subprocess.Popen
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(subprocess, name)
+        return _bot if found is self._popen else found
+
+
+def _bot(command: Sequence[str], **options: Any) -> subprocess.Popen[bytes] | _ForkedBot:
+    """A bot, started as `bots.program` asks `subprocess` to."""
+    is_ours = tuple(command[:4]) == (sys.executable, "-P", "-c", START_PYTHON) and is_builtin(command[4])
+    folder, env = options["cwd"], options["env"]
+    if is_ours and (folder is None or os.path.isdir(folder)) and _python_path(env) <= {str(ROOT)}:
+        return _ForkedBot(command[3:], folder, env, options["stdout"].fileno())
+    return subprocess.Popen(command, **options)
+
+
+def _python_path(env: Mapping[str, str]) -> set[str]:
+    """What Python would read from an environment, but for what no bot that is forked can miss."""
+    known = ("PYTHONUNBUFFERED", "PYTHONSAFEPATH", "PYTHONPYCACHEPREFIX", "PYTHONDONTWRITEBYTECODE")
+    return {value for name, value in env.items() if name.startswith("PYTHON") and name not in known}
+
+
+class _ForkedBot:
+    """A child of this process; `subprocess.Popen` as far as `bots.program` uses it."""
+
+    def __init__(self, command: Sequence[str], folder: str | None, env: Mapping[str, str], out: int) -> None:
+        self.returncode: int | None = None
+        with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+            self.pid = os.fork()  # threads wait for bots that were forked before, and hold nothing
+        if not self.pid:
+            try:
+                _become_bot(command, folder, env, out)
+            except BaseException:
+                sys.excepthook(*sys.exc_info())
+            finally:
+                os._exit(1)
+
+    def wait(self) -> int:
+        """Wait for the end, in one thread; the exit code, or the signal's number, negative."""
+        _, status = os.waitpid(self.pid, 0)
+        self.returncode = os.waitstatus_to_exitcode(status)
+        return self.returncode
+
+    def kill(self) -> None:
+        """End it at once, if it still runs."""
+        if self.returncode is None:
+            os.kill(self.pid, signal.SIGKILL)
+
+
+def _become_bot(command: Sequence[str], folder: str | None, env: Mapping[str, str], out: int) -> None:
+    """Leave behind everything of the process forked from, and be a bot."""
+    gc.disable()
+    gc.freeze()  # nothing that is collected later may close a descriptor whose number is the bot's by then
+    weakref.finalize._registry.clear()  # type: ignore[attr-defined]
+    atexit._clear()  # nor may its end clean up what is not its own
+    signal.set_wakeup_fd(-1)
+    for number in signal.valid_signals():
+        if callable(signal.getsignal(number)) and number != signal.SIGINT:
+            signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.setsid()
+    warnings.resetwarnings()
+    warnings.simplefilter("ignore")
+    logging.root.handlers.clear()
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for fd, standard in ((nothing, 0), (out, 1), (out, 2)):
+        os.dup2(fd, standard)
+    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+    gc.enable()
+    _run_code(command, folder, env)
 
 
 if __name__ == "__main__":
