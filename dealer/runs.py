@@ -285,6 +285,7 @@ def reopen(folder: Path, hands: int | None = None) -> Run[AnyResult]:
 
 def _extended(config: RunConfig, plan: RunPlan, hands: int, result: AnyResult | None) -> RunConfig:
     """The settings of a run with more hands, also in its folder."""
+    validated({"hands": hands})
     if hands <= plan.settled.hands:
         raise ConfigError(
             SettingProblem("hands", f"{hands} is not more than the {plan.settled.hands} asked for before")

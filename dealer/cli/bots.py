@@ -27,7 +27,7 @@ def bots(
             bot = describe(name)
         except SpecError as error:
             abort(str(error))
-        terminal.print(f"{bot.name}: {bot.summary}{f' ({bot.origin})' if bot.origin else ''}")
+        terminal.sentence(f"{bot.name}: {bot.summary}{f' ({bot.origin})' if bot.origin else ''}")
         if bot.options:
             terminal.table(["option", "default", "type", "what it decides"], _options(bot), left=(0, 1, 2), texts=(3,))
         return

@@ -5,14 +5,16 @@ A command takes the `Terminal` from its context and hands it on; nothing prints 
     def games(context: typer.Context) -> None:
         terminal = context.ensure_object(Terminal)
 
-A command that cannot go on calls `abort`, or lets an error of the package through; `ArenaGroup` prints the sentence,
-with settings under the names of their options, and ends the process with the exit code.
+A command that cannot go on calls `abort`, or lets an error of one of our packages or of the system through;
+`ArenaGroup` prints the sentence, with settings under the names of their options, and ends the process with the exit
+code.
 """
 
 from __future__ import annotations
 
 import logging
 import sys
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -20,14 +22,16 @@ from typing import Any, NoReturn
 import typer
 from pydantic import ValidationError
 from rich.console import Console, RenderableType
+from rich.text import Text
 from typer.core import TyperGroup
 
 from dealer.cli.options import option_of
 from dealer.cli.streams import EXIT_INTERRUPTED, EXIT_USAGE
 from dealer.cli.tables import table_view
 from dealer.contest.config import problem_in_words
-from dealer.errors import ConfigError, DealerError, FolderTakenError
+from dealer.errors import ConfigError, FolderTakenError
 from dealer.record.folder import write_whole
+from engine.errors import PortableError, quoted
 
 __all__ = ["ArenaGroup", "Terminal", "abort", "check_writable", "write_file"]
 
@@ -49,9 +53,12 @@ class Terminal:
         self.out = Console(highlight=False, soft_wrap=True, width=width)
         self.err = Console(stderr=True, highlight=False, soft_wrap=True)
 
-    def table(self, head: Sequence[str], rows: Sequence[Sequence[str]], **layout: Any) -> None:
-        """Print a table that fits the window; see `dealer.cli.tables.table_view`."""
-        self.out.print(table_view(head, rows, self.out.width, **layout), soft_wrap=False)
+    def table(
+        self, head: Sequence[str], rows: Sequence[Sequence[str | Text]], *, widest: int | None = None, **layout: Any
+    ) -> None:
+        """Print a table that fits the window, and `widest` characters; see `dealer.cli.tables.table_view`."""
+        width = self.out.width if widest is None else min(self.out.width, widest)
+        self.out.print(table_view(head, rows, width, **layout), soft_wrap=False, width=width)
 
     def show(self, renderable: RenderableType) -> None:
         """Print a table or another renderable result."""
@@ -61,8 +68,16 @@ class Terminal:
         """Print a line of a result, exactly as it is."""
         self.out.print(text, markup=False, soft_wrap=True, style=style, end=end)
 
+    def sentence(self, text: str) -> None:
+        """Print a result in words; in a window, lines end between words."""
+        self.print(_between_words(text, self.out))
+
     def say(self, text: str) -> None:
-        """Print a sentence about what is going on to standard error."""
+        """Print a sentence about what is going on to standard error; in a window, lines end between words."""
+        self.err.print(_between_words(text, self.err), markup=False)
+
+    def trace(self, text: str) -> None:
+        """Print a line about what is going on to standard error, exactly as it is."""
         self.err.print(text, markup=False)
 
     def show_log(self) -> None:
@@ -76,8 +91,23 @@ class Terminal:
 
     def complain(self, text: str) -> None:
         """Print what is wrong to standard error."""
+        whole = _between_words(f"arena: {text}", self.err)
         self.err.print("[bold red]arena:[/] ", end="")
-        self.say(text)
+        self.trace(whole.removeprefix("arena: "))
+
+
+def _between_words(text: str, console: Console) -> str:
+    """A text with the line ends that a window needs; words that are longer than a line, such as paths, stay whole."""
+    if not console.is_terminal:
+        return text
+    lines = [
+        line
+        # What is indented is quoted.
+        if line.startswith(" ")
+        else textwrap.fill(line, console.width, break_long_words=False, break_on_hyphens=False)
+        for line in text.split("\n")
+    ]
+    return "\n".join(lines)
 
 
 class _LogHandler(logging.Handler):
@@ -88,7 +118,7 @@ class _LogHandler(logging.Handler):
         self._terminal = terminal
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._terminal.say(self.format(record))
+        self._terminal.trace(self.format(record))
 
 
 class _CommandError(Exception):
@@ -147,7 +177,12 @@ class ArenaGroup(TyperGroup):
                 raise
             ctx.ensure_object(Terminal).complain(_value_problem(error.param, error.__cause__))
             ctx.exit(EXIT_USAGE)
-        except (_CommandError, DealerError) as error:
+        except OSError as error:
+            if error.filename is None:
+                raise
+            ctx.ensure_object(Terminal).complain(f"{quoted(error.filename)}: {error.strerror}")
+            ctx.exit(EXIT_USAGE)
+        except (_CommandError, PortableError) as error:
             ctx.ensure_object(Terminal).complain(_in_words(error))
             ctx.exit(error.code if isinstance(error, _CommandError) else EXIT_USAGE)
 

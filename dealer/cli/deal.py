@@ -6,12 +6,12 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from dealer.cli.console import Terminal, abort
+from dealer.cli.console import Terminal
 from dealer.cli.options import RunOptions, takes_options
 from dealer.cli.running import run_new
 from dealer.contest.config import Command
 from dealer.contest.schedule import Seating
-from protocol import GameDefinitionError, find_game
+from protocol import find_game
 
 __all__ = ["deal"]
 
@@ -34,10 +34,7 @@ def deal(
 
     By default 1000 hands are dealt, in one seating, and clients have 300 seconds to connect.
     """
-    try:
-        players = find_game(game)[1].num_players
-    except GameDefinitionError as error:
-        abort(str(error))
+    players = find_game(game)[1].num_players
     given = options.settings
     defaults = _DEFAULTS | ({"hands": None} if "stop" in given else {})
     own = {"games": [game], "bots": seats or ["tcp"] * players}

@@ -138,13 +138,13 @@ def doctor(
 
     Exit code 0 if nothing is wrong, 1 if something is, 2 if the bot cannot be started.
     """
-    from dealer.doctor.display import list_view
+    from dealer.doctor.display import list_table
     from dealer.doctor.report import junit_of, make_report
     from dealer.doctor.situations import SITUATIONS
 
     terminal = context.ensure_object(Terminal)
     if options.lists:
-        _show_view(terminal, list_view(SITUATIONS))
+        terminal.table(*list_table(SITUATIONS), texts=(1,), widest=_WIDTH)
         return
     check_writable(options.junit)
     if bot is None:
@@ -215,14 +215,14 @@ def _examine(
 
 
 def _show(terminal: Terminal, report: DoctorReport, *, quiet: bool) -> None:
-    from dealer.doctor.display import finding_view, situations_view
+    from dealer.doctor.display import finding_view, situations_table
 
     if not quiet:
-        _show_view(terminal, situations_view(report))
+        terminal.table(*situations_table(report), texts=(5,), widest=_WIDTH)
         for finding in report.findings:
             _show_view(terminal, finding_view(finding, min(terminal.out.width, _WIDTH)))
             terminal.print()
-    terminal.print(report.sentence)
+    terminal.sentence(report.sentence)
 
 
 def _show_view(terminal: Terminal, view: RenderableType) -> None:
@@ -233,7 +233,7 @@ def _say_line(terminal: Terminal, is_bots: bool, line: bytes) -> None:
     from dealer.doctor.display import printable
 
     text = printable(line[:_MOST_SHOWN]).removesuffix(r"\r\n")
-    terminal.say(f"{'bot   ' if is_bots else 'dealer'}  {text}{'...' if len(line) > _MOST_SHOWN else ''}")
+    terminal.trace(f"{'bot   ' if is_bots else 'dealer'}  {text}{'...' if len(line) > _MOST_SHOWN else ''}")
 
 
 @contextlib.contextmanager

@@ -68,5 +68,5 @@ def gate(
         }
         terminal.print(json.dumps(facts, ensure_ascii=False))
     else:
-        terminal.print(f"{verdict.value}: {judgement.sentence}")
+        terminal.sentence(f"{verdict.value}: {judgement.sentence}")
     raise typer.Exit(_EXIT_CODES[verdict])

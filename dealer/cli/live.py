@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from types import TracebackType
+from typing import NamedTuple
 
 from rich.live import Live
 from rich.text import Text
@@ -74,7 +76,7 @@ class LiveLine:
         for name in sorted(progress.other_versions - self._versions_said):
             self._terminal.say(f"{name} names another version of the protocol than the dealer's, 2.0.0; it plays on.")
         self._versions_said |= progress.other_versions
-        line = status_line(progress)
+        line = status_line(progress, None if self._live is None else self._terminal.err.width)
         if self._live is not None:
             self._live.update(Text(line, no_wrap=True, overflow="ellipsis"), refresh=True)
         elif time.monotonic() >= self._next_s and line != self._shown:
@@ -83,33 +85,58 @@ class LiveLine:
             self._terminal.say(line)
 
 
-def status_line(progress: Progress) -> str:
-    """How a run stands, in one line."""
+class _Part(NamedTuple):
+    """A part of the line, and how early it is left out where the line is too long; 0 for never."""
+
+    text: str
+    expendable: int = 0
+
+
+def status_line(progress: Progress, width: int | None = None) -> str:
+    """How a run stands, in one line.
+
+    Args:
+        progress: how it stands.
+        width: how many characters there is room for: what matters least is left out; None for any number.
+    """
+    parts = _parts(progress)
+    for least in range(max(part.expendable for part in parts), 0, -1):
+        if width is None or len(_joined(parts)) <= width:
+            break
+        parts = [part for part in parts if part.expendable != least]
+    return _joined(parts)
+
+
+def _joined(parts: Sequence[_Part]) -> str:
+    return " · ".join(part.text for part in parts)
+
+
+def _parts(progress: Progress) -> list[_Part]:
     waiting = _waiting(progress.awaited, progress.start_time_left_s) if progress.awaited else ""
     if waiting and not progress.hands and progress.contests == 1:
-        return waiting
+        return [_Part(waiting)]
     speed = progress.hands_per_second
     # Of a single contest, it is said below where a player that is to connect is awaited.
     waits = [wait for wait in progress.waits if progress.contests > 1 or wait.hand_number is not None]
-    parts = [str(waits[0])] if waits else []
-    parts += [f"{progress.contests_ended}/{progress.contests} contests"] if progress.contests > 1 else []
-    parts += [f"{progress.hands:,}/{progress.hands_planned:,} hands", f"{speed:,.0f} hands/s"]
+    parts = [_Part(str(waits[0]), 1)] if waits else []
+    parts += [_Part(f"{progress.contests_ended}/{progress.contests} contests", 4)] if progress.contests > 1 else []
+    parts += [_Part(f"{progress.hands:,}/{progress.hands_planned:,} hands"), _Part(f"{speed:,.0f} hands/s", 6)]
     if progress.rate is not None:
-        parts.append(str(progress.rate))
+        parts.append(_Part(str(progress.rate), 3))
     elif progress.players and progress.hands:
         # Where rotations are played one after the other, no deal is complete until the last one begins.
-        parts.append(f"{' over '.join(progress.players)}: no deal played in every seating yet")
+        parts.append(_Part(f"{' over '.join(progress.players)}: no deal played in every seating yet", 7))
     left = progress.hands_planned - progress.hands
     if progress.has_stop_rule:
         needed = progress.hands_needed
         left = left if needed is None else min(left, needed)
         about = f"about {rounded_up(left):,} more hands needed" if left else "enough is known"
-        parts.append("hands needed: too early to say" if needed is None else about)
+        parts.append(_Part("hands needed: too early to say" if needed is None else about, 5))
     if speed:
-        parts.append(f"{_duration(left / speed)} left")
+        parts.append(_Part(f"{_duration(left / speed)} left", 2))
     if progress.faults:
-        parts.append(count_of(progress.faults, "fault"))
-    return " · ".join([*parts, waiting] if waiting and progress.contests == 1 else parts)
+        parts.append(_Part(count_of(progress.faults, "fault"), 4))
+    return [*parts, _Part(waiting, 1)] if waiting and progress.contests == 1 else parts
 
 
 def _duration(seconds: float) -> str:

@@ -27,11 +27,11 @@ def show_contest(terminal: Terminal, result: ContestResult, *, quiet: bool) -> N
     if not quiet:
         for player in result.players:
             if player.first_fault:
-                terminal.print(f"{player.name}: first fault: {player.first_fault}.")
-    terminal.print(result.sentence)
+                terminal.sentence(f"{player.name}: first fault: {player.first_fault}.")
+    terminal.sentence(result.sentence)
     if not quiet:
-        terminal.print(_dealer_line(result))
-        terminal.print(f"Seed {result.seed}. Files are in {result.folder}")
+        terminal.sentence(_dealer_line(result))
+        terminal.sentence(f"Seed {result.seed}. Files are in {result.folder}")
     if result.resume is not None:
         terminal.print(f"Go on with: {result.resume}")
 
@@ -91,7 +91,7 @@ def show_tournament(terminal: Terminal, result: TournamentResult, *, quiet: bool
             first, *rows = crosstable_rows(standings)
             terminal.table(first, rows, title="mbb/g of row against column, ± 95 %")
             first, *rows = ranking_rows(standings)
-            terminal.table(first, rows, left=(1, 2))
+            terminal.table(first, rows, left=(1, 3))
             _show_entrants(
                 terminal, standings, [contest for contest in result.contests if contest.game == standings.game]
             )
@@ -99,14 +99,14 @@ def show_tournament(terminal: Terminal, result: TournamentResult, *, quiet: bool
             for player in contest.players:
                 if player.first_fault:
                     names = " - ".join(other.name for other in contest.players)
-                    terminal.print(f"{names}: {player.name}: first fault: {player.first_fault}.")
+                    terminal.sentence(f"{names}: {player.name}: first fault: {player.first_fault}.")
         for contest in result.contests:
             if not contest.outcome.is_complete and result.outcome is not Outcome.INTERRUPTED:
                 names = " - ".join(player.name for player in contest.players)
-                terminal.print(f"{names} ({contest.game}) ended early: {contest.reason}")
-    terminal.print(result.sentence)
+                terminal.sentence(f"{names} ({contest.game}) ended early: {contest.reason}")
+    terminal.sentence(result.sentence)
     if not quiet:
-        terminal.print(f"Files are in {result.folder}")
+        terminal.sentence(f"Files are in {result.folder}")
     if result.resume is not None:
         terminal.print(f"Go on with: {result.resume}")
 

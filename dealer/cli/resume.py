@@ -43,7 +43,7 @@ def resume(
             abort("name the folder of a run; 'arena resume' alone lists those that have not finished")
         unfinished = unfinished_runs()
         for folder, state in unfinished:
-            terminal.print(f"{folder}: {state}")
+            terminal.sentence(f"{folder}: {state}")
         more = "'arena resume RUN' goes on with one of them." if unfinished else "There is no unfinished run in runs."
         terminal.say(more)
         return

@@ -24,7 +24,7 @@ _FEWEST_OF_TEXT = 20
 
 def table_view(
     head: Sequence[str],
-    rows: Sequence[Sequence[str]],
+    rows: Sequence[Sequence[str | Text]],
     width: int,
     *,
     title: str | None = None,
@@ -36,14 +36,14 @@ def table_view(
 
     Args:
         head: the names of the columns.
-        rows: the cells.
+        rows: the cells, with styles where they have some.
         width: how many characters fit in a line.
         title: printed above.
         caption: printed below.
         left: the columns that are not aligned to the right.
         texts: the columns of sentences, which may be wrapped between words.
     """
-    natural = [max(cell_len(row[at]) for row in (head, *rows)) for at in range(len(head))]
+    natural = [max(cell_len(str(row[at])) for row in (head, *rows)) for at in range(len(head))]
     least = [min(size, _FEWEST_OF_TEXT) if at in texts else size for at, size in enumerate(natural)]
     if sum(least) + _GAP * len(head) > width:
         return _blocks(head, rows, title, caption, width)
@@ -52,12 +52,12 @@ def table_view(
         is_left = at in left or at in texts
         table.add_column(Text(name), justify="left" if is_left else "right", no_wrap=at not in texts)
     for row in rows:
-        table.add_row(*map(Text, row))
+        table.add_row(*map(_text, row))
     return table
 
 
 def _blocks(
-    head: Sequence[str], rows: Sequence[Sequence[str]], title: str | None, caption: str | None, width: int
+    head: Sequence[str], rows: Sequence[Sequence[str | Text]], title: str | None, caption: str | None, width: int
 ) -> RenderableType:
     """Each row as a block: its first cell, and a line for each other cell that is not empty."""
     grid = Table.grid()
@@ -66,15 +66,21 @@ def _blocks(
     for first, *cells in rows:
         shown = [(name, cell) for name, cell in zip(head[1:], cells, strict=True) if cell]
         label = max((cell_len(name) for name, _ in shown), default=0)
-        longest = max((cell_len(word) for _, cell in shown for word in cell.split()), default=0)
+        longest = max((cell_len(word) for _, cell in shown for word in str(cell).split()), default=0)
         block = Table.grid(padding=(0, 2, 0, 0))
         for name, cell in shown:
             if label + longest + 4 <= width:
-                block.add_row(Text(name, style="dim"), Text(cell))
+                block.add_row(Text(name, style="dim"), _text(cell))
             else:
-                block.add_row(Text(f"{name}\n  {cell}"))
-        grid.add_row(Text(first, style="bold"))
+                block.add_row(Text.assemble(f"{name}\n  ", _text(cell)))
+        # A number says nothing without the name of its column.
+        heading = f"{head[0]} {first}" if str(first).isdigit() else str(first)
+        grid.add_row(Text(heading, style="bold"))
         grid.add_row(Padding(block, (0, 0, 1, 2)))
     if caption is not None:
         grid.add_row(Text(caption, style="dim"))
     return grid
+
+
+def _text(cell: str | Text) -> Text:
+    return Text(cell) if isinstance(cell, str) else cell

@@ -393,7 +393,7 @@ def read_config(path: Path) -> dict[str, Any]:
         raise ConfigError(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise ConfigError(f"byte {error.start + 1} is not UTF-8 text", source=str(path)) from None
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ConfigError(str(error), source=str(path)) from None
     if isinstance(data.get("game"), str):
         data["game"] = _found_beside(data["game"], path)

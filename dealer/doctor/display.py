@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -14,27 +13,23 @@ from dealer.doctor.examination import SituationState
 from dealer.doctor.report import DoctorReport, FindingReport, SituationReport
 from dealer.doctor.situations import Situation
 
-__all__ = ["MarkedLine", "finding_view", "list_view", "mark_byte", "printable", "situations_view"]
+__all__ = ["MarkedLine", "finding_view", "list_table", "mark_byte", "printable", "situations_table"]
 
 _STYLES: Final = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
 _ESCAPES: Final = {0: r"\0", 9: r"\t", 10: r"\n", 13: r"\r", 92: r"\\"}
 _LABEL_WIDTH: Final = 12
-_LEAST_WIDTH: Final = 30
+_LEAST_WIDTH: Final = 20
 _DOTS: Final = "..."
 _MOST_NAMES: Final = 4
 
 
-def situations_view(report: DoctorReport) -> Table:
-    """The situations, one a row."""
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("situation", no_wrap=True)
-    for column in ("hands", "folds", "calls", "raises"):
-        table.add_column(column, justify="right")
-    table.add_column("result")
+def situations_table(report: DoctorReport) -> tuple[Sequence[str], Sequence[Sequence[str | Text]]]:
+    """Names of columns and rows: the situations, and what came of each."""
+    rows: list[Sequence[str | Text]] = []
     for row in report.situations:
         counts = [str(count) if row.hands else "" for count in (row.hands, row.folds, row.calls, row.raises)]
-        table.add_row(row.name, *counts, _result(row, report.findings))
-    return table
+        rows.append([row.name, *counts, _result(row, report.findings)])
+    return ("situation", "hands", "folds", "calls", "raises", "result"), rows
 
 
 def _result(row: SituationReport, findings: Sequence[FindingReport]) -> Text:
@@ -84,15 +79,10 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + "."
 
 
-def list_view(situations: Sequence[Situation]) -> Table:
-    """All situations, and what happens in each."""
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("situation", no_wrap=True)
-    table.add_column("what happens")
-    table.add_column("own connection", justify="center")
-    for situation in situations:
-        table.add_row(situation.name, situation.what, "yes" if situation.needs_connection else "")
-    return table
+def list_table(situations: Sequence[Situation]) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """Names of columns and rows: all situations, and what happens in each."""
+    rows = [[one.name, one.what, "yes" if one.needs_connection else ""] for one in situations]
+    return ("situation", "what happens", "own connection"), rows
 
 
 class MarkedLine(NamedTuple):

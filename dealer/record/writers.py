@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from dealer.match.events import ActionPlayed, Event, FaultSeen, HandFinished, LogLine, MatchEnded, Watcher
 from dealer.match.faults import QUOTED_BYTES, Fault, FaultKind, Remedy
 from engine import Action, Seat
+from engine.errors import quoted
 from logs import format_score_line, format_transaction
 from logs.comments import format_comment
 from logs.line_file import LineFile
@@ -176,5 +177,5 @@ def parse_fault(line: str) -> Fault:
             str(data["line"]).encode("latin-1"),
             *_parse_remedy(str(data["remedy"])),
         )
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"no fault stands in {line!r}") from error
+    except (KeyError, TypeError, RecursionError) as error:
+        raise ValueError(f"no fault stands in {quoted(line)}") from error

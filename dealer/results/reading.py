@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -26,18 +27,19 @@ def read_result(source: Path) -> ContestResult | TournamentResult:
     Raises:
         ResultError: there is none, or none that this version reads.
     """
-    path = source / RESULT_NAME if source.is_dir() else source
+    is_folder = os.path.isdir(source)
+    path = source / RESULT_NAME if is_folder else source
     try:
         data: Any = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         missing = "there is no such file"
-        if source.is_dir():
+        if is_folder:
             is_run = (source / CONFIG_NAME).exists()
             missing = f"there is no result: {'the run has not ended' if is_run else 'this is not the folder of a run'}"
         raise ResultError(path, missing) from None
     except OSError as error:
         raise ResultError(path, f"it cannot be read: {error.strerror}") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ResultError(path, f"it is not JSON: {error}") from None
     if not isinstance(data, dict) or "schema_version" not in data:
         raise ResultError(path, "it is not a result: it names no schema_version")

@@ -76,6 +76,25 @@ def test_the_line(progress: Progress, line: str) -> None:
     assert status_line(progress) == line
 
 
+@pytest.mark.parametrize(
+    ("width", "line"),
+    [
+        (
+            120,
+            "1,000/6,000 hands · 500 hands/s · A over B +12 ± 5 mbb/g · hands needed: too early to say · 10 s left · "
+            "1 fault",
+        ),
+        (100, "1,000/6,000 hands · A over B +12 ± 5 mbb/g · hands needed: too early to say · 10 s left · 1 fault"),
+        (80, "1,000/6,000 hands · A over B +12 ± 5 mbb/g · 10 s left · 1 fault"),
+        (60, "1,000/6,000 hands · A over B +12 ± 5 mbb/g · 10 s left"),
+        (40, "1,000/6,000 hands · 10 s left"),
+        (20, "1,000/6,000 hands"),
+    ],
+)
+def test_a_narrow_window_leaves_out_what_matters_least(width: int, line: str) -> None:
+    assert status_line(replace(UNDER_WAY, has_stop_rule=True, faults=1), width) == line
+
+
 def test_who_is_waited_for_stands_first() -> None:
     waits = (Wait(12.4, "Never", 0), Wait(3.0, "Late", None))
     assert status_line(replace(START, waits=waits)) == "waiting for Never for 12 s (hand 0) · 0/6,000 hands · 0 hands/s"

@@ -245,13 +245,13 @@ def test_a_bot_that_ends_at_once(arena: Arena, tmp_path: Path) -> None:
 
 def test_a_bot_that_ends_with_exit_code_0_has_not_crashed(arena: Arena, tmp_path: Path) -> None:
     bot = write_program(tmp_path, "bob.py", "")
-    ran = arena("play", "kuhn", f"Bob={bot}", "calling", "-n", "10", "--json")
+    ran = arena("play", "kuhn", f"Bob={bot}", "calling", "-n", "10", "--json", "--workers", "1")
     assert (ran.code, json.loads(ran.out)["players"][0]["faults"]) == (1, {"disconnect": 1})
 
 
 def test_json_of_a_match_that_ended_early(arena: Arena, tmp_path: Path) -> None:
     bot = write_program(tmp_path, "bob.py", "import sys; sys.exit(9)")
-    ran = arena("play", "kuhn", f"Bob={bot}", "calling", "--json")
+    ran = arena("play", "kuhn", f"Bob={bot}", "calling", "--json", "--workers", "1")
     assert ran.code == 1
     result = json.loads(ran.out)
     assert (result["outcome"], result["hands_played"]) == ("failed", 0)

@@ -40,6 +40,12 @@ def test_side_by_side_where_there_is_room_and_in_blocks_elsewhere() -> None:
     assert any(line.split() == ["mbb/g", "+1,234,567.8"] for line in blocks)
 
 
+def test_a_block_that_begins_with_a_number_says_of_what() -> None:
+    out = io.StringIO()
+    Console(file=out, width=20).print(table_view(["place", "bot"], [["1", "a-bot-with-a-long-name"]], 20))
+    assert out.getvalue().splitlines()[0].strip() == "place 1"
+
+
 def test_markup_is_text() -> None:
     out = io.StringIO()
     Console(file=out, width=40).print(table_view(["[b]x"], [["[red]y"]], 40))

@@ -1,0 +1,72 @@
+"""What commands print: sentences in windows, errors of every package and of the system."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from dealer.cli.console import Terminal
+from tests.dealer.cli.conftest import Arena
+
+SENTENCE = "Files of this run are in runs/20260101-120000-a-bot-with-a-very-long-name-vs-another, as ever."
+
+
+def _terminal(width: int, *, is_terminal: bool) -> tuple[Terminal, io.StringIO]:
+    out = io.StringIO()
+    terminal = Terminal()
+    terminal.out = Console(
+        file=out, width=width, highlight=False, force_terminal=is_terminal, color_system=None, soft_wrap=True
+    )
+    terminal.err = Console(
+        file=out, width=width, highlight=False, force_terminal=is_terminal, color_system=None, soft_wrap=True
+    )
+    return terminal, out
+
+
+def test_sentences_end_their_lines_between_words_in_a_window() -> None:
+    terminal, out = _terminal(40, is_terminal=True)
+    terminal.sentence(SENTENCE)
+    terminal.say(SENTENCE)
+    lines = out.getvalue().splitlines()
+    assert lines[0] == "Files of this run are in"
+    assert " ".join(lines) == f"{SENTENCE} {SENTENCE}"
+    assert all(len(line) <= 40 or " " not in line for line in lines)
+
+
+def test_an_error_is_wrapped_with_its_beginning_and_quotations_are_not() -> None:
+    terminal, out = _terminal(40, is_terminal=True)
+    terminal.complain(f"{'word ' * 8}end\n    a line that somebody else wrote and that stays as it is")
+    first, *_, last = out.getvalue().splitlines()
+    assert first.endswith("arena: word word word word word word")
+    assert last == "    a line that somebody else wrote and that stays as it is"
+
+
+def test_elsewhere_a_sentence_is_a_line() -> None:
+    terminal, out = _terminal(40, is_terminal=False)
+    terminal.sentence(SENTENCE)
+    terminal.say(SENTENCE)
+    assert out.getvalue() == f"{SENTENCE}\n" * 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("stats", "x.log", "--game", "nogame"), "nogame: no such game or file"),
+        (("report", "x.log", "--game", "holdem"), "holdem: fits several games"),
+        (("deal", "nogame"), "nogame: no such game or file"),
+        (("crosstable", "x" * 300), "cannot be read: File name too long"),
+        (("gate", "deep.json", "--min-mbb", "0"), "deep.json: it is not JSON"),
+        (("play", "--config", "deep.toml"), "deep.toml: "),
+    ],
+)
+def test_every_error_of_a_command_is_a_sentence(
+    arena_here: Arena, tmp_path: Path, arguments: tuple[str, ...], sentence: str
+) -> None:
+    (tmp_path / "deep.json").write_text("[" * 100_000)
+    (tmp_path / "deep.toml").write_text("a = " + "[" * 3000)
+    ran = arena_here(*arguments)
+    assert ran.code == 2
+    assert sentence in ran.sentence
