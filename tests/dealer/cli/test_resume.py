@@ -330,6 +330,7 @@ def test_more_hands_are_the_run_that_had_them_from_the_start(tmp_path: Path, are
 @pytest.mark.parametrize(
     ("words", "hands", "sentence"),
     [
+        (("-n", "20"), "9999999999", "--hands: must be at most 4,294,967,295, not 9999999999"),
         (("-n", "20"), "20", "--hands: 20 is not more than the 20 asked for before"),
         (("-n", "20", "--workers", "4"), "40", "--hands: a run of more workers than seatings cannot have more hands: "),
         (
