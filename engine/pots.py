@@ -7,11 +7,13 @@ pays into the layer, and those among them who have not folded play for it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from engine.game import Position
+from engine.game import MAX_PLAYERS, Position
 
 __all__ = ["Pot", "pot_layers", "side_pots", "uncalled"]
+
+_POSITIONS: Final = tuple(map(Position, range(MAX_PLAYERS)))
 
 
 class Pot(NamedTuple):
@@ -48,7 +50,7 @@ def pot_layers(spent: Sequence[int]) -> Iterator[tuple[int, list[Position]]]:
 def uncalled(spent: Sequence[int]) -> tuple[Position, int]:
     """The position that put in more than anybody called, and how much more; 0 where nobody did."""
     second, most = sorted(spent)[-2:]
-    return Position(list(spent).index(most)), most - second
+    return Position(spent.index(most)), most - second
 
 
 def side_pots(spent: Sequence[int], folded: int = 0) -> list[Pot]:
@@ -63,8 +65,8 @@ def side_pots(spent: Sequence[int], folded: int = 0) -> list[Pot]:
     position, returned = uncalled(spent)
     called[position] -= returned
     level = max(called)
-    in_pot = tuple([Position(p) for p in range(len(called)) if not folded >> p & 1])
-    if level and {called[p] for p in in_pot} == {level}:
+    in_pot = tuple([position for position in _POSITIONS[: len(called)] if not folded >> position & 1])
+    if level and level == min([called[position] for position in in_pot]):
         return [Pot(sum(called), in_pot)]
     pots: list[Pot] = []
     for size, layer in pot_layers(called):

@@ -89,6 +89,6 @@ def betting_steps(betting: BettingState) -> list[Step]:
                 is_bet = True
             spent[position] = total
             street_total, is_all_in = total - before_round[position], stack == total > old
-            facts = betting, len(found), round_, position, action, move, total - old, street_total
-            found.append(make(Step, (*facts, to_call, raised_by, is_all_in)))
+            here = betting, len(found), round_, position, action, move
+            found.append(make(Step, (*here, total - old, street_total, to_call, raised_by, is_all_in)))
     return found

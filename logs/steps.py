@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from engine import ActionKind, BettingState, Position, rank_hand
+from engine import ActionKind, BettingState, Move, Position, rank_hand
 from engine.pots import Pot, uncalled
 from engine.steps import Step, betting_steps
 from logs.errors import LogsError
 from logs.record import HandRecord
 
-__all__ = ["check_values", "hand_ranks", "showdown_order", "street_actions"]
+__all__ = [
+    "check_values",
+    "first_to_show",
+    "hand_ranks",
+    "order_of_showing",
+    "showdown_order",
+    "street_actions",
+]
 
 _TOLERANCE_CHIPS: Final = 1e-3
 
@@ -23,7 +30,7 @@ def street_actions(betting: BettingState) -> list[Step]:
         LogsError: a short stack's raise lowered the bet, which only limit games of the ACPC allow.
     """
     steps = betting_steps(betting)
-    for step in steps:
+    for step in steps if betting.game.is_limit else ():
         if step.action.kind == ActionKind.RAISE and step.raised_by <= 0:
             before = step.before
             raise LogsError(
@@ -71,7 +78,9 @@ def check_values(record: HandRecord, pots: Sequence[Pot], winners: Sequence[Sequ
     for pot, sharing in zip(pots, winners, strict=True):
         for position in sharing:
             won[position] += pot.amount / len(sharing)
-    if any(abs(one - other) > _TOLERANCE_CHIPS for one, other in zip(won, record.values, strict=True)):
+    if tuple(won) != record.values and any(
+        abs(one - other) > _TOLERANCE_CHIPS for one, other in zip(won, record.values, strict=True)
+    ):
         raise LogsError(f"hand {record.hand_number}: its values are not those of its cards and its betting")
 
 
@@ -80,13 +89,21 @@ def showdown_order(record: HandRecord, actions: Sequence[Step]) -> list[Position
 
     The last to bet or raise in the last round that had actions begins; if nobody did, who acted first there.
     """
-    betting = record.betting
-    players = len(record.seats)
+    last = [action for action in actions if action.round == actions[-1].round]
+    return order_of_showing(record.betting, first_to_show(last) if last else Position(0))
+
+
+def first_to_show(actions: Sequence[Step]) -> Position:
+    """Who shows first, given the actions of the last round that had any: the last to raise, or who acted first."""
+    for action in reversed(actions):
+        if action.move >= Move.BET:
+            return action.position
+    return actions[0].position
+
+
+def order_of_showing(betting: BettingState, first: Position) -> list[Position]:
+    """Who shows, in order from a position on; nobody if all but one folded."""
     if not betting.is_showdown:
         return []
-    first = Position(0)
-    if actions:
-        last = [action for action in actions if action.round == actions[-1].round]
-        first = next((a.position for a in reversed(last) if a.action.kind == ActionKind.RAISE), last[0].position)
-    turned = [Position((first + i) % players) for i in range(players)]
-    return [position for position in turned if not betting.folded >> position & 1]
+    in_pot = betting.in_pot
+    return [p for p in in_pot if p >= first] + [p for p in in_pot if p < first]

@@ -6,9 +6,8 @@ A line is accepted only if all of it agrees with the game: the betting is legal 
 and occurs once, the values are those the rules give. Hands of one game repeat their betting and their values again
 and again, so both are remembered by their texts; the memory is bounded. Once it has been full, a betting text is
 remembered only when it comes for the second time: where texts hardly ever come again (six players, any size of raise),
-keeping them would save nothing and cost a third of the time, in the garbage collector. The first actions of a log are
-walked in the game's tree, which others share, the later ones beside it (`BettingState.after_many`). Read too are lines
-of older servers and of others who wrote this format:
+keeping them would save nothing and cost a third of the time, in the garbage collector. Read too are lines of older
+servers and of others who wrote this format:
 
 - betting with blinds and amounts, ``b50b100r300c300/`` (see `protocol.legacy`);
 - the order of fields before ``STATE:`` came up, ``Ann|Bob:0:crc/...:cards:values``;
@@ -34,11 +33,8 @@ __all__ = ["StateLine", "StateLines"]
 _MOST_TEXTS: Final = 1 << 13
 """Values, names and raises remembered, each."""
 
-_MOST_ACTIONS: Final = 1 << 17
-"""Actions in the betting texts remembered."""
-
-_MOST_WALKED: Final = 1 << 14
-"""Actions that are walked in the game's tree."""
+_MOST_CHARACTERS: Final = 1 << 18
+"""Of all betting texts remembered."""
 
 _MOST_SEEN: Final = 1 << 16
 """Betting texts, as their hashes, of which it is known that they have come once."""
@@ -47,9 +43,8 @@ _MOST_HANDS: Final = 2**32
 _TOLERANCE_CHIPS: Final = 1e-6
 """Logs print six decimals."""
 
-_PLAIN_ACTIONS: Final = {"f": FOLD, "c": CALL}
 _CARD_OF_TEXT: Final = {text: card for card, text in enumerate(CARD_TEXTS)}
-_TOKENS: Final = re.compile(r"[fcr][0-9]*")
+_TOKENS: Final = re.compile(r"r[1-9][0-9]{0,9}|.", re.DOTALL)
 NUMBER: Final = re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,18})?", re.ASCII)
 _NUMBERS: Final = re.compile(rf"{NUMBER.pattern}(\|{NUMBER.pattern})*", re.ASCII)
 _TIME_REMARK: Final = re.compile(r" # [0-9]{9,}(\.[0-9]+)?$", re.ASCII)
@@ -89,6 +84,23 @@ class _Runs(dict[str, tuple[Card, ...]]):
         return cards
 
 
+class _Actions(dict[str, Action]):
+    """Actions by their texts, raises of any size each made when it is first met."""
+
+    def __init__(self, game: Game) -> None:
+        self._plain = {"f": FOLD, "c": CALL} | ({"r": RAISE} if game.is_limit else {})
+        super().__init__(self._plain)
+
+    def __missing__(self, text: str) -> Action:
+        if len(text) < 2:
+            raise KeyError(text)
+        if len(self) >= _MOST_TEXTS:
+            self.clear()
+            self.update(self._plain)
+        action = self[text] = raise_to(int(text[1:]))
+        return action
+
+
 class StateLines:
     """Reads the STATE lines of one game."""
 
@@ -102,9 +114,8 @@ class StateLines:
         self._board_lengths = [
             [2 * count for count in game.num_board_cards[1 : round_ + 1]] for round_ in range(game.num_rounds)
         ]
-        self._actions = _PLAIN_ACTIONS | ({"r": RAISE} if game.is_limit else {})
-        self._actions_held = 0
-        self._actions_walked = 0
+        self._actions = _Actions(game)
+        self._characters_held = 0
         self._seen: set[int] | None = None
         """Hashes of betting texts that have come once; None as long as the memory has never been full."""
         self._ends: dict[str, tuple[BettingState, tuple[float, ...] | None]] = {}
@@ -185,15 +196,15 @@ class StateLines:
                 seen.clear()
             seen.add(key)
             return False
-        self._actions_held += text.count("f") + text.count("c") + text.count("r")
+        self._characters_held += len(text)
         return True
 
     def _walk_whole(self, text: str) -> BettingState:
         """The state a betting text leads to."""
-        if self._actions_held > _MOST_ACTIONS:
+        if self._characters_held > _MOST_CHARACTERS:
             self._ends.clear()
             self._starts.clear()
-            self._actions_held = 0
+            self._characters_held = 0
             self._seen = self._seen or set()
         betting = self._walk(text)
         if betting is None or not betting.finished or text.count("/") != betting.round:
@@ -204,60 +215,33 @@ class StateLines:
     def _walk(self, text: str) -> BettingState | None:
         """The state a betting text leads to, None where it breaks the rules; slashes at its end are not checked.
 
-        Goes back from the last round to one that is remembered: hands share their first rounds.
+        Begins in the last round that is remembered: hands share their first rounds.
         """
-        cut = text.rfind("/") + 1
-        betting: BettingState | None = self._root
-        if cut:
-            before = text[:cut]
-            betting = self._starts.get(before)
-            if betting is None:
-                betting = self._walk(text[: cut - 1])
-                if betting is not None and self._is_kept(before):
-                    self._starts[before] = betting
-        actions = self._actions_of(text[cut:])
-        if betting is None or not actions:
-            return None if actions is None else betting
-        return self._play(betting, actions) if betting.round == text.count("/") else None
-
-    def _play(self, betting: BettingState, actions: list[Action]) -> BettingState | None:
-        """The state after actions of the present round, None where they break the rules."""
-        if self._actions_walked >= _MOST_WALKED:
-            return betting.after_many(actions)
-        self._actions_walked += len(actions)
-        round_ = betting.round
-        for action in actions:
-            after = betting.after_if_legal(action) if betting.round == round_ else None
+        known, starts, is_limit = self._actions, self._starts, self._game.is_limit
+        betting: BettingState | None = None
+        cut = len(text)
+        while betting is None:
+            cut = text.rfind("/", 0, cut) + 1
+            betting = starts.get(text[:cut]) if cut else self._root
+            cut -= 1
+        start = cut + 1
+        for round_, part in enumerate(text[start:].split("/"), text.count("/", 0, start)):
+            if start > cut + 1 and self._is_kept(before := text[:start]):
+                starts[before] = betting
+            start += len(part) + 1
+            if not part:
+                continue
+            if betting.round != round_:
+                return None
+            try:
+                actions = [known[token] for token in (part if is_limit else _TOKENS.findall(part))]
+            except KeyError:
+                return None
+            after = betting.after_many(actions)
             if after is None:
                 return None
             betting = after
         return betting
-
-    def _actions_of(self, text: str) -> list[Action] | None:
-        """The actions of one round; None when they are not written as a dealer writes them."""
-        known = self._actions
-        try:
-            if self._game.is_limit:
-                return [known[letter] for letter in text]
-            tokens = _TOKENS.findall(text)
-            if sum(map(len, tokens)) != len(text):
-                return None
-            return [known[token] for token in tokens]
-        except KeyError:
-            if self._game.is_limit:
-                return None
-        actions = [known.get(token) or self._learn_action(token) for token in tokens]
-        return [action for action in actions if action is not None] if None not in actions else None
-
-    def _learn_action(self, token: str) -> Action | None:
-        """The raise a token means; None when it is not written as a dealer writes it."""
-        if self._game.is_limit or token[0] != "r" or token[1:2] in ("", "0") or len(token) > 11:
-            return None
-        action = raise_to(int(token[1:]))
-        _remember(self._actions, token, action)
-        # Where the memory was full it has just been emptied.
-        self._actions |= _PLAIN_ACTIONS
-        return action
 
     def _walk_legacy(self, text: str) -> BettingState:
         """The state an older betting text leads to: it contains blinds, and amounts after calls."""

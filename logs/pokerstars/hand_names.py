@@ -6,7 +6,6 @@ kickers down to the one that wins, ``- lower kicker`` loses. The first shown nee
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
@@ -47,25 +46,25 @@ def name_hand(cards: Sequence[Card], rank: int) -> HandName:
     kind = category(rank)
     if kind in (Category.STRAIGHT, Category.STRAIGHT_FLUSH):
         return HandName(_straight(cards, kind), (), False)
+    ranks = sorted([card >> 2 for card in cards], reverse=True)
     if kind == Category.FLUSH:
-        suit = Counter(card & 3 for card in cards).most_common(1)[0][0]
-        first, *rest = sorted((card >> 2 for card in cards if card & 3 == suit), reverse=True)[:5]
+        suits = [card & 3 for card in cards]
+        suit = max(suits, key=suits.count)
+        first, *rest = sorted([card >> 2 for card in cards if card & 3 == suit], reverse=True)[:5]
         return HandName(f"a flush, {_SINGULAR[first]} high", tuple(rest), True)
-    counts = Counter(card >> 2 for card in cards)
     # Of two sets the lower one counts as a pair; of three pairs the lowest is no more than a kicker.
-    first, second, *_ = sorted(counts, key=lambda of: (counts[of], of), reverse=True)
+    (_, first), (_, second), *_ = sorted([(ranks.count(of), of) for of in set(ranks)], reverse=True)
     if kind == Category.FOUR_OF_A_KIND:
-        return HandName(f"four of a kind, {_PLURAL[first]}", _kickers(counts, 1, first), False)
+        return HandName(f"four of a kind, {_PLURAL[first]}", _kickers(ranks, 1, first), False)
     if kind == Category.FULL_HOUSE:
-        second = max(of for of in counts if counts[of] > 1 and of != first)
         return HandName(f"a full house, {_PLURAL[first]} full of {_PLURAL[second]}", (), False)
     if kind == Category.THREE_OF_A_KIND:
-        return HandName(f"three of a kind, {_PLURAL[first]}", _kickers(counts, 2, first), False)
+        return HandName(f"three of a kind, {_PLURAL[first]}", _kickers(ranks, 2, first), False)
     if kind == Category.TWO_PAIR:
-        return HandName(f"two pair, {_PLURAL[first]} and {_PLURAL[second]}", _kickers(counts, 1, first, second), False)
+        return HandName(f"two pair, {_PLURAL[first]} and {_PLURAL[second]}", _kickers(ranks, 1, first, second), False)
     if kind == Category.PAIR:
-        return HandName(f"a pair of {_PLURAL[first]}", _kickers(counts, 3, first), False)
-    return HandName(f"high card {_SINGULAR[first]}", _kickers(counts, 4, first), False)
+        return HandName(f"a pair of {_PLURAL[first]}", _kickers(ranks, 3, first), False)
+    return HandName(f"high card {_SINGULAR[first]}", _kickers(ranks, 4, first), False)
 
 
 def name_ending(name: HandName, rank: int, best: HandName, best_rank: int) -> str:
@@ -80,8 +79,9 @@ def name_ending(name: HandName, rank: int, best: HandName, best_rank: int) -> st
     return f" - {'+'.join(_SINGULAR[of] for of in name.kickers[:needed])} kicker"
 
 
-def _kickers(counts: Counter[int], wanted: int, *named: int) -> tuple[int, ...]:
-    return tuple(sorted((of for of in counts if of not in named), reverse=True)[:wanted])
+def _kickers(ranks: Sequence[int], wanted: int, *named: int) -> tuple[int, ...]:
+    """The highest of the other ranks, which are in falling order."""
+    return tuple([of for of in dict.fromkeys(ranks) if of not in named][:wanted])
 
 
 def _straight(cards: Sequence[Card], kind: Category) -> str:

@@ -1,19 +1,22 @@
-"""The lines of a hand that follow from its betting or from who sits where, with gaps for the rest.
+"""The lines of a hand that follow from its betting and from who sits where, with gaps for the rest.
 
-In every hand with the same betting these lines differ only in the names and the cards. Bettings recur: 100,000 hands of
+In every hand with the same betting and seats these lines differ only in the cards. Bettings recur: 100,000 hands of
 heads-up limit between players who do anything have 6,500 different ones. So they are made once, as a `Plan`, and with
-the winners of each pot as an `Outcome`. Both are texts with gaps: ``%s`` for cards and hand names, and one character
-for each name, that of `NAME_GAPS`. Neither names nor amounts hold any of these. A `Table` has the lines that are the
-same as long as every player keeps its position.
+the winners of each pot as an `Ending`: a text with gaps (``%s``) for cards and hand names, which neither names nor
+amounts hold. In limit games streets recur even more: unless somebody is all-in, every line of a street follows from its
+actions. A `Table` has the lines that are the same as long as every player keeps its position.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
-from typing import Final
+from itertools import groupby
+from operator import eq, itemgetter
+from typing import Final, NamedTuple
 
 from engine import BettingState, Game, Position, Seat
 from engine.actions import Move
+from engine.betting import RoundActions
 from engine.holdem import Blinds
 from engine.pots import Pot, side_pots, uncalled
 from engine.steps import Step
@@ -23,9 +26,9 @@ from logs.money import shares, split
 from logs.pokerstars.stakes import Money
 from logs.rake import RakeFunction
 from logs.record import HandRecord
-from logs.steps import showdown_order, street_actions
+from logs.steps import first_to_show, order_of_showing, street_actions
 
-__all__ = ["NAME_GAPS", "Outcome", "Plan", "Planner", "Table"]
+__all__ = ["Ending", "Plan", "Planner", "Table"]
 
 _STREETS: Final = (
     "",
@@ -35,18 +38,18 @@ _STREETS: Final = (
 )
 _BOARDS: Final = ("", "Board [%s]\n", "Board [%s %s]\n", "Board [%s %s %s]\n")
 _FOLDED: Final = ("folded before Flop", "folded on the Flop", "folded on the Turn", "folded on the River")
-_VERBS: Final = tuple(f"{move.name.lower()}s" for move in Move)
+_FOLD, _CHECK, _RAISE = Move.FOLD, Move.CHECK, Move.RAISE
+_ROUND: Final = itemgetter(Step._fields.index("round"))
+_MOST_STREETS: Final = 4096
+"""Streets of limit games remembered."""
 _TABLE_SIZES: Final = (2, 3, 6, 9, 10)
-_FIRST_GAP: Final = 0x10
-
-NAME_GAPS: Final = tuple(chr(_FIRST_GAP + position) for position in range(10))
-"""Placeholders for the name of each position: control characters that are not line ends."""
 
 
 class Plan:
-    """What follows from the betting of a hand.
+    """What follows from the betting of a hand and from who sits where.
 
     Attributes:
+        betting: the betting.
         text: the actions, street by street, and what nobody called. Gaps: the cards of the streets' lines.
         street: the last street dealt, 0-based.
         pots: the main pot first.
@@ -54,79 +57,119 @@ class Plan:
         showing: positions at the showdown, in order; nobody if all but one folded.
         folded_texts: what the summary says of each position that folded; empty for the others.
         alone: who wins each pot without a showdown, where one player is left for all of them.
-        outcomes: by the winners of each pot, as far as they were met.
+        endings: by the winners of each pot, as far as they were met.
     """
 
-    __slots__ = ("alone", "folded_texts", "outcomes", "pots", "rake_cents", "showing", "street", "text")
+    __slots__ = ("alone", "betting", "endings", "folded_texts", "pots", "rake_cents", "showing", "street", "text")
 
     def __init__(
         self,
+        betting: BettingState,
         text: str,
-        street: int,
         pots: Sequence[Pot],
         rake_cents: int,
         showing: Sequence[Position],
         folded_texts: Sequence[str],
     ) -> None:
+        self.betting = betting
         self.text = text
-        self.street = street
+        self.street = betting.round
         self.pots = tuple(pots)
         self.rake_cents = rake_cents
         self.showing = tuple(showing)
         self.folded_texts = tuple(folded_texts)
-        self.alone = tuple([pot.players for pot in self.pots])
-        self.outcomes: dict[tuple[tuple[Position, ...], ...], Outcome] = {}
+        self.alone = tuple([pot.players for pot in pots])
+        self.endings: dict[tuple[tuple[Position, ...], ...], Ending] = {}
 
 
-class Outcome:
-    """The end of a hand whose winners are known.
+class Ending:
+    """A hand whose winners are known.
 
     Attributes:
-        text: the lines from the showdown to the board of the summary. Gaps: cards and hand name of everybody who
-            shows, in the order of the showdown; the board.
-        seat_texts: what the summary says of each position. Gaps: cards and hand name of players who show.
+        template: the hand. Gaps: its number and time, the hero's line, the cards of the streets' lines; cards and hand
+            name of everybody who shows, in the order of the showdown; the board; cards and hand name of everybody who
+            shows, in the order of the seats.
         values: net chips of each position that were found right for it; None before any were looked at.
     """
 
-    __slots__ = ("seat_texts", "text", "values")
+    __slots__ = ("template", "values")
 
-    def __init__(self, text: str, seat_texts: Sequence[str]) -> None:
-        self.text = text
-        self.seat_texts = tuple(seat_texts)
+    def __init__(self, template: str) -> None:
+        self.template = template
         self.values: tuple[float, ...] | None = None
 
 
+class _Street(NamedTuple):
+    """One street.
+
+    Attributes:
+        text: its lines.
+        folded: who folded, and what the summary says of it.
+        shows_first: who would show first if it was the last street with actions.
+    """
+
+    text: str
+    folded: tuple[tuple[Position, str], ...]
+    shows_first: Position
+
+
 class Planner:
-    """Makes plans and outcomes for one game."""
+    """Makes plans and endings for one game."""
 
     def __init__(self, money: Money, rake: RakeFunction | None, line_end: str) -> None:
         self._money, self._rake, self._line_end = money, rake, line_end
+        self._headings = [heading.replace("\n", line_end) for heading in _STREETS]
+        self._boards = [board.replace("\n", line_end) for board in _BOARDS]
+        self._streets: dict[tuple[int, RoundActions, tuple[str, ...]], _Street] = {}
+        """Of limit games, by round, actions and names."""
 
-    def plan(self, record: HandRecord) -> Plan:
+    def plan(self, record: HandRecord, table: Table) -> Plan:
         """The plan of a hand's betting.
 
         Raises:
             LogsError: the format cannot express the betting, or the rake is not between 0 and the pot.
         """
         betting = record.betting
-        actions = _without_idle_checks(betting, street_actions(betting))
+        is_all_in = any(map(eq, betting.spent, betting.game.stacks))
+        if betting.game.is_limit and not is_all_in:
+            streets = self._limit_streets(betting, table)
+        else:
+            steps: Sequence[Step] = street_actions(betting)
+            if is_all_in:
+                steps = _without_idle_checks(betting, steps)
+            streets = [self._street(round_, list(group), table) for round_, group in groupby(steps, _ROUND)]
         pots = side_pots(betting.spent, betting.folded)
         rake_cents = 0 if self._rake is None else self._rake_cents(record, sum(pot.amount for pot in pots))
         folded_texts = [""] * len(betting.spent)
-        text = "".join(self._action_lines(betting, actions, folded_texts)).replace("\n", self._line_end)
-        return Plan(text, betting.round, pots, rake_cents, showdown_order(record, actions), folded_texts)
+        parts = []
+        for text, folded, _ in streets:
+            parts.append(text)
+            for position, folded_text in folded:
+                folded_texts[position] = folded_text
+        returned_to, returned = uncalled(betting.spent)
+        if returned:
+            amount = self._money.chips(returned)
+            parts.append(f"Uncalled bet ({amount}) returned to {table.names[returned_to]}{self._line_end}")
+        parts += self._headings[max(1, len(streets)) : betting.round + 1]
+        showing = order_of_showing(betting, streets[-1].shows_first if streets else Position(0))
+        return Plan(betting, "".join(parts), pots, rake_cents, showing, folded_texts)
 
-    def outcome(
-        self, plan: Plan, winners: tuple[tuple[Position, ...], ...], unknown: Container[Position] = ()
-    ) -> Outcome:
-        """The end of a hand.
+    def ending(
+        self,
+        plan: Plan,
+        table: Table,
+        winners: tuple[tuple[Position, ...], ...],
+        unknown: Container[Position] = (),
+    ) -> Ending:
+        """The whole hand.
 
         Args:
             plan: what its betting says.
+            table: who sits where.
             winners: of each pot.
             unknown: positions at the showdown whose cards are not known.
         """
-        scale, money = self._money.scale, self._money
+        scale, money, end, names = self._money.scale, self._money, self._line_end, table.names
         texts = list(plan.folded_texts)
         won_cents = [0] * len(texts)
         amounts = [pot.amount for pot in plan.pots]
@@ -136,27 +179,32 @@ class Planner:
             left = [cents - rake for cents, rake in zip(left, rakes, strict=True)]
         collecting = []
         for pot in reversed(range(len(left))):
+            name = _pot_name(pot, left)
             for position, cents in zip(winners[pot], shares(left[pot], len(winners[pot])), strict=True):
                 won_cents[position] += cents
-                collecting.append(f"{NAME_GAPS[position]} collected {money.text(cents)} from {_pot_name(pot, left)}\n")
+                collecting.append(f"{names[position]} collected {money.text(cents)} from {name}{end}")
         won = {position: f"({money.text(won_cents[position])})" for sharing in winners for position in sharing}
-        lines = ["*** SHOW DOWN ***\n"] if plan.showing else []
+        lines = [table.head, "%s", plan.text]
+        if plan.showing:
+            lines.append(f"*** SHOW DOWN ***{end}")
         for position in plan.showing:
             if position not in unknown:
-                lines.append(f"{NAME_GAPS[position]}: shows [%s] (%s)\n")
+                lines.append(f"{names[position]}: shows [%s] (%s){end}")
                 result = f"won {won[position]}" if position in won else "lost"
                 texts[position] = f"showed [%s] and {result} with %s"
             elif position not in won:
-                lines.append(f"{NAME_GAPS[position]}: mucks hand \n")
+                lines.append(f"{names[position]}: mucks hand {end}")
                 texts[position] = "mucked"
         lines += collecting
         for position, amount in won.items():
             if not texts[position]:
                 texts[position] = f"collected {amount}"
                 if not plan.showing:
-                    lines.append(f"{NAME_GAPS[position]}: doesn't show hand \n")
+                    lines.append(f"{names[position]}: doesn't show hand {end}")
         lines += self._summary(plan, left)
-        return Outcome("".join(lines).replace("\n", self._line_end), [text + self._line_end for text in texts])
+        lines += [f"{table.seat_texts[position]}{texts[position]}{end}" for position in table.by_seat]
+        lines += (end, end)
+        return Ending("".join(lines))
 
     def _rake_cents(self, record: HandRecord, pot_chips: int) -> int:
         assert self._rake is not None
@@ -168,30 +216,36 @@ class Planner:
             )
         return rake
 
-    def _action_lines(self, betting: BettingState, actions: Sequence[Step], folded_texts: list[str]) -> list[str]:
-        """The actions street by street, and behind the last of them the bet that nobody called.
+    def _limit_streets(self, betting: BettingState, table: Table) -> list[_Street]:
+        """The streets of a limit game in which nobody is all-in: what was bet before changes none of their lines."""
+        found, steps = [], None
+        for round_, actions in enumerate(betting.rounds):
+            key = round_, actions, table.names
+            street = self._streets.get(key)
+            if street is None:
+                steps = steps or street_actions(betting)
+                if len(self._streets) >= _MOST_STREETS:
+                    self._streets.clear()
+                here = [step for step in steps if step.round == round_]
+                street = self._streets[key] = self._street(round_, here, table)
+            found.append(street)
+        return found
 
-        What the summary says of players who fold goes into `folded_texts`.
-        """
-        lines: list[str] = []
-        chips, street = self._money.chips, 0
-        for _, _, round_, position, _, move, added, street_total, _, raised_by, is_all_in in actions:
-            while street < round_:
-                street += 1
-                lines.append(_STREETS[street])
-            verb = _VERBS[move]
+    def _street(self, round_: int, steps: Sequence[Step], table: Table) -> _Street:
+        """The lines of a street."""
+        lines = [self._headings[round_]]
+        folded = []
+        chips, words, end = self._money.chips, table.words, self._line_end
+        for _, _, _, position, _, move, added, street_total, _, raised_by, is_all_in in steps:
             if added:
-                amount = f"{chips(raised_by)} to {chips(street_total)}" if move is Move.RAISE else chips(added)
-                lines.append(f"{NAME_GAPS[position]}: {verb} {amount}{' and is all-in' if is_all_in else ''}\n")
+                amount = f"{chips(raised_by)} to {chips(street_total)}" if move is _RAISE else chips(added)
+                lines.append(f"{words[position][move]}{amount}{' and is all-in' if is_all_in else ''}{end}")
             else:
-                lines.append(f"{NAME_GAPS[position]}: {verb} \n")
-                if move is Move.FOLD:
-                    folded_texts[position] = _FOLDED[round_] + ("" if betting.spent[position] else " (didn't bet)")
-        returned_to, returned = uncalled(betting.spent)
-        if returned:
-            lines.append(f"Uncalled bet ({chips(returned)}) returned to {NAME_GAPS[returned_to]}\n")
-        lines += _STREETS[street + 1 : betting.round + 1]
-        return lines
+                lines.append(words[position][move] + end)
+                if move is _FOLD:
+                    has_bet = round_ or street_total
+                    folded.append((position, _FOLDED[round_] if has_bet else f"{_FOLDED[0]} (didn't bet)"))
+        return _Street("".join(lines), tuple(folded), first_to_show(steps))
 
     def _summary(self, plan: Plan, left_cents: Sequence[int]) -> Iterator[str]:
         """The summary without its seats.
@@ -200,7 +254,7 @@ class Planner:
             plan: what the betting says.
             left_cents: of each pot after rake.
         """
-        money = self._money
+        money, end = self._money, self._line_end
         parts = ""
         if len(left_cents) > 1:
             names = [_pot_name(pot, left_cents) for pot in range(len(left_cents))]
@@ -208,10 +262,9 @@ class Planner:
                 f"{name[0].upper()}{name[1:]} {money.text(cents)}. "
                 for name, cents in zip(names, left_cents, strict=True)
             )
-        yield "*** SUMMARY ***\n"
         total = money.text(sum(left_cents) + plan.rake_cents)
-        yield f"Total pot {total} {parts}| Rake {money.text(plan.rake_cents)} \n"
-        yield _BOARDS[plan.street]
+        yield f"*** SUMMARY ***{end}Total pot {total} {parts}| Rake {money.text(plan.rake_cents)} {end}"
+        yield self._boards[plan.street]
 
 
 def _pot_name(pot: int, all_pots: Sequence[int]) -> str:
@@ -228,16 +281,15 @@ def _without_idle_checks(betting: BettingState, actions: Sequence[Step]) -> Sequ
     The last player with chips left is not asked at a table when everybody else in the hand is all-in for no more than
     its bet, as happens after a big blind that puts a player all-in. The ACPC asks it.
     """
-    stacks = betting.game.stacks
-    if not any(spent == stack for spent, stack in zip(betting.spent, stacks, strict=True)):
-        return actions
-    able = {Position(p) for p, blind in enumerate(betting.game.blinds) if blind < stacks[p]}
+    blinds = betting.game.blinds
+    able = sum(1 << position for position, stack in enumerate(betting.game.stacks) if blinds[position] < stack)
     kept = []
     for action in actions:
-        if able != {action.position} or action.move is not Move.CHECK:
+        bit = 1 << action.position
+        if able != bit or action.move is not _CHECK:
             kept.append(action)
-        if action.move is Move.FOLD or action.is_all_in:
-            able.discard(action.position)
+        if action.move is _FOLD or action.is_all_in:
+            able &= ~bit
     return kept
 
 
@@ -246,6 +298,7 @@ class Table:
 
     Attributes:
         names: of the players, as the format has them, by position.
+        words: by position and move, how the line of an action begins.
         by_seat: the positions in the order of the seats.
         seat_texts: how a position's line in the summary begins.
         head: the lines before the cards are dealt. Gaps: number and time of the hand.
@@ -276,6 +329,7 @@ class Table:
             line_end: of every line.
         """
         self.names = tuple([names[seat] for seat in seats])
+        self.words = [[f"{name}: {move.name.lower()}s " for move in Move] for name in self.names]
         self.by_seat = tuple(sorted(map(Position, range(len(seats))), key=lambda position: seats[position]))
         self.seat_texts = tuple(
             f"Seat {seat + 1}: {name}{_tags(Position(position), blinds)} "

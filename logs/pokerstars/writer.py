@@ -30,9 +30,10 @@ The writer keeps what it made of the bettings it met last (`logs.pokerstars.plan
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final, NamedTuple
+from functools import lru_cache
+from typing import Final, TypeAlias
 
-from engine import CARD_TEXTS, BettingState, Game, Position, Seat, rank_hand
+from engine import CARD_TEXTS, Card, Game, Position, Seat, rank_hand
 from engine.holdem import Blinds
 from logs.errors import LogsError, UnsupportedGameError
 from logs.formats import ExportOptions, MatchWriter
@@ -41,21 +42,22 @@ from logs.holdem import usual_blinds
 from logs.pokerstars.clock import HandClock, eastern_date
 from logs.pokerstars.hand_names import HandName, name_ending, name_hand
 from logs.pokerstars.names import screen_names, table_name
-from logs.pokerstars.plans import NAME_GAPS, Outcome, Plan, Planner, Table
+from logs.pokerstars.plans import Ending, Plan, Planner, Table
 from logs.pokerstars.stakes import FORMAT_NAME, Money
 from logs.record import HandRecord
 from logs.steps import check_values, hand_ranks
 
 __all__ = ["PokerStarsWriter", "check_game", "format_pokerstars", "format_pokerstars_file", "start_match"]
 
-_MOST_PLANS: Final = 8192
-"""Bettings a writer remembers, some 25 MB of them: all that heads-up limit has."""
-_MOST_TEMPLATES: Final = 8192
-"""Hands remembered with everything but their cards and times, some 15 MB of them."""
+_MOST_PLANS: Final = 1 << 14
+"""Bettings a writer remembers with their seats: all that heads-up limit has in both seatings."""
 _MOST_TABLES: Final = 64
 """Seatings remembered; a match has as many as players, or one."""
 
 _DEFAULT_OPTIONS: Final = ExportOptions()
+
+_ShownHand: TypeAlias = tuple[int, str, str, str]
+"""A hand at the showdown: its rank, its hole cards, what it is called in the summary and at the showdown."""
 
 
 def check_game(game: Game) -> Blinds:
@@ -111,7 +113,6 @@ class PokerStarsWriter:
                 raise LogsError(f"no player of the match is called {options.hero!r}")
             self._hero_seat = Seat(names.index(options.hero))
         self._line_end = "\r\n" if options.crlf else "\n"
-        self._between_hands = 2 * self._line_end
         self._money = Money(options)
         self._table_name = table_name(match_name if options.table is None else options.table)
         game_words = "Hold'em Limit" if game.is_limit else "Hold'em No Limit"
@@ -119,9 +120,9 @@ class PokerStarsWriter:
         self._numbers = HandNumbers(options.match_id)
         self._clock = HandClock()
         self._planner = Planner(self._money, options.rake, self._line_end)
-        self._plans: dict[BettingState, Plan] = {}
+        self._plans: dict[tuple[int, tuple[Seat, ...]], Plan] = {}
+        """By the identity of the betting, which the plan holds: hands share theirs, and none is walked to be found."""
         self._tables: dict[tuple[Seat, ...], Table] = {}
-        self._templates: dict[tuple[Outcome, tuple[Seat, ...]], str] = {}
         self._hand_names: dict[int, HandName] = {}
 
     def file_name(self, record: HandRecord) -> str:
@@ -150,13 +151,13 @@ class PokerStarsWriter:
         is_same_game = record.game is self._game or record.game == self._game
         if not is_same_game or record.names_by_seat != self._names or record.match_name != self._match_name:
             raise LogsError(f"hand {record.hand_number} is of another match, {record.match_name!r}, or another game")
-        plan = self._plans.get(record.betting) or self._new_plan(record)
+        table = self._tables.get(record.seats) or self._new_table(record.seats)
+        plan = self._plans.get((id(record.betting), record.seats)) or self._new_plan(record, table)
         board = record.deal.board
         if plan.street and len(board) < plan.street + 2:
             raise LogsError(f"hand {record.hand_number}: cards of its board are missing")
         shown = self._shown_hands(record, plan) if plan.showing else {}
-        outcome = self._outcome(record, plan, shown)
-        table = self._tables.get(record.seats) or self._new_table(record.seats)
+        ending = self._ending(record, plan, table, shown)
         # Each street's line repeats the cards before it: see the templates in `logs.pokerstars.plans`.
         gaps: list[object] = [self._numbers.number(record), self._time(record), self._hero_line(record)]
         on_board: list[str] = []
@@ -166,34 +167,19 @@ class PokerStarsWriter:
             for card in board[3 : plan.street + 2]:
                 on_board.append(CARD_TEXTS[card])
                 gaps += on_board
-        for position in shown:
-            gaps += shown[position].gaps
+        for _, cards, _, called in shown.values():
+            gaps += cards, called
         gaps += on_board
         if shown:
             for position in table.by_seat:
                 if position in shown:
-                    hand = shown[position]
-                    gaps += (hand.cards, hand.name)
-        template = self._templates.get((outcome, record.seats)) or self._new_template(plan, outcome, record.seats)
-        return template % tuple(gaps)
+                    gaps += shown[position][1:3]
+        return ending.template % tuple(gaps)
 
-    def _new_template(self, plan: Plan, outcome: Outcome, seats: tuple[Seat, ...]) -> str:
-        """A hand with gaps for number, time, the hero's line and everything that depends on the cards."""
-        if len(self._templates) >= _MOST_TEMPLATES:
-            self._templates.clear()
-        table = self._tables[seats]
-        text = plan.text + outcome.text
-        for gap, name in zip(NAME_GAPS, table.names, strict=False):
-            text = text.replace(gap, name)
-        ends = [table.seat_texts[position] + outcome.seat_texts[position] for position in table.by_seat]
-        template = "".join([table.head, "%s", text, *ends, self._between_hands])
-        self._templates[outcome, seats] = template
-        return template
-
-    def _new_plan(self, record: HandRecord) -> Plan:
+    def _new_plan(self, record: HandRecord, table: Table) -> Plan:
         if len(self._plans) >= _MOST_PLANS:
             self._plans.clear()
-        plan = self._plans[record.betting] = self._planner.plan(record)
+        plan = self._plans[id(record.betting), record.seats] = self._planner.plan(record, table)
         return plan
 
     def _new_table(self, seats: tuple[Seat, ...]) -> Table:
@@ -225,7 +211,7 @@ class PokerStarsWriter:
         hole = record.deal.hole_cards[record.seats.index(hero)]
         if not hole:
             return ""
-        return f"Dealt to {self._screen_names[hero]} [{CARD_TEXTS[hole[0]]} {CARD_TEXTS[hole[1]]}]{self._line_end}"
+        return f"Dealt to {self._screen_names[hero]} [{_hole_text(hole)}]{self._line_end}"
 
     def _shown_hands(self, record: HandRecord, plan: Plan) -> dict[Position, _ShownHand]:
         """The hands of the showdown whose cards are known, in order."""
@@ -241,44 +227,36 @@ class PokerStarsWriter:
             name = self._hand_names.get(rank)
             if name is None:
                 name = self._hand_names[rank] = name_hand(hole + board, rank)
-            ending = "" if best is None else name_ending(name, rank, best, best_rank)
-            cards = f"{CARD_TEXTS[hole[0]]} {CARD_TEXTS[hole[1]]}"
-            shown[position] = _ShownHand(rank, cards, name.text, (cards, name.text + ending))
+            text = called = name.text
+            if best is not None and text == best.text:
+                called += name_ending(name, rank, best, best_rank)
+            shown[position] = rank, _hole_text(hole), text, called
             if rank > best_rank:
                 best, best_rank = name, rank
         return shown
 
-    def _outcome(self, record: HandRecord, plan: Plan, shown: dict[Position, _ShownHand]) -> Outcome:
-        """The end of a hand."""
+    def _ending(self, record: HandRecord, plan: Plan, table: Table, shown: dict[Position, _ShownHand]) -> Ending:
+        """The template of a hand."""
         if len(shown) == len(plan.showing):
-            winners = _winners(plan, {position: hand.rank for position, hand in shown.items()}) if shown else plan.alone
-            outcome = plan.outcomes.get(winners)
-            if outcome is None:
-                outcome = plan.outcomes[winners] = self._planner.outcome(plan, winners)
+            winners = (
+                _winners(plan, {position: rank for position, (rank, *_) in shown.items()}) if shown else plan.alone
+            )
+            ending = plan.endings.get(winners)
+            if ending is None:
+                ending = plan.endings[winners] = self._planner.ending(plan, table, winners)
         else:
             by_values = {Position(p): rank for p, rank in enumerate(hand_ranks(record)) if rank is not None}
             winners = _winners(plan, by_values)
-            outcome = self._planner.outcome(plan, winners, set(plan.showing) - set(shown))
-        if record.values != outcome.values:
+            ending = self._planner.ending(plan, table, winners, set(plan.showing) - set(shown))
+        if record.values != ending.values:
             check_values(record, plan.pots, winners)
-            outcome.values = record.values
-        return outcome
+            ending.values = record.values
+        return ending
 
 
-class _ShownHand(NamedTuple):
-    """A hand at the showdown.
-
-    Attributes:
-        rank: of the hand.
-        cards: the hole cards.
-        name: what it is called in the summary.
-        gaps: cards, and what it is called at the showdown.
-    """
-
-    rank: int
-    cards: str
-    name: str
-    gaps: tuple[str, str]
+@lru_cache(maxsize=52 * 51)
+def _hole_text(hole: tuple[Card, ...]) -> str:
+    return f"{CARD_TEXTS[hole[0]]} {CARD_TEXTS[hole[1]]}"
 
 
 def _winners(plan: Plan, ranks: dict[Position, int]) -> tuple[tuple[Position, ...], ...]:

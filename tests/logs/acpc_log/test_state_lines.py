@@ -50,7 +50,7 @@ def test_line_ends_are_no_part_of_the_last_name(end: str) -> None:
 
 def test_more_texts_than_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(state_lines, "_MOST_TEXTS", 3)
-    monkeypatch.setattr(state_lines, "_MOST_ACTIONS", 5)
+    monkeypatch.setattr(state_lines, "_MOST_CHARACTERS", 5)
     written = random_hands("nolimit3", 200)
     reader = StateLines(written[0].game)
     for record in written:
@@ -69,8 +69,7 @@ def test_raises_of_more_sizes_than_are_remembered_are_read_the_quick_way(monkeyp
 
 
 def test_betting_that_hardly_comes_again_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(state_lines, "_MOST_WALKED", 100)
-    monkeypatch.setattr(state_lines, "_MOST_ACTIONS", 300)
+    monkeypatch.setattr(state_lines, "_MOST_CHARACTERS", 300)
     monkeypatch.setattr(state_lines, "_MOST_SEEN", 50)
     written = random_hands("nolimit6", 300)
     game = replace(written[0].game, max_raises=(200,) * 4)
@@ -80,8 +79,7 @@ def test_betting_that_hardly_comes_again_is_not_kept(monkeypatch: pytest.MonkeyP
         assert (line.betting.rounds, line.values) == (record.betting.rounds, record.values)
         assert len(reader._ends) + len(reader._starts) <= 400
         assert len(reader._seen or ()) <= 50
-    # The tree holds what was walked in it, and that was not much more than the bound.
-    assert betting_start(game)._tree.remembered <= 140
+    assert not betting_start(game)._tree.remembered
 
 
 @pytest.mark.parametrize("name", ["limit", "nolimit6"])
@@ -89,8 +87,7 @@ def test_two_reads_of_a_line_are_equal_whatever_is_remembered(name: str, monkeyp
     written = random_hands(name, 60)
     lines = [format_state_line(record) for record in written]
     walked = [StateLines(written[0].game).read(line) for line in lines]
-    monkeypatch.setattr(state_lines, "_MOST_WALKED", 0)
-    monkeypatch.setattr(state_lines, "_MOST_ACTIONS", 0)
+    monkeypatch.setattr(state_lines, "_MOST_CHARACTERS", 0)
     beside = [StateLines(written[0].game).read(line) for line in lines]
     assert walked == beside
     assert [hash(line) for line in walked] == [hash(line) for line in beside]
@@ -99,15 +96,14 @@ def test_two_reads_of_a_line_are_equal_whatever_is_remembered(name: str, monkeyp
 
 
 def test_betting_that_comes_again_is_kept_when_the_memory_has_been_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(state_lines, "_MOST_WALKED", 0)
-    monkeypatch.setattr(state_lines, "_MOST_ACTIONS", 40)
+    monkeypatch.setattr(state_lines, "_MOST_CHARACTERS", 40)
     reader = lines_of("limit")
     for record in random_hands("limit", 60):
         reader.read(format_state_line(record))
     reader._ends.clear()
     reader._starts.clear()
     reader._seen = set()
-    reader._actions_held = 0
+    reader._characters_held = 0
     first, second, third = (reader.read(LIMIT).betting for _ in range(3))
     assert first is not second
     assert second is third

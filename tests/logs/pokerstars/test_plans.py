@@ -2,46 +2,68 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
+from engine import BettingState, Seat
 from logs.errors import LogsError
 from logs.formats import ExportOptions
-from logs.pokerstars.plans import NAME_GAPS, Plan, Planner
-from logs.pokerstars.stakes import Money
+from logs.holdem import usual_blinds
+from logs.pokerstars import plans
+from logs.pokerstars.plans import Plan, Planner, Table
+from logs.pokerstars.stakes import FORMAT_NAME, Money
+from logs.pokerstars.writer import format_pokerstars_file
 from logs.rake import Rake
+from logs.record import HandRecord
+from logs.steps import street_actions
+from tests.logs.hands import random_hands
 from tests.logs.pokerstars.made_hands import made_hand
 
-PLANNER = Planner(Money(ExportOptions()), None, "\n")
+PLANNER_MONEY = Money(ExportOptions())
+PLANNER = Planner(PLANNER_MONEY, None, "\n")
 
 
-def named(text: str) -> str:
-    """The text with A, B, C, ... for the positions."""
-    for position, gap in enumerate(NAME_GAPS):
-        text = text.replace(gap, "ABCDEFGHIJ"[position])
-    return text
+def table_of(record: HandRecord) -> Table:
+    """Where A, B, C, ... sit."""
+    players = len(record.seats)
+    return Table(
+        record.game,
+        usual_blinds(record.game, FORMAT_NAME),
+        tuple(map(Seat, range(players))),
+        "ABCDEFGHIJ"[:players],
+        first_line="Hand #%s at %s",
+        table_name="T",
+        money=PLANNER_MONEY,
+        line_end="\n",
+    )
 
 
 def plan_of(betting: str, stacks: tuple[int, ...], planner: Planner = PLANNER) -> Plan:
     holes = ("AsAd", "KsKd", "QsQd")[: len(stacks)]
     name = "nolimit3" if len(stacks) == 3 else "nolimit"
-    return planner.plan(made_hand(name, betting, " ".join(holes), "2c3c4c 8h 9d", stacks=stacks))
+    record = made_hand(name, betting, " ".join(holes), "2c3c4c 8h 9d", stacks=stacks)
+    return planner.plan(record, table_of(record))
 
 
-def test_gaps_are_characters_that_no_line_has() -> None:
-    assert len(set(NAME_GAPS)) == 10
-    assert not set(NAME_GAPS) & set("\r\n")
-    assert all(gap < " " for gap in NAME_GAPS)
+def ending_of(plan: Plan, winners: tuple[tuple[int, ...], ...], planner: Planner = PLANNER) -> str:
+    """What comes behind the actions."""
+    table = SimpleNamespace(
+        names="ABC", head="", seat_texts=[f"{name} " for name in "ABC"], by_seat=range(len(plan.folded_texts))
+    )
+    template = planner.ending(plan, table, winners).template  # type: ignore[arg-type]
+    return template.removeprefix("%s" + plan.text)
 
 
 def test_what_nobody_called_comes_back_before_the_next_street() -> None:
     plan = plan_of("r300c/r15000c//", (20000, 15000))
-    assert named(plan.text) == (
+    assert plan.text == (
         "B: raises $200 to $300\nA: calls $200\n"
         "*** FLOP *** [%s]\nA: bets $14700\nB: calls $14700 and is all-in\n"
         "*** TURN *** [%s] [%s]\n*** RIVER *** [%s %s] [%s]\n"
     )
     plan = plan_of("r300c/r20000c//", (20000, 15000))
-    assert "B: calls $14700 and is all-in\nUncalled bet ($5000) returned to A\n*** TURN ***" in named(plan.text)
+    assert "B: calls $14700 and is all-in\nUncalled bet ($5000) returned to A\n*** TURN ***" in plan.text
     assert (plan.street, plan.pots, plan.showing) == (3, ((30000, (0, 1)),), (0, 1))
 
 
@@ -50,22 +72,22 @@ def test_pots_and_who_plays_for_them() -> None:
     assert plan.pots == ((1500, (0, 1, 2)), (3000, (0, 1)))
     assert plan.showing == (0, 1, 2)
     assert plan.folded_texts == ("", "", "")
-    outcome = PLANNER.outcome(plan, ((2,), (0, 1)))
-    assert named(outcome.text) == (
+    assert ending_of(plan, ((2,), (0, 1))) == (
         "*** SHOW DOWN ***\nA: shows [%s] (%s)\nB: shows [%s] (%s)\nC: shows [%s] (%s)\n"
         "A collected $1500 from side pot\nB collected $1500 from side pot\nC collected $1500 from main pot\n"
         "*** SUMMARY ***\nTotal pot $4500 Main pot $1500. Side pot $3000. | Rake $0 \nBoard [%s %s %s]\n"
+        + "".join(f"{name} showed [%s] and won ($1500) with %s\n" for name in "ABC")
+        + "\n\n"
     )
-    assert outcome.seat_texts == tuple(["showed [%s] and won ($1500) with %s\n"] * 3)
 
 
 def test_who_folded_where() -> None:
     plan = plan_of("ccc/r300fc/cc/r600f", (20000, 20000, 20000))
     assert plan.folded_texts == ("", "folded on the Flop", "folded on the River")
     assert plan.showing == ()
-    outcome = PLANNER.outcome(plan, tuple(pot.players for pot in plan.pots))
-    assert outcome.seat_texts == ("collected ($700)\n", "folded on the Flop\n", "folded on the River\n")
-    assert named(outcome.text).startswith("A collected $700 from pot\nA: doesn't show hand \n*** SUMMARY ***\n")
+    ending = ending_of(plan, tuple(pot.players for pot in plan.pots))
+    assert ending.startswith("A collected $700 from pot\nA: doesn't show hand \n*** SUMMARY ***\n")
+    assert ending.endswith("\nA collected ($700)\nB folded on the Flop\nC folded on the River\n\n\n")
     assert plan_of("ff", (20000,) * 3).folded_texts == ("folded before Flop", "", "folded before Flop (didn't bet)")
 
 
@@ -79,15 +101,33 @@ def test_who_folded_where() -> None:
     ],
 )
 def test_checks_that_nobody_is_asked_for(betting: str, stacks: tuple[int, ...], text: str) -> None:
-    assert named(plan_of(betting, stacks).text).startswith(text)
+    assert plan_of(betting, stacks).text.startswith(text)
 
 
 def test_rake_is_shared_out_among_the_pots() -> None:
     raked = Planner(Money(ExportOptions()), Rake(10), "\n")
     plan = plan_of("r300r500cc/r2000c//", (2000, 3000, 500), raked)
     assert plan.rake_cents == 45000
-    outcome = raked.outcome(plan, ((2,), (0,)))
-    assert "Total pot $4500 Main pot $1350. Side pot $2700. | Rake $450 \n" in outcome.text
+    ending = ending_of(plan, ((2,), (0,)), raked)
+    assert "Total pot $4500 Main pot $1350. Side pot $2700. | Rake $450 \n" in ending
     greedy = Planner(Money(ExportOptions()), lambda *_: 4501, "\n")
     with pytest.raises(LogsError, match="hand 0: a rake of 4501 from a pot of 4500"):
         plan_of("r300r500cc/r2000c//", (2000, 3000, 500), greedy)
+
+
+@pytest.mark.parametrize("most", [0, 3])
+@pytest.mark.parametrize("name", ["limit", "limit3"])
+def test_streets_remembered_change_nothing(name: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor does it whether a street is made of its own hand or of another one with the same actions."""
+    hands = random_hands(name, 60)
+    whole = list(format_pokerstars_file(hands))
+    monkeypatch.setattr(plans, "_MOST_STREETS", most)
+    assert list(format_pokerstars_file(hands)) == whole
+    monkeypatch.setattr(Planner, "_limit_streets", _streets_of_steps)
+    assert list(format_pokerstars_file(hands)) == whole
+
+
+def _streets_of_steps(planner: Planner, betting: BettingState, table: Table) -> list[object]:
+    """The streets as those of no-limit games are made."""
+    steps = street_actions(betting)
+    return [planner._street(r, [s for s in steps if s.round == r], table) for r in range(betting.round + 1)]
