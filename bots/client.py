@@ -38,6 +38,7 @@ __all__ = [
     "DEFAULT_GAME",
     "SILENCE_TIMEOUT_S",
     "Played",
+    "connect",
     "play",
     "play_to_exit_code",
     "read_arguments",
@@ -150,7 +151,7 @@ def play(
     # Before connecting: a dealer waits for who has not come yet, but not long for one that has come and says nothing.
     bot.prepare(rules)
     conversation = Conversation(bot, rules, game_name=name)
-    with _connect(host, port, connect_timeout_s) as connection:
+    with connect(host, port, connect_timeout_s) as connection:
         connection.settimeout(silence_timeout_s)
         if _send(connection, conversation.open()):
             _converse(connection, conversation, silence_timeout_s)
@@ -215,8 +216,12 @@ def _find_game(game: str | Game | None) -> tuple[str, Game]:
     return (asked if full == asked else f"{asked} ({full})"), rules
 
 
-def _connect(host: str, port: int, timeout_s: float) -> socket.socket:
-    """Connect, trying again while nobody listens: a bot may be started before its dealer."""
+def connect(host: str, port: int, timeout_s: float) -> socket.socket:
+    """Connect, trying again while nobody listens: a bot may be started before its dealer.
+
+    Raises:
+        ConnectError: nobody listens there, or there is no such host or port.
+    """
     if not 0 < port < 1 << 16:
         # The C library would take it modulo 65536.
         raise ConnectError(f"{port} is not a valid port: ports are 1 to 65535")

@@ -8,6 +8,7 @@
     ├── IllegalReply    a bot answered with something the rules refuse
     ├── UsageError      the command line of a bot cannot be read
     ├── SolvingError    a game cannot be solved
+    ├── UnclearEntry    what a person typed at the table is no action, or an illegal one
     ├── BotFailure      a bot's own code failed, or its answer was illegal, in this process
     ├── EvolutionError  settings with which nothing can evolve (also a ValueError)
     ├── CheckpointError a checkpoint that cannot be written or read
@@ -41,6 +42,7 @@ __all__ = [
     "RemoteBotError",
     "SolvingError",
     "SpecError",
+    "UnclearEntry",
     "UsageError",
     "in_one_line",
 ]
@@ -66,6 +68,10 @@ class SpecError(BotsError, ValueError):
 
 class UsageError(BotsError):
     """The command line of a bot cannot be read; the sentence says why."""
+
+
+class UnclearEntry(BotsError):
+    """What a person typed at the table is no action, or an illegal one; the sentence says what is possible."""
 
 
 class ConnectError(BotsError):

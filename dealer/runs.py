@@ -40,6 +40,7 @@ __all__ = [
     "Run",
     "UnfinishedRun",
     "new_play",
+    "new_table",
     "new_tournament",
     "raise_first",
     "reopen",
@@ -96,6 +97,11 @@ class Run(Generic[_Result_co]):
         """The command that resumes the run."""
         path = str(self.folder)
         return f"arena resume {subprocess.list2cmdline([path]) if os.name == 'nt' else shlex.quote(path)}"
+
+    @property
+    def is_table(self) -> bool:
+        """Whether its first player is a person at this terminal."""
+        return self.plan.settled.command is Command.TABLE
 
     def history_warnings(self) -> list[ExportWarning]:
         """What importers will not like about the hand histories, where their stakes or folder were asked for."""
@@ -237,10 +243,16 @@ def new_tournament(config: RunConfig, out: Path | None) -> Run[TournamentResult]
     return _new(config, Command.TOURNAMENT, out, _tournament_result)
 
 
+def new_table(config: RunConfig, out: Path | None) -> Run[ContestResult]:
+    """A new play in which the first player, ``tcp``, is a person; like `new_play`."""
+    return _new(config, Command.TABLE, out, _play_result)
+
+
 def _new(
     config: RunConfig, command: Command, out: Path | None, make_result: Callable[[Tournament, str], _Result]
 ) -> Run[_Result]:
-    settled = settle(config.model_copy(update={"command": command}))
+    config = config.model_copy(update={"command": command})
+    settled = settle(config)
     names = settled.names if len(settled.names) <= 4 else (*settled.names[:3], f"{len(settled.names) - 3}-more")
     is_ours = out is None or not out.is_dir()
     folder = new_folder(out, names)
@@ -279,7 +291,7 @@ def reopen(folder: Path, hands: int | None = None) -> Run[AnyResult]:
         not finished.outcome.is_complete or any(contest.hands_asked != settled.hands for contest in contests)
     ):
         finished = None
-    make: Any = _play_result if settled.command is Command.PLAY else _tournament_result
+    make: Any = _tournament_result if settled.command is Command.TOURNAMENT else _play_result
     return Run(plan_run(settled, folder), make, finished)
 
 

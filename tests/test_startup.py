@@ -101,7 +101,7 @@ def test_the_dealer_to_its_ports(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("start", ["from bots.builtin import main; main()", "from dealer.cli import main; main()"])
 def test_a_bot_to_its_version(tmp_path: Path, start: str) -> None:
-    code = "import bots.client\ndef stop(*_): raise SystemExit\nbots.client._connect = stop\n" + start
+    code = "import bots.client\ndef stop(*_): raise SystemExit\nbots.client.connect = stop\n" + start
     word = ["bot"] if "cli" in start else []
     modules = loaded(code, *word, "calling", "127.0.0.1", "1", "--game", "limit", folder=tmp_path)
     assert ours(modules) == BOT | ({"dealer", "dealer.cli"} if word else set())

@@ -31,7 +31,7 @@ DEALER_ROOMS = (
     {"results"},
     {"runs"},
     {"library"},
-    {"reference", "doctor", "bench"},
+    {"reference", "doctor", "bench", "terminal_seat"},
     {"cli"},
 )
 """The dealer's rooms from the ground up; a room imports only from rows before its own, not from its neighbours."""
@@ -194,7 +194,8 @@ def test_errors_stand_in_the_errors_module_of_their_package() -> None:
 
 
 def test_the_dealer_knows_no_bot() -> None:
-    """The dealer knows what a bot is and how one is named, and no agent. The command line may mount more."""
+    """The dealer knows what a bot is and how one is named, and no agent. The command line may mount more, and a
+    terminal is a face of the seat of a person, who is none either."""
     known = {"bots.bot", "bots.program", "bots.registry", "bots.errors", "bots.group"}
     assert not [
         f"{name} -> {target}"
@@ -202,6 +203,7 @@ def test_the_dealer_knows_no_bot() -> None:
         if room(name) not in ("bots", "dealer.cli") and name.startswith("dealer.")
         for target in targets
         if target.split(".")[0] == "bots" and target not in known
+        if (room(name), room(target)) != ("dealer.terminal_seat", "bots.human")
     ]
 
 

@@ -35,7 +35,7 @@ def hands(
     found = 0
     with Problems(terminal) as problems:
         if number is not None:
-            for record in read_hands(sources, game=game_named(game), strict=strict, on_problem=problems):
+            for record in read_hands(sources, game=game_named(game), strict=strict, on_problem=problems, times=True):
                 if record.hand_number == number:
                     found += 1
                     terminal.print(hand_text(record))

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from dealer.cli.console import Terminal, abort, check_writable
 from dealer.cli.options import JsonOutput, Junit, Quiet, RunOptions, Verbose
 from dealer.cli.running import play_and_show
-from dealer.runs import reopen, unfinished_runs
+from dealer.cli.sitting import play_seat
+from dealer.runs import Run, reopen, unfinished_runs
+from dealer.terminal_seat.sitting import Face
 
 __all__ = ["resume"]
 
@@ -48,8 +50,12 @@ def resume(
         terminal.say(more)
         return
     check_writable(junit)
-    reopened = reopen(run, hands)
+    reopened: Run[Any] = reopen(run, hands)
     if reopened.finished is not None:
         terminal.say(f"{run} has finished, nothing is changed; 'arena resume {run} -n HANDS' asks for more hands.")
+    if reopened.is_table:
+        if quiet or as_json or junit is not None or verbose:
+            abort("a match at a table is played in the terminal; leave out --quiet, --json, --junit and --verbose")
+        play_seat(terminal, reopened, Face())
     options = RunOptions(quiet=quiet, as_json=as_json, junit=junit, verbose=verbose)
     play_and_show(terminal, reopened, options)

@@ -65,6 +65,8 @@ class Command(enum.StrEnum):
     """One contest: a player for every seat."""
     TOURNAMENT = "tournament"
     """Contests between all bots, or between the first and all others."""
+    TABLE = "table"
+    """One contest, in which the first player is a person at this terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,7 +305,7 @@ class RunConfig(BaseModel):
     def to_toml(self) -> str:
         """The file that repeats this run: all settings, including those left at their defaults."""
         data = self.model_dump(exclude_none=True, mode="json")
-        if self.command is Command.PLAY:
+        if self.command is not Command.TOURNAMENT:
             data["game"] = data.pop("games")[0]
             data.pop("format")
         order = ["command", "game", "games", "bots", "format"]

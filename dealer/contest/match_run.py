@@ -141,8 +141,8 @@ class MatchRun(ABC):
         """The time left for players to connect; None without a limit."""
         return None
 
-    def waiting_for(self) -> list[tuple[str, str]]:
-        """The players that are not connected: names, and the address where each is awaited."""
+    def waiting_for(self) -> list[tuple[str, int]]:
+        """The players that are not connected: names, and the port where each is awaited."""
         return []
 
     def waits(self) -> list[Wait]:

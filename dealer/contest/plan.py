@@ -107,7 +107,7 @@ def plan_run(settled: SettledConfig, folder: Path) -> RunPlan:
         settled: the settings.
         folder: of the run.
     """
-    is_play = settled.command is Command.PLAY
+    is_play = settled.command is not Command.TOURNAMENT
     tables = [
         (named, entrants)
         for named in settled.games

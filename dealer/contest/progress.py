@@ -21,13 +21,20 @@ class AwaitedPlayer:
 
     Attributes:
         name: its name.
-        address: where it is awaited, as HOST:PORT.
+        host: the address on which it is awaited.
+        port: the port there.
         is_remote: whether somebody else has to start it.
     """
 
     name: str
-    address: str
+    host: str
+    port: int
     is_remote: bool
+
+    @property
+    def address(self) -> str:
+        """Where it is awaited, as HOST:PORT."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +118,8 @@ def _awaited(tournament: Tournament) -> tuple[tuple[AwaitedPlayer, ...], float |
         kinds = {name: player.kind for name, player in zip(contest.plan.names, contest.plan.players, strict=True)}
         for run in contest.runs:
             awaited = tuple(
-                AwaitedPlayer(name, address, kinds[name] is PlayerKind.TCP) for name, address in run.waiting_for()
+                AwaitedPlayer(name, run.plan.host, port, kinds[name] is PlayerKind.TCP)
+                for name, port in run.waiting_for()
             )
             if awaited:
                 return awaited, run.start_time_left_s

@@ -12,6 +12,7 @@ import logging
 import time
 from collections.abc import Coroutine
 from functools import partial
+from typing import Final
 
 from dealer.contest.ending import Wait
 from dealer.contest.match_run import Aftermath, MatchRun
@@ -27,7 +28,7 @@ from dealer.table.loop import Changes
 from dealer.table.players import PlayerKind
 from engine import Seat
 
-__all__ = ["TcpRun"]
+__all__ = ["REACHABLE", "TcpRun"]
 
 _log = logging.getLogger(__name__)
 
@@ -35,8 +36,8 @@ _DEATH_NOTICE_S = 0.5
 _MOST_RESTARTS_IN_A_ROW = 3
 """A player that fails more often than this without one answer in between is not started again."""
 
-_REACHABLE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
-"""Where our own bots find a dealer that listens on every address."""
+REACHABLE: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+"""Where our own players find a dealer that listens on every address."""
 
 
 class TcpRun(MatchRun):
@@ -73,15 +74,11 @@ class TcpRun(MatchRun):
         """The dealer's own time between answers and the questions that followed."""
         return 0 if self._connections is None else self._connections.match.overhead_ns
 
-    def waiting_for(self) -> list[tuple[str, str]]:
-        """The players that are not connected: names, and the address where each is awaited."""
+    def waiting_for(self) -> list[tuple[str, int]]:
+        """The players that are not connected: names, and the port where each is awaited."""
         if self._connections is None or self._connections.is_over:
             return []
-        host = f"[{self.plan.host}]" if ":" in self.plan.host else self.plan.host
-        return [
-            (self.plan.setup.names[seat], f"{host}:{self.ports[seat]}")
-            for seat in self._connections.match.missing_seats()
-        ]
+        return [(self.plan.setup.names[seat], self.ports[seat]) for seat in self._connections.match.missing_seats()]
 
     def waits(self) -> list[Wait]:
         """The players that the match cannot go on without, be it for a moment only."""
@@ -162,7 +159,7 @@ class TcpRun(MatchRun):
             return
         self._processes[seat] = BotProcess(
             plan.players[seat],
-            host=_REACHABLE.get(plan.host, plan.host),
+            host=REACHABLE.get(plan.host, plan.host),
             port=self.ports[seat],
             game=str(plan.record.path(plan.setup, "game").absolute()),
             seed=plan.bot_seeds[seat],

@@ -25,7 +25,7 @@ from dealer.match.clocks import TimeLimits
 from engine import Game
 from engine.errors import quoted
 
-__all__ = ["Player", "PlayerKind", "game_refusal", "make_player", "parse_player", "unique_names"]
+__all__ = ["NAME_RULE", "Player", "PlayerKind", "game_refusal", "make_player", "parse_player", "unique_names"]
 
 
 class PlayerKind(enum.Enum):
@@ -87,7 +87,7 @@ def parse_player(text: str, directory: str | None = None) -> Player:
     if named is not None:
         name, text = named.groups()
         if len(name) > _MOST_NAME_LETTERS or not _clean(name, ""):
-            raise PlayerError(f"{_shortened(name)!r} cannot be a name: {_NAME_RULE}")
+            raise PlayerError(f"{_shortened(name)!r} cannot be a name: {NAME_RULE}")
     if text.lower().startswith("tcp "):
         raise PlayerError(f"{quoted(text, 400)}: 'tcp' takes no options, because somebody else starts its client")
     if text.lower() == "tcp":
@@ -168,7 +168,7 @@ def _program_name(command: Sequence[str], directory: str | None) -> str:
 def _missing_program(word: str, path: str, text: str) -> str:
     """Why a word does not start a program; `path` is where a file of that name would be."""
     if "=" in word:
-        return f"{_shortened(text.partition('=')[0])!r} cannot be a name: {_NAME_RULE}"
+        return f"{_shortened(text.partition('=')[0])!r} cannot be a name: {NAME_RULE}"
     if os.path.isdir(path):
         return f"{quoted(word, 400)} is a folder, not a program"
     if os.path.exists(path):
@@ -183,7 +183,7 @@ def _missing_program(word: str, path: str, text: str) -> str:
     return f"{quoted(word, 400)} is neither {bots}, 'tcp' or a program that can be found"
 
 
-_NAME_RULE = (
+NAME_RULE = (
     f"a name has at most {_MOST_NAME_LETTERS} of the letters A-Z and a-z, digits, '_', '-' and '.', "
     "and not only of the last three"
 )

@@ -24,6 +24,7 @@ SNAPSHOTS = Path(__file__).parent / "snapshots"
 COMMANDS = (
     "",
     "play",
+    "table",
     "tournament",
     "resume",
     "gate",

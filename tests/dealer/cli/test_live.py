@@ -31,8 +31,8 @@ START = Progress(
     awaited=(),
     start_time_left_s=None,
 )
-ANN = AwaitedPlayer("Ann", "127.0.0.1:5000", is_remote=True)
-BOT = AwaitedPlayer("bot", "127.0.0.1:5001", is_remote=False)
+ANN = AwaitedPlayer("Ann", "127.0.0.1", 5000, is_remote=True)
+BOT = AwaitedPlayer("bot", "127.0.0.1", 5001, is_remote=False)
 UNDER_WAY = replace(START, hands=1000, hands_per_second=500.0, rate=Rate(12.4, 5.2, "A", "B"))
 
 

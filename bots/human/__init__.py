@@ -1,0 +1,35 @@
+"""A person's seat as values: what is seen from it, what may be done there, the bytes to and from the dealer.
+
+No terminal and no page: these are faces, which show a `Scene` and hand in an action. `HumanSeat` is the seat without a
+socket, `SeatConnection` the same with one.
+
+    with SeatConnection(seat, "127.0.0.1", 18374) as connection:
+        for scene in connection.scenes():
+            if scene.is_your_turn:
+                connection.answer(read_entry(input(), scene))
+"""
+
+from bots.human.entries import read_entry
+from bots.human.happenings import Acted, Dealt, Happening, Posted, Returned, Shown, Won
+from bots.human.scene import Choices, Player, Raises, Scene, Score
+from bots.human.seat import HumanSeat, SeatConnection
+from bots.human.words import in_words
+
+__all__ = [
+    "Acted",
+    "Choices",
+    "Dealt",
+    "Happening",
+    "HumanSeat",
+    "Player",
+    "Posted",
+    "Raises",
+    "Returned",
+    "Scene",
+    "Score",
+    "SeatConnection",
+    "Shown",
+    "Won",
+    "in_words",
+    "read_entry",
+]

@@ -1,0 +1,1 @@
+"""A person's seat in a plain terminal: its screen, its keys, and the match that is dealt meanwhile."""

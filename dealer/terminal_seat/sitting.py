@@ -1,0 +1,345 @@
+"""A person plays at a table in a terminal, from sitting down to leaving.
+
+What is typed is read when the person is asked, and nothing is sent that is not clear and legal. Ctrl-C at any moment,
+the end of input and ``q`` leave the table; what was played is whole on the disk, and the match can go on from there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import queue
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from rich.console import Console
+from rich.text import Text
+
+from bots.errors import BotsError, UnclearEntry
+from bots.human import HumanSeat, Scene, SeatConnection, read_entry
+from dealer.contest.ending import Outcome
+from dealer.results.schema import ContestResult
+from dealer.results.sentences import fault_phrase
+from dealer.runs import Run
+from dealer.terminal_seat.dealing import Awaited, Dealing, Failed
+from dealer.terminal_seat.entries import Entries
+from dealer.terminal_seat.ink import Ink, ink_of
+from dealer.terminal_seat.screen import (
+    all_cards_lines,
+    game_sentence,
+    hand_heading,
+    happening_line,
+    help_lines,
+    prompt_lines,
+    replay_lines,
+    result_lines,
+    score_lines,
+    table_lines,
+    wrapped,
+)
+from engine import Action, Seat
+from engine.errors import quoted
+from logs import HandRecord
+from logs.errors import LogError
+from logs.reading import read_hands
+
+__all__ = ["Face", "Leaving", "Sat", "sit_down"]
+
+SEAT: Final = Seat(0)
+_NAME_AFTER_S: Final = 2.0
+"""A player that is waited for as long as this is named."""
+_PROMPT: Final = "> "
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """How the table is shown.
+
+    Attributes:
+        pause_s: seconds between two hands; None waits for Enter.
+        shows_all: whether everybody's cards are shown after each hand.
+        has_four_colours: whether every suit has a colour of its own.
+    """
+
+    pause_s: float | None = None
+    shows_all: bool = False
+    has_four_colours: bool = False
+
+
+class Leaving(enum.Enum):
+    """Why the person plays no more."""
+
+    OVER = "over"
+    """The match has ended, or failed."""
+    LEFT = "left"
+    """The person has left, or the input has ended."""
+    INTERRUPTED = "interrupted"
+    """Ctrl-C, or a signal that means the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sat:
+    """What became of a sitting.
+
+    Attributes:
+        leaving: why it ended.
+        result: of the run.
+    """
+
+    leaving: Leaving
+    result: ContestResult
+
+
+class _Left(Exception):
+    """The person leaves."""
+
+
+def sit_down(console: Console, run: Run[ContestResult], face: Face, entries: Entries | None = None) -> Sat:
+    """Let a person play the first seat of a run until it ends or the person leaves.
+
+    Args:
+        console: where everything is shown.
+        run: its first player is ``tcp``.
+        face: how it is shown.
+        entries: what the person types; standard input by default.
+
+    Raises:
+        DealerError: nothing could be played.
+    """
+    records = _earlier_hands(run)
+    leaving = Leaving.OVER
+    with Dealing(run, records) as dealing, _signals(signal.default_int_handler):
+        try:
+            _Sitting(console, run, face, entries or Entries(), dealing, records).play()
+        except _Left:
+            leaving = Leaving.LEFT
+        except KeyboardInterrupt:
+            leaving = Leaving.INTERRUPTED
+    result = dealing.result
+    return Sat(Leaving.OVER if result.outcome is not Outcome.INTERRUPTED else leaving, result)
+
+
+def _earlier_hands(run: Run[ContestResult]) -> list[HandRecord]:
+    """The hands of the run that were played before."""
+    try:
+        return list(read_hands([run.folder], on_problem=lambda problem: None, times=True))
+    except LogError:
+        # There are none yet; files that are damaged are found out when the run picks them up.
+        return []
+
+
+@contextlib.contextmanager
+def _signals(handler: Any) -> Iterator[None]:
+    """Treat a request to end and a lost connection as Ctrl-C: by this handler; what is ignored stays so."""
+    names = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in numbers}
+    heard = [number for number in numbers if before[number] is not signal.SIG_IGN]
+    for number in heard:
+        signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        for number in heard:
+            signal.signal(number, before[number])
+
+
+class _Sitting:
+    """One sitting of a person at a table."""
+
+    def __init__(
+        self,
+        console: Console,
+        run: Run[ContestResult],
+        face: Face,
+        entries: Entries,
+        dealing: Dealing,
+        records: Sequence[HandRecord],
+    ) -> None:
+        contest = run.plan.contests[0]
+        self._console = console
+        self._face = face
+        self._entries = entries
+        self._dealing = dealing
+        self._game = contest.game
+        self._names = contest.names
+        self._hands = contest.hands
+        self._seat = HumanSeat(
+            contest.game, contest.names, SEAT, [(record.hand_number, _by_seat(record)) for record in records]
+        )
+        self._hand_number: int | None = None
+        self._last_hand = max((record.hand_number for record in records), default=-1)
+        self._told = 0
+        self._idle_since_s: float | None = None
+        self._scene: Scene | None = None
+
+    @property
+    def _ink(self) -> Ink:
+        return ink_of(self._console, has_four_colours=self._face.has_four_colours)
+
+    def _show(self, lines: Sequence[Text]) -> None:
+        for line in lines:
+            self._console.print(line, soft_wrap=True, highlight=False, markup=False)
+
+    def _say(self, sentence: str) -> None:
+        self._show(wrapped(sentence, self._ink))
+
+    # ---- the match
+
+    def play(self) -> None:
+        """Play until the match ends.
+
+        Raises:
+            _Left: the person leaves.
+            KeyboardInterrupt: likewise.
+        """
+        self._say(f"{game_sentence(self._game)}. You are {self._names[SEAT]}; ? shows the keys, q leaves.")
+        address = self._dealing.address(self._names[SEAT])
+        if address is None:
+            return
+        try:
+            with SeatConnection(self._seat, *address) as connection, self._stopped_first():
+                for scene in connection.scenes(self._on_idle):
+                    self._see(scene, connection)
+                self._dealing.wait()
+        except BotsError as error:
+            self._say(f"{error}.")
+
+    @contextlib.contextmanager
+    def _stopped_first(self) -> Iterator[None]:
+        """End the run before the connection is closed: a player that leaves a match is at fault. A moment's work."""
+        try:
+            yield
+        finally:
+            with _signals(signal.SIG_IGN):
+                self._dealing.stop()
+
+    def _see(self, scene: Scene, connection: SeatConnection) -> None:
+        self._scene, self._idle_since_s = scene, None
+        self._tell_news()
+        if scene.hand_number != self._hand_number:
+            self._hand_number, self._told = scene.hand_number, 0
+            self._show([Text(), *hand_heading(scene, self._ink)])
+        for happening in scene.history[self._told :]:
+            self._show(happening_line(happening, scene, self._ink))
+        self._told = len(scene.history)
+        if scene.is_your_turn:
+            connection.answer(self._decision(scene))
+        elif scene.finished:
+            self._end_hand(scene)
+
+    def _end_hand(self, scene: Scene) -> None:
+        self._last_hand = scene.hand_number
+        self._show(result_lines(scene, self._ink))
+        record = self._dealing.record(scene.hand_number)
+        if self._face.shows_all and record is not None:
+            self._show(all_cards_lines(record, self._ink))
+        if self._face.pause_s is not None:
+            time.sleep(self._face.pause_s)
+            return
+        if scene.hand_number + 1 >= self._hands:
+            self._say("That was the last hand of the match.")
+        self._show(prompt_lines(None, self._ink))
+        while (entry := self._entry()) != "":
+            if not self._is_request(entry, scene):
+                self._say(f"{quoted(entry, 40)} is not clear between two hands: Enter deals the next one, q leaves.")
+
+    def _on_idle(self) -> None:
+        """Nothing comes: say what has gone wrong, and after a while who is waited for."""
+        self._tell_news()
+        now_s = time.monotonic()
+        if self._idle_since_s is None:
+            self._idle_since_s = now_s
+        elif self._scene is not None and 0 < self._idle_since_s < now_s - _NAME_AFTER_S:
+            self._idle_since_s = float("inf")
+            position = self._scene.betting.acting_position
+            if not self._scene.finished:
+                self._say(f"Waiting for {self._scene.names[position]}...")
+
+    def _tell_news(self) -> None:
+        with contextlib.suppress(queue.Empty):
+            while True:
+                match self._dealing.news.get_nowait():
+                    case Failed(name, event):
+                        self._say(f"{name}: {fault_phrase(event.fault)}.")
+                    case Awaited(players):
+                        others = [player for player in players if player.name != self._names[SEAT]]
+                        for player in others:
+                            self._say(f"Waiting for {player.name} to connect at {player.address}.")
+
+    # ---- the person
+
+    def _decision(self, scene: Scene) -> Action:
+        """What the person does; asks until it is clear and legal."""
+        choices = scene.choices
+        assert choices is not None
+        self._show(table_lines(scene, self._ink))
+        self._show(prompt_lines(choices, self._ink))
+        while True:
+            entry = self._entry()
+            self._tell_news()
+            if self._is_request(entry, scene):
+                continue
+            try:
+                return read_entry(entry, scene)
+            except UnclearEntry as error:
+                self._say(str(error))
+
+    def _entry(self) -> str:
+        """The next line that is typed.
+
+        Raises:
+            _Left: there is none.
+        """
+        self._console.print(Text(_PROMPT, "bold"), end="")
+        self._console.file.flush()
+        entry = self._entries.next()
+        if entry is None or not self._entries.is_terminal:
+            self._console.print("" if entry is None else entry.strip(), highlight=False, markup=False)
+        if entry is None:
+            raise _Left
+        return entry.strip()
+
+    def _is_request(self, entry: str, scene: Scene) -> bool:
+        """Do what an entry asks for that is no action; whether it does.
+
+        Raises:
+            _Left: the person leaves.
+        """
+        word, _, rest = entry.lower().partition(" ")
+        if word in ("q", "quit", "exit"):
+            raise _Left
+        if word in ("?", "h", "help"):
+            self._show(help_lines(self._game, self._ink))
+        elif word in ("t", "table") and scene.choices is not None:
+            self._show([*table_lines(scene, self._ink), *prompt_lines(scene.choices, self._ink)])
+        elif word in ("w", "score"):
+            self._show(score_lines(self._names, scene.score, self._ink))
+        elif word in ("s", "show"):
+            self._show_again(rest.strip())
+        else:
+            return False
+        return True
+
+    def _show_again(self, number: str) -> None:
+        if number and not (number.isascii() and number.isdigit() and len(number) < 12):
+            self._say(f"A hand is shown again by its number, as in 's 12', not by {quoted(number, 40)}.")
+            return
+        # The dealer may be ahead of what the person has seen.
+        wanted = int(number) if number else self._last_hand
+        record = self._dealing.record(wanted) if wanted <= self._last_hand else None
+        if record is None:
+            self._say(f"There is no finished hand {number}." if number else "No hand has been finished yet.")
+        else:
+            self._show(replay_lines(record, self._ink))
+
+
+def _by_seat(record: HandRecord) -> list[float]:
+    """The values of a hand by seat."""
+    values = [0.0] * len(record.seats)
+    for seat, value in zip(record.seats, record.values, strict=True):
+        values[seat] = value
+    return values

@@ -1,0 +1,207 @@
+"""A person's seat: bytes in, scenes out; an action in, bytes out. Over a socket, too."""
+
+from __future__ import annotations
+
+import pickle
+import random
+import socket
+import threading
+from contextlib import closing
+
+import pytest
+
+from bots.errors import ConnectError, DealerError
+from bots.human import HumanSeat, Scene, SeatConnection, in_words
+from bots.view import View
+from engine import CALL, FOLD, RAISE, Hand, Position, Seat, deals
+from logs.estimation import AnyTimeMean, score_bounds
+from protocol import LocalProtocolError, find_game, format_action, shipped_games
+from tests.bots.human.scenes import NAMES, scene_of, seat_in
+from tests.engine.strategies import random_action
+
+
+def test_a_scene_says_what_the_state_says() -> None:
+    scene = scene_of("nolimit3", "2:7:r300cf/r500:||AhKs/2c7d9h", seat=1)
+    assert (scene.hand_number, scene.pot, scene.is_your_turn, scene.finished) == (7, 900, True, False)
+    assert scene.names == ("Cid", "Ann", "Bob")
+    assert [(p.street_total, p.stack_left, p.has_folded, p.is_acting) for p in scene.players] == [
+        (200, 19500, False, False),
+        (0, 19900, True, False),
+        (0, 19700, False, True),
+    ]
+    assert [(p.name, p.place, p.is_you, p.is_button) for p in scene.players] == [
+        ("Cid", "SB", False, False),
+        ("Ann", "BB", False, False),
+        ("Bob", "BTN", True, True),
+    ]
+    assert scene.values is None
+    assert scene.strength == "high card Ace"
+
+
+def test_choices_are_totals_for_the_street_and_for_the_hand() -> None:
+    scene = scene_of("nolimit", "1:3:r300c/r500:|AhKs/2c7d9h")
+    choices = scene.choices
+    assert choices is not None
+    assert choices.raises is not None
+    assert (choices.can_fold, choices.to_call, choices.is_call_all_in) == (True, 200, False)
+    assert (choices.raises.street_min, choices.raises.street_max) == (400, 19700)
+    assert (choices.raises.hand_min, choices.raises.hand_max) == (700, 20000)
+    assert not choices.raises.is_bet
+    assert not choices.raises.is_fixed
+
+
+def test_a_limit_game_fixes_the_size_and_deep_stacks_are_not_told() -> None:
+    choices = scene_of("limit", "0:3:rc/:AhKs|/2c7d9h").choices
+    assert choices is not None
+    assert choices.raises is not None
+    assert choices.raises.is_fixed
+    assert choices.raises.is_bet
+    assert (choices.raises.street_min, choices.raises.street_max, choices.raises.hand_min) == (10, 10, 30)
+    assert not choices.can_fold
+    for game in ("limit", "limit6", "kuhn", "leduc"):
+        first = scene_of(game, f"0:0::{'Ks' if game in ('kuhn', 'leduc') else 'AhKs'}{'|' * (5 if '6' in game else 1)}")
+        assert {player.stack_left for player in first.players} == {None}
+    assert {player.stack_left for player in scene_of("nolimit", "1:0::|AhKs").players} == {19950, 19900}
+
+
+def test_a_call_that_takes_the_last_chips() -> None:
+    choices = scene_of("nolimit", "0:0:r20000:AhKs|").choices
+    assert choices is not None
+    assert choices.is_call_all_in
+    assert choices.raises is None
+
+
+@pytest.mark.parametrize("name", shipped_games())
+def test_whole_hands_of_every_game_from_every_position(name: str) -> None:
+    game = find_game(name)[1]
+    count = game.num_players
+    chance = random.Random(name)
+    seats = [seat_in(name, seat=seat) for seat in range(count)]
+    means = [AnyTimeMean((), score_bounds(game)) for _ in range(count)]
+    totals = [0.0] * count
+    for number, deal in zip(range(12), deals(game, 5), strict=False):
+        hand = Hand(game, deal)
+        told: list[tuple[object, ...]] = [()] * count
+        while True:
+            by_seat = {}
+            for seat in range(count):
+                position = Position((seat + number) % count)
+                view = View.from_hand(hand, position, number)
+                (scene,) = seats[seat].receive_data(f"{view.match_state.format()}\r\n".encode())
+                by_seat[seat] = scene
+                assert scene.names == tuple(NAMES[(p - number) % count] for p in range(count))
+                assert scene.names[position] == NAMES[seat]
+                assert scene.all_hole_cards == view.all_hole_cards
+                assert scene.history[: len(told[seat])] == told[seat]
+                told[seat] = scene.history
+                assert all(in_words(one, scene) for one in scene.history)
+                assert scene.is_your_turn == view.is_my_turn == (scene.choices is not None)
+                copied: Scene = pickle.loads(pickle.dumps(scene))
+                assert copied == scene
+                assert hash(copied) == hash(scene)
+                assert copied.players == scene.players
+                if scene.choices is not None:
+                    raises, legal = scene.choices.raises, hand.legal_actions()
+                    assert scene.choices.can_fold == legal.can_fold
+                    assert (raises is not None) == legal.can_raise
+                    if raises is not None:
+                        assert (raises.hand_min, raises.hand_max) == (legal.raise_min, legal.raise_max)
+                        assert raises.street_min == view.min_raise_street_total
+                        assert raises.street_max == view.max_raise_street_total
+            if hand.finished:
+                break
+            action = random_action(hand.betting, chance)
+            actor = (hand.acting_position - number) % count
+            reply = f"{View.from_hand(hand, hand.acting_position, number).match_state.format()}:{format_action(action)}"
+            assert seats[actor].answer(action) == f"{reply}\r\n".encode()
+            hand.apply(action)
+        for seat, scene in by_seat.items():
+            value = hand.values()[(seat + number) % count]
+            totals[seat] += value
+            means[seat].add(value * 1000 / game.big_blind)
+            assert scene.values is not None
+            assert scene.values[scene.position] == value
+            assert scene.score.hands == number + 1
+        for seat, scene in by_seat.items():
+            assert scene.score.chips == pytest.approx(tuple(totals))
+            assert scene.score.yours == pytest.approx(totals[seat])
+            rate = scene.score.rate
+            assert rate is not None
+            assert (rate.mbb, rate.half_width) == (means[seat].mean, None)
+            assert rate.opponent == (NAMES[1 - seat] if count == 2 else "the table")
+
+
+def test_earlier_hands_count_unless_they_are_played_again() -> None:
+    seat = seat_in("kuhn", seat=1, earlier=[(0, (1, -1)), (1, (-2, 2)), (2, (1, -1))])
+    (scene,) = seat.receive_data(b"MATCHSTATE:1:2::|Ks\r\n")
+    assert (scene.score.hands, scene.score.chips, scene.score.yours) == (2, (-1, 1), 1)
+    assert scene.names == ("Ann", "Bob")
+
+
+def test_an_interval_is_given_once_it_means_something() -> None:
+    seat = seat_in("kuhn", earlier=[(number, (1 - 2 * (number % 2), 0)) for number in range(150)])
+    (scene,) = seat.receive_data(b"MATCHSTATE:0:150::Ks|\r\n")
+    assert scene.score.rate is not None
+    assert scene.score.rate.half_width is not None
+
+
+def test_an_answer_is_given_once_and_legal() -> None:
+    seat = seat_in("kuhn")
+    (scene,) = seat.receive_data(b"# a remark\r\nMATCHSTATE:0:0::Ks|\r\n")
+    assert scene.is_your_turn
+    with pytest.raises(LocalProtocolError):
+        seat.answer(FOLD)
+    assert seat.answer(RAISE) == b"MATCHSTATE:0:0::Ks|:r\r\n"
+    with pytest.raises(LocalProtocolError):
+        seat.answer(CALL)
+
+
+def test_a_dealer_of_another_game_is_told_from_one_of_this() -> None:
+    with pytest.raises(DealerError, match="not a state of this game"):
+        list(seat_in("kuhn").receive_data(b"MATCHSTATE:0:0::AhKs|\r\n"))
+
+
+def test_states_may_come_in_pieces_and_several_at_a_time() -> None:
+    data = b"MATCHSTATE:1:0::|Ks\r\nMATCHSTATE:1:0:c:|Ks\r\n"
+    whole = list(seat_in("kuhn").receive_data(data))
+    for at in range(len(data)):
+        seat = seat_in("kuhn")
+        assert [*seat.receive_data(data[:at]), *seat.receive_data(data[at:])] == whole
+
+
+def test_over_a_socket() -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
+        replies = []
+
+        def deal() -> None:
+            connection, _ = listener.accept()
+            with connection, connection.makefile("rb") as lines:
+                replies.append(lines.readline())
+                connection.sendall(b"MATCHSTATE:0:0::Ks|\r\n")
+                replies.append(lines.readline())
+                connection.sendall(b"MATCHSTATE:0:0:rf:Ks|\r\n")
+
+        dealer = threading.Thread(target=deal)
+        dealer.start()
+        with SeatConnection(closed_seat(), "127.0.0.1", listener.getsockname()[1]) as connection:
+            seen = []
+            for scene in connection.scenes():
+                seen.append(scene)
+                if scene.is_your_turn:
+                    connection.answer(RAISE)
+            dealer.join()
+    assert replies == [b"VERSION:2.0.0\r\n", b"MATCHSTATE:0:0::Ks|:r\r\n"]
+    assert [scene.finished for scene in seen] == [False, True]
+    assert seen[-1].score.yours == 1
+
+
+def closed_seat() -> HumanSeat:
+    """A seat whose conversation has not begun."""
+    return HumanSeat(find_game("kuhn")[1], NAMES[:2], Seat(0))
+
+
+def test_nobody_listens() -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
+        port = listener.getsockname()[1]
+    with pytest.raises(ConnectError, match="no dealer"):
+        SeatConnection(closed_seat(), "127.0.0.1", port, connect_timeout_s=0.01)

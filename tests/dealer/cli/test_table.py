@@ -1,0 +1,372 @@
+"""``arena table``: whole sittings of a person, by a pipe and in a terminal; leaving, and sitting down again."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from dealer.cli import commands_for
+from dealer.cli.app import application
+from logs.reading import read_hands
+from tests.dealer.cli.conftest import Arena, Ran
+from tests.dealer.helpers import (
+    ARENA,
+    CONNECT,
+    CONTROL_CODES,
+    PATIENCE_S,
+    ROOT,
+    enter_program_env,
+    program_env,
+    write_program,
+)
+
+unix_only = pytest.mark.skipif(os.name == "nt", reason="a pseudo-terminal and signals of Unix")
+
+Sitting = Callable[..., Ran]
+
+
+@pytest.fixture
+def sit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sitting:
+    """A function that runs a command in this process, with entries a line each, and the end of input after them."""
+    enter_program_env(tmp_path, monkeypatch)
+
+    def run(*arguments: str, entries: str = "") -> Ran:
+        typed = "".join(f"{entry}\n" for entry in entries.split(","))
+        result = CliRunner().invoke(application(commands_for(arguments)), arguments, input=typed, prog_name="arena")
+        assert result.exception is None or isinstance(result.exception, SystemExit), result.output
+        assert not CONTROL_CODES.search(result.output.encode())
+        return Ran(result.exit_code, result.stdout, result.stderr)
+
+    return run
+
+
+def result_of(run: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((run / "result.json").read_text("utf-8"))
+    return found
+
+
+def faults_of(run: Path) -> list[dict[str, int]]:
+    return [player["faults"] for player in result_of(run)["players"]]
+
+
+KUHN = ("table", "kuhn", "calling", "--seed", "5")
+
+
+def test_a_match_to_its_end(sit: Sitting, tmp_path: Path) -> None:
+    ran = sit(*KUHN, "-n", "3", "--out", "run", "--name", "Ann", entries="c,,r,,r,")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines()[0].startswith("limit 1, a deck of 3 cards, 2 players, blinds 1/1. You are Ann;")
+    assert ran.out.count("You have") == 3
+    assert "That was the last hand of the match." in ran.out
+    assert "Go on with" not in ran.out
+    assert ran.out.endswith("Seed 5. Files are in run\n")
+    records = list(read_hands([tmp_path / "run"]))
+    assert [record.names_by_seat for record in records] == [("Ann", "calling")] * 3
+    result = result_of(tmp_path / "run")
+    assert (result["outcome"], result["hands_played"]) == ("finished", 3)
+    assert faults_of(tmp_path / "run") == [{}, {}]
+    assert sit("resume", "run").out.endswith("run has finished; 'arena resume run -n HANDS' asks for more hands.\n")
+
+
+def test_what_is_left_goes_on_as_if_nobody_had_left(sit: Sitting, tmp_path: Path) -> None:
+    entries = ["c", "", "r", "", "r", "", "c", ""]
+    whole = sit(*KUHN, "-n", "4", "--out", "whole", entries=",".join(entries))
+    assert whole.code == 0
+    first = sit(*KUHN, "-n", "4", "--out", "parts", entries="c,,r,,q")
+    assert (first.code, first.err) == (0, "")
+    assert first.out.endswith("Go on with: arena resume parts\n")
+    assert result_of(tmp_path / "parts")["outcome"] == "interrupted"
+    assert faults_of(tmp_path / "parts") == [{}, {}]
+    again = sit("resume", "parts", entries="")
+    assert again.code == 0
+    assert "hand 2" in again.out
+    assert "after 2 hands" in again.out
+    last = sit("table", "--resume", "parts", "--show-all", entries="s,s 0,s 2,w,r,,c,")
+    assert last.code == 0
+    assert "-- hand 1 again" in last.out.replace("─", "-")
+    assert "-- hand 0 again" in last.out.replace("─", "-")
+    assert "There is no finished hand 2." in last.out
+    assert (tmp_path / "parts" / "match.log").read_bytes() == (tmp_path / "whole" / "match.log").read_bytes()
+    assert result_of(tmp_path / "parts")["players"][0]["chips"] == result_of(tmp_path / "whole")["players"][0]["chips"]
+    assert faults_of(tmp_path / "parts") == [{}, {}]
+
+
+def test_the_run_is_one_like_any_other(sit: Sitting, tmp_path: Path) -> None:
+    assert (
+        sit(
+            "table",
+            "limit",
+            "rh",
+            "--seed",
+            "3",
+            "-n",
+            "3",
+            "--out",
+            "run",
+            "--pause",
+            "0",
+            entries=",".join("c" * 14),
+        ).code
+        == 0
+    )
+    for command in ("stats", "hands"):
+        ran = sit(command, "run", *(["--hand", "0"] if command == "hands" else []))
+        assert ran.code == 0, command
+    assert "rh says: " in ran.out
+    assert sit("export", "run", "--format", "phh", "--out", "out").code == 0
+    assert list((tmp_path / "run" / "pokerstars").iterdir())
+    assert "Dealt to hero [" in next((tmp_path / "run" / "pokerstars").iterdir()).read_text("utf-8")
+    written = (tmp_path / "run" / "run.toml").read_text("utf-8")
+    assert 'command = "table"' in written
+    assert '"rh=rh?explain=true"' in written
+    ran = sit("play", "--config", "run/run.toml")
+    assert ran.code == 2
+    assert "is for 'arena table', not for 'arena play'" in ran.err
+
+
+def test_nothing_unclear_is_sent(sit: Sitting, tmp_path: Path) -> None:
+    entries = ",".join(["zz", "f", "9", "", "r 2000000000000000000", "?", "t", "w", "s", "s x", "h", "q x"])
+    ran = sit(*KUHN, "--out", "run", entries=entries)
+    assert ran.code == 0
+    for said in (
+        "'zz' is not clear: c to check or r to raise to 2.",
+        "There is nothing to fold to: c to check",
+        "9 is",
+    ):
+        assert said in ran.out
+    assert result_of(tmp_path / "run")["hands_played"] == 0
+    assert faults_of(tmp_path / "run") == [{}, {}]
+
+
+def test_reasons_and_all_cards_are_shown_with_a_hand_that_is_over(sit: Sitting) -> None:
+    ran = sit("table", "limit", "rh", "--seed", "4", "--show-all", entries="s,r,f,s,q")
+    assert ran.code == 0
+    again = ran.out[ran.out.index("again ──") :]
+    assert re.search(r"\n    rh: preflop", again)
+    assert "rh: " not in ran.out[: ran.out.index("again ──")]
+    assert re.search(r"\n  rh    \S\S \S\S\n", ran.out[: ran.out.index("again ──")])
+
+
+def test_the_hand_of_the_guide_is_a_real_one(sit: Sitting) -> None:
+    guide = (ROOT / "docs" / "play-yourself.md").read_text("utf-8")
+    told = guide.partition("```text\n")[2].partition("```")[0]
+    ran = sit("table", "limit", "mfs", "--seed", "6", entries="r,r,s,q")
+    assert ran.out.startswith(told)
+
+
+def test_one_bot_takes_all_other_seats(sit: Sitting, tmp_path: Path) -> None:
+    ran = sit("table", "--game", "kuhn3", "calling", "--seed", "1", "--out", "run", entries="c,,q")
+    assert ran.code == 0
+    (record, *_) = read_hands([tmp_path / "run"])
+    assert record.names_by_seat == ("hero", "calling", "calling#2")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["kuhn", "nobody"], r"'nobody' is neither a built-in bot"),
+        (["nogame"], r"'nogame' is neither .*; nor is it a game"),
+        (["--game", "nogame"], r"nogame"),
+        (["kuhn", "calling", "random"], r"kuhn needs 1 bots beside you, or one for all seats; 2 given"),
+        (["kuhn", "mfs"], r"mfs does not play kuhn"),
+        (["--name", "a b"], r"--name: 'a b' cannot be a name: a name has at most 64"),
+        (["--name", ""], r"--name: '' cannot be a name"),
+        (["--resume", "nothing"], r"nothing holds no run"),
+        (["kuhn", "--resume", "nothing"], r"--resume goes on with a match as it was"),
+    ],
+)
+def test_what_cannot_be_played_is_one_sentence(arena_here: Arena, arguments: list[str], sentence: str) -> None:
+    ran = arena_here("table", *arguments)
+    assert ran.code == 2
+    assert re.match(f"arena: .*{sentence}", ran.err.replace("\n", " "))
+    assert ran.out == ""
+
+
+def test_a_play_is_no_table(arena_here: Arena, finished_runs: Callable[..., Path]) -> None:
+    run = finished_runs("play", "kuhn", "random", "calling", "-n", "10", "--in-process", "--quiet")
+    ran = arena_here("table", "--resume", str(run))
+    assert ran.code == 2
+    assert "is no match at a table" in ran.err
+
+
+def test_a_table_is_resumed_in_a_terminal(sit: Sitting) -> None:
+    sit(*KUHN, "--out", "run", entries="q")
+    ran = sit("resume", "run", "--json")
+    assert ran.code == 2
+    assert "leave out --quiet, --json, --junit and --verbose" in ran.err
+
+
+def test_a_bot_that_dies_is_started_again(sit: Sitting, tmp_path: Path) -> None:
+    dies_once = write_program(
+        tmp_path,
+        "dies.py",
+        CONNECT
+        + """
+hello()
+once = os.path.join(os.path.dirname(os.path.abspath(sys.argv[0])), "died")
+for line in f:
+    asked = line.split(b":")[3:5] and line.decode().split(":")
+    position, betting = int(asked[1]), asked[3]
+    if (position == 0 and betting in ("", "cr")) or (position == 1 and betting in ("c", "r")):
+        if not os.path.exists(once):
+            open(once, "w").close()
+            sys.exit(3)
+        call(line)
+""",
+    )
+    ran = sit("table", "kuhn", f"dies={dies_once}", "--seed", "5", "--out", "run", "-n", "2", entries="c,,c,")
+    assert ran.code == 0
+    assert re.search(r"dies: crash in hand 0, started again\.", ran.out)
+    assert result_of(tmp_path / "run")["outcome"] == "finished"
+    assert faults_of(tmp_path / "run") == [{}, {"crash": 1}]
+
+
+def test_a_bot_that_cannot_start_ends_the_match(sit: Sitting, tmp_path: Path) -> None:
+    broken = write_program(tmp_path, "broken.py", "import sys\nsys.exit('no')\n")
+    ran = sit("table", "kuhn", f"broken={broken}", "--on-fault", "end", "--out", "run")
+    assert ran.code == 1
+    assert "broken ended before it connected" in ran.out
+    assert "arena resume run" in ran.out
+
+
+# ---- terminals, and signals
+
+
+class Screen:
+    """A sitting in a pseudo-terminal."""
+
+    def __init__(self, folder: Path, *arguments: str, columns: int = 80, **env: str) -> None:
+        import fcntl
+        import pty
+        import struct
+        import termios
+
+        self._fd, child = pty.openpty()
+        fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+        environment = program_env(TERM="xterm", **env)
+        for name in ("COLUMNS", "TERMINAL_WIDTH"):
+            environment.pop(name)
+        self.process = subprocess.Popen(
+            [*ARENA, *arguments], cwd=folder, env=environment, stdin=child, stdout=child, stderr=child,
+            start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        )  # fmt: skip
+        os.close(child)
+        self.seen = b""
+
+    def prompt(self) -> bytes:
+        """What is written up to the next prompt."""
+        return self._read(lambda data: re.search(rb"\n(\x1b\[1m)?> (\x1b\[0m)?$", data) is not None)
+
+    def rest(self) -> bytes:
+        """What is written to the end."""
+        return self._read(lambda data: False)
+
+    def type(self, data: bytes) -> None:
+        os.write(self._fd, data)
+
+    def resize(self, columns: int) -> None:
+        import fcntl
+        import struct
+        import termios
+
+        fcntl.ioctl(self._fd, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+
+    def _read(self, is_enough: Callable[[bytes], bool]) -> bytes:
+        data, until_s = b"", time.monotonic() + PATIENCE_S
+        while not is_enough(data) and time.monotonic() < until_s:
+            if select.select([self._fd], [], [], 0.1)[0]:
+                try:
+                    more = os.read(self._fd, 1 << 16)
+                except OSError:
+                    break
+                if not more:
+                    break
+                data += more
+        return data.replace(b"\r\n", b"\n")
+
+    def end(self) -> int:
+        """The exit code."""
+        code = self.process.wait(PATIENCE_S)
+        os.close(self._fd)
+        return code
+
+
+@contextlib.contextmanager
+def screen(folder: Path, *arguments: str, **options: Any) -> Iterator[Screen]:
+    found = Screen(folder, *arguments, **options)
+    try:
+        yield found
+    finally:
+        found.process.kill()
+        found.process.wait()
+
+
+@unix_only
+def test_ctrl_c_in_a_terminal_and_the_same_hand_again(tmp_path: Path) -> None:
+    with screen(tmp_path, *KUHN, "--out", "run", columns=60) as first:
+        assert b"\x1b[1m" in first.prompt()
+        first.type(b"c\n")
+        first.prompt()
+        first.type(b"\n")
+        shown = first.prompt()
+        assert b"hand 1" in shown
+        assert max(map(len, shown.decode().splitlines())) <= 60 + len("\x1b[1m\x1b[0m")
+        first.resize(40)
+        first.type(b"t\n")
+        assert max(len(re.sub(r"\x1b\[[0-9;]*m", "", line)) for line in first.prompt().decode().splitlines()) <= 40
+        first.type(b"\x03")
+        assert b"Go on with: arena resume run" in first.rest()
+        assert first.end() == 130
+    assert faults_of(tmp_path / "run") == [{}, {}]
+    with screen(tmp_path, "resume", "run", NO_COLOR="1") as second:
+        again = second.prompt()
+        assert b"hand 1" in again
+        assert b"\x1b[" not in again.replace(b"\x1b[1m", b"").replace(b"\x1b[0m", b"").replace(b"\x1b[2m", b"")
+        second.type(b"r\n")
+        second.prompt()
+        second.type(b"\x04")
+        assert b"Go on with" in second.rest()
+        assert second.end() == 0
+    assert [record.hand_number for record in read_hands([tmp_path / "run"])] == [0, 1]
+    assert faults_of(tmp_path / "run") == [{}, {}]
+
+
+@pytest.mark.slow
+@unix_only
+@pytest.mark.parametrize("number", ["SIGTERM", "SIGHUP", "SIGINT"])
+def test_a_signal_in_the_middle_of_a_hand(tmp_path: Path, number: str) -> None:
+    with screen(tmp_path, *KUHN, "--out", "run") as sitting:
+        sitting.prompt()
+        sitting.process.send_signal(getattr(signal, number))
+        sitting.rest()
+        assert sitting.end() == 130
+    assert result_of(tmp_path / "run")["outcome"] == "interrupted"
+    assert faults_of(tmp_path / "run") == [{}, {}]
+
+
+def test_a_terminal_without_suits(tmp_path: Path) -> None:
+    ran = subprocess.run(
+        [*ARENA, *KUHN, "--out", "run"],
+        cwd=tmp_path,
+        env=program_env(PYTHONIOENCODING="ascii"),
+        input=b"c\n\xff\n",
+        capture_output=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert ran.returncode == 0
+    assert ran.stdout.isascii()
+    assert b"|As|" in ran.stdout
+    assert ran.stderr == b""
