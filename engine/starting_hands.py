@@ -17,7 +17,7 @@ from typing import Final
 
 from engine.cards import RANKS, Card
 
-__all__ = ["STARTING_HANDS", "cards_of", "starting_hand", "starting_hand_name", "starting_hand_table"]
+__all__ = ["STARTING_HANDS", "cards_of", "holdings_of", "starting_hand", "starting_hand_name", "starting_hand_table"]
 
 
 def _name(number: int) -> str:
@@ -52,3 +52,10 @@ def cards_of(number: int) -> tuple[Card, Card]:
     """Two cards of a starting hand, the higher rank first."""
     row, column = divmod(number, 13)
     return (4 * row, 4 * column) if row > column else (4 * column, 4 * row + 1)
+
+
+def holdings_of(number: int) -> tuple[tuple[Card, Card], ...]:
+    """All holdings of a starting hand, lower card first."""
+    one, other = sorted(divmod(number, 13))
+    cards = [(4 * one + suit, 4 * other + second) for suit in range(4) for second in range(4)]
+    return tuple([hole for hole in cards if hole[0] < hole[1] and starting_hand(hole) == number])

@@ -37,7 +37,7 @@ from engine.kernels.cards import (
 )
 from engine.splitmix import FACTORS, SHIFTS, STEP
 
-__all__ = ["count_against_one", "count_boards", "count_rank_patterns", "count_sampled"]
+__all__ = ["count_against_one", "count_boards", "count_rank_patterns", "count_sampled", "count_sampled_shares"]
 
 Cards: TypeAlias = NDArray[np.uint8]
 Counts: TypeAlias = NDArray[np.int64]
@@ -169,44 +169,66 @@ def count_sampled(
         counts: at least ``opponents + 2``.
     """
     for first in range(0, trials, _BLOCK_TRIALS):
-        _count_block(hole, board, unseen, opponents, first, min(_BLOCK_TRIALS, trials - first), start, counts)
+        block = min(_BLOCK_TRIALS, trials - first)
+        ours, theirs = np.split(_sampled_ranks(hole[np.newaxis], board, unseen, opponents, first, block, start), [1])
+        ours, best = ours[0], theirs.max(axis=0)
+        is_tie = ours == best
+        winners = (ours > best).astype(np.int64)
+        if is_tie.any():
+            winners[is_tie] = 1 + np.count_nonzero(theirs[:, is_tie] == best[is_tie], axis=0)
+        counts += np.bincount(winners, minlength=len(counts))
 
 
-def _count_block(
-    hole: Cards,
-    board: Cards,
-    unseen: Cards,
-    opponents: int,
-    first: int,
-    trials: int,
-    start: int,
-    counts: Counts,
+def count_sampled_shares(
+    holes: Cards, board: Cards, unseen: Cards, opponents: int, trials: range, start: int, counts: Counts
 ) -> None:
-    to_come = _BOARD_CARDS - len(board)
+    """Count who wins in the showdowns that `count_sampled` draws, between known holdings and drawn ones.
+
+    Args:
+        holes: the known holdings, shape (known, 2).
+        board: up to five cards.
+        unseen: the others of the deck.
+        opponents: how many holdings are drawn; none if cards of the board are to come.
+        trials: the numbers of the showdowns, from 0 on; parts of a range together give what the whole gives.
+        start: of the random numbers, 64 bits.
+        counts: shape (known + opponents, known + opponents): [player, k - 1] counts the showdowns in which the
+            player is one of k winners.
+    """
+    players = len(counts)
+    outcomes = np.zeros((1, 1 << players))
+    for first in trials[::_BLOCK_TRIALS]:
+        block = min(_BLOCK_TRIALS, trials.stop - first)
+        ranks = _sampled_ranks(holes, board, unseen, opponents, first, block, start)
+        _add_winners(ranks, [range(players)], np.ones(1), outcomes)
+    _add_shares(outcomes, counts[np.newaxis])
+
+
+def _sampled_ranks(
+    holes: Cards, board: Cards, unseen: Cards, opponents: int, first: int, trials: int, start: int
+) -> NDArray[np.uint16]:
+    """The ranks of known and drawn holdings, shape (known + opponents, trials), from trial number `first` on."""
+    to_come, known = _BOARD_CARDS - len(board), len(holes)
     drawn = _draw(unseen, to_come + 2 * opponents, first, trials, start)
     keys = _KEYS.take(drawn)
     boards = keys[:to_come].sum(axis=0) + (_START + int(_KEYS[board].sum()))
-    hands = np.empty((1 + opponents, trials), np.int64)
-    np.add(boards, _KEYS[hole].sum(), out=hands[0])
-    np.add(keys[to_come::2], keys[to_come + 1 :: 2], out=hands[1:])
-    hands[1:] += boards
+    hands = np.empty((known + opponents, trials), np.int64)
+    hands[:known] = _KEYS[holes].sum(axis=1)[:, np.newaxis]
+    np.add(keys[to_come::2], keys[to_come + 1 :: 2], out=hands[known:])
+    hands += boards
+    hole_bits = _BITS[holes].sum(axis=1)
 
     def bits_of(which: NDArray[np.intp]) -> NDArray[np.int64]:
-        """The cards of the hands so numbered: ours in every trial, then the first opponent's..."""
+        """The cards of the hands so numbered: the first known player's in every trial, then the next one's..."""
         player, trial = np.divmod(which, trials)
-        place = to_come + 2 * np.maximum(player - 1, 0)
+        place = to_come + 2 * np.maximum(player - known, 0)
         bits = _BITS[drawn[:to_come, trial]].sum(axis=0) + _BITS[board].sum()
-        bits += np.where(player, _BITS[drawn[place, trial]] + _BITS[drawn[place + 1, trial]], _BITS[hole].sum())
+        is_known = player < known
+        bits[is_known] += hole_bits[player[is_known]]
+        place, trial = place[~is_known], trial[~is_known]
+        bits[~is_known] += _BITS[drawn[place, trial]] + _BITS[drawn[place + 1, trial]]
         return np.asarray(bits, np.int64)
 
-    ranks = _rank(hands.reshape(-1), bits_of).reshape(hands.shape)
-    ours, theirs = ranks[0], ranks[1:]
-    best = theirs.max(axis=0)
-    is_tie = ours == best
-    winners = (ours > best).astype(np.int64)
-    if is_tie.any():
-        winners[is_tie] = 1 + np.count_nonzero(theirs[:, is_tie] == best[is_tie], axis=0)
-    counts += np.bincount(winners, minlength=len(counts))
+    return _rank(hands.reshape(-1), bits_of).reshape(hands.shape)
 
 
 def _draw(unseen: Cards, draws: int, first: int, trials: int, start: int) -> NDArray[np.int64]:
@@ -300,7 +322,10 @@ def count_rank_patterns(holes: Cards, deck: Cards, pots: Sequence[Sequence[int]]
 
 
 def _add_winners(
-    ranks: Sequence[NDArray[np.uint16]], pots: Sequence[Sequence[int]], ways: NDArray[np.float64], outcomes: _Outcomes
+    ranks: Sequence[NDArray[np.uint16]] | NDArray[np.uint16],
+    pots: Sequence[Sequence[int]],
+    ways: NDArray[np.float64],
+    outcomes: _Outcomes,
 ) -> None:
     """Add the ways to the outcomes of each pot, which are numbered by the set of its winners."""
     for pot, of_pot in zip(pots, outcomes, strict=True):

@@ -1,0 +1,215 @@
+"""The chances of all players: against comparing hand by hand, and drawn ones against counted ones."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from engine import chances as module
+from engine import parse_cards, rank_hand
+from engine.chances import ANY_HOLDING, Chances, chances
+from engine.equity import exact_equity, preflop_equity, sampled_equity
+from engine.errors import CardError
+from engine.matchups import equities
+from engine.starting_hands import STARTING_HANDS, holdings_of, starting_hand
+from tests.engine.test_equity import naive_words, unseen_of
+
+
+def one(text):
+    return [parse_cards(text)]
+
+
+def any_of(name):
+    return holdings_of(STARTING_HANDS.index(name))
+
+
+def naive_chances(players, board, dead=()):
+    """Win, tie and equity of each player and the number of showdowns, one by one."""
+    wins, ties, shares = ([Fraction(0)] * len(players) for _ in range(3))
+    showdowns = 0
+    for holdings in itertools.product(*players):
+        taken = [card for cards in holdings for card in cards] + [*board, *dead]
+        if len(set(taken)) < len(taken):
+            continue
+        for rest in itertools.combinations(unseen_of(*taken), 5 - len(board)):
+            ranks = [rank_hand((*cards, *board, *rest)) for cards in holdings]
+            showdowns += 1
+            for player, rank in enumerate(ranks):
+                if rank == max(ranks):
+                    winners = ranks.count(rank)
+                    shares[player] += Fraction(1, winners)
+                    (wins if winners == 1 else ties)[player] += 1
+    found = [tuple(float(part / showdowns) for part in parts) for parts in zip(wins, ties, shares, strict=True)]
+    return found, showdowns
+
+
+FIELDS = [
+    ([one("AhKd"), one("QsQc")], "2h7dTc4s", ""),
+    ([one("AhKd"), one("QsQc"), one("2c2s")], "2h7dTc9c", "AsAd"),
+    ([one("AhKd"), any_of("QQ")], "2h7dTcQs", ""),
+    ([any_of("AKs"), any_of("AKo")], "2h7dTcAs3s", ""),
+    ([one("AhKd"), ANY_HOLDING], "2h7dTcAs3s", ""),
+    ([one("AhKd"), ANY_HOLDING], "2h7dTcAs", "KsKc"),
+    ([ANY_HOLDING, one("AhKd"), one("9h9d")], "2h7dTcAs3s", ""),
+    ([one("AhKd"), one("9h9d")], "2h7dTcAs3s", ""),
+]
+
+
+@pytest.mark.parametrize(("players", "board", "dead"), FIELDS)
+def test_they_are_what_comparing_gives(players, board, dead):
+    found = chances(players, parse_cards(board), dead=parse_cards(dead))
+    naive, showdowns = naive_chances(players, parse_cards(board), parse_cards(dead))
+    assert (found.is_exact, found.showdowns) == (True, showdowns)
+    for player, expected in zip(found.players, naive, strict=True):
+        assert (player.win, player.tie, player.equity) == pytest.approx(expected, abs=1e-12)
+        assert player.standard_error == 0
+
+
+def test_two_players_before_the_flop_are_those_of_the_tables():
+    suited, queens = STARTING_HANDS.index("AKs"), STARTING_HANDS.index("QQ")
+    found = chances([any_of("AKs"), any_of("QQ")])
+    assert found.players[0].equity == pytest.approx(equities()[suited, queens], abs=1e-12)
+    assert found.showdowns == 4 * 6 * 1_712_304
+    hole = parse_cards("AhKd")
+    for holdings in ([hole], any_of("AKo")):
+        for players, ours in (([holdings, ANY_HOLDING], 0), ([ANY_HOLDING, holdings], 1)):
+            found = chances(players)
+            assert found.players[ours].equity == pytest.approx(preflop_equity(hole).equity, abs=1e-12)
+            assert found.showdowns == len(holdings) * 1225 * 1_712_304
+    assert chances([one("AhKh"), one("QsQc")]).showdowns == 1_712_304
+
+
+def test_the_flop_against_one_is_that_of_equity():
+    hole, flop = parse_cards("AhKd"), parse_cards("2h7dTc")
+    us = chances([[hole], ANY_HOLDING], flop).players[0]
+    assert (us.win, us.tie, us.equity) == pytest.approx(exact_equity(hole, flop), abs=1e-12)
+
+
+def naive_drawn(holes, board, unknown, trials, start):
+    """By player, showdowns by number of winners, drawn as `engine.kernels.showdowns.count_sampled` documents."""
+    players = len(holes) + unknown
+    counts = np.zeros((players, players), np.int64)
+    words, draws = naive_words(start), 5 - len(board) + 2 * unknown
+    for _ in range(trials):
+        halves = [half for word in itertools.islice(words, (draws + 1) // 2) for half in divmod(word, 1 << 32)]
+        deck, drawn = unseen_of(*board, *[card for hole in holes for card in hole]), []
+        for half in halves[:draws]:
+            at = half * len(deck) >> 32
+            drawn.append(deck[at])
+            deck[at] = deck[0]
+            deck.pop(0)
+        table, others = (*board, *drawn[: 5 - len(board)]), drawn[5 - len(board) :]
+        cards = [*holes, *[tuple(others[at : at + 2]) for at in range(0, 2 * unknown, 2)]]
+        ranks = [rank_hand((*hole, *table)) for hole in cards]
+        for player, rank in enumerate(ranks):
+            if rank == max(ranks):
+                counts[player, ranks.count(rank) - 1] += 1
+    return counts.tolist()
+
+
+@pytest.mark.parametrize(("board", "unknown"), [("", 0), ("", 2), ("2h7dTc", 1), ("2h7dTcAsKh", 3), ("2h3h4hAd", 7)])
+def test_draws_are_those_documented(board, unknown):
+    from engine.kernels.showdowns import count_sampled_shares
+
+    holes, table = [parse_cards("AhKd"), parse_cards("5h6h")], parse_cards(board)
+    if "Kh" not in board and "Ad" not in board:
+        holes.append(parse_cards("AdKh"))
+    counts = np.zeros((len(holes) + unknown,) * 2, np.int64)
+    deck = unseen_of(*table, *[card for hole in holes for card in hole])
+    arrays = [np.array(cards, np.uint8) for cards in (holes, table, deck)]
+    for part in (range(0, 7), range(7, 60)):
+        count_sampled_shares(*arrays, unknown, part, 99, counts)
+    assert counts.tolist() == naive_drawn(holes, table, unknown, 60, 99)
+
+
+def test_one_player_against_unknown_ones_is_drawn_as_by_equity():
+    hole, flop = parse_cards("AhKd"), parse_cards("2h7dTc")
+    us = chances([[hole], ANY_HOLDING, ANY_HOLDING], flop, trials=70_000, seed=5).players[0]
+    drawn = sampled_equity(hole, flop, 2, trials=70_000, seed=5)
+    assert (us.win, us.tie, us.equity) == pytest.approx(drawn, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("players", "board"),
+    [
+        ([one("AhKd"), ANY_HOLDING], "2h7dTc"),
+        ([one("AhKd"), one("QsQc")], ""),
+        ([any_of("AKs"), any_of("QQ"), one("2c2d")], "Ah7d2h"),
+        ([one("AhKd"), ANY_HOLDING, one("9h9d")], "2h7dTcAs"),
+    ],
+)
+def test_drawn_chances_come_as_near_as_their_standard_errors_say(players, board):
+    """Within four standard errors, and over ten seeds about one standard error off on average."""
+    exact, off = chances(players, parse_cards(board)), []
+    for seed in range(10):
+        drawn = chances(players, parse_cards(board), trials=20_000, seed=seed)
+        assert not drawn.is_exact
+        for player, counted in zip(drawn.players, exact.players, strict=True):
+            assert 0 < player.standard_error < 0.005
+            off.append((player.equity - counted.equity) / player.standard_error)
+    assert max(map(abs, off)) < 4
+    assert 0.4 < float(np.mean(np.square(off))) ** 0.5 < 1.6
+
+
+def test_what_takes_long_is_drawn(monkeypatch):
+    monkeypatch.setattr(module, "DEFAULT_TRIALS", 2_000)
+    assert not chances([one("AhKd"), ANY_HOLDING, ANY_HOLDING], parse_cards("2h7dTcAs3s")).is_exact
+    assert not chances([any_of("AKs"), any_of("QQ"), ANY_HOLDING]).is_exact
+    assert not chances([one("AhKd"), ANY_HOLDING], parse_cards("2h7dTc"), trials=10).is_exact
+    assert chances([one("AhKd"), one("2c2d")], parse_cards("2h7dTcAs3s"), trials=10).is_exact, "there is one showdown"
+
+
+def test_progress_goes_from_nothing_to_all():
+    for players, trials in (([one("AhKd"), ANY_HOLDING, one("9h9d")], None), ([one("AhKd"), ANY_HOLDING], 120_000)):
+        said: list[float] = []
+        chances(players, parse_cards("2h7dTcAs"), trials=trials, progress=said.append)
+        assert said == sorted(said)
+        assert len(said) > 1
+        assert said[-1] == 1
+
+
+IMPOSSIBLE = [
+    (([one("AhKd")], ""), "a showdown has 2 to 10 players, not 1"),
+    (([one("AhKd"), *[ANY_HOLDING] * 10], ""), "a showdown has 2 to 10 players, not 11"),
+    (([ANY_HOLDING, ANY_HOLDING], ""), "of at least one player something must be known"),
+    (([one("AhKd"), one("AhQd")], ""), "Ah is named twice"),
+    (([one("AhAh"), ANY_HOLDING], ""), "Ah is named twice"),
+    (([one("AhKd"), ANY_HOLDING], "2h7dKd"), "Kd is named twice"),
+    (([one("AhKd"), ANY_HOLDING], "2h7dTc3c4c5c"), "a board has at most 5 cards, not 6"),
+    (([any_of("AA"), any_of("AA"), any_of("AKs")], ""), "the players cannot hold these cards together"),
+    (([any_of("AKo")] * 5, ""), "the players' holdings can be chosen in 248,832 ways, and at most 20,000 are taken"),
+]
+
+
+@pytest.mark.parametrize(("situation", "problem"), IMPOSSIBLE)
+def test_what_cannot_be(situation, problem):
+    players, board = situation
+    with pytest.raises(CardError, match=f"^{problem}"):
+        chances(players, parse_cards(board))
+
+
+def test_dead_cards_and_trials_that_cannot_be():
+    with pytest.raises(CardError, match=r"^2c is named twice$"):
+        chances([one("AhKd"), ANY_HOLDING], dead=parse_cards("2c2c"))
+    with pytest.raises(CardError, match=r"^44 dead cards leave too few for 2 players and a board$"):
+        chances([one("AhKd"), ANY_HOLDING], dead=unseen_of(*parse_cards("AhKd"))[:44])
+    with pytest.raises(CardError, match=r"^at least one showdown must be drawn, not 0$"):
+        chances([one("AhKd"), ANY_HOLDING], trials=0)
+
+
+def test_chances_are_values():
+    found = chances([one("AhKd"), one("QsQc")], parse_cards("2h7dTc4s3s"))
+    again = chances([one("AhKd"), one("QsQc")], parse_cards("2h7dTc4s3s"))
+    assert found == again
+    assert isinstance(found, Chances)
+    assert len({found, again}) == 1
+
+
+def test_the_holdings_of_a_class():
+    for number in range(len(STARTING_HANDS)):
+        assert all(starting_hand(hole) == number for hole in holdings_of(number))
+    everything = [hole for number in range(len(STARTING_HANDS)) for hole in holdings_of(number)]
+    assert sorted(everything) == list(ANY_HOLDING)
