@@ -31,6 +31,7 @@ __all__ = [
     "PreflopRules",
     "balance",
     "preflop_form",
+    "simple_plan",
     "solve",
     "without_free_folds",
 ]
@@ -154,14 +155,19 @@ def without_free_folds(form: SequenceForm, plan: Plan) -> Plan:
     return better
 
 
-def balance(form: SequenceForm, plans: Plans, opponent: str) -> float:
-    """What two plans win on average against one of `OPPONENTS`, half of the hands in each seat, in chips per hand."""
+def simple_plan(form: SequenceForm, player: int, opponent: str) -> Plan:
+    """The plan of one of `OPPONENTS`."""
     fold, call, raise_ = OPPONENTS[opponent]
 
     def chances(choice: Choice) -> Chances:
         of_actions = (fold, call, raise_) if "r" in choice.actions else (fold, call + raise_)
         return np.tile(np.array(of_actions)[:, None], (1, len(STARTING_HANDS)))
 
-    as_small_blind = expected_value(form, (plans[0], plan_of(form, 1, chances)))
-    as_big_blind = -expected_value(form, (plan_of(form, 0, chances), plans[1]))
+    return plan_of(form, player, chances)
+
+
+def balance(form: SequenceForm, plans: Plans, opponent: str) -> float:
+    """What two plans win on average against one of `OPPONENTS`, half of the hands in each seat, in chips per hand."""
+    as_small_blind = expected_value(form, (plans[0], simple_plan(form, 1, opponent)))
+    as_big_blind = -expected_value(form, (simple_plan(form, 0, opponent), plans[1]))
     return (as_small_blind + as_big_blind) / 2

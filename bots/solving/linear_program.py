@@ -59,6 +59,9 @@ class LinearProgram:
             form: the game.
             payoffs: those of player 0, each entry once, where they are not to be those of the game.
             player: whose program; that of player 1 is the same game with the sides changed.
+
+        Raises:
+            SolvingError: HiGHS does not take it.
         """
         import highspy
 
@@ -94,7 +97,8 @@ class LinearProgram:
         self._solver.silent()
         for kind in ("primal", "dual"):
             self._solver.setOptionValue(f"{kind}_feasibility_tolerance", _TOLERANCE)
-        self._solver.passModel(program)
+        if self._solver.passModel(program) == highspy.HighsStatus.kError:
+            raise SolvingError("HiGHS refuses the linear program: its payoffs are too large")
 
     def write_mps(self, path: Path) -> None:
         """Write the program for other solvers; its optimum is what its player wins, in chips.

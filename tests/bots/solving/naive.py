@@ -1,0 +1,114 @@
+"""Twins of the solvers that walk every deal and every betting, one card at a time, for games of one hole card."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import permutations
+
+import numpy as np
+
+from bots.solving.plans import Chances, plan_of
+from bots.solving.sequence_form import Choice, Plan, SequenceForm
+from engine import CALL, FOLD, RAISE, Action, BettingState, Game, betting_start, format_cards, rank_hand
+from engine.showdown import showdown_values
+
+Strategy = Mapping[str, Chances]
+"""By betting and board so far: the probabilities of its actions by holding."""
+
+
+def random_strategy(form: SequenceForm, player: int, seed: int) -> dict[str, Chances]:
+    rng = np.random.default_rng(seed)
+    classes = len(form.game.classes[player])
+    return {
+        choice.name: rng.dirichlet(np.ones(len(choice.actions)), classes).T.copy() for choice in form.choices[player]
+    }
+
+
+def as_plan(form: SequenceForm, player: int, strategy: Strategy) -> Plan:
+    def chances(choice: Choice) -> Chances:
+        return strategy[choice.name]
+
+    return plan_of(form, player, chances)
+
+
+def actions_of(state: BettingState) -> list[tuple[str, Action]]:
+    legal = state.legal_actions()
+    actions = [("f", FOLD)] * legal.can_fold + [("c", CALL)] + [("r", RAISE)] * legal.can_raise
+    return actions
+
+
+def showdown(state: BettingState, hole: tuple[int, int], board: tuple[int, ...]) -> list[float]:
+    ranks = [rank_hand((card, *board)) if not state.folded >> at & 1 else None for at, card in enumerate(hole)]
+    return showdown_values(state.spent, ranks)
+
+
+def expected_value(game: Game, strategies: tuple[Strategy, Strategy]) -> float:
+    """What position 0 wins on average."""
+    cards = sorted(game.deck)
+    board_cards = sum(game.num_board_cards)
+
+    def walk(state: BettingState, deal: tuple[int, ...], name: str) -> float:
+        if state.finished:
+            return showdown(state, deal[:2], deal[2 : 2 + game.board_cards_by_round[state.round]])[0]
+        player = state.acting_position
+        chances = strategies[player][name][:, cards.index(deal[player])]
+        total = 0.0
+        for chance, (letter, action) in zip(chances, actions_of(state), strict=True):
+            after = state.after(action)
+            dealt = f"/{format_cards(deal[2:3])}" if after.round > state.round else ""
+            total += chance * walk(after, deal, name + letter + dealt)
+        return total
+
+    values = [walk(betting_start(game), deal, "") for deal in permutations(cards, 2 + board_cards)]
+    return sum(values) / len(values)
+
+
+def best_response_value(game: Game, player: int, other: Strategy) -> float:
+    """The most that a player can win on average against a strategy."""
+    cards = sorted(game.deck)
+
+    def walk(state: BettingState, own: int, others: Mapping[int, float], board: tuple[int, ...], name: str) -> float:
+        """The sum of what the best play wins against each card of the opponent, times the chance to meet it there."""
+        if state.finished:
+            return sum(
+                chance * showdown(state, (own, card) if player == 0 else (card, own), board)[player]
+                for card, chance in others.items()
+            )
+        values = []
+        for at, (letter, action) in enumerate(actions_of(state)):
+            meets = others
+            if state.acting_position != player:
+                meets = {card: chance * other[name][at, cards.index(card)] for card, chance in others.items()}
+            after = state.after(action)
+            if after.round == state.round:
+                values.append(walk(after, own, meets, board, name + letter))
+                continue
+            left = len(cards) - 2
+            values.append(
+                sum(
+                    walk(
+                        after,
+                        own,
+                        {card: chance / left for card, chance in meets.items() if card != dealt},
+                        (dealt,),
+                        f"{name}{letter}/{format_cards((dealt,))}",
+                    )
+                    for dealt in cards
+                    if dealt != own
+                )
+            )
+        return max(values) if state.acting_position == player else sum(values)
+
+    deals = len(cards) * (len(cards) - 1)
+    return sum(
+        walk(betting_start(game), own, {card: 1 / deals for card in cards if card != own}, (), "") for own in cards
+    )
+
+
+def pure_strategies(form: SequenceForm, player: int) -> Iterator[Strategy]:
+    """All of them, for a game with two actions everywhere."""
+    names = [choice.name for choice in form.choices[player]]
+    classes = len(form.game.classes[player])
+    for number in range(2 ** (len(names) * classes)):
+        bits = np.array([number >> bit & 1 for bit in range(len(names) * classes)], np.float64).reshape(-1, classes)
+        yield {name: np.stack([1 - row, row]) for name, row in zip(names, bits, strict=True)}

@@ -1,0 +1,108 @@
+"""Two ways to an equilibrium: a linear program and regret matching."""
+
+from __future__ import annotations
+
+import threading
+from itertools import islice
+from pathlib import Path
+
+import highspy
+import numpy as np
+import pytest
+
+from bots.errors import SolvingError
+from bots.solving.cfr_plus import cfr_plus
+from bots.solving.linear_program import LinearProgram
+from bots.solving.plans import expected_value, exploitability, strategy_of
+from bots.solving.sequence_form import Entries, SequenceForm
+from engine import Game
+
+KUHN, LEDUC = -1 / 18, -0.08560642407800047
+"""Kuhn (1950); Leduc as solved by OpenSpiel's sequence form."""
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_linear_programs_have_the_known_values(played: tuple[Game, SequenceForm], player: int) -> None:
+    game, form = played
+    value, plans = LinearProgram(form, player=player).solve()
+    known = KUHN if len(game.deck) == 3 else LEDUC
+    assert value == pytest.approx(known, abs=1e-12)
+    assert expected_value(form, plans) == pytest.approx(known, abs=1e-12)
+    assert abs(exploitability(form, plans)) < 1e-12
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_a_plan_satisfies_its_constraints(leduc: SequenceForm, player: int) -> None:
+    plan = LinearProgram(leduc).solve().plans[player]
+    numbers, constraints = leduc.numbers(player), leduc.constraints(player)
+    vector = np.zeros(constraints.shape[1])
+    vector[numbers] = plan
+    sums = np.bincount(constraints.rows, constraints.values * vector[constraints.columns], constraints.shape[0])
+    assert sums == pytest.approx(np.eye(1, constraints.shape[0])[0], abs=1e-12)
+
+
+def test_regret_matching_comes_to_the_same(kuhn: SequenceForm, leduc: SequenceForm) -> None:
+    for form, value, iterations, most in ((kuhn, KUHN, 2000, 1e-4), (leduc, LEDUC, 150, 1e-2)):
+        (plans,) = islice(cfr_plus(form), iterations - 1, iterations)
+        assert 0 <= exploitability(form, plans) < most
+        assert expected_value(form, plans) == pytest.approx(value, abs=most)
+
+
+def test_of_all_equilibria_of_kuhn_the_favourite(kuhn: SequenceForm) -> None:
+    """The first player bets its queen with any probability up to 1/3, and its ace three times as often (Kuhn 1950)."""
+    bets = {}
+    for sign in (1, -1):
+        program = LinearProgram(kuhn)
+        equilibrium = program.solve()
+        weights = np.zeros(kuhn.plan_shape(0))
+        weights[kuhn.choices[0][0].first + 1, 0] = sign
+        plan = program.favourite(weights)
+        assert abs(exploitability(kuhn, (plan, equilibrium.plans[1]))) < 1e-9
+        bets[sign] = strategy_of(kuhn, 0, plan)[""][1]
+    assert bets[1] == pytest.approx([1 / 3, 0, 1], abs=1e-8)
+    assert bets[-1] == pytest.approx([0, 0, 0], abs=1e-8)
+
+
+def test_another_solver_reads_the_program(leduc: SequenceForm, tmp_path: Path) -> None:
+    """HiGHS itself, from the file alone."""
+    LinearProgram(leduc).write_mps(tmp_path / "leduc.lp of ours")
+    (tmp_path / "leduc.lp of ours").rename(tmp_path / "leduc.mps")
+    solver = highspy.Highs()
+    solver.silent()
+    solver.readModel(str(tmp_path / "leduc.mps"))
+    solver.run()
+    assert solver.getInfo().objective_function_value == pytest.approx(LEDUC, abs=1e-9)
+
+
+def test_a_file_that_cannot_be_written(kuhn: SequenceForm, tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="directory"):
+        LinearProgram(kuhn).write_mps(tmp_path)
+
+
+def test_a_program_without_a_solution_is_told(kuhn: SequenceForm, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = LinearProgram(kuhn)
+    monkeypatch.setattr(highspy.Highs, "getModelStatus", lambda _: highspy.HighsModelStatus.kInfeasible)
+    with pytest.raises(SolvingError, match="HiGHS found no optimum: infeasible"):
+        program.solve()
+
+
+def test_payoffs_without_bounds_are_refused(kuhn: SequenceForm) -> None:
+    payoffs = kuhn.payoffs().summed()
+    with pytest.raises(SolvingError, match="HiGHS refuses the linear program"):
+        LinearProgram(kuhn, payoffs._replace(values=payoffs.values * 1e30))
+
+
+def test_an_interruption_ends_the_solver(leduc: SequenceForm) -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    before = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        LinearProgram(leduc).solve(interrupt)
+    assert threading.active_count() == before
+
+
+def test_the_parts_of_an_entry() -> None:
+    entries = Entries(np.array([1, 0, 1]), np.array([2, 0, 2]), np.array([3.0, 4.0, 5.0]), (2, 3))
+    assert [part.tolist() for part in entries.summed()[:3]] == [[0, 1], [0, 2], [4, 8]]
+    assert [part.tolist() for part in entries.overwritten()[:3]] == [[0, 1], [0, 2], [4, 5]]

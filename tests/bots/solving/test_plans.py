@@ -1,0 +1,71 @@
+"""Values and best answers are those of the twins that deal every card."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bots.solving.plans import best_response, completed, expected_value, exploitability, strategy_of
+from bots.solving.sequence_form import SequenceForm
+from engine import Game
+from tests.bots.solving import naive
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_value_of_two_plans(played: tuple[Game, SequenceForm], seed: int) -> None:
+    game, form = played
+    one, other = (naive.random_strategy(form, player, seed + player) for player in (0, 1))
+    plans = naive.as_plan(form, 0, one), naive.as_plan(form, 1, other)
+    assert expected_value(form, plans) == pytest.approx(naive.expected_value(game, (one, other)), abs=1e-12)
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_the_best_answer(played: tuple[Game, SequenceForm], player: int) -> None:
+    game, form = played
+    strategy = naive.random_strategy(form, 1 - player, 5)
+    plan = naive.as_plan(form, 1 - player, strategy)
+    found = best_response(form, player, plan)
+    assert found.value == pytest.approx(naive.best_response_value(game, player, strategy), abs=1e-12)
+    plans = (found.plan, plan) if player == 0 else (plan, found.plan)
+    assert found.value == pytest.approx((-1) ** player * expected_value(form, plans), abs=1e-12)
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_no_pure_strategy_of_kuhn_is_a_better_answer(kuhn: SequenceForm, player: int) -> None:
+    plan = naive.as_plan(kuhn, 1 - player, naive.random_strategy(kuhn, 1 - player, 9))
+    values = []
+    for pure in naive.pure_strategies(kuhn, player):
+        own = naive.as_plan(kuhn, player, pure)
+        values.append((-1) ** player * expected_value(kuhn, (own, plan) if player == 0 else (plan, own)))
+    assert len(values) == 64
+    assert best_response(kuhn, player, plan).value == pytest.approx(max(values), abs=1e-12)
+
+
+def test_playing_evenly_is_as_weak_as_published(played: tuple[Game, SequenceForm]) -> None:
+    """Exploitability of uniform play, by OpenSpiel's exact best response: the sum of both players' gains."""
+    game, form = played
+    sums = {3: 0.9166666666666665, 6: 4.747222222222221}
+    even = [
+        naive.as_plan(form, player, {c.name: np.full((len(c.actions), classes), 1 / len(c.actions)) for c in choices})
+        for player, choices in enumerate(form.choices)
+        for classes in [len(form.game.classes[player])]
+    ]
+    assert 2 * exploitability(form, (even[0], even[1])) == pytest.approx(sums[len(game.deck)], abs=1e-12)
+
+
+def test_a_plan_and_its_strategy_are_the_same(leduc: SequenceForm) -> None:
+    strategy = naive.random_strategy(leduc, 1, 3)
+    found = strategy_of(leduc, 1, naive.as_plan(leduc, 1, strategy))
+    for name, chances in strategy.items():
+        assert found[name] == pytest.approx(chances, abs=1e-12)
+
+
+def test_classes_that_never_get_there_play_their_best_answer(kuhn: SequenceForm) -> None:
+    """Player 0 always bets, so that its answer to a bet is never asked for: the ace calls, the queen folds."""
+    always = {"": np.array([[0.0] * 3, [1.0] * 3]), "cr": np.full((2, 3), 0.5)}
+    plans = naive.as_plan(kuhn, 0, always), naive.as_plan(kuhn, 1, naive.random_strategy(kuhn, 1, 4))
+    assert np.isnan(strategy_of(kuhn, 0, plans[0])["cr"]).all()
+    found = completed(kuhn, 0, plans)
+    assert found[""].tolist() == always[""].tolist()
+    assert found["cr"][:, 0].tolist() == [1, 0]
+    assert found["cr"][:, 2].tolist() == [0, 1]
