@@ -24,9 +24,9 @@ from dealer.runs import Run
 from dealer.table.loop import new_event_loop
 from logs import HandRecord
 
-__all__ = ["Awaited", "Dealing", "Ended", "Failed", "News"]
+__all__ = ["KEPT_HANDS", "Awaited", "Dealing", "Ended", "Failed", "News"]
 
-_KEPT_HANDS: Final = 1000
+KEPT_HANDS: Final = 1000
 """How many hands can be shown again; earlier ones are in the log."""
 _LOOK_UP_S: Final = 0.2
 
@@ -75,7 +75,7 @@ class Dealing:
         """
         self.news: queue.SimpleQueue[News] = queue.SimpleQueue()
         self._run = run
-        self._records = deque(records, _KEPT_HANDS)
+        self._records = deque(records, KEPT_HANDS)
         self._loop = new_event_loop()
         self._thread = threading.Thread(target=self._work, name="dealer")
         self._result: ContestResult | None = None
@@ -122,7 +122,11 @@ class Dealing:
     def address(self, name: str) -> tuple[str, int] | None:
         """Where a player is awaited; None if the run has ended without waiting for it."""
         while True:
-            news = self.news.get()
+            try:
+                # Not for ever: Windows would not hear Ctrl-C.
+                news = self.news.get(timeout=_LOOK_UP_S)
+            except queue.Empty:
+                continue
             if isinstance(news, Ended):
                 return None
             if isinstance(news, Awaited):

@@ -68,12 +68,16 @@ def wrapped(text: str, ink: Ink, indent: str = "") -> list[Text]:
 
 
 def game_sentence(game: Game) -> str:
-    """What is played, in a sentence."""
-    hold_em = "hold'em" if is_holdem(game) else f"a deck of {len(game.deck)} cards"
+    """What is played, in a sentence without its full stop."""
     blinds = "/".join(str(blind) for blind in sorted(game.blinds) if blind)
-    betting = f"limit {'/'.join(map(str, dict.fromkeys(game.raise_sizes)))}" if game.is_limit else "no-limit"
+    bets = "/".join(map(str, dict.fromkeys(game.raise_sizes)))
+    name = "Limit" if game.is_limit else "No-limit"
+    if is_holdem(game):
+        name += f" hold'em {bets}".rstrip()
+    else:
+        name += f" with a deck of {len(game.deck)} cards{', bets ' * bool(bets)}{bets}"
     depth = "" if game.stacks[0] >= DEFAULT_STACK else f", stacks {game.stacks[0]:,}"
-    return f"{betting}, {hold_em}, {game.num_players} players, blinds {blinds}{depth}"
+    return f"{name}, {game.num_players} players, blinds {blinds}{depth}"
 
 
 def _rule(left: str, right: str, ink: Ink) -> Text:

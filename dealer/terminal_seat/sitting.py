@@ -11,9 +11,10 @@ import enum
 import queue
 import signal
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from rich.console import Console
 from rich.text import Text
@@ -24,7 +25,7 @@ from dealer.contest.ending import Outcome
 from dealer.results.schema import ContestResult
 from dealer.results.sentences import fault_phrase
 from dealer.runs import Run
-from dealer.terminal_seat.dealing import Awaited, Dealing, Failed
+from dealer.terminal_seat.dealing import KEPT_HANDS, Awaited, Dealing, Failed
 from dealer.terminal_seat.entries import Entries
 from dealer.terminal_seat.ink import Ink, ink_of
 from dealer.terminal_seat.screen import (
@@ -109,11 +110,11 @@ def sit_down(console: Console, run: Run[ContestResult], face: Face, entries: Ent
     Raises:
         DealerError: nothing could be played.
     """
-    records = _earlier_hands(run)
+    earlier = _earlier_hands(run)
     leaving = Leaving.OVER
-    with Dealing(run, records) as dealing, _signals(signal.default_int_handler):
+    with Dealing(run, earlier.records) as dealing, _signals(signal.default_int_handler):
         try:
-            _Sitting(console, run, face, entries or Entries(), dealing, records).play()
+            _Sitting(console, run, face, entries or Entries(), dealing, earlier).play()
         except _Left:
             leaving = Leaving.LEFT
         except KeyboardInterrupt:
@@ -122,13 +123,21 @@ def sit_down(console: Console, run: Run[ContestResult], face: Face, entries: Ent
     return Sat(Leaving.OVER if result.outcome is not Outcome.INTERRUPTED else leaving, result)
 
 
-def _earlier_hands(run: Run[ContestResult]) -> list[HandRecord]:
-    """The hands of the run that were played before."""
-    try:
-        return list(read_hands([run.folder], on_problem=lambda problem: None, times=True))
-    except LogError:
-        # There are none yet; files that are damaged are found out when the run picks them up.
-        return []
+class _Earlier(NamedTuple):
+    """The hands of the run that were played before: what counts of all, and those that can be shown again."""
+
+    values: list[tuple[int, list[float]]]
+    records: deque[HandRecord]
+
+
+def _earlier_hands(run: Run[ContestResult]) -> _Earlier:
+    earlier = _Earlier([], deque(maxlen=KEPT_HANDS))
+    # There are none yet; files that are damaged are found out when the run picks them up.
+    with contextlib.suppress(LogError):
+        for record in read_hands([run.folder], on_problem=lambda problem: None, times=True):
+            earlier.values.append((record.hand_number, _by_seat(record)))
+            earlier.records.append(record)
+    return earlier
 
 
 @contextlib.contextmanager
@@ -157,7 +166,7 @@ class _Sitting:
         face: Face,
         entries: Entries,
         dealing: Dealing,
-        records: Sequence[HandRecord],
+        earlier: _Earlier,
     ) -> None:
         contest = run.plan.contests[0]
         self._console = console
@@ -167,11 +176,9 @@ class _Sitting:
         self._game = contest.game
         self._names = contest.names
         self._hands = contest.hands
-        self._seat = HumanSeat(
-            contest.game, contest.names, SEAT, [(record.hand_number, _by_seat(record)) for record in records]
-        )
+        self._seat = HumanSeat(contest.game, contest.names, SEAT, earlier.values)
         self._hand_number: int | None = None
-        self._last_hand = max((record.hand_number for record in records), default=-1)
+        self._last_hand = max((number for number, _ in earlier.values), default=-1)
         self._told = 0
         self._idle_since_s: float | None = None
         self._scene: Scene | None = None

@@ -67,7 +67,7 @@ KUHN = ("table", "kuhn", "calling", "--seed", "5")
 def test_a_match_to_its_end(sit: Sitting, tmp_path: Path) -> None:
     ran = sit(*KUHN, "-n", "3", "--out", "run", "--name", "Ann", entries="c,,r,,r,")
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out.splitlines()[0].startswith("limit 1, a deck of 3 cards, 2 players, blinds 1/1. You are Ann;")
+    assert ran.out.startswith("Limit with a deck of 3 cards, bets 1, 2 players, blinds 1/1. You are Ann;")
     assert ran.out.count("You have") == 3
     assert "That was the last hand of the match." in ran.out
     assert "Go on with" not in ran.out
@@ -164,6 +164,14 @@ def test_the_hand_of_the_guide_is_a_real_one(sit: Sitting) -> None:
     told = guide.partition("```text\n")[2].partition("```")[0]
     ran = sit("table", "limit", "mfs", "--seed", "6", entries="r,r,s,q")
     assert ran.out.startswith(told)
+
+
+def test_a_hand_that_only_the_dealer_knows_is_over_is_not_shown(sit: Sitting, tmp_path: Path) -> None:
+    # In every other hand the bot folds its small blind, before the person has seen the end of the hand before.
+    ran = sit("table", "limit", "folding", "--seed", "1", "--out", "run", entries=",r,s 2,s,q")
+    assert "There is no finished hand 2." in ran.out
+    assert ran.out.count("hand 1 again") == 1
+    assert [record.hand_number for record in read_hands([tmp_path / "run"])] == [0, 1, 2]
 
 
 def test_one_bot_takes_all_other_seats(sit: Sitting, tmp_path: Path) -> None:

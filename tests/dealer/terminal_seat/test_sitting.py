@@ -1,0 +1,67 @@
+"""A sitting with a console and entries of its own: what is told while others are waited for."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from dealer.contest.config import validated
+from dealer.contest.ending import Outcome
+from dealer.runs import new_table
+from dealer.terminal_seat import sitting
+from dealer.terminal_seat.entries import Entries
+from dealer.terminal_seat.sitting import Face, Leaving, sit_down
+from tests.dealer.helpers import CONNECT, enter_program_env, write_program
+
+
+class Spy(io.StringIO):
+    """Output that makes a file when certain words are written."""
+
+    def __init__(self, words: str, path: Path) -> None:
+        super().__init__()
+        self._words, self._path = words, path
+
+    def write(self, text: str) -> int:
+        written = super().write(text)
+        if self._words in self.getvalue():
+            self._path.touch()
+        return written
+
+
+SLOW = """
+import time
+hello()
+for line in f:
+    position, betting = line.decode().split(":")[1], line.decode().split(":")[3]
+    if (position, betting) in (("0", ""), ("0", "cr"), ("1", "c"), ("1", "r")):
+        while not os.path.exists("waited"):
+            time.sleep(0.01)
+        call(line)
+"""
+
+
+def test_a_slow_player_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    enter_program_env(tmp_path, monkeypatch)
+    monkeypatch.setattr(sitting, "_NAME_AFTER_S", 0.0)
+    slow = write_program(tmp_path, "slow.py", CONNECT + SLOW)
+    settings = {"games": ["kuhn"], "bots": ["Ann=tcp", f"slow={slow}"], "hands": 1, "seed": 5}
+    output = Spy("Waiting for slow...", tmp_path / "waited")
+    run = new_table(validated(settings), tmp_path / "run")
+    sat = sit_down(Console(file=output), run, Face(pause_s=0.0), Entries(io.StringIO("c\nc\n")))
+    assert (sat.leaving, sat.result.outcome) == (Leaving.OVER, Outcome.FINISHED)
+    assert output.getvalue().count("Waiting for slow...") == 1
+
+
+def test_a_bot_that_fails_for_good_ends_the_sitting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    enter_program_env(tmp_path, monkeypatch)
+    leaves = write_program(tmp_path, "leaves.py", CONNECT + "hello()\nf.readline()\nf.readline()\n")
+    settings = {"games": ["kuhn"], "bots": ["Ann=tcp", f"leaves={leaves}"], "hands": 9, "seed": 5}
+    output = io.StringIO()
+    run = new_table(validated(settings), tmp_path / "run")
+    sat = sit_down(Console(file=output), run, Face(), Entries(io.StringIO("c\nc\nc\n")))
+    assert (sat.leaving, sat.result.outcome) == (Leaving.OVER, Outcome.FAILED)
+    assert "leaves closed the connection in hand 0" in sat.result.sentence
+    assert [player.faults for player in sat.result.players] == [{}, {"disconnect": 1}]
