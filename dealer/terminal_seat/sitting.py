@@ -46,6 +46,7 @@ from engine.errors import quoted
 from logs import HandRecord
 from logs.errors import LogError
 from logs.reading import read_hands
+from logs.text import shown
 
 __all__ = ["Face", "Leaving", "Sat", "sit_down"]
 
@@ -305,7 +306,8 @@ class _Sitting:
         self._console.file.flush()
         entry = self._entries.next()
         if entry is None or not self._entries.is_terminal:
-            self._console.print("" if entry is None else entry.strip(), highlight=False, markup=False)
+            # What is typed in a terminal stands there already.
+            self._show([self._ink.coloured(shown("" if entry is None else entry.strip()))])
         if entry is None:
             raise _Left
         return entry.strip()

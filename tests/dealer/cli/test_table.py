@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from dealer import play
 from dealer.cli import commands_for
 from dealer.cli.app import application
 from logs.reading import read_hands
@@ -202,9 +203,9 @@ def test_what_cannot_be_played_is_one_sentence(arena_here: Arena, arguments: lis
     assert ran.out == ""
 
 
-def test_a_play_is_no_table(arena_here: Arena, finished_runs: Callable[..., Path]) -> None:
-    run = finished_runs("play", "kuhn", "random", "calling", "-n", "10", "--in-process", "--quiet")
-    ran = arena_here("table", "--resume", str(run))
+def test_a_play_is_no_table(arena_here: Arena, tmp_path: Path) -> None:
+    play("kuhn", ["random", "calling"], hands=1, in_process=True, out=tmp_path / "run")
+    ran = arena_here("table", "--resume", "run")
     assert ran.code == 2
     assert "is no match at a table" in ran.err
 
@@ -247,6 +248,15 @@ def test_a_bot_that_cannot_start_ends_the_match(sit: Sitting, tmp_path: Path) ->
     assert ran.code == 1
     assert "broken ended before it connected" in ran.out
     assert "arena resume run" in ran.out
+
+
+def test_a_terminal_without_suits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    enter_program_env(tmp_path, monkeypatch)
+    runner = CliRunner(charset="ascii")
+    result = runner.invoke(application(["table"]), [*KUHN, "--out", "run"], input=b"c\n\xff\n", prog_name="arena")
+    assert result.exit_code == 0
+    assert "|As|" in result.output
+    assert "'??' is not clear" in result.output or "'?' is not clear" in result.output
 
 
 # ---- terminals, and signals
@@ -362,19 +372,3 @@ def test_a_signal_in_the_middle_of_a_hand(tmp_path: Path, number: str) -> None:
         assert sitting.end() == 130
     assert result_of(tmp_path / "run")["outcome"] == "interrupted"
     assert faults_of(tmp_path / "run") == [{}, {}]
-
-
-def test_a_terminal_without_suits(tmp_path: Path) -> None:
-    ran = subprocess.run(
-        [*ARENA, *KUHN, "--out", "run"],
-        cwd=tmp_path,
-        env=program_env(PYTHONIOENCODING="ascii"),
-        input=b"c\n\xff\n",
-        capture_output=True,
-        timeout=PATIENCE_S,
-        check=False,
-    )
-    assert ran.returncode == 0
-    assert ran.stdout.isascii()
-    assert b"|As|" in ran.stdout
-    assert ran.stderr == b""
