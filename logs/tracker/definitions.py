@@ -1,7 +1,10 @@
 """What the statistics are called and what they mean: the one table that help texts, tables and reports show.
 
 Wherever tracking programs agree on a definition, it is theirs, so that a bot's figures can be compared with what is
-published about people; where they differ, it is PokerTracker 4's, and the definition says so. FPDB (``DerivedStats``)
+published about people; where they differ, it is PokerTracker 4's, and the definition says so. PokerTracker's are known
+by the expressions of its columns, which its users publish: ``cnt_p_ccall_opp`` (faced a 2-bet, no blind, no limp; a
+3-bet has columns of its own), ``flg_t_cbet_opp`` (bet the flop and was not raised), ``cnt_f_check_raise_opp`` (checked,
+then raised, called or folded), ``flg_steal_opp``. FPDB (``DerivedStats``)
 differs in its VPIP, whose chances leave out a blind that is posted and folded and include walks, and in its AF, which
 counts a street with bets and raises once, however many there were. `logs.tracker.hand_facts` and
 `logs.tracker.hand_counts` say how each is counted.
@@ -107,8 +110,8 @@ STATISTICS: Final = (
         "cold_call",
         "cold call",
         "cold call",
-        "Calls of any number of raises before the flop by a player that had put no chips in yet, of the times it faced "
-        "one so. Whoever posted a blind has chips in.",
+        "Calls of a raise before the flop, the only one so far, by a player that had put no chips in yet, of the times "
+        "it faced one so (PokerTracker 4: a 2-bet). Whoever posted a blind has chips in.",
     ),
     Statistic(
         "steal",
@@ -141,8 +144,8 @@ STATISTICS: Final = (
         "turn_continuation_bet",
         "T CBet",
         "continuation bet on the turn",
-        "Bets on the turn by the player that had made a continuation bet on the flop, of the times it had a turn there "
-        "and nobody had bet (PokerTracker 4; FPDB goes by the last raiser on the flop).",
+        "Bets on the turn by the player that had made a continuation bet on the flop which nobody raised, of the times "
+        "it had a turn there and nobody had bet (PokerTracker 4; FPDB goes by the last raiser on the flop).",
     ),
     Statistic(
         "fold_to_turn_continuation_bet",
@@ -155,7 +158,7 @@ STATISTICS: Final = (
         "check-raise",
         "check-raise",
         "Raises after a check in the same round, after the flop was dealt, of the times the player had checked, then "
-        "faced a bet and could have raised.",
+        "faced a bet and could have raised (PokerTracker 4: also where only a call or a fold was left).",
     ),
     Statistic(
         "donk_bet",

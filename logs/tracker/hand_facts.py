@@ -165,7 +165,7 @@ def _count_preflop(steps: list[Step], betting: BettingState, increments: list[in
                     noted.append((_SQUEEZE, is_raise))
             elif raises == 2:
                 noted.append((_FOUR_BET, is_raise))
-        if raises and step.street_total == step.added:
+        if raises == 1 and step.street_total == step.added:
             noted.append((_COLD_CALL, move == _CALL))
         if is_steal and position < 2:
             noted.append((_FOLD_TO_STEAL, move == _FOLD))
@@ -220,5 +220,5 @@ def _count_later_streets(steps: list[Step], betting: BettingState, aggressor: in
                 bettor, bets = (position, 1) if not bets else (bettor, bets + 1)
             elif move == _CHECK:
                 checkers.add(position)
-        if round_ == 1 and bettor != aggressor:
+        if round_ == 1 and (bettor, bets) != (aggressor, 1):
             aggressor = -1

@@ -151,8 +151,7 @@ class Turn:
         return step.round == 1 or (step.round == 2 and self.is_continuation_bet_on_flop())
 
     def is_continuation_bet_on_flop(self) -> bool:
-        bets = self.bets(1)
-        return bool(bets) and bets[0].position == self.aggressor()
+        return [bet.position for bet in self.bets(1)] == [self.aggressor()]
 
 
 def turns(hands: list[Dealt]) -> list[Turn]:
@@ -175,7 +174,7 @@ def chance_of(key: str, turn: Turn) -> bool | None:
             behind = turn.here[turn.here.index(raises[0]) + 1 :]
             has_caller = any(step.action.kind == ActionKind.CALL for step in behind)
             return turn.raised if has_caller else None
-        case "cold_call" if round_ == 0 and raises and turn.step.before.spent[turn.position] == 0:
+        case "cold_call" if round_ == 0 and len(raises) == 1 and turn.step.before.spent[turn.position] == 0:
             return turn.called
         case "steal" if round_ == 0 and turn.may_raise and turn.place(turn.position) in ("CO", "BTN", "SB"):
             is_open = all(step.action.kind == ActionKind.FOLD for step in turn.here)

@@ -164,6 +164,11 @@ _BOARD = ("Qs7h2c", "2d", "3h")
             id="a fold to the second barrel",
         ),
         pytest.param("r30ffc/cc/cr60f", {"Cat": "continuation_bet 0/1, turn_continuation_bet 0/0"}, id="delayed bet"),
+        pytest.param(
+            "r30ffc/cr60r180c/cr300f",
+            {"Cat": "continuation_bet 1/1, turn_continuation_bet 0/0", "Bob": "fold_to_turn_continuation_bet 0/0"},
+            id="a flop bet that was raised takes the second barrel",
+        ),
         pytest.param("r30ffr90c/r120f", {"Bob": "continuation_bet 1/1", "Cat": "donk_bet 0/0"}, id="the last raiser"),
     ],
 )
