@@ -64,6 +64,14 @@ def table(
     ] = None,
     show_all: Annotated[bool, typer.Option("--show-all", help="Show everybody's cards after each hand.")] = False,
     four_colours: Annotated[bool, typer.Option("--four-colours", help="Give every suit a colour of its own.")] = False,
+    host: Annotated[
+        str | None,
+        typer.Option(
+            "--host",
+            help="Address to listen on for 'tcp' players; 0.0.0.0 admits other machines.",
+            show_default="127.0.0.1",
+        ),
+    ] = None,
     on_fault: Annotated[
         FaultPolicy,
         typer.Option("--on-fault", help="When a bot times out, disconnects or floods, as for 'arena play'."),
@@ -85,16 +93,15 @@ def table(
     terminal = context.ensure_object(Terminal)
     face = Face(pause, show_all, four_colours)
     if resume is not None:
-        if words or game or seed is not None or out is not None or hands is not None:
-            abort("--resume goes on with a match as it was; leave out game, bots, --hands, --seed and --out")
+        if words or any(given is not None for given in (game, seed, out, hands, host)):
+            abort("--resume goes on with a match as it was; leave out game, bots, --hands, --seed, --host and --out")
         play_seat(terminal, reopen_table(resume), face)
-    play_seat(terminal, new_table(validated(_settings(words or [], game, name, hands, seed, on_fault)), out), face)
+    asked = {"hands": hands or _HANDS, "seed": seed, "host": host, "on_fault": on_fault}
+    play_seat(terminal, new_table(validated(_settings(words or [], game, name) | asked), out), face)
 
 
-def _settings(
-    words: list[str], game: str | None, name: str, hands: int | None, seed: int | None, on_fault: FaultPolicy
-) -> dict[str, Any]:
-    """What is played, as written in a configuration."""
+def _settings(words: list[str], game: str | None, name: str) -> dict[str, Any]:
+    """What is played and by whom, as written in a configuration."""
     if game is None:
         first, bots = split_words(words)
         game = first or "limit"
@@ -115,9 +122,6 @@ def _settings(
     return {
         "games": [game],
         "bots": [you, *map(_explaining, players)],
-        "hands": hands or _HANDS,
-        "seed": seed,
-        "on_fault": on_fault,
         # Other people are waited for without limit.
         "start_timeout_s": 0.0 if any(player.kind is PlayerKind.TCP for player in players) else None,
     }

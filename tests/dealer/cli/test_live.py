@@ -32,6 +32,7 @@ START = Progress(
     start_time_left_s=None,
 )
 ANN = AwaitedPlayer("Ann", "127.0.0.1", 5000, is_remote=True)
+IPV6 = AwaitedPlayer("Ann", "::1", 5000, is_remote=True)
 BOT = AwaitedPlayer("bot", "127.0.0.1", 5001, is_remote=False)
 UNDER_WAY = replace(START, hands=1000, hands_per_second=500.0, rate=Rate(12.4, 5.2, "A", "B"))
 
@@ -44,6 +45,7 @@ UNDER_WAY = replace(START, hands=1000, hands_per_second=500.0, rate=Rate(12.4, 5
             replace(START, awaited=(ANN, BOT), start_time_left_s=29.7),
             "waiting for Ann at 127.0.0.1:5000 and bot at 127.0.0.1:5001, 30 s left",
         ),
+        (replace(START, awaited=(IPV6,)), "waiting for Ann at [::1]:5000, without limit"),
         (UNDER_WAY, "1,000/6,000 hands · 500 hands/s · A over B +12 ± 5 mbb/g · 10 s left"),
         (
             replace(UNDER_WAY, rate=None),

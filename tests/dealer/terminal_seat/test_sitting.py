@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import io
+import re
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
+from bots import play
+from bots.baseline import CallingBot
 from dealer.contest.config import validated
 from dealer.contest.ending import Outcome
 from dealer.runs import new_table
@@ -18,16 +23,19 @@ from tests.dealer.helpers import CONNECT, enter_program_env, write_program
 
 
 class Spy(io.StringIO):
-    """Output that makes a file when certain words are written."""
+    """Output that does something, once, with what it finds."""
 
-    def __init__(self, words: str, path: Path) -> None:
+    def __init__(self, pattern: str, found: Callable[[re.Match[str]], object]) -> None:
         super().__init__()
-        self._words, self._path = words, path
+        self._pattern, self._found = re.compile(pattern), found
+        self._is_done = False
 
     def write(self, text: str) -> int:
         written = super().write(text)
-        if self._words in self.getvalue():
-            self._path.touch()
+        seen = None if self._is_done else self._pattern.search(self.getvalue())
+        if seen is not None:
+            self._is_done = True
+            self._found(seen)
         return written
 
 
@@ -48,7 +56,7 @@ def test_a_slow_player_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(sitting, "_NAME_AFTER_S", 0.0)
     slow = write_program(tmp_path, "slow.py", CONNECT + SLOW)
     settings = {"games": ["kuhn"], "bots": ["Ann=tcp", f"slow={slow}"], "hands": 1, "seed": 5}
-    output = Spy("Waiting for slow...", tmp_path / "waited")
+    output = Spy(r"Waiting for slow\.\.\.", lambda _: (tmp_path / "waited").touch())
     run = new_table(validated(settings), tmp_path / "run")
     sat = sit_down(Console(file=output), run, Face(pause_s=0.0), Entries(io.StringIO("c\nc\n")))
     assert (sat.leaving, sat.result.outcome) == (Leaving.OVER, Outcome.FINISHED)
@@ -65,3 +73,18 @@ def test_a_bot_that_fails_for_good_ends_the_sitting(tmp_path: Path, monkeypatch:
     assert (sat.leaving, sat.result.outcome) == (Leaving.OVER, Outcome.FAILED)
     assert "leaves closed the connection in hand 0" in sat.result.sentence
     assert [player.faults for player in sat.result.players] == [{}, {"disconnect": 1}]
+
+
+def test_a_player_that_connects_by_itself_is_told_where(tmp_path: Path) -> None:
+    threads = []
+
+    def connect(found: re.Match[str]) -> None:
+        threads.append(threading.Thread(target=play, args=(CallingBot(), "127.0.0.1", int(found[1]), "kuhn")))
+        threads[0].start()
+
+    settings = {"games": ["kuhn"], "bots": ["Ann=tcp", "Bob=tcp"], "hands": 1, "seed": 5, "host": "0.0.0.0"}
+    output = Spy(r"Waiting for Bob to connect at 0\.0\.0\.0:(\d+)\.", connect)
+    run = new_table(validated(settings), tmp_path / "run")
+    sat = sit_down(Console(file=output), run, Face(pause_s=0.0), Entries(io.StringIO("c\nc\n")))
+    threads[0].join()
+    assert (sat.leaving, sat.result.outcome) == (Leaving.OVER, Outcome.FINISHED)
