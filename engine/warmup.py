@@ -9,6 +9,7 @@ import numpy as np
 
 from engine.batch import MAX_CARDS, rank_hands
 from engine.equity import compile_kernels, sampled_equity, showdown_odds
+from engine.generators import matchups
 
 __all__ = ["ENGINE_JOBS"]
 
@@ -37,5 +38,6 @@ ENGINE_JOBS: Final[tuple[tuple[str, Callable[[], None]], ...]] = (
     ("ranks of many hands", _rank),
     ("sampled chances to win", _sample),
     ("all-in hands", _count_boards),
+    ("matchups before the flop", matchups.compile_kernels),
 )
 """What each group of kernels is for, and the call that has it compiled."""

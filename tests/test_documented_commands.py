@@ -60,6 +60,8 @@ class Weak(Bot):
 run(Weak())
 """
 """A bot that loses so much that sequential tests are short."""
+GROUPS = {"bench": ("dealer", "evaluator", "export", "startup"), "solve": ("equities",)}
+"""Commands of two words."""
 PLAYING = ("play", "tournament", "deal")
 """Commands that make a folder; all others take one that is there."""
 
@@ -270,14 +272,14 @@ def test_commands_and_options_exist(document: Path) -> None:
     commands = re.findall(r"^ {1,4}(\w+)  +\w", _help().partition("Commands\n")[2], re.MULTILINE)
     assert "play" in commands
     anywhere = {option for name in commands for option in _options_of("arena", name)} | _options_of("acpc-dealer")
-    for name in ("dealer", "evaluator", "export", "startup"):
-        anywhere |= _options_of("arena", "bench", name)
+    for group, names in GROUPS.items():
+        anywhere |= {option for name in names for option in _options_of("arena", group, name)}
     for text in _mentioned(document):
         for part in re.split(r" && | \|+ ", text):
             words = part.split()
             if words[0] == "arena" and len(words) > 1 and not words[1].startswith("-"):
                 assert words[1] in commands, f"there is no command {part!r}"
-                known = _options_of(*words[: 2 + (words[1] == "bench" and len(words) > 2 and words[2].isalpha())])
+                known = _options_of(*words[: 2 + (words[1] in GROUPS and len(words) > 2 and words[2].isalpha())])
             elif words[0].startswith("--"):
                 known = frozenset(anywhere)
             else:

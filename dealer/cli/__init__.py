@@ -38,6 +38,8 @@ COMMANDS = {
     "games": "List the games that come with the arena; any .game file can be played, too.",
     "warmup": "Compile once what bots and commands compute with, and keep it on disk: they are ready at once "
     "afterwards.",
+    "equity": "Show each player's chance to win, to tie, and its share of the pot at a showdown of hold'em.",
+    "solve": "Compute anew the tables that come with the arena, and compare.",
     "bench": "Measure our speed and our peers', in turn in one run.",
 }
 """Every command and the first sentence of its help."""

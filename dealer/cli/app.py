@@ -28,7 +28,7 @@ def application(commands: Iterable[str]) -> typer.Typer:
     app.callback()(_options)
     for name in commands:
         module = importlib.import_module(f"dealer.cli.{name}")
-        if name == "bench":
+        if hasattr(module, "app"):
             app.add_typer(module.app, name=name)
         else:
             app.command(name, epilog=getattr(module, "EPILOG", None))(getattr(module, name))

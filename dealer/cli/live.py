@@ -11,6 +11,7 @@ from rich.live import Live
 from rich.text import Text
 
 from dealer.cli.console import Terminal
+from dealer.cli.working import duration
 from dealer.contest.plan import RunPlan
 from dealer.contest.progress import AwaitedPlayer, Progress
 from dealer.match.sentences import stray_sentence
@@ -133,18 +134,10 @@ def _parts(progress: Progress) -> list[_Part]:
         about = f"about {rounded_up(left):,} more hands needed" if left else "enough is known"
         parts.append(_Part("hands needed: too early to say" if needed is None else about, 5))
     if speed:
-        parts.append(_Part(f"{_duration(left / speed)} left", 2))
+        parts.append(_Part(f"{duration(left / speed)} left", 2))
     if progress.faults:
         parts.append(_Part(count_of(progress.faults, "fault"), 4))
     return [*parts, _Part(waiting, 1)] if waiting and progress.contests == 1 else parts
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours:,} h {minutes:02} min"
-    return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
 
 
 def _waiting(players: tuple[AwaitedPlayer, ...], left_s: float | None) -> str:

@@ -1,0 +1,166 @@
+"""``arena equity``: the chances of every player at a showdown of hold'em."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from dealer.cli.console import Terminal, abort
+from dealer.cli.working import working
+from dealer.results.sentences import count_of
+from dealer.terminal_seat.ink import ink_of
+from engine import STARTING_HANDS, Card, CardError, parse_cards
+from engine.cards import RANKS, format_cards
+from engine.chances import ANY_HOLDING, DEFAULT_TRIALS, MOST_PLAYERS, Chances, Holding, chances
+from engine.errors import quoted
+from engine.starting_hands import holdings_of
+
+__all__ = ["equity"]
+
+_UNKNOWN = ("random", "??")
+_CLASS = re.compile(f"([{RANKS}])([{RANKS}])([so]?)")
+
+
+def equity(
+    context: typer.Context,
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="CARDS...",
+            help="What each player holds: two cards (AhKd), a class (QQ, AKs, AKo, AK) or random. Three to five cards "
+            "are the board.",
+        ),
+    ],
+    board: Annotated[
+        str, typer.Option("--board", metavar="CARDS", help="The board, up to five cards.", show_default=False)
+    ] = "",
+    dead: Annotated[
+        str,
+        typer.Option(
+            "--dead", metavar="CARDS", help="Cards that nobody can get, such as folded ones.", show_default=False
+        ),
+    ] = "",
+    players: Annotated[
+        int | None,
+        typer.Option(
+            "--players",
+            metavar="N",
+            help="Number of players, 2 to 10; those who are not named hold any cards.",
+            show_default="as many as are named, at least 2",
+        ),
+    ] = None,
+    trials: Annotated[
+        int | None,
+        typer.Option(
+            "--trials",
+            metavar="N",
+            help=f"Draw so many showdowns, not count them all; {DEFAULT_TRIALS:,} are drawn where there are too many.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the draws.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the chances as JSON.")] = False,
+) -> None:
+    """Show each player's chance to win, to tie, and its share of the pot at a showdown of hold'em.
+
+    All showdowns are counted where that takes seconds; else showdowns are drawn, and every share comes with its
+    standard error.
+    """
+    terminal = context.ensure_object(Terminal)
+    fields, table = _understood(words, _cards(board, "--board"), players)
+    names, holdings = [name for name, _ in fields], [of_player for _, of_player in fields]
+    with working(terminal, "counting" if trials is None else "drawing") as progress:
+        found = chances(holdings, table, dead=_cards(dead, "--dead"), trials=trials, seed=seed, progress=progress)
+    if as_json:
+        rows = [{"cards": name, **dataclasses.asdict(one)} for name, one in zip(names, found.players, strict=True)]
+        whole = {"board": format_cards(table), "players": rows, "showdowns": found.showdowns, "exact": found.is_exact}
+        terminal.print(json.dumps(whole, indent=2))
+    else:
+        _show(terminal, fields, table, found, seed)
+
+
+_Field = tuple[str, Sequence[Holding]]
+"""What a player was called, and the holdings that this stands for."""
+
+
+def _understood(
+    words: Sequence[str], board: Sequence[Card], players: int | None
+) -> tuple[list[_Field], Sequence[Card]]:
+    """The players, filled up with unknown ones, and the board."""
+    fields: list[_Field] = []
+    for word in words:
+        if word.lower() in _UNKNOWN:
+            fields.append(("random", ANY_HOLDING))
+        elif (name := _CLASS.fullmatch(word)) is not None:
+            fields.append(_class_named(word, *name.groups()))
+        else:
+            cards = _cards(word)
+            if len(cards) < 2:
+                abort(f"{quoted(word)} is one card: a player holds two, and a board has three to five")
+            if len(cards) == 2:
+                fields.append((word, [cards]))
+            elif board:
+                abort(f"{quoted(word)}: the board is given twice")
+            else:
+                board = cards
+    if not fields:
+        abort("nobody's cards are given: name at least one player's, such as AhKd")
+    number = max(2, len(fields)) if players is None else players
+    if not 2 <= number <= MOST_PLAYERS:
+        abort(f"a showdown has 2 to {MOST_PLAYERS} players, not {number}")
+    if len(fields) > number:
+        abort(f"--players {number}: {len(fields)} players are named")
+    return fields + [("random", ANY_HOLDING)] * (number - len(fields)), board
+
+
+def _class_named(word: str, one: str, other: str, ending: str) -> _Field:
+    """A class of starting hands, or both of two ranks."""
+    high, low = sorted((one, other), key=RANKS.index, reverse=True)
+    endings = ("",) if high == low else (ending,) if ending else ("s", "o")
+    if high == low and ending:
+        abort(f"{quoted(word)}: a pair is neither suited nor offsuit, write {high}{low}")
+    numbers = [STARTING_HANDS.index(high + low + one) for one in endings]
+    return high + low + ending, [cards for number in numbers for cards in holdings_of(number)]
+
+
+def _cards(text: str, option: str = "") -> tuple[Card, ...]:
+    """Cards that were typed."""
+    try:
+        return parse_cards(text)
+    except CardError as error:
+        abort(f"{option}: {error}" if option else str(error))
+
+
+def _show(terminal: Terminal, fields: Sequence[_Field], board: Sequence[Card], found: Chances, seed: int) -> None:
+    """Print the chances; with suits and colours on a terminal."""
+    ink = ink_of(terminal.out)
+
+    def shown(cards: Sequence[Card]) -> str:
+        return ink.cards_text(cards) if terminal.out.is_terminal else format_cards(cards)
+
+    if board:
+        terminal.out.print(ink.coloured(f"board: {shown(board)}"))
+    head = ["player", "win %", "tie %", "equity %"]
+    rows = [
+        [
+            shown(holdings[0]) if len(holdings) == 1 else name,
+            f"{100 * one.win:.3f}",
+            f"{100 * one.tie:.3f}",
+            f"{100 * one.equity:.3f}" + ("" if found.is_exact else f" ± {100 * one.standard_error:.3f}"),
+        ]
+        for (name, holdings), one in zip(fields, found.players, strict=True)
+    ]
+    widths = [max(len(row[at]) for row in (head, *rows)) for at in range(len(head))]
+    for number, row in enumerate((head, *rows)):
+        cells = [row[0].ljust(widths[0]), *[cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]]
+        line = ink.coloured("  ".join(cells))
+        terminal.out.print(line, style="bold" if number == 0 else None)
+    if found.is_exact:
+        terminal.print(f"exact: all {count_of(found.showdowns, 'showdown')} counted")
+    else:
+        terminal.print(f"{count_of(found.showdowns, 'showdown')} drawn with seed {seed}; ± is one standard error")

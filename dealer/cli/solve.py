@@ -1,0 +1,63 @@
+"""``arena solve``: the long computations behind the tables that come with the arena."""
+
+from __future__ import annotations
+
+import time
+from contextlib import nullcontext
+from typing import Annotated
+
+import typer
+
+from dealer.cli.console import Terminal, abort
+from dealer.cli.streams import EXIT_FAILED
+from dealer.cli.working import working
+from engine import STARTING_HANDS
+
+__all__ = ["app"]
+
+app = typer.Typer(help="Compute anew the tables that come with the arena, and compare.", no_args_is_help=True)
+
+
+@app.callback()
+def _group() -> None:
+    """Compute anew the tables that come with the arena, and compare."""
+
+
+@app.command()
+def equities(
+    context: typer.Context,
+    threads: Annotated[
+        int | None,
+        typer.Option("--threads", min=1, max=1024, help="Count in so many threads.", show_default="one per processor"),
+    ] = None,
+) -> None:
+    """Count every class of starting hands against every other over all boards, and compare with the shipped table.
+
+    Exit code 1 says that they differ.
+    """
+    terminal = context.ensure_object(Terminal)
+    from engine.generators.matchups import boards_from, compile_kernels, count_wins
+    from engine.matchups import counts, counts_of_wins
+
+    shipped = counts()
+    began_s = time.perf_counter()
+    with terminal.err.status("compiling") if terminal.err.is_terminal else nullcontext():
+        compile_kernels()
+    compiled_s, used_s = time.perf_counter(), time.process_time()
+    boards = boards_from()
+    with working(terminal, "counting") as progress:
+        counted = counts_of_wins(count_wins(boards, threads=threads, progress=progress))
+    wall_s, used_s = time.perf_counter() - compiled_s, time.process_time() - used_s
+    terminal.print(
+        f"{counted.sum():,} showdowns on {boards.times.sum():,} boards ({len(boards.times):,} but for the names of "
+        f"suits) counted in {wall_s:.1f} s, {used_s:.1f} s of processor time; compiled in {compiled_s - began_s:.1f} s"
+    )
+    differing = (counted != shipped).any(axis=2)
+    if differing.any():
+        one, other = (STARTING_HANDS[at] for at in divmod(int(differing.argmax()), len(STARTING_HANDS)))
+        abort(
+            f"{differing.sum():,} of {differing.size:,} matchups differ from the table that comes with the arena, the "
+            f"first of them {one} against {other}",
+            EXIT_FAILED,
+        )
+    terminal.print("the table that comes with the arena is the same")

@@ -1,0 +1,61 @@
+"""What a long computation shows meanwhile: how far it has come, and the time left."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+
+from rich.live import Live
+from rich.text import Text
+
+from dealer.cli.console import Terminal
+
+__all__ = ["duration", "working"]
+
+_QUIET_S = 0.5
+_REDRAW_S = 0.1
+_PLAIN_EVERY_S = 10.0
+
+
+@contextlib.contextmanager
+def working(terminal: Terminal, what: str) -> Iterator[Callable[[float], None]]:
+    """Gives a function that is told which part of the work is done, 0 to 1.
+
+    On a terminal a line is redrawn, and gone at the end; elsewhere one is printed every ten seconds. What takes less
+    than half a second shows nothing.
+    """
+    began_s = time.monotonic()
+    live = (
+        Live(Text(""), console=terminal.err, auto_refresh=False, transient=True) if terminal.err.is_terminal else None
+    )
+    next_s = began_s + (_QUIET_S if live else _PLAIN_EVERY_S)
+
+    def show(part: float) -> None:
+        nonlocal next_s
+        now_s = time.monotonic()
+        if now_s < next_s or not part:
+            return
+        line = f"{what}: {part:.0%}, {duration((now_s - began_s) * (1 / part - 1))} left"
+        if live is None:
+            terminal.say(line)
+        else:
+            if not live.is_started:
+                live.start()
+            live.update(Text(line, no_wrap=True, overflow="ellipsis"), refresh=True)
+        next_s = now_s + (_REDRAW_S if live else _PLAIN_EVERY_S)
+
+    try:
+        yield show
+    finally:
+        if live is not None:
+            live.stop()
+
+
+def duration(seconds: float) -> str:
+    """A time in words."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours:,} h {minutes:02} min"
+    return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"

@@ -1,0 +1,126 @@
+"""``arena equity``: what it understands, what it prints, and what it refuses."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+from rich.console import Console
+
+from dealer.cli.console import Terminal
+from dealer.cli.equity import _show
+from engine import parse_cards
+from engine.chances import ANY_HOLDING, Chance, Chances, chances
+from engine.tables import matchups as table
+from tests.dealer.cli.conftest import Arena
+
+FLOP = """\
+board: 2h7dTc
+player   win %  tie %  equity %
+AhKd    53.540  1.077    54.078
+random  45.384  1.077    45.922
+exact: all 1,070,190 showdowns counted
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["AhKd 2h7dTc --players 2", "AhKd 2h7dTc", "2h7dTc AhKd ??", "AhKd random --board 2h7dTc", "AhKd --board 2h7dTc"],
+)
+def test_one_player_against_any_other(arena_here: Arena, words: str) -> None:
+    ran = arena_here("equity", *words.split())
+    assert (ran.code, ran.out, ran.err) == (0, FLOP, "")
+
+
+def test_two_players_as_json(arena_here: Arena) -> None:
+    ran = arena_here("equity", "AhKd", "QsQc", "--board", "2h7dTc", "--json")
+    (one, other), expected = (
+        json.loads(ran.out)["players"],
+        chances([[parse_cards("AhKd")], [parse_cards("QsQc")]], parse_cards("2h7dTc")),
+    )
+    assert json.loads(ran.out) == {"board": "2h7dTc", "players": [one, other], "showdowns": 990, "exact": True}
+    assert one == {"cards": "AhKd", "win": expected.players[0].win, "tie": 0, "equity": one["win"], "standard_error": 0}
+
+
+@pytest.mark.parametrize(("word", "holdings"), [("AKs", 4), ("KAs", 4), ("AKo", 12), ("AK", 16), ("QQ", 6)])
+def test_classes(arena_here: Arena, word: str, holdings: int) -> None:
+    """On the turn a holding meets 44 rivers with 2c3c."""
+    ran = arena_here("equity", word, "2c3c", "--board", "4h5h8s9s", "--json")
+    found = json.loads(ran.out)
+    assert found["players"][0]["cards"] == word.replace("KA", "AK")
+    assert found["showdowns"] == 44 * holdings
+
+
+def test_drawn_chances_name_their_seed_and_error(arena_here: Arena) -> None:
+    ran = arena_here("equity", "AhKd", "2h7dTc", "--players", "3", "--trials", "2000", "--seed", "7")
+    lines = ran.out.splitlines()
+    assert lines[-1] == "2,000 showdowns drawn with seed 7; ± is one standard error"
+    expected = chances([[parse_cards("AhKd")], ANY_HOLDING, ANY_HOLDING], parse_cards("2h7dTc"), trials=2000, seed=7)
+    us = expected.players[0]
+    assert lines[2].split()[-3:] == [f"{100 * us.equity:.3f}", "±", f"{100 * us.standard_error:.3f}"]
+    assert len(lines) == 6
+
+
+REFUSED = [
+    ("AhKd Ah2d", "Ah is named twice"),
+    ("AhKd 2h7dKd", "Kd is named twice"),
+    ("AhAh", "Ah is named twice"),
+    ("AhXd", "'Xd' in 'AhXd' is not a card: write a rank of 23456789TJQKA and a suit of cdhs"),
+    ("AhK", "'AhK' is not a run of two-character cards"),
+    ("Ah", "'Ah' is one card: a player holds two, and a board has three to five"),
+    ("AAs", "'AAs': a pair is neither suited nor offsuit, write AA"),
+    ("AhKd --players 30", "a showdown has 2 to 10 players, not 30"),
+    ("AhKd --players 1", "a showdown has 2 to 10 players, not 1"),
+    ("AhKd QsQc 2c2d --players 2", "--players 2: 3 players are named"),
+    ("AhKd 2h3h4h5h6h7h", "a board has at most 5 cards, not 6"),
+    ("AhKd --board 2h3h4h5h6h7h", "a board has at most 5 cards, not 6"),
+    ("AhKd --board 2", "--board: '2' is not a run of two-character cards"),
+    ("AhKd --dead 2x", "--dead: '2x' in '2x' is not a card: write a rank of 23456789TJQKA and a suit of cdhs"),
+    ("AhKd 2h7dTc --board 2c3c4c", "'2h7dTc': the board is given twice"),
+    ("2h7dTc", "nobody's cards are given: name at least one player's, such as AhKd"),
+    ("random ??", "of at least one player something must be known"),
+    ("AhKd QsQc --trials 0", "at least one showdown must be drawn, not 0"),
+]
+
+
+@pytest.mark.parametrize(("words", "sentence"), REFUSED)
+def test_what_cannot_be_is_one_sentence(arena_here: Arena, words: str, sentence: str) -> None:
+    ran = arena_here("equity", *words.split())
+    assert ran.code == 2
+    assert ran.sentence == sentence
+
+
+def test_a_damaged_table_is_one_sentence(
+    arena_here: Arena, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    from engine.matchups import counts
+
+    damaged = tmp_path_factory.mktemp("tables") / "matchups.bin"
+    damaged.write_bytes(b"ACPCMU01")
+    monkeypatch.setattr(table, "MATCHUPS_PATH", str(damaged))
+    counts.cache_clear()
+    try:
+        for words, problem in (
+            ("AKs QQ", "the table of all matchups before the flop is damaged or of another version; reinstall it"),
+            ("AhKd", "the table of all matchups before the flop is damaged or of another version; reinstall it"),
+        ):
+            ran = arena_here("equity", *words.split())
+            assert (ran.code, ran.sentence) == (2, problem)
+        damaged.unlink()
+        ran = arena_here("equity", "AKs", "QQ")
+        assert (ran.code, ran.sentence) == (2, f"'{damaged}': No such file or directory")
+    finally:
+        counts.cache_clear()
+
+
+def test_suits_and_colours_on_a_terminal() -> None:
+    terminal = Terminal()
+    terminal.out = Console(file=io.StringIO(), force_terminal=True, width=60, highlight=False, color_system="standard")
+    found = Chances((Chance(0.5, 0.0, 0.5, 0.0), Chance(0.5, 0.0, 0.5, 0.0)), 990, is_exact=True)
+    fields = [("AhKd", [parse_cards("AhKd")]), ("random", ANY_HOLDING)]
+    _show(terminal, fields, parse_cards("2h7dTc"), found, 0)
+    shown = terminal.out.file
+    assert isinstance(shown, io.StringIO)
+    assert "A♥" in shown.getvalue()
+    assert "\x1b[" in shown.getvalue()

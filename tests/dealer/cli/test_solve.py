@@ -1,0 +1,51 @@
+"""``arena solve``: the tables that come with the arena, computed anew."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engine.generators import matchups as generator
+from engine.matchups import counts
+from tests.dealer.cli.conftest import Arena
+
+
+@pytest.fixture
+def counting(monkeypatch: pytest.MonkeyPatch) -> np.ndarray:
+    """The wins that are counted: nothing is compiled, and what a test changes in them is what the command finds."""
+    wins = counts()[:, :, 0].copy()
+    monkeypatch.setattr(generator, "compile_kernels", lambda: None)
+    monkeypatch.setattr(generator, "boards_from", lambda: generator.Boards(*[np.ones(1, np.int64)] * 3))
+    monkeypatch.setattr(generator, "count_wins", lambda boards, threads, progress: wins)
+    return wins
+
+
+def test_the_same_table(counting: np.ndarray, arena_here: Arena) -> None:
+    ran = arena_here("solve", "equities")
+    assert (ran.code, ran.err) == (0, "")
+    first, second = ran.out.splitlines()
+    assert first.startswith("2,781,381,002,400 showdowns on ")
+    assert second == "the table that comes with the arena is the same"
+
+
+def test_another_table_is_exit_code_1(counting: np.ndarray, arena_here: Arena) -> None:
+    counting[168, 154] += 1
+    ran = arena_here("solve", "equities")
+    assert ran.code == 1
+    assert ran.err == (
+        "arena: 2 of 28,561 matchups differ from the table that comes with the arena, the first of them KK against AA\n"
+    )
+
+
+@pytest.mark.slow
+def test_the_whole_computation(arena: Arena) -> None:
+    ran = arena("solve", "equities")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.endswith("the table that comes with the arena is the same\n")
+    assert "2,598,960 boards (134,459 but for the names of suits)" in ran.out
+
+
+def test_no_threads_are_refused(arena_here: Arena) -> None:
+    ran = arena_here("solve", "equities", "--threads", "0")
+    assert (ran.code, ran.out) == (2, "")
+    assert "--threads" in ran.err

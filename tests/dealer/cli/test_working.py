@@ -1,0 +1,60 @@
+"""What a long computation shows meanwhile."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from dealer.cli import working as module
+from dealer.cli.console import Terminal
+from dealer.cli.working import duration, working
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now_s = 100.0
+
+    def monotonic(self) -> float:
+        return self.now_s
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(module, "time", clock)
+    return clock
+
+
+def terminal_of(stream: io.StringIO, *, is_terminal: bool) -> Terminal:
+    terminal = Terminal()
+    terminal.err = Console(file=stream, force_terminal=is_terminal, width=80, highlight=False, color_system=None)
+    return terminal
+
+
+def test_on_a_terminal_a_line_is_redrawn_and_gone_at_the_end(clock: Clock) -> None:
+    stream = io.StringIO()
+    with working(terminal_of(stream, is_terminal=True), "counting") as show:
+        show(0.01)
+        assert stream.getvalue() == ""
+        clock.now_s += 3
+        show(0.25)
+        assert "counting: 25%, 9 s left" in stream.getvalue()
+    assert stream.getvalue().endswith("\x1b[2K") or "\x1b[2K" in stream.getvalue()
+
+
+def test_elsewhere_a_line_is_printed_now_and_then(clock: Clock) -> None:
+    stream = io.StringIO()
+    with working(terminal_of(stream, is_terminal=False), "counting") as show:
+        for second in range(25):
+            clock.now_s = 100.0 + second
+            show(second / 40)
+    assert stream.getvalue() == "counting: 25%, 30 s left\ncounting: 50%, 20 s left\n"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(0.4, "0 s"), (59, "59 s"), (61, "1 min 01 s"), (3599.9, "1 h 00 min"), (7322, "2 h 02 min")]
+)
+def test_times_in_words(seconds: float, words: str) -> None:
+    assert duration(seconds) == words
