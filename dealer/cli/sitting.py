@@ -29,16 +29,19 @@ def reopen_table(folder: Path, hands: int | None = None) -> Run[ContestResult]:
 def play_seat(terminal: Terminal, run: Run[ContestResult], face: Face) -> NoReturn:
     """Let the person play a run, say what became of it, and end the command."""
     if run.finished is not None:
-        terminal.print(run.finished.sentence)
-        terminal.print(f"{run.folder} has finished; 'arena resume {run.folder} -n HANDS' asks for more hands.")
+        terminal.sentence(run.finished.sentence)
+        terminal.sentence(f"{run.folder} has finished; 'arena resume {run.folder} -n HANDS' asks for more hands.")
         raise typer.Exit
     sat = sit_down(terminal.out, run, face)
     result = sat.result
     terminal.print()
-    terminal.print(_closing(result))
+    terminal.sentence(_closing(result))
+    if len(result.players) > 2 and result.hands_played:
+        chips = ", ".join(f"{player.name} {player.chips:+z,.10g}" for player in result.players)
+        terminal.sentence(f"Chips: {chips}.")
     for sentence in (*run.warnings, *run.unwritten):
         terminal.say(sentence)
-    terminal.print(f"Seed {result.seed}. Files are in {result.folder}")
+    terminal.sentence(f"Seed {result.seed}. Files are in {result.folder}")
     if result.resume is not None:
         terminal.print(f"Go on with: {result.resume}")
     if result.outcome is Outcome.FAILED:

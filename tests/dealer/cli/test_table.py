@@ -167,19 +167,12 @@ def test_the_hand_of_the_guide_is_a_real_one(sit: Sitting) -> None:
     assert ran.out.startswith(told)
 
 
-def test_a_hand_that_only_the_dealer_knows_is_over_is_not_shown(sit: Sitting, tmp_path: Path) -> None:
-    # In every other hand the bot folds its small blind, before the person has seen the end of the hand before.
-    ran = sit("table", "limit", "folding", "--seed", "1", "--out", "run", entries=",r,s 2,s,q")
-    assert "There is no finished hand 2." in ran.out
-    assert ran.out.count("hand 1 again") == 1
-    assert [record.hand_number for record in read_hands([tmp_path / "run"])] == [0, 1, 2]
-
-
 def test_one_bot_takes_all_other_seats(sit: Sitting, tmp_path: Path) -> None:
     ran = sit("table", "--game", "kuhn3", "calling", "--seed", "1", "--out", "run", entries="c,,q")
     assert ran.code == 0
     (record, *_) = read_hands([tmp_path / "run"])
     assert record.names_by_seat == ("hero", "calling", "calling#2")
+    assert re.search(r"\nChips: hero [+-]\d, calling [+-]\d, calling#2 [+-]\d\.\n", ran.out)
 
 
 @pytest.mark.parametrize(

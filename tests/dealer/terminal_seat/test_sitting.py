@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -88,3 +89,30 @@ def test_a_player_that_connects_by_itself_is_told_where(tmp_path: Path) -> None:
     sat = sit_down(Console(file=output), run, Face(pause_s=0.0), Entries(io.StringIO("c\nc\n")))
     threads[0].join()
     assert (sat.leaving, sat.result.outcome) == (Leaving.OVER, Outcome.FINISHED)
+
+
+class Patient(io.StringIO):
+    """Entries of which one waits until a file holds certain words."""
+
+    def __init__(self, entries: str, waits: str, path: Path, words: str) -> None:
+        super().__init__(entries)
+        self._waits, self._path, self._words = waits, path, words
+
+    def readline(self, size: int | None = -1, /) -> str:
+        line = super().readline()
+        while line == self._waits and self._words not in self._path.read_text("ascii"):
+            time.sleep(0.01)
+        return line
+
+
+def test_a_hand_that_only_the_dealer_knows_is_over_is_not_shown(tmp_path: Path) -> None:
+    # In every other hand the bot folds its small blind, before the person has seen the end of the hand before.
+    settings = {"games": ["limit"], "bots": ["Ann=tcp", "folding"], "hands": 9, "seed": 1}
+    run = new_table(validated(settings), tmp_path / "run")
+    entries = Patient("\nr\ns 2\ns\nq\n", "s 2\n", tmp_path / "run" / "match.log", "STATE:2:")
+    output = io.StringIO()
+    sat = sit_down(Console(file=output), run, Face(), Entries(entries))
+    assert sat.leaving is Leaving.LEFT
+    assert sat.result.hands_played == 3
+    assert "There is no finished hand 2." in output.getvalue()
+    assert output.getvalue().count("hand 1 again") == 1
