@@ -90,13 +90,15 @@ def interval_half_width(error: float, unseen: float = 0.0, tail: float = TAIL_95
     if ratio < 0.03:
         # Nearly normal: the mean and the variance of the sum are enough, to a part of 1e-4.
         return error * (ratio + _normal_point(tail) * math.sqrt(1 + ratio * ratio))
-    low, high = 0.0, _normal_point(tail / 2) + ratio * (most + 1)
-    for _ in range(30):
-        middle = (low + high) / 2
-        # Completing the square: exp(1 / (2 ratio**2) - middle / ratio) * P(Z < middle - 1 / ratio).
-        above = _upper_tail(middle) + math.exp((0.5 / ratio - middle) / ratio) * _upper_tail(1 / ratio - middle)
-        low, high = (middle, high) if above > tail else (low, middle)
-    return error * high
+    # Newton's method on the logarithm of the upper tail, which is concave: from above it never passes the root.
+    point, step = _normal_point(tail / 2) + ratio * (most + 1), -math.inf
+    while step < -1e-10 * point:
+        # Completing the square: exp(1 / (2 ratio**2) - point / ratio) * P(Z < point - 1 / ratio), ratio * the density.
+        density = math.exp((0.5 / ratio - point) / ratio) * _upper_tail(1 / ratio - point)
+        above = _upper_tail(point) + density
+        step = math.log(above / tail) * above * ratio / density
+        point += step
+    return error * point
 
 
 def _upper_tail(x: float) -> float:

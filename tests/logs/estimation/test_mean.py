@@ -67,6 +67,20 @@ def test_the_half_width_is_a_point_of_a_normal_and_an_exponential_variable() -> 
             assert above == pytest.approx(tail, abs=4 * math.sqrt(tail / 400_000))
 
 
+def test_the_half_width_is_where_the_upper_tail_is_that_of_the_interval() -> None:
+    """Against halving, which needs no derivative."""
+    chance = random.Random(1)
+    for _ in range(300):
+        unseen, tail = 10 ** chance.uniform(-1.5, 5.9), chance.choice([0.025, 10 ** chance.uniform(-6, -0.4)])
+        low, high = 0.0, 10 + unseen * 20
+        for _ in range(60):
+            middle = (low + high) / 2
+            shifted = math.exp((0.5 / unseen - middle) / unseen) * math.erfc((1 / unseen - middle) / math.sqrt(2)) / 2
+            above = math.erfc(middle / math.sqrt(2)) / 2 + shifted
+            low, high = (middle, high) if above > tail else (low, middle)
+        assert interval_half_width(1, unseen, tail) == pytest.approx(high, rel=1e-8)
+
+
 def test_the_half_width_grows_evenly() -> None:
     """Also where one formula takes over from another."""
     unseen = np.geomspace(1e-4, 1e7, 2000)
