@@ -9,7 +9,7 @@ import lzma
 import random
 import tarfile
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -50,8 +50,22 @@ def random_hands(
     with_notes: bool = False,
     fold: float = 0.15,
 ) -> list[HandRecord]:
-    """A match between players who do anything that is legal."""
+    """A match between players who do anything that is legal; tests that ask for the same hands share them."""
     game = find_game(game)[1] if isinstance(game, str) else game
+    return list(_random_hands(game, hands, seed, first_hand, names, fixed_seats, with_notes, fold))
+
+
+@lru_cache(maxsize=16)
+def _random_hands(
+    game: Game,
+    hands: int,
+    seed: int,
+    first_hand: int,
+    names: tuple[str, ...],
+    fixed_seats: bool,
+    with_notes: bool,
+    fold: float,
+) -> tuple[HandRecord, ...]:
     chance = random.Random(seed)
     players = game.num_players
     records = []
@@ -77,7 +91,7 @@ def random_hands(
                 comments=(remark,) if with_notes and number % 3 == 0 else (),
             )
         )
-    return records
+    return tuple(records)
 
 
 def log_lines(records: list[HandRecord], game_name: str = "none.game", *, score: bool = True) -> list[str]:

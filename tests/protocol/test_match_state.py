@@ -159,9 +159,12 @@ def attempt(text: str, game: Game) -> MatchState | FormatError:
         return error
 
 
-@settings(max_examples=1000)
-@given(damaged())
-def test_a_damaged_state_is_refused_or_is_another_state(damage: tuple[Game, str]) -> None:
+@pytest.mark.parametrize("examples", [150, pytest.param(2000, marks=pytest.mark.slow)])
+def test_a_damaged_state_is_refused_or_is_another_state(examples: int) -> None:
+    settings(max_examples=examples)(given(damaged())(_is_refused_or_another))()
+
+
+def _is_refused_or_another(damage: tuple[Game, str]) -> None:
     game, text = damage
     found = attempt(text, game)
     if isinstance(found, FormatError):
@@ -171,9 +174,12 @@ def test_a_damaged_state_is_refused_or_is_another_state(damage: tuple[Game, str]
         assert found.format() == text
 
 
-@settings(max_examples=1000)
-@given(damaged())
-def test_the_lenient_reader_takes_whatever_the_strict_one_takes(damage: tuple[Game, str]) -> None:
+@pytest.mark.parametrize("examples", [150, pytest.param(2000, marks=pytest.mark.slow)])
+def test_the_lenient_reader_takes_whatever_the_strict_one_takes(examples: int) -> None:
+    settings(max_examples=examples)(given(damaged())(_is_taken_by_both_readers))()
+
+
+def _is_taken_by_both_readers(damage: tuple[Game, str]) -> None:
     game, text = damage
     scanned = scan_match_state(text, game)
     state = attempt(text, game)

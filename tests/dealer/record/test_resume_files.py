@@ -80,16 +80,22 @@ def _goes_on(plan: MatchPlan, log: bytes, tlog: bytes, left_log: bytes, left_tlo
 GAMES = ["kuhn", "leduc", "nolimit", "sidepots.nolimit.3p.game", "holdem.limit.3p"]
 
 
-few_cuts = pytest.mark.parametrize("count", [50, pytest.param(500, marks=pytest.mark.slow)])
-"""Of Kuhn poker's files every cut is tried."""
+MANY = 500
+few_cuts = pytest.mark.parametrize("count", [50, pytest.param(MANY, marks=pytest.mark.slow)])
+
+
+def _cuts(name: str, data: bytes, count: int) -> list[int]:
+    """Places in a file: of Kuhn poker's every fifth, or all, of another game's so many at random."""
+    if name == "kuhn":
+        return list(range(0, len(data), 1 if count == MANY else 5))
+    return random.Random(1).sample(range(len(data)), count)
 
 
 @few_cuts
 @pytest.mark.parametrize("name", GAMES)
 def test_cut_at_any_byte_of_its_log_a_match_goes_on(tmp_path: Path, name: str, count: int) -> None:
     plan, log, tlog = _whole(tmp_path, name)
-    cuts: list[int] | range = range(len(log)) if name == "kuhn" else random.Random(1).sample(range(len(log)), count)
-    for cut in cuts:
+    for cut in _cuts(name, log, count):
         _goes_on(plan, log, tlog, log[:cut], tlog)
 
 
@@ -98,8 +104,7 @@ def test_cut_at_any_byte_of_its_log_a_match_goes_on(tmp_path: Path, name: str, c
 def test_cut_at_any_byte_of_its_transaction_log_a_match_goes_on(tmp_path: Path, name: str, count: int) -> None:
     plan, log, tlog = _whole(tmp_path, name)
     unscored = log[: log.rindex(b"SCORE:")]
-    cuts: list[int] | range = range(len(tlog)) if name == "kuhn" else random.Random(1).sample(range(len(tlog)), count)
-    for cut in cuts:
+    for cut in _cuts(name, tlog, count):
         _goes_on(plan, log, tlog, unscored, tlog[:cut])
 
 
@@ -113,12 +118,13 @@ def test_both_files_may_end_anywhere(tmp_path: Path, name: str, count: int) -> N
         _goes_on(plan, log, tlog, log[: draw.randrange(scored)], tlog[: draw.randrange(len(tlog))])
 
 
-def test_blocks_that_were_never_written_read_as_nuls(tmp_path: Path) -> None:
+@pytest.mark.parametrize("every", [29, pytest.param(7, marks=pytest.mark.slow)])
+def test_blocks_that_were_never_written_read_as_nuls(tmp_path: Path, every: int) -> None:
     plan, log, tlog = _whole(tmp_path, "kuhn")
     scored = log.rindex(b"SCORE:")
-    for cut in range(0, scored, 7):
+    for cut in range(0, scored, every):
         _goes_on(plan, log, tlog, log[:cut] + b"\0" * 500, tlog)
-    for cut in range(0, len(tlog), 7):
+    for cut in range(0, len(tlog), every):
         _goes_on(plan, log, tlog, log[:scored], tlog[:cut] + b"\0" * 500)
         _goes_on(plan, log, tlog, log[:scored], tlog[:cut] + b"\0\n\0\n")
 

@@ -93,13 +93,11 @@ def assert_odd_games_read(seeds: Iterable[int]) -> int:
     return count
 
 
-def test_short_stacks_and_side_pots() -> None:
-    assert assert_odd_games_read(range(60)) > 60
-
-
-@pytest.mark.slow
-def test_many_short_stacks_and_side_pots() -> None:
-    assert assert_odd_games_read(range(1000, 2000)) > 1000
+@pytest.mark.parametrize(
+    "seeds", [range(28), *(pytest.param(many, marks=pytest.mark.slow) for many in (range(60), range(1000, 2000)))]
+)
+def test_short_stacks_and_side_pots(seeds: range) -> None:
+    assert assert_odd_games_read(seeds) > len(seeds)
 
 
 @pytest.mark.parametrize("name", recorded_cases("holdem.nolimit", "sidepots"))

@@ -119,13 +119,11 @@ def assert_odd_games(seeds: Iterable[int]) -> None:
     assert most_pots >= 6
 
 
-def test_short_stacks_and_side_pots() -> None:
-    assert_odd_games(range(100))
-
-
-@pytest.mark.slow
-def test_many_short_stacks_and_side_pots() -> None:
-    assert_odd_games(range(1000, 4000))
+@pytest.mark.parametrize(
+    "seeds", [range(25), *(pytest.param(many, marks=pytest.mark.slow) for many in (range(100), range(1000, 4000)))]
+)
+def test_short_stacks_and_side_pots(seeds: Iterable[int]) -> None:
+    assert_odd_games(seeds)
 
 
 @pytest.mark.parametrize("name", sample.recorded_cases("holdem", "sidepots"))

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -30,6 +31,11 @@ BROWSER = os.environ.get("ARENA_BROWSER") or next((found for name in BROWSERS if
 def _page(records: Iterable[HandRecord], **options: object) -> str:
     counts = HandCounts().add_all(records)
     return format_report(report_data("Ann · Bob", statistics_of(counts), counts.big_pots(), **options))  # type: ignore[arg-type]
+
+
+@cache
+def _plot_of_nothing() -> str:
+    return winnings_plot([], "everybody")
 
 
 class _Checker(HTMLParser):
@@ -67,8 +73,7 @@ def _checked(page: str) -> _Checker:
 def test_a_page_is_whole_and_fetches_nothing(game: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The plots of limit hold'em are drawn; at the other tables one is drawn for all players."""
     if game != "limit":
-        plot = winnings_plot([], "everybody")
-        monkeypatch.setattr("logs.report.build.winnings_plot", lambda points, name: plot)
+        monkeypatch.setattr("logs.report.build.winnings_plot", lambda points, name: _plot_of_nothing())
     records = random_hands(game, 60, with_notes=True)
     checker = _checked(_page(records))
     assert checker.fetched == []

@@ -203,9 +203,9 @@ def chance_of(key: str, turn: Turn) -> bool | None:
     return None
 
 
-def frequency(key: str, hands: list[Dealt]) -> tuple[int, int]:
+def frequency(key: str, turns: list[Turn]) -> tuple[int, int]:
     """How often something was done, of the chances."""
-    taken = [found for turn in turns(hands) if (found := chance_of(key, turn)) is not None]
+    taken = [found for turn in turns if (found := chance_of(key, turn)) is not None]
     return sum(taken), len(taken)
 
 

@@ -383,8 +383,9 @@ def check_figures(figures: PlayStatistics, hands: list[naive.Dealt], is_holdem: 
         assert pair(figures.vpip) == naive.vpip(hands)
         assert pair(figures.pfr) == naive.pfr(hands)
         assert pair(figures.three_bet) == naive.three_bet(hands)
+        turns = naive.turns(hands)
         for key in FREQUENCIES[3:]:
-            assert pair(getattr(figures, key)) == naive.frequency(key, hands), key
+            assert pair(getattr(figures, key)) == naive.frequency(key, turns), key
         assert pair(figures.won_when_saw_flop) == (sum(map(naive.won, flops)), len(flops))
         assert pair(figures.went_to_showdown) == (sum(map(naive.in_showdown, flops)), len(flops))
         _, folds, _, calls, bets, raises = (sum(column) for column in zip(*streets[1:], strict=True))
@@ -482,15 +483,16 @@ def without_curves(statistics: Statistics) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("game", ["limit", "nolimit", "nolimit3", "kuhn3", "leduc-nolimit"])
-def test_joined_counts_are_those_of_the_whole(game: str) -> None:
-    records = random_hands(game, 400, with_notes=True)
+@pytest.mark.parametrize("hands", [120, pytest.param(400, marks=pytest.mark.slow)])
+def test_joined_counts_are_those_of_the_whole(game: str, hands: int) -> None:
+    records = random_hands(game, hands, with_notes=True)
     whole = HandCounts().add_all(records)
-    for cut in (0, 1, 150, 400):
+    for cut in (0, 1, hands * 3 // 8, hands):
         parts = HandCounts().add_all(records[:cut]), HandCounts().add_all(records[cut:])
         joined = HandCounts()
         for part in parts:
             joined.merge(pickle.loads(pickle.dumps(part)))
-        assert joined.hands == 400
+        assert joined.hands == hands
         one, other = statistics_of(joined), statistics_of(whole)
         assert close(one, other)
         assert [big[:2] for big in joined.big_pots()] == [big[:2] for big in whole.big_pots()]
@@ -525,8 +527,9 @@ def test_counting_goes_on_after_looking_and_joining() -> None:
     assert close(statistics_of(counts), statistics_of(HandCounts().add_all(records)))
 
 
-def test_more_ways_to_bet_than_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    records = random_hands("limit", 400) + random_hands("nolimit3", 400)
+@pytest.mark.parametrize("hands", [100, pytest.param(400, marks=pytest.mark.slow)])
+def test_more_ways_to_bet_than_are_remembered(monkeypatch: pytest.MonkeyPatch, hands: int) -> None:
+    records = random_hands("limit", hands) + random_hands("nolimit3", hands)
     expected = statistics_of(HandCounts().add_all(records))
     monkeypatch.setattr(hand_counts, "_MOST_BETTINGS", 40)
     monkeypatch.setattr(hand_counts, "_FEW_BETTINGS", 3)
