@@ -11,7 +11,7 @@ from dealer.match.faults import QUOTED_BYTES, Fault
 from dealer.record.writers import remedy_text
 from dealer.results.schema import ContestResult
 from engine import Game
-from logs.estimation import FEWEST_UNITS, Monitor, Rate, score_bounds
+from logs.estimation import FEWEST_UNITS, IntervalWidth, Monitor, Rate, score_bounds
 
 __all__ = [
     "contest_sentence",
@@ -26,6 +26,9 @@ __all__ = [
 
 _LEVEL_CHIPS = 1e-6
 """Sums of split pots leave remainders far smaller than this."""
+
+_MANY_DEALS = 10_000
+"""It is said why a width needs at least as many."""
 
 _SPREAD_OF_ONE_SEATING = 0.7
 _SPREAD_OF_ALL_SEATINGS = 0.25
@@ -111,7 +114,19 @@ def expectation(plan: ContestPlan) -> str | None:
     more = f", more than the {plan.hands:,} that will be played" if deals > plan.hands else ""
     return (
         f"{plan.stop}: likely to need up to {count_of(deals, 'deal')}{more}, if the standard deviation of a deal is "
-        f"{spread:,.0f} mbb as between simple bots; the estimate is updated during play."
+        f"{spread:,.0f} mbb as between simple bots; the estimate is updated during play.{_unseen_loss(plan)}"
+    )
+
+
+def _unseen_loss(plan: ContestPlan) -> str:
+    """Why a width takes many deals however little scores vary, and what would take fewer; empty where it does not."""
+    least = Monitor(plan.stop, plan.bounds).likely_units(0.0) if isinstance(plan.stop, IntervalWidth) else 0
+    if least < _MANY_DEALS:
+        return ""
+    return (
+        f" At least {count_of(rounded_up(least), 'deal')} are needed however little the scores vary: a hand can lose "
+        f"{-plan.bounds[0]:,.0f} mbb, and the interval allows for such a loss that has not been seen yet. A wider ci= "
+        "or smaller stacks need fewer."
     )
 
 

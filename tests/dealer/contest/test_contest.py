@@ -22,6 +22,7 @@ from dealer.match.faults import FaultPolicy
 from dealer.record.files import RecordPlan
 from dealer.results.contest import contest_result
 from dealer.results.schema import ContestResult
+from dealer.results.sentences import expectation
 from dealer.results.tournament import tournament_result
 from dealer.table.loop import new_event_loop
 from dealer.table.players import parse_player
@@ -62,6 +63,16 @@ def _play(plan: ContestPlan, at_a_time: int = 2) -> ContestResult:
 
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         return runner.run(main())
+
+
+def test_a_width_that_takes_many_deals_says_why(tmp_path: Path) -> None:
+    wide = expectation(_plan(tmp_path, "calling", "random", game="nolimit", stop="ci=20"))
+    assert wide is not None
+    assert "At least 37,000 deals are needed however little the scores vary: a hand can lose 200,000 mbb" in wide
+    assert wide.endswith("A wider ci= or smaller stacks need fewer.")
+    limit = expectation(_plan(tmp_path, "calling", "random", game="limit", stop="ci=20"))
+    assert limit is not None
+    assert "however little" not in limit
 
 
 def _compared(result: ContestResult) -> dict[str, Any]:
