@@ -127,21 +127,22 @@ class BettingState:
         """
         if self._rounds is not None:
             return self._rounds
-        actions: list[list[tuple[Position, Action]]] = [[] for _ in range(self.round + 1)]
+        rounds: list[RoundActions] = [()] * (self.round + 1)
         state, is_kept = self, True
         while (parent := state._parent) is not None:
+            played: RoundActions = ()
             if state._action is not None:
-                actions[parent.round].append((parent.acting_position, state._action))
+                played = ((parent.acting_position, state._action),)
             elif state._run is not None:
-                run = zip(cast("Sequence[Position]", state._run.positions), state._run.actions, strict=True)
-                actions[parent.round] += reversed(list(run))
+                played = tuple(zip(cast("Sequence[Position]", state._run.positions), state._run.actions, strict=True))
                 is_kept = False
+            rounds[parent.round] = played + rounds[parent.round]
             state = parent
-        rounds = tuple([tuple(reversed(of_round)) for of_round in actions])
+        found = tuple(rounds)
         if is_kept:
             # Only where hands share the state; else it would cost more memory than all the rest.
-            self._rounds = rounds
-        return rounds
+            self._rounds = found
+        return found
 
     def raise_chances(self, round_: int) -> list[bool]:
         """For each action of a round, whether its player might have raised there."""

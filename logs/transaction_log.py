@@ -9,6 +9,8 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterable
+from itertools import groupby, repeat
+from operator import add
 from typing import Final, NamedTuple, TypeAlias
 
 from engine import Action
@@ -16,7 +18,15 @@ from logs.record import Times
 from protocol.actions import format_action, scan_action
 from protocol.numbers import scan_integer, scan_unsigned, wrap_uint32
 
-__all__ = ["Transaction", "format_time", "format_transaction", "parse_own_line", "parse_transactions"]
+__all__ = [
+    "HandTransactions",
+    "Transaction",
+    "format_time",
+    "format_transaction",
+    "parse_own_line",
+    "parse_own_lines",
+    "parse_transactions",
+]
 
 
 class Transaction(NamedTuple):
@@ -40,10 +50,30 @@ class Transaction(NamedTuple):
         return self.hand_number >= 0
 
 
+class HandTransactions(NamedTuple):
+    """Lines that follow each other and are of one hand.
+
+    Attributes:
+        lines_before: how many lines of the text come before them.
+        hand_number: of the hand.
+        actions: as `protocol.actions.format_action` writes them.
+        times: of each action.
+    """
+
+    lines_before: int
+    hand_number: int
+    actions: tuple[str, ...]
+    times: list[Times]
+
+
 _make: Final = tuple.__new__
 """Makes a named tuple without its checks, for the inner loop of reading."""
 
 _OWN_LINE: Final = re.compile(r"([fcr][0-9]{0,10}) ([0-9]{1,10}) ([0-9]{1,18})\.([0-9]{6}) ([0-9]{1,18})\.([0-9]{6})\n")
+
+_OWN_LINES: Final = re.compile(
+    r"^([fc]|r|r[1-9][0-9]{0,8}) ([0-9]{1,9}) ([0-9]{1,18})\.([0-9]{6}) ([0-9]{1,18})\.([0-9]{6})\n", re.MULTILINE
+)
 
 _Scan: TypeAlias = Callable[[str, int], tuple[int, int] | None]
 
@@ -96,6 +126,29 @@ def parse_own_line(line: str, *, is_limit: bool) -> Transaction | None:
         return None
     times = _make(Times, (int(sent_s + sent_us), int(received_s + received_us)))
     return _make(Transaction, (line, action, int(number), times))
+
+
+def parse_own_lines(text: str, *, is_limit: bool) -> list[HandTransactions] | None:
+    """Lines exactly as `format_transaction` writes them, hand by hand; None if any of them is not.
+
+    Several times faster than line by line: nothing is done for a single line but by the interpreter's own loops.
+    """
+    found = _OWN_LINES.findall(text)
+    if not found or len(found) != text.count("\n") or not text.endswith("\n"):
+        return None
+    actions, numbers, *parts = zip(*found, strict=True)
+    # In limit games the lenient reading drops sizes; in others it knows no raise without one.
+    if (max(map(len, actions)) > 1) if is_limit else ("r" in actions):
+        return None
+    sent_us, received_us = (map(int, map(add, parts[i], parts[i + 1])) for i in (0, 2))
+    times = list(map(_make, repeat(Times), zip(sent_us, received_us, strict=True)))
+    hands = []
+    start = 0
+    for number, lines in groupby(numbers):
+        end = start + len(list(lines))
+        hands.append(HandTransactions(start, int(number), actions[start:end], times[start:end]))
+        start = end
+    return hands
 
 
 @functools.lru_cache(maxsize=1 << 14)

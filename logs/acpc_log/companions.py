@@ -12,21 +12,26 @@ damaged or have different actions, the hand stays without times, and that is rep
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Callable, Iterator
+from itertools import chain, starmap
 from typing import Final, NamedTuple
 
-from engine import Action, BettingState, Seat
+from engine import BettingState, Seat
 from logs.comments import parse_comment
 from logs.errors import LogProblem, ProblemKind
 from logs.files import opened, stem
 from logs.record import PlayerComment, Times
-from logs.transaction_log import parse_own_line, parse_transactions
+from logs.transaction_log import HandTransactions, parse_own_lines, parse_transactions
+from protocol.actions import format_action
 from protocol.match_state import HEADER
 
 __all__ = ["HandNotes", "begin_us", "companions"]
 
 _MOST_CHARACTERS: Final = 1 << 14
+"""Of a line."""
+_BLOCK_CHARACTERS: Final = 1 << 16
 _NOT_ACCEPTED: Final = ("WARNING: bad state format in response", "WARNING: ignoring un-requested response")
 """The dealer's words about a reply that it ignores."""
 
@@ -39,14 +44,14 @@ class _HandTimes(NamedTuple):
     Attributes:
         line_number: where it begins, 1-based.
         hand_number: 0-based.
-        actions: None where the file does not hold them.
+        actions: as `protocol.actions.format_action` writes them; None where the file does not hold them.
         times: of each action.
         comments: what players said.
     """
 
     line_number: int
     hand_number: int
-    actions: list[Action | None] | None
+    actions: tuple[str, ...] | None
     times: list[Times]
     comments: list[PlayerComment]
 
@@ -68,25 +73,35 @@ class HandNotes:
         self._transcript_path = transcript[0] if transcript else ""
         self._report = report
 
-    def notes(self, hand_number: int, betting: BettingState) -> tuple[tuple[Times, ...], tuple[PlayerComment, ...]]:
-        """The times of a hand's actions, none where they are not known for all of them, and its comments."""
+    def notes(
+        self, hand_number: int, betting: BettingState, text: str = ""
+    ) -> tuple[tuple[Times, ...], tuple[PlayerComment, ...]]:
+        """The times of a hand's actions, none where they are not known for all of them, and its comments.
+
+        Args:
+            hand_number: of the hand.
+            betting: its end.
+            text: the betting as a dealer writes it, where it is at hand: then it need not be walked to be compared.
+        """
         times: tuple[Times, ...] = ()
         comments: tuple[PlayerComment, ...] = ()
         hand = self._transactions.find(hand_number) if self._transactions else None
         if hand is not None:
-            times = self._checked(hand, betting, self._transactions_path)
+            times = self._checked(hand, betting, text, self._transactions_path)
         hand = self._comments.find(hand_number) if self._comments else None
         if hand is not None:
             comments = tuple(hand.comments)
         hand = self._transcript.find(hand_number) if self._transcript else None
         if hand is not None:
             comments = comments or tuple(hand.comments)
-            times = times or self._checked(hand, betting, self._transcript_path)
+            times = times or self._checked(hand, betting, text, self._transcript_path)
         return times, comments
 
-    def _checked(self, hand: _HandTimes, betting: BettingState, path: str) -> tuple[Times, ...]:
+    def _checked(self, hand: _HandTimes, betting: BettingState, text: str, path: str) -> tuple[Times, ...]:
         """The times of a hand, if the file has the same actions."""
-        actions = [action for actions in betting.rounds for _, action in actions]
+        if hand.actions is not None and "".join(hand.actions) == text.replace("/", ""):
+            return tuple(hand.times)
+        actions = tuple([format_action(action) for actions in betting.rounds for _, action in actions])
         if len(hand.times) == len(actions) and hand.actions in (None, actions):
             return tuple(hand.times)
         problem = f"hand {hand.hand_number} has different actions here and in the log, so it stays without times"
@@ -161,39 +176,62 @@ def begin_us(log_path: str) -> int | None:
     return transaction.times.sent_us if transaction.is_readable else None
 
 
+def _blocks(path: str) -> Iterator[tuple[int, str]]:
+    """A file in blocks of whole lines, each with the number of its first line, from 1.
+
+    What a line has beyond a bound may be dropped.
+    """
+    with opened(path) as file:
+        line_number = 1
+        while block := file.read(_BLOCK_CHARACTERS):
+            block += file.readline(_MOST_CHARACTERS)
+            yield line_number, block
+            line_number += block.count("\n")
+            rest = block
+            while not rest.endswith("\n") and (rest := file.readline(_MOST_CHARACTERS)):
+                line_number += rest.endswith("\n")
+
+
+def _lines_of(line_number: int, block: str) -> Iterator[tuple[int, str]]:
+    """The lines of a block, each with its number; what a line has beyond a bound is dropped."""
+    for number, line in enumerate(io.StringIO(block, newline="\n"), line_number):
+        yield number, line[:_MOST_CHARACTERS]
+
+
 def _lines(path: str) -> Iterator[tuple[int, str]]:
     """The lines of a file, numbered from 1; what a line has beyond a bound is dropped."""
-    with opened(path) as file:
-        line_number = 0
-        while line := file.readline(_MOST_CHARACTERS):
-            line_number += 1
-            rest = line
-            while len(rest) == _MOST_CHARACTERS and not rest.endswith("\n"):
-                rest = file.readline(_MOST_CHARACTERS)
-            yield line_number, line
+    return chain.from_iterable(starmap(_lines_of, _blocks(path)))
 
 
 def _transaction_hands(path: str, report: _Report, *, is_limit: bool) -> Iterator[_HandTimes]:
     hand: _HandTimes | None = None
-    last_number = -1
-    actions: list[Action | None] = []
-    times: list[Times] = []
-    for line_number, line in _lines(path):
-        transaction = parse_own_line(line, is_limit=is_limit) or parse_transactions([line], is_limit=is_limit)[0]
-        _, action, number, of_action = transaction
-        if action is None or number < 0:
-            kind = ProblemKind.SKIPPED if line.endswith("\n") else ProblemKind.HALF_WRITTEN
-            report(LogProblem(path, line_number, None, f"{line.rstrip()[:60]!r} is not a transaction", kind))
-            continue
-        if number != last_number:
+    for line_number, block in _blocks(path):
+        found = parse_own_lines(block, is_limit=is_limit)
+        if found is None:
+            found = list(_other_transactions(path, line_number, block, report, is_limit=is_limit))
+        for lines_before, number, actions, times in found:
+            if hand is not None and hand.hand_number == number and hand.actions is not None:
+                hand = hand._replace(actions=hand.actions + actions, times=hand.times + times)
+                continue
             if hand is not None:
                 yield hand
-            last_number, actions, times = number, [], []
-            hand = _HandTimes(line_number, number, actions, times, [])
-        actions.append(action)
-        times.append(of_action)
+            hand = _HandTimes(line_number + lines_before, number, actions, times, [])
     if hand is not None:
         yield hand
+
+
+def _other_transactions(
+    path: str, line_number: int, block: str, report: _Report, *, is_limit: bool
+) -> Iterator[HandTransactions]:
+    """The transactions of a block that are not all as we write them."""
+    for number, line in _lines_of(line_number, block):
+        (transaction,) = parse_transactions([line], is_limit=is_limit)
+        if transaction.action is None or transaction.hand_number < 0:
+            kind = ProblemKind.SKIPPED if line.endswith("\n") else ProblemKind.HALF_WRITTEN
+            report(LogProblem(path, number, None, f"{line.rstrip()[:60]!r} is not a transaction", kind))
+            continue
+        action = (format_action(transaction.action),)
+        yield HandTransactions(number - line_number, transaction.hand_number, action, [transaction.times])
 
 
 def _commented_hands(path: str, report: _Report) -> Iterator[_HandTimes]:

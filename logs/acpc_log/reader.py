@@ -33,7 +33,7 @@ from logs.acpc_log.seating import Seating
 from logs.acpc_log.state_lines import StateLine, StateLines
 from logs.errors import LogError, LogProblem, ProblemKind, ProblemReporter
 from logs.files import opened, stem
-from logs.record import HandRecord
+from logs.record import HandRecord, PlayerComment, Times
 from protocol import FormatError
 
 __all__ = ["read_log"]
@@ -350,7 +350,11 @@ class _LogReader:
         totals = match.totals
         for seat, value in zip(seats, values, strict=True):
             totals[seat] += value
-        times, comments = ((), ()) if self._notes is None else self._notes.notes(hand_number, betting)
+        times: tuple[Times, ...] = ()
+        comments: tuple[PlayerComment, ...] = ()
+        if self._notes is not None:
+            text = line.split(":", 3)[2] if line.startswith("STATE:") else ""
+            times, comments = self._notes.notes(hand_number, betting, text)
         return HandRecord(
             betting.game,
             self._match_name,

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from engine import CALL, FOLD, RAISE, Action, raise_to
 from logs import Times, format_transaction, parse_transactions
-from logs.transaction_log import Transaction, format_time, parse_own_line
+from logs.transaction_log import Transaction, format_time, parse_own_line, parse_own_lines
+from protocol.actions import format_action
 
 MICROSECONDS = st.integers(0, 2**53)
 
@@ -156,6 +157,33 @@ def test_lines_of_ours_are_read_alike_by_the_fast_way(line: str, is_limit: bool)
     assert own is None or own == parse_transactions([line], is_limit=is_limit)[0]
     written = format_transaction(CALL, 17, 1_000_001, 2_000_002)
     assert parse_own_line(written, is_limit=is_limit) == parse_transactions([written], is_limit=is_limit)[0]
+
+
+@given(st.lists(OWN, max_size=6), st.booleans())
+def test_many_lines_of_ours_are_read_alike_hand_by_hand(lines: list[str], is_limit: bool) -> None:
+    text = "".join(lines)
+    hands = parse_own_lines(text, is_limit=is_limit)
+    if hands is None:
+        return
+    one_by_one = [parse_transactions([line], is_limit=is_limit)[0] for line in text.splitlines(keepends=True)]
+    read_again = [
+        (hand.lines_before + i, hand.hand_number, action, times)
+        for hand in hands
+        for i, (action, times) in enumerate(zip(hand.actions, hand.times, strict=True))
+    ]
+    assert read_again == [
+        (i, one.hand_number, one.action and format_action(one.action), one.times) for i, one in enumerate(one_by_one)
+    ]
+
+
+def test_what_we_write_is_read_the_fast_way() -> None:
+    for is_limit, actions in ((True, [RAISE, CALL, CALL, FOLD]), (False, [raise_to(300), CALL, CALL, FOLD])):
+        lines = [format_transaction(action, i // 3, 10**15 + i, 10**15 + 2 * i) for i, action in enumerate(actions)]
+        first, second = parse_own_lines("".join(lines), is_limit=is_limit) or ()
+        assert (first.hand_number, first.lines_before, len(first.actions)) == (0, 0, 3)
+        assert second == (3, 1, ("f",), [Times(10**15 + 3, 10**15 + 6)])
+        assert parse_own_lines("".join(lines)[:-1], is_limit=is_limit) is None
+        assert parse_own_lines("".join(lines), is_limit=not is_limit) is None
 
 
 def test_numbers_of_any_length_are_read() -> None:

@@ -13,6 +13,7 @@ from dealer.match.events import ActionPlayed, Event, FaultSeen, LineReceived, Li
 from dealer.reference.sentences import event_text
 from engine import Seat
 from logs import HandRecord, PlayerComment, Times, format_transaction
+from logs.acpc_log import companions
 from logs.acpc_log.reader import read_log
 from logs.errors import DamagedLogError, LogProblem, ProblemKind
 from logs.transaction_log import format_time
@@ -294,3 +295,32 @@ def test_a_transcript_cut_off_anywhere(tmp_path: Path, size: int) -> None:
 def test_a_log_of_2012_has_no_companions(tmp_path: Path) -> None:
     (tmp_path / "x.log").write_text(sample.log_of_2012("2p.limit.h1000.r0"))
     assert sum(1 for _ in read_log(tmp_path / "x.log", strict=True, times=True)) == 1000
+
+
+@pytest.mark.parametrize("name", ["limit3", "nolimit3"])
+def test_blocks_of_any_size_and_foreign_lines_change_no_times(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is read many lines at once is what is read line by line."""
+    hands = sample.random_hands(name, 30)
+    log = tmp_path / "x.log"
+    log.write_text("".join(sample.log_lines(hands, f"holdem.{name.removesuffix('3')}.3p", score=False)))
+    times = itertools.count(1_700_000_000_000_000, 7)
+    lines = [
+        format_transaction(action, hand.hand_number, next(times), next(times))
+        for hand in hands
+        for actions in hand.betting.rounds
+        for _, action in actions
+    ]
+    (tmp_path / "x.tlog").write_text("".join(lines))
+    whole = list(read_log(log, times=True))
+    assert all(len(hand.times) == sum(map(len, hand.betting.rounds)) for hand in whole)
+    for size in (1, 100, 1000):
+        monkeypatch.setattr(companions, "_BLOCK_CHARACTERS", size)
+        assert list(read_log(log, times=True)) == whole
+    monkeypatch.setattr(companions, "_MOST_CHARACTERS", 60)
+    foreign = ["nonsense\n", "x" * 500 + "\n"]
+    (tmp_path / "x.tlog").write_text("".join(lines[:5] + foreign + lines[5:]))
+    problems: list[LogProblem] = []
+    assert list(read_log(log, times=True, on_problem=problems.append)) == whole
+    assert [problem.line_number for problem in problems] == [6, 7]
