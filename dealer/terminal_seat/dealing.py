@@ -33,7 +33,7 @@ _LOOK_UP_S: Final = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Awaited:
-    """The dealer waits for players that connect by themselves."""
+    """The players that have not connected have become others; none, when all are there."""
 
     players: tuple[AwaitedPlayer, ...]
 
@@ -144,10 +144,9 @@ class Dealing:
             self.news.put(Ended())
 
     def _note_progress(self, progress: Progress) -> None:
-        remote = tuple(player for player in progress.awaited if player.is_remote)
-        if remote != self._awaited:
-            self._awaited = remote
-            self.news.put(Awaited(remote))
+        if progress.awaited != self._awaited:
+            self._awaited = progress.awaited
+            self.news.put(Awaited(progress.awaited))
 
     def _note_event(self, event: MatchEvent) -> None:
         what = event.event

@@ -22,8 +22,9 @@ from rich.text import Text
 from bots.errors import BotsError, UnclearEntry
 from bots.human import HumanSeat, Scene, SeatConnection, read_entry
 from dealer.contest.ending import Outcome
+from dealer.contest.progress import AwaitedPlayer
 from dealer.results.schema import ContestResult
-from dealer.results.sentences import fault_phrase
+from dealer.results.sentences import fault_phrase, listed
 from dealer.runs import Run
 from dealer.terminal_seat.dealing import KEPT_HANDS, Awaited, Dealing, Failed
 from dealer.terminal_seat.entries import Entries
@@ -183,6 +184,8 @@ class _Sitting:
         self._told = 0
         self._idle_since_s: float | None = None
         self._scene: Scene | None = None
+        self._awaited: list[str] = []
+        self._called: set[AwaitedPlayer] = set()
 
     @property
     def _ink(self) -> Ink:
@@ -261,11 +264,15 @@ class _Sitting:
         now_s = time.monotonic()
         if self._idle_since_s is None:
             self._idle_since_s = now_s
-        elif self._scene is not None and 0 < self._idle_since_s < now_s - _NAME_AFTER_S:
+        elif self._idle_since_s < now_s - _NAME_AFTER_S:
+            scene = self._scene
+            if scene is None and self._awaited:
+                self._say(f"Waiting for {listed(self._awaited)} to start...")
+            elif scene is not None and not scene.finished:
+                self._say(f"Waiting for {scene.names[scene.betting.acting_position]}...")
+            else:
+                return
             self._idle_since_s = float("inf")
-            position = self._scene.betting.acting_position
-            if not self._scene.finished:
-                self._say(f"Waiting for {self._scene.names[position]}...")
 
     def _tell_news(self) -> None:
         with contextlib.suppress(queue.Empty):
@@ -275,8 +282,11 @@ class _Sitting:
                         self._say(f"{name}: {fault_phrase(event.fault)}.")
                     case Awaited(players):
                         others = [player for player in players if player.name != self._names[SEAT]]
+                        self._awaited = [player.name for player in others if not player.is_remote]
                         for player in others:
-                            self._say(f"Waiting for {player.name} to connect at {player.address}.")
+                            if player.is_remote and player not in self._called:
+                                self._called.add(player)
+                                self._say(f"Waiting for {player.name} to connect at {player.address}.")
 
     # ---- the person
 

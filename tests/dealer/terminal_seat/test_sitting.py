@@ -40,28 +40,33 @@ class Spy(io.StringIO):
         return written
 
 
-SLOW = """
-import time
+HELLO = """
 hello()
 for line in f:
     position, betting = line.decode().split(":")[1], line.decode().split(":")[3]
     if (position, betting) in (("0", ""), ("0", "cr"), ("1", "c"), ("1", "r")):
-        while not os.path.exists("waited"):
-            time.sleep(0.01)
+        wait()
         call(line)
+"""
+WAIT = """
+import time
+def wait():
+    while not os.path.exists("waited"):
+        time.sleep(0.01)
 """
 
 
-def test_a_slow_player_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("first", "words"), [("", "Waiting for slow..."), ("wait()", "Waiting for slow to start...")])
+def test_a_slow_player_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str, words: str) -> None:
     enter_program_env(tmp_path, monkeypatch)
     monkeypatch.setattr(sitting, "_NAME_AFTER_S", 0.0)
-    slow = write_program(tmp_path, "slow.py", CONNECT + SLOW)
+    slow = write_program(tmp_path, "slow.py", CONNECT + WAIT + first + HELLO)
     settings = {"games": ["kuhn"], "bots": ["Ann=tcp", f"slow={slow}"], "hands": 1, "seed": 5}
-    output = Spy(r"Waiting for slow\.\.\.", lambda _: (tmp_path / "waited").touch())
+    output = Spy(re.escape(words), lambda _: (tmp_path / "waited").touch())
     run = new_table(validated(settings), tmp_path / "run")
     sat = sit_down(Console(file=output), run, Face(pause_s=0.0), Entries(io.StringIO("c\nc\n")))
     assert (sat.leaving, sat.result.outcome) == (Leaving.OVER, Outcome.FINISHED)
-    assert output.getvalue().count("Waiting for slow...") == 1
+    assert output.getvalue().count(words) == 1
 
 
 def test_a_bot_that_fails_for_good_ends_the_sitting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
