@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import lzma
+import multiprocessing
+import os
 from itertools import permutations
 from pathlib import Path
 
@@ -35,6 +37,15 @@ def figures(counts: HandCounts) -> Statistics:
     """Without curves, whose points depend on where files and parts of them begin."""
     found = statistics_of(counts)
     return found.model_copy(update={"bots": [bot.model_copy(update={"curve": []}) for bot in found.bots]})
+
+
+@pytest.fixture(autouse=True)
+def forked(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """Processes are forked by a server that has imported what they need, but in the first test of several."""
+    if hasattr(os, "fork") and request.function is not test_several_processes_count_what_one_counts:
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload([many_files.__name__])
+        monkeypatch.setattr("multiprocessing.get_context", lambda _: context)
 
 
 @pytest.fixture
