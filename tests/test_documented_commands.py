@@ -109,7 +109,11 @@ RUNNABLE = [
     and not PLACEHOLDERS.keys() & set(command.text.split())
     and any(_program(part) in OURS for part in command.text.split(" && "))
 ]
-LONG = [command for command in RUNNABLE if re.search(r"\barena (play|deal|tournament|bench|doctor)\b", command.text)]
+LONG = [
+    command
+    for command in RUNNABLE
+    if re.search(r"\barena (play|deal|tournament|bench|doctor)\b|\bacpc-dealer\b", command.text)
+]
 """They are shortened, and run in their full length by the slow twins."""
 FOR_HOURS = [command for command in LONG if "docs/strength/" in command.text]
 
@@ -189,7 +193,9 @@ def _run(command: Documented, folder: Path, run: Path, more: list[str]) -> None:
             words = [
                 found for word in words for found in ([p.name for p in folder.glob(word)] if "*" in word else [word])
             ]
-            _play(words, folder, environment, more)
+            if more and words[0] == "acpc-dealer" and len(words) > 4:
+                words[3] = "2"
+            _play(words, folder, environment, more if words[0] == "arena" else [])
 
 
 def _play(words: list[str], folder: Path, environment: dict[str, str], more: list[str]) -> None:
