@@ -42,23 +42,17 @@ def dealer(
 ) -> None:
     """Hands per second and processor time per hand, ours and the reference dealer's, with the same clients."""
     from dealer.bench.throughput import measure
-    from protocol import GameDefinitionError, find_game
+    from protocol import find_game
 
     for path in (reference_dealer, reference_player):
         if path is not None and shutil.which(path) is None:
             abort(f"{quoted(path)} is not a program that can be started")
-    counts = matches.split(",")
-    if not all(count.strip().isdigit() and int(count) for count in counts):
-        abort(f"--matches {matches}: give whole numbers, separated by commas")
-    try:
-        players = find_game(game)[1].num_players
-    except GameDefinitionError as error:
-        abort(str(error))
+    players = find_game(game)[1].num_players
     if players != 2:
         abort(f"--game {game}: a game of two players is measured, not one of {players}")
     rows: list[Row] = []
     with _measuring():
-        for count in map(int, counts):
+        for count in _counts(matches):
             rows += measure(
                 reference_dealer=reference_dealer,
                 reference_player=reference_player,
@@ -68,6 +62,14 @@ def dealer(
                 rounds=rounds,
             )
     _show(context, rows, as_json=as_json)
+
+
+def _counts(text: str) -> list[int]:
+    """The numbers of a list; ends the command if there are others than whole ones above 0."""
+    words = text.split(",")
+    if not all(word.strip().isdecimal() and len(word) < 10 and int(word) for word in words):
+        abort(f"--matches: must be whole numbers above 0, separated by commas, not {quoted(text)}")
+    return [int(word) for word in words]
 
 
 @app.command()

@@ -20,7 +20,7 @@ from dealer.contest.config import NO_ADDRESS
 from dealer.match.sentences import stray_sentence
 from dealer.table.players import Player, PlayerKind, parse_player
 from engine import Game
-from protocol import GameDefinitionError, find_game
+from protocol import find_game
 
 if TYPE_CHECKING:
     from dealer.doctor.examination import Examination
@@ -152,15 +152,12 @@ def doctor(
     try:
         player, (game_name, game) = parse_player(bot), find_game(options.game)
         examination = _examine(terminal, player, game_name, _setup(game, player, options), options)
-    except (GameDefinitionError, ValueError) as error:
+    except ValueError as error:
         abort(str(error))
     report = make_report(examination, bot=bot, game=game_name, seed=options.seed)
     if options.junit is not None:
         write_file(options.junit, junit_of(report, is_strict=options.strict))
-    if options.as_json:
-        terminal.print(report.model_dump_json(indent=2))
-    else:
-        _show(terminal, report, quiet=options.quiet)
+    _show(terminal, report, options)
     is_faulty = report.errors > 0 or (options.strict and report.warnings > 0)
     raise typer.Exit(EXIT_INTERRUPTED if examination.is_interrupted else EXIT_FAILED if is_faulty else 0)
 
@@ -214,10 +211,13 @@ def _examine(
         )
 
 
-def _show(terminal: Terminal, report: DoctorReport, *, quiet: bool) -> None:
+def _show(terminal: Terminal, report: DoctorReport, options: DoctorOptions) -> None:
     from dealer.doctor.display import finding_view, situations_table
 
-    if not quiet:
+    if options.as_json:
+        terminal.print(report.model_dump_json(indent=2))
+        return
+    if not options.quiet:
         terminal.table(*situations_table(report), texts=(5,), widest=_WIDTH)
         for finding in report.findings:
             _show_view(terminal, finding_view(finding, min(terminal.out.width, _WIDTH)))

@@ -13,9 +13,8 @@ from dealer.cli.console import Terminal, abort, check_writable, write_file
 from dealer.cli.options import JsonOutput, Junit
 from dealer.cli.streams import EXIT_FAILED, EXIT_UNDECIDED
 from dealer.results.gate import GateVerdict, judge
-from dealer.results.junit import Case, junit_report
-from dealer.results.reading import read_result
-from dealer.results.schema import TournamentResult
+from dealer.results.junit import junit_report
+from dealer.results.reading import read_contest
 from engine.errors import quoted
 
 __all__ = ["gate"]
@@ -38,35 +37,17 @@ def gate(
     if not math.isfinite(min_mbb):
         abort(f"--min-mbb {min_mbb}: give a finite number of mbb/g")
     check_writable(junit)
-    result = read_result(run)
-    if isinstance(result, TournamentResult):
-        abort(f"{run} is a tournament; name the folder of one of its contests")
+    result = read_contest(run)
     name = result.players[0].name if player is None else player
     try:
         judgement = judge(result, name, min_mbb)
     except KeyError:
         abort(f"there is no player {quoted(name)}; there are: {', '.join(one.name for one in result.players)}")
-    verdict = judgement.verdict
     if junit is not None:
-        problem = judgement.sentence if verdict is GateVerdict.FAILED else ""
-        case = Case(
-            f"{name} wins at least {min_mbb:g} mbb/g", problem, "undecided" if verdict is GateVerdict.UNDECIDED else ""
-        )
-        write_file(junit, junit_report(result, [case]))
+        write_file(junit, junit_report(result, [judgement.case]))
     terminal = context.ensure_object(Terminal)
     if as_json:
-        rate = judgement.rate
-        facts = {
-            "verdict": verdict.value,
-            "sentence": judgement.sentence,
-            "player": name,
-            "opponent": result.opponent_of(name),
-            "min_mbb": min_mbb,
-            "mbb_per_game": None if rate is None else rate.mbb,
-            "half_width_95": None if rate is None else rate.half_width,
-            "deals": judgement.deals,
-        }
-        terminal.print(json.dumps(facts, ensure_ascii=False))
+        terminal.print(json.dumps(judgement.facts, ensure_ascii=False))
     else:
-        terminal.sentence(f"{verdict.value}: {judgement.sentence}")
-    raise typer.Exit(_EXIT_CODES[verdict])
+        terminal.sentence(f"{judgement.verdict.value}: {judgement.sentence}")
+    raise typer.Exit(_EXIT_CODES[judgement.verdict])

@@ -8,8 +8,9 @@ best in it.
 from __future__ import annotations
 
 import enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from dealer.results.junit import Case
 from dealer.results.schema import ContestResult
 from logs.estimation import Rate
 
@@ -28,16 +29,43 @@ class Judgement(NamedTuple):
     """The gate's verdict and why.
 
     Attributes:
+        player: whom it judges. opponent: against whom. min_mbb: the bound.
         verdict: passed, failed or undecided.
         sentence: the same with the figures.
         rate: what the player won; None if no deal is complete.
         deals: in how many deals.
     """
 
+    player: str
+    opponent: str
+    min_mbb: float
     verdict: GateVerdict
     sentence: str
     rate: Rate | None
     deals: int
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """All of it as JSON has it."""
+        return {
+            "verdict": self.verdict.value,
+            "sentence": self.sentence,
+            "player": self.player,
+            "opponent": self.opponent,
+            "min_mbb": self.min_mbb,
+            "mbb_per_game": None if self.rate is None else self.rate.mbb,
+            "half_width_95": None if self.rate is None else self.rate.half_width,
+            "deals": self.deals,
+        }
+
+    @property
+    def case(self) -> Case:
+        """The test case of a report for build servers."""
+        return Case(
+            f"{self.player} wins at least {self.min_mbb:g} mbb/g",
+            self.sentence if self.verdict is GateVerdict.FAILED else "",
+            "undecided" if self.verdict is GateVerdict.UNDECIDED else "",
+        )
 
 
 def judge(result: ContestResult, player: str, min_mbb: float) -> Judgement:
@@ -56,7 +84,7 @@ def judge(result: ContestResult, player: str, min_mbb: float) -> Judgement:
     verdict = GateVerdict.UNDECIDED
     if rate is None or rate.low is None or rate.high is None:
         who = f"{player} over {result.opponent_of(player)}"
-        sentence = f"{who}: too few hands to compare with {bound} ({result.duplicates:,})."
+        sentence = f"{who}: too few deals ({result.duplicates:,}) to compare with {bound}."
     else:
         sentence = f"{rate.player} over {rate.opponent}: {rate.text(1)} (95 %)"
         if rate.low >= min_mbb:
@@ -66,4 +94,4 @@ def judge(result: ContestResult, player: str, min_mbb: float) -> Judgement:
         else:
             why = f": the interval contains {bound}; more hands are needed."
         sentence += why
-    return Judgement(verdict, sentence, rate, result.duplicates)
+    return Judgement(player, result.opponent_of(player), min_mbb, verdict, sentence, rate, result.duplicates)

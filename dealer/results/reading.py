@@ -15,7 +15,7 @@ from dealer.record.folder import CONFIG_NAME, RESULT_NAME
 from dealer.results.schema import SCHEMA_VERSION, ContestResult, TournamentResult
 from engine.errors import quoted
 
-__all__ = ["read_result"]
+__all__ = ["read_contest", "read_result"]
 
 
 def read_result(source: Path) -> ContestResult | TournamentResult:
@@ -52,3 +52,11 @@ def read_result(source: Path) -> ContestResult | TournamentResult:
     except ValidationError as error:
         where, what = problem_in_words(error.errors(include_url=False)[0])
         raise ResultError(path, f"it is not a result: {where}: {what}") from None
+
+
+def read_contest(source: Path) -> ContestResult:
+    """The result of a contest; like `read_result`, and a tournament is refused."""
+    result = read_result(source)
+    if isinstance(result, TournamentResult):
+        raise ResultError(source, "it is a tournament: name the folder of one of its contests")
+    return result

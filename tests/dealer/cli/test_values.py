@@ -61,6 +61,13 @@ def test_there_are_numbers_in_many_commands() -> None:
     assert {"play", "deal", "tournament", "resume", "gate", "doctor", "export", "bench dealer"} <= found
 
 
+@pytest.mark.parametrize("matches", ["", "0", "x", "1,", "-1", "9" * 5000])
+def test_numbers_of_matches_are_checked(matches: str) -> None:
+    ran = CliRunner().invoke(application(["bench"]), ["bench", "dealer", f"--matches={matches}"], prog_name="arena")
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert ran.stderr.startswith("arena: --matches: must be whole numbers above 0, separated by commas, not ")
+
+
 @pytest.mark.parametrize("command", sorted({command for command, *_ in _numeric_options()}))
 def test_a_wrong_number_is_told_in_our_words_with_its_option(command: str) -> None:
     app, words = application(commands_for([command.split(maxsplit=1)[0]])), command.split()
