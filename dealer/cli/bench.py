@@ -85,6 +85,19 @@ def evaluator(
 
 
 @app.command()
+def equity(
+    context: typer.Context,
+    repeats: Annotated[int, typer.Option(min=1, help="Number of measurements of each program.")] = 7,
+    trials: Annotated[int, typer.Option(min=1000, help="Number of showdowns drawn each time.")] = 1_000_000,
+    as_json: _Json = False,
+) -> None:
+    """Showdowns drawn and counted per second of processor time against one opponent, by us and by eval7."""
+    from dealer.bench.equity import measure
+
+    _show(context, measure(repeats, trials), as_json=as_json)
+
+
+@app.command()
 def export(
     context: typer.Context,
     repeats: Annotated[int, typer.Option(min=1, help="Number of measurements of each program.")] = 5,

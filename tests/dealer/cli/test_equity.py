@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 
 import pytest
 from rich.console import Console
@@ -14,6 +15,7 @@ from engine import parse_cards
 from engine.chances import ANY_HOLDING, Chance, Chances, chances
 from engine.tables import matchups as table
 from tests.dealer.cli.conftest import Arena
+from tests.dealer.helpers import ROOT
 
 FLOP = """\
 board: 2h7dTc
@@ -31,6 +33,12 @@ exact: all 1,070,190 showdowns counted
 def test_one_player_against_any_other(arena_here: Arena, words: str) -> None:
     ran = arena_here("equity", *words.split())
     assert (ran.code, ran.out, ran.err) == (0, FLOP, "")
+
+
+def test_the_guide_prints_what_the_command_prints(arena_here: Arena) -> None:
+    blocks = re.findall(r"```text\n(.*?)```", (ROOT / "docs" / "equities.md").read_text("utf-8"), re.DOTALL)
+    for players, block in zip(("2", "3"), blocks, strict=True):
+        assert arena_here("equity", "AhKd", "2h7dTc", "--players", players).out == block
 
 
 def test_two_players_as_json(arena_here: Arena) -> None:

@@ -45,6 +45,7 @@ COMMANDS = (
     "bench",
     "bench dealer",
     "bench evaluator",
+    "bench equity",
     "bench export",
     "bench startup",
 )

@@ -109,3 +109,18 @@ def test_formats_are_measured(arena_here: Arena) -> None:
     assert len(rows) == 18
     assert all(row["rate_median"] > 0 for row in rows if row["who"] == "acpc-arena")
     assert all(row["ratio"] for row in rows if row["who"].startswith("pokerkit ") and "PHH" in row["group"])
+
+
+def test_chances_are_measured(arena_here: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is compiled here; what compiled code draws is the same."""
+    monkeypatch.setattr("dealer.bench.equity.compile_kernels", lambda: None)
+    ran = arena_here("bench", "equity", "--repeats", "1", "--trials", "1000", "--json")
+    assert (ran.code, ran.err) == (0, "")
+    rows = json.loads(ran.out)
+    jobs = ["drawn, preflop", "drawn, flop", "drawn, turn", "drawn, river", "counted, flop"]
+    assert [row["group"] for row in rows] == [job for job in jobs for _ in range(2)]
+    for ours, theirs in zip(rows[::2], rows[1::2], strict=True):
+        assert (ours["who"], ours["ratio"]) == ("acpc-arena", None)
+        assert ours["rate_median"] > 0
+        assert theirs["who"].startswith("eval7")
+        assert theirs["note"] == "not installed" or theirs["ratio"] > 0

@@ -1,0 +1,142 @@
+"""Chances to win against one opponent beside eval7, which Python programs use for them.
+
+Rates are showdowns per second of processor time of one core, so that a busy machine does little to them; both take
+turns in every repeat, and the ratios are taken within one. Compiling is done before. eval7 is given all holdings as the
+opponent's range, and does not tell wins from ties.
+
+Two jobs: showdowns drawn, by our compiled kernel, with none, three, four and five cards of the board known; and all
+showdowns on the flop counted, by what a bot uses, which compiles nothing. eval7 counts on whole boards only, so it is
+called for each turn and river. A note says how long one answer takes.
+"""
+
+from __future__ import annotations
+
+import importlib
+import statistics
+import warnings
+from collections.abc import Callable
+from importlib import metadata
+from itertools import combinations
+from time import process_time
+from typing import Any
+
+from dealer.bench.rows import Row
+from engine.cards import CARD_TEXTS, Card, parse_cards
+from engine.chances import ANY_HOLDING
+from engine.equity import compile_kernels, exact_equity, sampled_equity
+
+__all__ = ["measure"]
+
+OURS = "acpc-arena"
+PEER = "eval7"
+UNIT = "showdowns/s"
+HOLE = parse_cards("AhKd")
+BOARD = parse_cards("2h7dTc9s3h")
+STREETS = (("preflop", 0), ("flop", 3), ("turn", 4), ("river", 5))
+FLOP_SHOWDOWNS = 1_070_190
+EXACT_CALLS = 20
+
+_Run = Callable[[], object]
+
+
+def measure(repeats: int = 7, trials: int = 1_000_000) -> list[Row]:
+    """Measure our chances and eval7's; where it is not installed it gets rows of zeros with a note.
+
+    Args:
+        repeats: how often both are timed.
+        trials: showdowns drawn each time.
+    """
+    compile_kernels()
+    rows = []
+    peer, note = _peer()
+    for street, cards in STREETS:
+        board = BOARD[:cards]
+        sampled_equity(HOLE, board, trials=1)
+        theirs = None if peer is None else peer.drawing(board, trials)
+        rows += _compared(f"drawn, {street}", _drawing(board, trials), theirs, trials, 1, repeats, note)
+    flop = BOARD[:3]
+    exact_equity(HOLE, flop)
+    theirs = None if peer is None else peer.counting(flop)
+    rows += _compared("counted, flop", _counting(flop), theirs, FLOP_SHOWDOWNS, EXACT_CALLS, repeats, note)
+    return rows
+
+
+def _drawing(board: tuple[Card, ...], trials: int) -> _Run:
+    return lambda: sampled_equity(HOLE, board, trials=trials)
+
+
+def _counting(board: tuple[Card, ...]) -> _Run:
+    def run() -> None:
+        for _ in range(EXACT_CALLS):
+            exact_equity(HOLE, board)
+
+    return run
+
+
+class _Peer:
+    """eval7's two calls, with its cards and its range made beforehand."""
+
+    def __init__(self, library: Any) -> None:
+        self._library = library
+        self._hole = self._cards(HOLE)
+        self._range = library.HandRange(", ".join("".join(CARD_TEXTS[card] for card in cards) for cards in ANY_HOLDING))
+
+    def drawing(self, board: tuple[Card, ...], trials: int) -> _Run:
+        """One call of its Monte Carlo."""
+        cards = self._cards(board)
+        return lambda: self._library.py_hand_vs_range_monte_carlo(self._hole, self._range, cards, trials)
+
+    def counting(self, flop: tuple[Card, ...]) -> _Run:
+        """Its enumeration for every whole board with this flop."""
+        unseen = [card for card in range(52) if card not in {*HOLE, *flop}]
+        boards = [self._cards((*flop, *rest)) for rest in combinations(unseen, 2)]
+
+        def run() -> None:
+            for board in boards:
+                self._library.py_hand_vs_range_exact(self._hole, self._range, board)
+
+        return run
+
+    def _cards(self, cards: tuple[Card, ...]) -> list[Any]:
+        return [self._library.Card(CARD_TEXTS[card]) for card in cards]
+
+
+def _peer() -> tuple[_Peer | None, str]:
+    """The peer with its version; None where it is not installed."""
+    with warnings.catch_warnings():
+        # What it uses of others is outdated here and there.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        try:
+            library = importlib.import_module(PEER)
+        except ImportError:
+            return None, "not installed"
+        return _Peer(library), f"{PEER} {metadata.version(PEER)}"
+
+
+def _compared(
+    group: str, ours: _Run, theirs: _Run | None, showdowns: int, our_calls: int, repeats: int, note: str
+) -> list[Row]:
+    """The rows of one job; each repeat times both."""
+    times: list[tuple[float, float]] = []
+    for _ in range(repeats):
+        own_s = _seconds(ours) / our_calls
+        times.append((own_s, _seconds(theirs) if theirs is not None else 0.0))
+    own = [showdowns / own_s for own_s, _ in times]
+    call_ms = 1000 * statistics.median(own_s for own_s, _ in times)
+    rows = [Row(group, OURS, statistics.median(own), min(own), max(own), UNIT, None, f"{call_ms:.2f} ms")]
+    if theirs is None:
+        return [*rows, Row(group, PEER, 0.0, 0.0, 0.0, UNIT, None, note)]
+    rates = [showdowns / peer_s for _, peer_s in times]
+    ratio = statistics.median(peer_s / own_s for own_s, peer_s in times)
+    call_ms = 1000 * statistics.median(peer_s for _, peer_s in times)
+    return [
+        *rows,
+        Row(group, note, statistics.median(rates), min(rates), max(rates), UNIT, ratio, f"{call_ms:.2f} ms"),
+    ]
+
+
+def _seconds(run: _Run) -> float:
+    """Processor time of a run."""
+    start = process_time()
+    run()
+    return process_time() - start
