@@ -44,8 +44,8 @@ def play_seat(terminal: Terminal, run: Run[ContestResult], face: Face) -> NoRetu
     terminal.sentence(f"Seed {result.seed}. Files are in {result.folder}")
     if result.resume is not None:
         terminal.print(f"Go on with: {result.resume}")
-    if result.outcome is Outcome.FAILED:
-        raise typer.Exit(EXIT_FAILED)
+    if sat.leaving is Leaving.OVER:
+        raise typer.Exit(0 if result.outcome.is_complete else EXIT_FAILED)
     raise typer.Exit(EXIT_INTERRUPTED if sat.leaving is Leaving.INTERRUPTED else 0)
 
 

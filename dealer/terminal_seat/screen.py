@@ -192,10 +192,10 @@ def _cards_lines(scene: Scene, ink: Ink) -> list[Text]:
     return [*lines, *wrapped(remarks, ink, _INDENT)]
 
 
-def prompt_lines(choices: Choices | None, ink: Ink) -> list[Text]:
-    """What the person may type; without choices, between two hands."""
+def prompt_lines(choices: Choices | None, ink: Ink, *, is_last: bool = False) -> list[Text]:
+    """What the person may type; without choices, after a hand, which may be the last of the match."""
     if choices is None:
-        ways = [("Enter", "next hand"), ("s", "show this one again, with reasons")]
+        ways = [("Enter", "end the match" if is_last else "next hand"), ("s", "show this one again, with reasons")]
     else:
         ways = possible(choices)
     return _parted([f"{keys} {does}" for keys, does in (*ways, ("q", "leave"), ("?", "help"))], ink)

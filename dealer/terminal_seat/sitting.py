@@ -251,12 +251,14 @@ class _Sitting:
         if self._face.pause_s is not None:
             time.sleep(self._face.pause_s)
             return
-        if scene.hand_number + 1 >= self._hands:
-            self._say("That was the last hand of the match.")
-        self._show(prompt_lines(None, self._ink))
-        while (entry := self._entry()) != "":
-            if not self._is_request(entry, scene):
-                self._say(f"{quoted(entry, 40)} is not clear between two hands: Enter deals the next one, q leaves.")
+        is_last = scene.hand_number + 1 >= self._hands
+        self._show(prompt_lines(None, self._ink, is_last=is_last))
+        # There is nothing left to leave after the last hand.
+        with contextlib.suppress(_Left) if is_last else contextlib.nullcontext():
+            while (entry := self._entry()) != "":
+                if not self._is_request(entry, scene):
+                    goes_on = "ends the match" if is_last else "deals the next hand"
+                    self._say(f"{quoted(entry, 40)} is not clear after a hand: Enter {goes_on}, q leaves.")
 
     def _on_idle(self) -> None:
         """Nothing comes: say what has gone wrong, and after a while who is waited for."""

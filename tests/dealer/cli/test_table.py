@@ -70,7 +70,8 @@ def test_a_match_to_its_end(sit: Sitting, tmp_path: Path) -> None:
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith("Limit with a deck of 3 cards, bets 1, 2 players, blinds 1/1. You are Ann;")
     assert ran.out.count("You have") == 3
-    assert "That was the last hand of the match." in ran.out
+    assert ran.out.count("Enter next hand") == 2
+    assert ran.out.count("Enter end the match") == 1
     assert "Go on with" not in ran.out
     assert ran.out.endswith("Seed 5. Files are in run\n")
     records = list(read_hands([tmp_path / "run"]))
@@ -79,6 +80,14 @@ def test_a_match_to_its_end(sit: Sitting, tmp_path: Path) -> None:
     assert (result["outcome"], result["hands_played"]) == ("finished", 3)
     assert faults_of(tmp_path / "run") == [{}, {}]
     assert sit("resume", "run").out.endswith("run has finished; 'arena resume run -n HANDS' asks for more hands.\n")
+
+
+@pytest.mark.parametrize("last", ["q", "zz"])
+def test_who_leaves_after_the_last_hand_has_played_the_match(sit: Sitting, tmp_path: Path, last: str) -> None:
+    ran = sit(*KUHN, "-n", "1", "--out", "run", entries=f"c,{last}")
+    assert ran.code == 0
+    assert ("'zz' is not clear after a hand: Enter ends the match, q leaves." in ran.out) == (last == "zz")
+    assert result_of(tmp_path / "run")["outcome"] == "finished"
 
 
 def test_what_is_left_goes_on_as_if_nobody_had_left(sit: Sitting, tmp_path: Path) -> None:

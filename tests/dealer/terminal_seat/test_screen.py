@@ -109,6 +109,7 @@ def test_the_screens_are_those_agreed_on(name: str) -> None:
     for title in SCENES:
         parts += section(title, drawn(title, ink), ink)
     parts += section("between two hands", prompt_lines(None, ink), ink)
+    parts += section("after the last hand", prompt_lines(None, ink, is_last=True), ink)
     parts += section("help, limit", help_lines(find_game("limit")[1], ink), ink)
     parts += section("help, no-limit", help_lines(find_game("nolimit")[1], ink), ink)
     parts += section("a hand again", replay_lines(record(), ink), ink)

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from bots import play
 from bots.baseline import CallingBot
+from bots.errors import ConnectError
 from dealer.contest.config import validated
 from dealer.contest.ending import Outcome
 from dealer.runs import new_table
@@ -121,3 +122,15 @@ def test_a_hand_that_only_the_dealer_knows_is_over_is_not_shown(tmp_path: Path) 
     assert sat.result.hands_played == 3
     assert "There is no finished hand 2." in output.getvalue()
     assert output.getvalue().count("hand 1 again") == 1
+
+
+def test_a_dealer_that_cannot_be_reached_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: object) -> None:
+        raise ConnectError("no dealer at 127.0.0.1 port 1")
+
+    monkeypatch.setattr("bots.human.seat.connect", refuse)
+    run = new_table(validated({"games": ["kuhn"], "bots": ["Ann=tcp", "calling"]}), tmp_path / "run")
+    output = io.StringIO()
+    sat = sit_down(Console(file=output), run, Face(), Entries(io.StringIO()))
+    assert (sat.leaving, sat.result.outcome) == (Leaving.OVER, Outcome.INTERRUPTED)
+    assert output.getvalue().endswith("no dealer at 127.0.0.1 port 1.\n")
