@@ -60,7 +60,7 @@ class Weak(Bot):
 run(Weak())
 """
 """A bot that loses so much that sequential tests are short."""
-GROUPS = {"bench": ("dealer", "evaluator", "equity", "export", "startup"), "solve": ("equities",)}
+GROUPS = {"bench": ("dealer", "evaluator", "equity", "export", "startup"), "solve": ("equities", "preflop")}
 """Commands of two words."""
 PLAYING = ("play", "tournament", "deal")
 """Commands that make a folder; all others take one that is there."""

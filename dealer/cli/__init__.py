@@ -39,7 +39,7 @@ COMMANDS = {
     "warmup": "Compile once what bots and commands compute with, and keep it on disk: they are ready at once "
     "afterwards.",
     "equity": "Show each player's chance to win, to tie, and its share of the pot at a showdown of hold'em.",
-    "solve": "Compute anew the tables that come with the arena, and compare.",
+    "solve": "Compute anew what the bots play by: chances of hands, and the game before the flop.",
     "bench": "Measure our speed and our peers', in turn in one run.",
 }
 """Every command and the first sentence of its help."""

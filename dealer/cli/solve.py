@@ -1,4 +1,4 @@
-"""``arena solve``: the long computations behind the tables that come with the arena."""
+"""``arena solve``: the long computations behind what the bots play by."""
 
 from __future__ import annotations
 
@@ -9,18 +9,21 @@ from typing import Annotated
 import typer
 
 from dealer.cli.console import Terminal, abort
+from dealer.cli.solve_preflop import preflop
 from dealer.cli.streams import EXIT_FAILED
 from dealer.cli.working import working
 from engine import STARTING_HANDS
 
 __all__ = ["app"]
 
-app = typer.Typer(help="Compute anew the tables that come with the arena, and compare.", no_args_is_help=True)
+app = typer.Typer(
+    help="Compute anew what the bots play by: chances of hands, and the game before the flop.", no_args_is_help=True
+)
 
 
 @app.callback()
 def _group() -> None:
-    """Compute anew the tables that come with the arena, and compare."""
+    """Compute anew what the bots play by: chances of hands, and the game before the flop."""
 
 
 @app.command()
@@ -61,3 +64,6 @@ def equities(
             EXIT_FAILED,
         )
     terminal.print("the table that comes with the arena is the same")
+
+
+app.command()(preflop)

@@ -19,8 +19,8 @@ _PLAIN_EVERY_S = 10.0
 
 
 @contextlib.contextmanager
-def working(terminal: Terminal, what: str) -> Iterator[Callable[[float], None]]:
-    """Gives a function that is told which part of the work is done, 0 to 1.
+def working(terminal: Terminal, what: str) -> Iterator[Callable[[float | None], None]]:
+    """Gives a function that is told which part of the work is done, 0 to 1, or None where nobody can say.
 
     On a terminal a line is redrawn, and gone at the end; elsewhere one is printed every ten seconds. What takes less
     than half a second shows nothing.
@@ -31,12 +31,15 @@ def working(terminal: Terminal, what: str) -> Iterator[Callable[[float], None]]:
     )
     next_s = began_s + (_QUIET_S if live else _PLAIN_EVERY_S)
 
-    def show(part: float) -> None:
+    def show(part: float | None) -> None:
         nonlocal next_s
         now_s = time.monotonic()
-        if now_s < next_s or not part:
+        if now_s < next_s or part == 0:
             return
-        line = f"{what}: {part:.0%}, {duration((now_s - began_s) * (1 / part - 1))} left"
+        gone_s = now_s - began_s
+        line = f"{what}: {duration(gone_s)} so far"
+        if part is not None:
+            line = f"{what}: {part:.0%}, {duration(gone_s * (1 / part - 1))} left"
         if live is None:
             terminal.say(line)
         else:

@@ -42,6 +42,7 @@ COMMANDS = (
     "equity",
     "solve",
     "solve equities",
+    "solve preflop",
     "bench",
     "bench dealer",
     "bench evaluator",

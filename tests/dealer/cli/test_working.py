@@ -53,6 +53,15 @@ def test_elsewhere_a_line_is_printed_now_and_then(clock: Clock) -> None:
     assert stream.getvalue() == "counting: 25%, 30 s left\ncounting: 50%, 20 s left\n"
 
 
+def test_where_nobody_knows_how_long_it_takes_the_time_so_far_is_shown(clock: Clock) -> None:
+    stream = io.StringIO()
+    with working(terminal_of(stream, is_terminal=False), "solving") as show:
+        for second in range(15):
+            clock.now_s = 100.0 + second
+            show(None)
+    assert stream.getvalue() == "solving: 10 s so far\n"
+
+
 @pytest.mark.parametrize(
     ("seconds", "words"), [(0.4, "0 s"), (59, "59 s"), (61, "1 min 01 s"), (3599.9, "1 h 00 min"), (7322, "2 h 02 min")]
 )

@@ -1,0 +1,269 @@
+"""``arena solve preflop``: limit hold'em before the flop, in equilibrium."""
+
+from __future__ import annotations
+
+import enum
+import json
+from collections.abc import Callable, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from dealer.cli.console import Terminal, abort, check_writable
+from dealer.cli.streams import EXIT_FAILED
+from dealer.cli.working import working
+
+if TYPE_CHECKING:
+    from bots.lp_mc.charts import Chart
+    from bots.lp_mc.preflop import PreflopRules
+    from bots.solving.linear_program import Equilibrium
+    from bots.solving.sequence_form import Plans, SequenceForm
+
+__all__ = ["preflop"]
+
+_ROUNDING: Final = 1e-12
+"""An exploitability up to this, in chips, is the rounding of sums."""
+_CHECK_EVERY: Final = 50
+"""Iterations of CFR+ between two looks at the exploitability."""
+_FALL: Final = 1.6
+"""The exploitability falls about as this power of the iterations."""
+_MOST_MIXED: Final = 12
+"""Mixed hands that are told one by one below a chart."""
+
+
+class Algorithm(enum.Enum):
+    """How an equilibrium is found."""
+
+    LP = "lp"
+    CFR_PLUS = "cfr+"
+
+
+def preflop(
+    context: typer.Context,
+    cap: Annotated[int, typer.Option(help="How many bets there may be, the big blind included.")] = 4,
+    blinds: Annotated[str, typer.Option(metavar="SMALL/BIG", help="The blinds, in chips.")] = "1/2",
+    bet: Annotated[int, typer.Option(help="The size of a raise, in chips.")] = 2,
+    algorithm: Annotated[
+        Algorithm, typer.Option(help="A linear program, which is exact, or regret matching, which comes close.")
+    ] = Algorithm.LP,
+    until: Annotated[
+        float, typer.Option(min=1e-9, help="cfr+: stop at this exploitability, in chips per hand.")
+    ] = 1e-5,
+    as_published: Annotated[
+        bool, typer.Option("--as-published", help="Make the mistake of the work, and compare with what it printed.")
+    ] = False,
+    mps: Annotated[
+        Path | None, typer.Option(help="Write the small blind's linear program to this file, for other solvers.")
+    ] = None,
+    chart: Annotated[Path | None, typer.Option(help="Draw the charts into this file: .png, .svg or .pdf.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+) -> None:
+    """Solve limit hold'em of two players that ends before the flop: value, charts of all hands, simple opponents.
+
+    After the betting before the flop all boards are dealt and the better hand wins. --as-published solves it as
+    Vytrísal (2013) did, who overwrote payoffs that had to be summed.
+    """
+    terminal = context.ensure_object(Terminal)
+    from bots.lp_mc.preflop import PreflopRules, preflop_form
+    from dealer.cli.hand_charts import PICTURE_FORMATS
+
+    rules = PreflopRules(_two_numbers(blinds), bet, cap)
+    if as_published and algorithm is not Algorithm.LP:
+        abort("--as-published is a mistake in a linear program: give it without --algorithm cfr+")
+    if chart is not None and chart.suffix.removeprefix(".").lower() not in PICTURE_FORMATS:
+        abort(f"--chart {chart}: the name must end in .{', .'.join(PICTURE_FORMATS[:-1])} or .{PICTURE_FORMATS[-1]}")
+    check_writable(mps)
+    check_writable(chart)
+    form = preflop_form(rules)
+    if mps is not None:
+        _write_mps(form, mps, as_published=as_published)
+    solutions = _solutions(terminal, form, algorithm, until, as_published=as_published)
+    result = _result(rules, form, algorithm, solutions)
+    if chart is not None:
+        _draw(chart, result, form, next(iter(solutions.values())).plans)
+    if as_json:
+        terminal.print(json.dumps(result, indent=2))
+    else:
+        _show(terminal, result, form, next(iter(solutions.values())).plans)
+
+
+def _two_numbers(blinds: str) -> tuple[int, int]:
+    small, _, big = blinds.partition("/")
+    if not (small.strip().isdecimal() and big.strip().isdecimal() and len(blinds) < 20):
+        abort("--blinds: give two numbers of chips, the small blind first, such as 1/2")
+    return int(small), int(big)
+
+
+def _write_mps(form: SequenceForm, path: Path, *, as_published: bool) -> None:
+    from bots.lp_mc.published import published_program
+    from bots.solving.linear_program import LinearProgram
+
+    program = published_program(form) if as_published else LinearProgram(form)
+    try:
+        program.write_mps(path)
+    except OSError as error:
+        abort(f"cannot write {path}: {error.strerror}")
+
+
+def _draw(path: Path, result: Mapping[str, Any], form: SequenceForm, plans: Plans) -> None:
+    from bots.lp_mc.charts import charts
+    from dealer.cli.hand_charts import picture
+
+    title = f"{_game_in_words(result)}: {result['value']:+.6f} chips for the small blind"
+    data = picture(charts(form, plans), title, path.suffix.removeprefix(".").lower())
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        abort(f"cannot write {path}: {error.strerror}")
+
+
+# ---- solving
+
+
+def _solutions(
+    terminal: Terminal, form: SequenceForm, algorithm: Algorithm, until: float, *, as_published: bool
+) -> dict[str, Equilibrium]:
+    """What is asked for, first, by name; with the solution as published comes the correct one."""
+    from bots.errors import SolvingError
+    from bots.lp_mc.preflop import solve
+    from bots.lp_mc.published import solve_as_published
+
+    try:
+        if algorithm is Algorithm.CFR_PLUS:
+            with working(terminal, "matching regrets") as show:
+                return {"cfr+": _by_regret(form, until, show)}
+        found = {}
+        if as_published:
+            with working(terminal, "solving with the mistake") as show:
+                found["as published"] = solve_as_published(form, lambda: show(None))
+        with working(terminal, "solving the linear program") as show:
+            found["equilibrium"] = solve(form, lambda: show(None))
+        return found
+    except SolvingError as error:
+        abort(str(error), EXIT_FAILED)
+
+
+def _by_regret(form: SequenceForm, until: float, show: Callable[[float], None]) -> Equilibrium:
+    """Iterate until the average plans are good enough."""
+    from bots.lp_mc.preflop import without_free_folds
+    from bots.solving.cfr_plus import cfr_plus
+    from bots.solving.linear_program import Equilibrium
+    from bots.solving.plans import expected_value, exploitability
+
+    averages = islice(cfr_plus(form), _CHECK_EVERY - 1, None, _CHECK_EVERY)
+    while True:
+        small_blind, big_blind = next(averages)
+        plans = small_blind, without_free_folds(form, big_blind)
+        reached = exploitability(form, plans)
+        if reached <= until:
+            return Equilibrium(expected_value(form, plans), plans)
+        show((until / reached) ** (1 / _FALL))
+
+
+# ---- results
+
+
+def _result(
+    rules: PreflopRules, form: SequenceForm, algorithm: Algorithm, solutions: Mapping[str, Equilibrium]
+) -> dict[str, Any]:
+    """Everything as JSON has it; values are of the first solution."""
+    from bots.lp_mc.charts import charts, decision_counts
+    from bots.lp_mc.preflop import OPPONENTS, PreflopRules, balance
+    from bots.lp_mc.printed import BALANCES
+    from bots.solving.plans import expected_value, exploitability, strategy_of
+    from engine import STARTING_HANDS
+
+    (name, (objective, plans)), *_ = solutions.items()
+    payoffs = form.payoffs().summed()
+    balances: dict[str, Mapping[str, float]] = {
+        solution: {opponent: balance(form, found.plans, opponent) / rules.bet for opponent in OPPONENTS}
+        for solution, found in solutions.items()
+    }
+    if name == "as published" and rules == PreflopRules():
+        balances = {"printed": BALANCES} | balances
+    strategies = {
+        betting: {
+            hand: [round(float(chance), 12) if chance >= 0 else None for chance in chances[:, number]]
+            for number, hand in enumerate(STARTING_HANDS)
+        }
+        for player in (0, 1)
+        for betting, chances in strategy_of(form, player, plans[player]).items()
+    }
+    return {
+        "blinds": list(rules.blinds),
+        "bet": rules.bet,
+        "cap": rules.cap,
+        "solution": name,
+        "algorithm": algorithm.value,
+        "payoffs": {"rows": payoffs.shape[0], "columns": payoffs.shape[1], "entries": len(payoffs.values)},
+        "constraints": [form.constraints(player).shape[0] for player in (0, 1)],
+        "leaves": len(form.ends),
+        "objective": objective,
+        "value": expected_value(form, plans),
+        "exploitability": exploitability(form, plans),
+        "charts": {view.title: view.counts() for view in charts(form, plans)},
+        "decisions": [counts._asdict() for counts in decision_counts(form, plans)],
+        "small_bets_per_hand": balances,
+        "strategies": strategies,
+    }
+
+
+def _game_in_words(result: Mapping[str, Any]) -> str:
+    small, big = result["blinds"]
+    return f"before the flop, blinds {small}/{big}, bets of {result['bet']}, at most {result['cap']}"
+
+
+def _show(terminal: Terminal, result: Mapping[str, Any], form: SequenceForm, plans: Plans) -> None:
+    from bots.lp_mc.charts import charts
+    from dealer.cli.hand_charts import LEGEND, chart_view
+
+    payoffs, value, exploited = result["payoffs"], result["value"], result["exploitability"]
+    terminal.sentence(
+        f"{_game_in_words(result).capitalize()}: {payoffs['rows']:,} x {payoffs['columns']:,} payoffs "
+        f"({payoffs['entries']:,} entries, {result['leaves']} leaves), "
+        f"{' and '.join(f'{rows:,}' for rows in result['constraints'])} rows of constraints."
+    )
+    if result["solution"] == "as published":
+        terminal.sentence(
+            f"With the mistake the program says {result['objective']:+.12f} chips for the small blind; "
+            f"the plans are worth {value:+.12f}."
+        )
+    else:
+        terminal.sentence(f"Value for the small blind: {value:+.12f} chips per hand.")
+    within = f"below {_ROUNDING:.0e}" if exploited < _ROUNDING else f"{exploited:.6g}"
+    terminal.sentence(f"Exploitability by exact best responses: {within} chips per hand.")
+    for view in charts(form, plans):
+        terminal.print()
+        terminal.out.print(chart_view(view, terminal.out), soft_wrap=False)
+        for line in _mixed(view):
+            terminal.sentence(line)
+    terminal.print()
+    terminal.sentence(LEGEND)
+    terminal.print()
+    columns = ["seat", "after", "fold", "call", "raise", "mixed", "never there"]
+    rows = [
+        [row["seat"], row["betting"] or "nothing", *map(str, list(row.values())[2:])] for row in result["decisions"]
+    ]
+    terminal.table(columns, rows, title="Hands that always do the same, by decision", left=(0, 1))
+    balances = result["small_bets_per_hand"]
+    opponents = next(iter(balances.values()))
+    terminal.table(
+        ["opponent", *balances],
+        [[name, *(f"{of[name]:+.4f}" for of in balances.values())] for name in opponents],
+        title="Small bets per hand against simple players, mean of both seats",
+    )
+
+
+def _mixed(view: Chart) -> list[str]:
+    """The hands that mix, each with its lines."""
+    from bots.lp_mc.charts import is_pure
+    from engine import STARTING_HANDS
+
+    told = [
+        f"{hand}: " + ", ".join(f"{line} {chance:.4f}" for line, chance in lines.items())
+        for hand, lines in zip(STARTING_HANDS, view.lines, strict=True)
+        if not is_pure(lines)
+    ]
+    return told if len(told) <= _MOST_MIXED else [f"{len(told)} hands mix; --json has them all"]
