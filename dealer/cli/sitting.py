@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import typer
 
 from dealer.cli.console import Terminal, abort
-from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
+from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE
 from dealer.contest.ending import Outcome
 from dealer.results.schema import ContestResult
 from dealer.results.sentences import contest_sentence
@@ -18,9 +18,9 @@ from dealer.terminal_seat.sitting import Face, Leaving, sit_down
 __all__ = ["play_seat", "reopen_table"]
 
 
-def reopen_table(folder: Path, hands: int | None = None) -> Run[ContestResult]:
+def reopen_table(folder: Path) -> Run[ContestResult]:
     """The run in a folder, which has to be one of this command."""
-    run: Run[Any] = reopen(folder, hands)
+    run: Run[Any] = reopen(folder)
     if not run.is_table:
         abort(f"{folder} is no match at a table; 'arena resume {folder}' goes on with it")
     return run
@@ -44,6 +44,8 @@ def play_seat(terminal: Terminal, run: Run[ContestResult], face: Face) -> NoRetu
     terminal.sentence(f"Seed {result.seed}. Files are in {result.folder}")
     if result.resume is not None:
         terminal.print(f"Go on with: {result.resume}")
+    if run.unwritten:
+        raise typer.Exit(EXIT_USAGE)
     if sat.leaving is Leaving.OVER:
         raise typer.Exit(0 if result.outcome.is_complete else EXIT_FAILED)
     raise typer.Exit(EXIT_INTERRUPTED if sat.leaving is Leaving.INTERRUPTED else 0)

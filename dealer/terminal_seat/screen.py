@@ -6,6 +6,7 @@ So a transcript of a match reads like its history.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import zip_longest
@@ -54,16 +55,7 @@ _LAST: Final = {
 
 def wrapped(text: str, ink: Ink, indent: str = "") -> list[Text]:
     """A sentence in lines, broken between words, the cards in it in their colours."""
-    lines: list[str] = []
-    for word in text.split(" "):
-        room = ink.width - len(indent)
-        if lines and len(lines[-1]) + 1 + len(word) <= room:
-            lines[-1] += f" {word}"
-            continue
-        while len(word) > room:
-            lines.append(word[:room])
-            word = word[room:]
-        lines.append(word)
+    lines = textwrap.wrap(text, ink.width - len(indent), break_on_hyphens=False)
     return [ink.coloured(indent + line) for line in lines]
 
 
@@ -87,7 +79,7 @@ def _rule(left: str, right: str, ink: Ink) -> Text:
     fill = ink.width - len(left) - len(right)
     if fill < 2:
         right, fill = "", ink.width - len(left)
-    return Text(left + fill * ink.line + right, "dim" if not left.strip() else "bold")
+    return Text(left + fill * ink.line + right, "bold")
 
 
 def hand_heading(scene: Scene, ink: Ink) -> list[Text]:
@@ -204,12 +196,12 @@ def prompt_lines(choices: Choices | None, ink: Ink, *, is_last: bool = False) ->
 def _parted(remarks: Sequence[str], ink: Ink) -> list[Text]:
     """Remarks with a dot between them; a line ends between two of them where that can be."""
     lines = [""]
-    for remark_ in remarks:
-        joined = f"{lines[-1]} {ink.dot} {remark_}" if lines[-1] else remark_
+    for remark in remarks:
+        joined = f"{lines[-1]} {ink.dot} {remark}" if lines[-1] else remark
         if len(joined) <= ink.width or not lines[-1]:
             lines[-1] = joined
         else:
-            lines.append(remark_)
+            lines.append(remark)
     return [broken for line in lines for broken in wrapped(line, ink)]
 
 
@@ -246,11 +238,11 @@ def result_lines(scene: Scene, ink: Ink) -> list[Text]:
     """The end of a hand: what it meant for the person, and the score."""
     value = 0.0 if scene.values is None else scene.values[scene.position]
     score = scene.score
-    so_far = f"{_signed(score.yours)} after {_count(score.hands, 'hand')} {remark(score)}"
+    so_far = f"{_signed(score.yours)} after {_count(score.hands, 'hand')} {_remark(score)}"
     return wrapped(f"{_signed(value)} in this hand, {so_far}", ink)
 
 
-def remark(score: Score) -> str:
+def _remark(score: Score) -> str:
     """What a score says about strength."""
     rate = score.rate
     if rate is None or rate.half_width is None:
@@ -268,7 +260,7 @@ def score_lines(names: Sequence[str], score: Score, ink: Ink) -> list[Text]:
         Text(ink.cut(f"{_INDENT}{_signed(chips):>{width}}  {shown(name)}", ink.width), "bold" * (seat == score.seat))
         for seat, (name, chips) in enumerate(zip(names, score.chips, strict=True))
     ]
-    return [*lines, *wrapped(f"After {_count(score.hands, 'hand')} {remark(score)}", ink)]
+    return [*lines, *wrapped(f"After {_count(score.hands, 'hand')} {_remark(score)}", ink)]
 
 
 def all_cards_lines(record: HandRecord, ink: Ink) -> list[Text]:

@@ -20,6 +20,7 @@ from typer.testing import CliRunner
 from dealer import play
 from dealer.cli import commands_for
 from dealer.cli.app import application
+from dealer.record.folder import write_whole
 from logs.reading import read_hands
 from tests.dealer.cli.conftest import Arena, Ran
 from tests.dealer.helpers import (
@@ -259,6 +260,19 @@ def test_a_terminal_without_suits(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert result.exit_code == 0
     assert "|As|" in result.output
     assert "'??' is not clear" in result.output or "'?' is not clear" in result.output
+
+
+def test_a_result_that_cannot_be_written(sit: Sitting, monkeypatch: pytest.MonkeyPatch) -> None:
+    def write(path: Path, content: str) -> None:
+        if path.name == "result.json":
+            raise OSError(28, "No space left on device")
+        write_whole(path, content)
+
+    monkeypatch.setattr("dealer.runs.write_whole", write)
+    ran = sit(*KUHN, "--out", "run", entries="q")
+    assert ran.code == 2
+    assert ran.err == "cannot write run/result.json: No space left on device\n".replace("/", os.sep)
+    assert "Go on with: arena resume run" in ran.out
 
 
 # ---- terminals, and signals
