@@ -45,12 +45,23 @@ class Chair:
     Attributes:
         seat: which one. presence: who sits there. session: its side of the connection. clock: the time it has used.
         write: sends to it; nothing is sent where nobody sits. pending: the last state of the hand before, which
-        leaves with the first state of the next. has_unread: the session may hold something unread, or the chair is
-        to be answered for. idle_lines: lines of this hand that are no answers.
+        leaves with the first state of the next. has_unread: the session may hold something unread, or nobody sits
+        there. idle_lines: lines of this hand that are no answers. silence_ns: the longest wait for an answer.
     """
 
     __slots__ = (
-        *("seat", "presence", "session", "clock", "write", "pending", "has_unread", "idle_lines", "limits"),
+        *(
+            "seat",
+            "presence",
+            "session",
+            "clock",
+            "write",
+            "pending",
+            "has_unread",
+            "idle_lines",
+            "limits",
+            "silence_ns",
+        ),
         *("_setup", "_arrived"),
     )
 
@@ -59,11 +70,12 @@ class Chair:
         self.presence = Presence.ABSENT if is_absent else Presence.AWAITED
         self.session = DealerSession(setup.game)
         self.limits = setup.limits_of(seat)
+        self.silence_ns = self.limits.response_us * 1000
         self.clock = SeatClock(self.limits, setup.hands)
         self.clock.match_us = used_us
         self.write: Write = _write_nothing
         self.pending = b""
-        self.has_unread = is_absent
+        self.has_unread = True
         self.idle_lines = 0
         self._setup = setup
         self._arrived: Write = _write_nothing
@@ -96,7 +108,7 @@ class Chair:
         self.presence = presence
         self.session = DealerSession(self._setup.game)
         self.write = self._arrived = _write_nothing
-        self.has_unread = presence is Presence.ABSENT
+        self.has_unread = True
         self.clock.hand_us = 0
 
     def begin_hand(self) -> None:

@@ -39,6 +39,7 @@ from logs.transaction_log import Transaction
 __all__ = ["Match"]
 
 _GONE = (Presence.AWAITED, Presence.ABSENT)
+_PLAYING = Phase.PLAYING
 _OVER = (Phase.FINISHED, Phase.FAILED)
 
 
@@ -160,10 +161,10 @@ class Match:
 
     def receive(self, seat: Seat, data: bytes) -> bool:
         """Bytes came from a seat; returns whether some of them may be waiting unread."""
-        chair = self._chairs[seat]
-        if self.phase is Phase.PLAYING and self._play.actor is chair and self._takes_short_way:
+        chair, play = self._chairs[seat], self._play
+        if self.phase is _PLAYING and play.actor is chair and self._takes_short_way:
             try:
-                if self._play.hear_reply(data):
+                if play.hear_reply(data):
                     return False
             except (MatchFailure, OSError) as problem:
                 self._stop(problem)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from dealer.errors import MatchFailure
 from dealer.match import events
@@ -29,17 +30,29 @@ from dealer.match.correction import fit, problem_of
 from dealer.match.faults import Fault, Remedy, ReplyProblem
 from dealer.match.hand_in_play import HandDealer, HandInPlay
 from dealer.match.setup import EarlierHands, MatchSetup, Question
-from engine import CALL, FOLD, Action
+from engine import CALL, FOLD, Action, Seat
 from logs.acpc_log.writer import state_line_ending
 from logs.transaction_log import Transaction
 from protocol import NEED_DATA, Closed, Comment, Reply
 from protocol.betting_nodes import BettingNode, first_node
-from protocol.hand_lines import HandLines
+from protocol.hand_lines import HEADS, HandLines
 
 __all__ = ["Play"]
 
 _SEATED = Presence.SEATED
 _ABSENT = Presence.ABSENT
+
+
+class _Seating(NamedTuple):
+    """Who sits where in a hand.
+
+    Attributes:
+        chairs: by position. others: by position, all others with their positions. names: of the players, by position.
+    """
+
+    chairs: tuple[Chair, ...]
+    others: tuple[tuple[tuple[int, Chair], ...], ...]
+    names: tuple[str, ...]
 
 
 class Play:
@@ -95,12 +108,13 @@ class Play:
         self._on_unreachable = on_unreachable
         self._on_rest = on_rest
         self._lines: HandLines
-        self._table: list[Chair] = []
-        """The chairs by position of the hand."""
+        self._seating: _Seating
+        self._seatings: dict[tuple[Seat, ...], _Seating] = {}
+        """By the seats of the positions, those that have come about so far."""
         self._echo = b""
         """What the answer to the present question begins with: the state without its line end."""
-        self._is_posed = self.watches_lines
-        """Whether the session of the player to act knows the question: it need not for answers taken at once."""
+        self._posed = self._echo
+        """The last question that a session was told: it need not know those that are answered at once."""
         self._first_node = self._node = first_node(setup.game)
         self._asked_ns = 0
         self._answered_ns = 0
@@ -169,10 +183,17 @@ class Play:
         self.hand = hand = self.dealer.deal(self._offset_ns)
         self._node = self._first_node
         self._lines = HandLines(self._setup.game, hand.deal, hand.number)
-        chairs = self._chairs
-        self._table = [chairs[seat] for seat in hand.seats]
-        for chair in chairs:
+        self._seating = self._seatings.get(hand.seats) or self._seat(hand.seats)
+        for chair in self._chairs:
             chair.begin_hand()
+
+    def _seat(self, seats: tuple[Seat, ...]) -> _Seating:
+        chairs = tuple([self._chairs[seat] for seat in seats])
+        everybody = tuple(enumerate(chairs))
+        others = tuple([everybody[:position] + everybody[position + 1 :] for position in range(len(seats))])
+        names = tuple([self._setup.names[seat] for seat in seats])
+        made = self._seatings[seats] = _Seating(chairs, others, names)
+        return made
 
     def _begin(self) -> None:
         """Play the hand that was dealt."""
@@ -224,16 +245,15 @@ class Play:
             hand, node, lines = self.hand, self._node, self._lines
             self.dealer.count(hand, node.point)
             if self._watches_logs:
-                names = self._setup.names
-                ending = state_line_ending(hand.values, tuple([names[seat] for seat in hand.seats]))
-                self._tell(events.LogLine(hand.number, lines.state_line(node, ending), tuple(hand.comments)))
+                line = lines.state_line(node, state_line_ending(hand.values, self._seating.names))
+                self._tell(events.LogLine(hand.number, line, tuple(hand.comments)))
             if self._watches_ends:
                 hand.betting = node.betting
                 self._tell(events.HandFinished(hand.record(self._setup)))
             if self.watches_lines:
                 self._tell_in_order()
             else:
-                for position, chair in enumerate(self._table):
+                for position, chair in enumerate(self._seating.chairs):
                     chair.pending += lines.line(position, node)
             if self._watches_closing:
                 self._tell(events.HandClosed(hand.number, tuple([chair.clock.match_us for chair in self._chairs])))
@@ -263,22 +283,22 @@ class Play:
         Args:
             is_repeated: all but the player to act know it already.
         """
-        lines, table, node = self._lines, self._table, self._node
+        node, (chairs, others, _) = self._node, self._seating
         asked = node.acting_position
-        self.actor = actor = table[asked]
+        self.actor = actor = chairs[asked]
         if self.watches_lines:
             self._tell_in_order(actor if is_repeated else None)
             self._start_clock()
             return
-        heads, tails, text, round_ = lines.heads, lines.tails, node.text, node.round
-        self._echo = echo = heads[asked] + text + tails[asked][round_]
-        self._is_posed = False
+        lines, text = self._lines, node.text
+        number, views, board = lines.number, lines.views, lines.boards[node.round]
+        self._echo = echo = b"".join((HEADS[asked], number, text, views[asked], board))
         if self._send(actor, echo + b"\r\n", True):
             self._start_clock()
         if not is_repeated:
-            for position, chair in enumerate(table):
-                if position != asked:
-                    self._send(chair, heads[position] + text + tails[position][round_] + b"\r\n", False)
+            for position, chair in others[asked]:
+                line = b"".join((HEADS[position], number, text, views[position], board, b"\r\n"))
+                self._send(chair, line, False)
 
     def _send(self, chair: Chair, line: bytes, is_asked: bool) -> bool:
         """Send a line after what is pending; whether the player could be reached."""
@@ -304,11 +324,11 @@ class Play:
 
     def _start_clock(self) -> None:
         """The player to act has its question: its time runs, unless it is not there."""
+        actor = self.actor
         self._asked_ns = now_ns = time.monotonic_ns()
         self.overhead_ns += now_ns - self._answered_ns
         self.questions += 1
-        is_there = self.actor.presence is _SEATED
-        self.deadline_ns = now_ns + self.actor.limits.response_us * 1000 if is_there else None
+        self.deadline_ns = now_ns + actor.silence_ns if actor.presence is _SEATED else None
 
     # ---- the answer
 
@@ -318,11 +338,10 @@ class Play:
         Returns:
             whether `data` was one; if not, nothing has been taken.
         """
-        actor = self.actor
-        # The session is asked only where it has read part of a line, or does not know the player yet.
-        if actor.has_unread or actor.presence is not _SEATED or not data.startswith(self._echo):
+        actor, echo, node = self.actor, self._echo, self._node
+        if actor.has_unread or not data.startswith(echo):
             return False
-        tail, node = data[len(self._echo) :], self._node
+        tail = data[len(echo) :]
         after = node.known.get(tail) or node.after_reply(tail)
         if after is None:
             return False
@@ -345,9 +364,9 @@ class Play:
             elif actor.presence is not _SEATED:
                 return
             else:
-                if not self._is_posed:
+                if self._posed is not self._echo:
+                    self._posed = self._echo
                     actor.session.send(self._echo + b"\r\n", is_question=True)
-                    self._is_posed = True
                 event = actor.session.next_event()
                 actor.has_unread = actor.session.has_input
                 if event is NEED_DATA:

@@ -69,10 +69,8 @@ class Connection:
                 data = self._held + data
                 self._held = b""
             self._send(data)
-        elif self._held:
-            self._held += data
         else:
-            self._held = data
+            self._held += data
             if not self._is_queued:
                 self._is_queued = True
                 self.queue(self)

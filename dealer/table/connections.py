@@ -299,38 +299,41 @@ class Connections:
         connection.close()
 
     def _read(self, connection: Connection) -> None:
-        connection.start_reading(partial(self._on_readable, connection))
+        match, seat, recv, receive = self.match, connection.seat, connection.recv, self.match.receive
 
-    def _on_readable(self, connection: Connection) -> None:
-        match = self.match
-        seat = connection.seat
-        try:
+        def on_readable() -> None:
             try:
-                data = connection.recv(_READ_BYTES)
-            except WOULD_BLOCK:
-                return
-            except OSError:
-                data = b""
-            if data:
-                is_kept = match.receive(seat, data)
-                if is_kept and match.buffered_bytes(seat) > self._max_unread_bytes:
+                try:
+                    data = recv(_READ_BYTES)
+                except WOULD_BLOCK:
+                    return
+                except OSError:
+                    data = b""
+                if not data:
+                    self._on_closed(connection)
+                elif receive(seat, data) and match.buffered_bytes(seat) > self._max_unread_bytes:
                     connection.stop_reading()
                     self._paused.add(connection)
                     self._needs_step = True
-            elif match.phase is Phase.CONNECTING and seat in self._may_return:
-                self._drop(seat, connection)
-                match.unseat(seat)
-                self._turn_away(seat, connection.host, StrayProblem.LEFT_EARLY, b"")
-            else:
-                connection.eof = True
-                connection.stop_reading()
-                _log.info("%s: connection closed by the player", self.label(seat))
-                match.receive_eof(seat)
-            if match.phase is not _PLAYING or match.has_losses or self._needs_step:
-                self.after_step()
-        except Exception as error:
-            # A mistake in our own code ends this match and leaves the others in this process alone.
-            self.fail_by_mistake(error)
+                if self._needs_step or match.phase is not _PLAYING or match.has_losses:
+                    self.after_step()
+            except Exception as error:
+                # A mistake in our own code ends this match and leaves the others in this process alone.
+                self.fail_by_mistake(error)
+
+        connection.start_reading(on_readable)
+
+    def _on_closed(self, connection: Connection) -> None:
+        match, seat = self.match, connection.seat
+        if match.phase is Phase.CONNECTING and seat in self._may_return:
+            self._drop(seat, connection)
+            match.unseat(seat)
+            self._turn_away(seat, connection.host, StrayProblem.LEFT_EARLY, b"")
+        else:
+            connection.eof = True
+            connection.stop_reading()
+            _log.info("%s: connection closed by the player", self.label(seat))
+            match.receive_eof(seat)
 
     def _on_broken(self, seat: Seat, error: OSError) -> None:
         self.match.lose(sending_failed(seat, error))

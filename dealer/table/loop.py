@@ -4,10 +4,11 @@ A dealer spends its time waiting for one small line and sending two. Through asy
 context and a pass over the loop; here the selector itself serves the sockets of matches (`watch`) inside its `select`,
 and returns to asyncio as soon as that has anything to do: a timer, a listener, a signal, a task.
 
-The selector also knows when there is nothing else to do. Lines for players that are not to act yield to replies that
-have already arrived (`soon`): they are written when no input is ready, at most `MOST_WAIT_S` later, and often leave
-together with the next question. Lines that are held back on purpose (`later`) wait longer. It never polls in vain:
-where no reply is ready the process sleeps, and the processor is the bots'.
+The selector also knows when there is nothing else to do. Lines for players that are not to act yield to replies
+(`soon`): they are written when none has come for `MOST_WAIT_S`, at most twice that later, and mostly leave together
+with the next question, which spares the player a line and the machine two switches. Lines that are held back on
+purpose (`later`) wait longer. It never polls in vain: where no reply is ready the process sleeps, and the processor is
+the bots'.
 
 Where there is no epoll (Windows, macOS), `watch` is asyncio's `add_reader` and a timer empties the outbox: the
 behaviour is the same.
@@ -35,6 +36,8 @@ _Ts = TypeVarTuple("_Ts")
 
 HAS_EPOLL = sys.platform == "linux" and hasattr(select, "epoll")
 MOST_WAIT_S = 0.001
+_MOST_EVENTS = 256
+"""Served before the system is asked again."""
 
 
 class Waiting(Protocol):
@@ -255,15 +258,19 @@ class _FastSelector(selectors.BaseSelector):
         # What was scheduled before this call is in the timeout.
         self.is_asyncio_due = False
         clock, poll, inner_fd = time.monotonic, self._epoll.poll, self._inner.fileno()
-        now_s = flushed_s = clock()
+        now_s = clock()
         wake_s = inf if timeout is None else now_s + max(0.0, timeout)
+        flush_s = inf
         while True:
-            events = poll(0) if soon and now_s < flushed_s + MOST_WAIT_S else None
-            if not events:
+            until_s = min([wake_s, *(outbox.due_s for outbox in later if outbox)]) if later else wake_s
+            if soon:
+                if flush_s == inf:
+                    flush_s = now_s + MOST_WAIT_S
+                until_s = min(until_s, flush_s)
+            events = poll(-1 if until_s == inf else max(0.0, until_s - now_s), _MOST_EVENTS)
+            if flush_s <= now_s or not events:
                 _flush(soon)
-                flushed_s = now_s
-                until_s = min([wake_s, *(outbox.due_s for outbox in later if outbox)]) if later else wake_s
-                events = poll(None if until_s == inf else max(0.0, until_s - now_s))
+                flush_s = inf
             is_asyncio_ready = False
             for fd, _ in events:
                 on_readable = watched.get(fd)
@@ -274,7 +281,6 @@ class _FastSelector(selectors.BaseSelector):
             now_s = clock()
             for outbox in later:
                 outbox.flush_due(now_s)
-            if is_asyncio_ready:
-                return self._inner.select(0)
-            if self.is_asyncio_due or now_s >= wake_s or not watched:
-                return []
+            if is_asyncio_ready or self.is_asyncio_due or now_s >= wake_s or not watched:
+                _flush(soon)
+                return self._inner.select(0) if is_asyncio_ready else []

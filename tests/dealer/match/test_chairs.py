@@ -27,7 +27,7 @@ def _cause(raised: pytest.ExceptionInfo[MatchFailure]) -> object:
 def test_a_player_is_sent_nothing_before_it_has_named_its_version() -> None:
     sent: list[bytes] = []
     chair = _chair()
-    assert (chair.presence, chair.has_unread) == (Presence.AWAITED, False)
+    assert (chair.presence, chair.has_unread) == (Presence.AWAITED, True)
     chair.arrive(lambda data, is_asked: sent.append(data))
     chair.write(b"too early", False)
     assert chair.read_version() is None
