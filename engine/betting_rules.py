@@ -65,7 +65,7 @@ def betting_rules(game: Game) -> BettingRules:
     """The rules of a game, as a function."""
     is_limit, stacks, players, last_round = game.is_limit, game.stacks, game.num_players, game.num_rounds - 1
     max_raises, raise_sizes, first_players = game.max_raises, game.raise_sizes, game.first_players
-    most_actions, big_blind = MAX_ACTIONS_PER_ROUND - players, game.big_blind
+    most_actions, most_folded, big_blind = MAX_ACTIONS_PER_ROUND - players, players - 1, game.big_blind
     make = tuple.__new__  # BettingPoint(...) costs three times as much.
 
     def after(point: BettingPoint, kind: int, size: int) -> BettingPoint | None:
@@ -100,26 +100,26 @@ def betting_rules(game: Game) -> BettingRules:
         if kind == _FOLD or total >= stack:
             able &= ~(1 << position)
         actions += 1
-        able_count, in_pot = able.bit_count(), players - folded.bit_count()
-        if called < able_count and in_pot > 1:
+        able_count, is_contested = able.bit_count(), folded.bit_count() < most_folded
+        if called < able_count and is_contested:
             position += 1
             while not able >> position & 1:
                 position = position + 1 if position < players else 0
-        elif able_count > 1 and in_pot > 1 and round_ < last_round:
+        elif able_count > 1 and is_contested and round_ < last_round:
             round_ += 1
             called = raises = actions = 0
             min_raise_to = max_spent + big_blind
             position = _first_able(able, first_players[round_], players)
         else:
-            if able_count <= 1 and in_pot > 1:
+            if able_count <= 1 and is_contested:
                 round_ = last_round
             position = -1
         may_raise = (
-            raises < max_raises[round_]
+            position >= 0
             and able_count > 1
+            and raises < max_raises[round_]
             and actions <= most_actions
             and (is_limit or max_spent < stacks[position])
-            and position >= 0
         )
         return make(
             BettingPoint,

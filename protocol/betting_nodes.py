@@ -60,12 +60,12 @@ class BettingNode:
 
     Attributes:
         point: as the rules know it. text: the betting as lines hold it.
-        acting_position, round, finished, is_showdown: those of the state.
+        acting_position, round, finished: those of the state.
         known: by reply, from its colon to its line end, the node it leads to.
     """
 
     __slots__ = (
-        *("point", "text", "acting_position", "round", "finished", "is_showdown", "known"),
+        *("point", "text", "acting_position", "round", "finished", "known"),
         *("_parent", "_kind", "_hand_total", "_betting", "_children", "_is_kept", "_is_met", "_memory"),
     )
 
@@ -85,7 +85,6 @@ class BettingNode:
         self.acting_position = position = point.position
         self.round = point.round
         self.finished = position < 0
-        self.is_showdown = position < 0 and point.folded.bit_count() <= memory.most_folded
         self.known = _NONE_KNOWN
         self._parent = parent
         self._kind = kind
@@ -95,6 +94,11 @@ class BettingNode:
         self._is_kept = is_kept
         self._is_met = memory.is_limit
         self._memory = memory
+
+    @property
+    def is_showdown(self) -> bool:
+        """Whether the hand is over and cards decide."""
+        return self.finished and self.point.folded.bit_count() <= self._memory.most_folded
 
     @property
     def action(self) -> Action | None:
@@ -127,11 +131,8 @@ class BettingNode:
 
     def _after(self, kind: int, hand_total: int) -> BettingNode | None:
         """The node after an action whose size stands where it means something, and only there."""
-        children = self._children
-        if children is not None:
-            node = children.get((kind, hand_total))
-            if node is not None:
-                return node
+        if self._children is not None and (kind, hand_total) in self._children:
+            return self._children[kind, hand_total]
         memory = self._memory
         point = memory.rules(self.point, kind, hand_total)
         if point is None:

@@ -17,9 +17,9 @@ from protocol import find_game, format_game_definition
 from tests.dealer.helpers import program_env
 
 ENGINE = {
-    *("engine", "engine.actions", "engine.betting", "engine.cards", "engine.dealing", "engine.errors"),
-    *("engine.evaluator", "engine.game", "engine.hand", "engine.holdem", "engine.legality", "engine.pots"),
-    *("engine.showdown", "engine.starting_hands", "engine.steps"),
+    *("engine", "engine.actions", "engine.betting", "engine.betting_rules", "engine.cards", "engine.dealing"),
+    *("engine.errors", "engine.evaluator", "engine.game", "engine.hand", "engine.holdem", "engine.legality"),
+    *("engine.pots", "engine.showdown", "engine.starting_hands", "engine.steps"),
 }
 PROTOCOL = {
     *("protocol", "protocol.actions", "protocol.errors", "protocol.framing", "protocol.game_definition"),

@@ -73,12 +73,12 @@ class SeatClock:
 
     def charge(self, elapsed_us: int) -> bool:
         """Charge a line; returns whether the player is still within its limits."""
-        self.hand_us += elapsed_us
-        self.match_us += elapsed_us
+        self.hand_us = hand_us = self.hand_us + elapsed_us
+        self.match_us = match_us = self.match_us + elapsed_us
         return (
             elapsed_us <= self._response_limit_us
-            and self.hand_us <= self._hand_limit_us
-            and self.match_us <= self._match_limit_us
+            and hand_us <= self._hand_limit_us
+            and match_us <= self._match_limit_us
         )
 
     def exceeded_limit(self, elapsed_us: int) -> Limit:

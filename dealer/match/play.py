@@ -288,17 +288,26 @@ class Play:
         self.actor = actor = chairs[asked]
         if self.watches_lines:
             self._tell_in_order(actor if is_repeated else None)
-            self._start_clock()
+            self._start_clock(actor)
             return
         lines, text = self._lines, node.text
         number, views, board = lines.number, lines.views, lines.boards[node.round]
         self._echo = echo = b"".join((HEADS[asked], number, text, views[asked], board))
-        if self._send(actor, echo + b"\r\n", True):
-            self._start_clock()
-        if not is_repeated:
-            for position, chair in others[asked]:
-                line = b"".join((HEADS[position], number, text, views[position], board, b"\r\n"))
-                self._send(chair, line, False)
+        line = actor.pending + echo + b"\r\n"
+        actor.pending = b""
+        try:
+            actor.write(line, True)
+        except OSError as error:
+            self._on_unreachable(sending_failed(actor.seat, error))
+        else:
+            self._start_clock(actor)
+        for position, chair in () if is_repeated else others[asked]:
+            line = b"".join((chair.pending, HEADS[position], number, text, views[position], board, b"\r\n"))
+            chair.pending = b""
+            try:
+                chair.write(line, False)
+            except OSError as error:
+                self._on_unreachable(sending_failed(chair.seat, error))
 
     def _send(self, chair: Chair, line: bytes, is_asked: bool) -> bool:
         """Send a line after what is pending; whether the player could be reached."""
@@ -322,9 +331,8 @@ class Play:
                 if self._send(chair, line, True):
                     self._tell(events.LineSent(chair.seat, time.time_ns() // 1000, line))
 
-    def _start_clock(self) -> None:
+    def _start_clock(self, actor: Chair) -> None:
         """The player to act has its question: its time runs, unless it is not there."""
-        actor = self.actor
         self._asked_ns = now_ns = time.monotonic_ns()
         self.overhead_ns += now_ns - self._answered_ns
         self.questions += 1
