@@ -75,8 +75,8 @@ def test_hands_and_processor_time_of_the_dealer(arena_here: Arena) -> None:
 
 UNMEASURABLE = [
     (("dealer", "--reference-dealer", "no/such/dealer"), "'no/such/dealer' is not a program that can be started"),
-    (("dealer", "--matches", "1,x"), "--matches 1,x: give whole numbers, separated by commas"),
-    (("dealer", "--matches", "0"), "--matches 0: give whole numbers, separated by commas"),
+    (("dealer", "--matches", "1,x"), "--matches: must be whole numbers above 0, separated by commas, not '1,x'"),
+    (("dealer", "--matches", "0"), "--matches: must be whole numbers above 0, separated by commas, not '0'"),
     (("dealer", "--game", "limit3"), "--game limit3: a game of two players is measured, not one of 3"),
 ]
 
