@@ -278,6 +278,10 @@ def test_a_result_that_cannot_be_written(sit: Sitting, monkeypatch: pytest.Monke
 # ---- terminals, and signals
 
 
+CONTROLLED = [*ARENA[:-1], "import os; os.close(os.open(os.ttyname(0), os.O_RDWR)); " + ARENA[-1]]
+"""``arena`` in a session of its own, whose terminal is the one it opens first: its Ctrl-C is a signal."""
+
+
 class Screen:
     """A sitting in a pseudo-terminal."""
 
@@ -293,11 +297,15 @@ class Screen:
         for name in ("COLUMNS", "TERMINAL_WIDTH"):
             environment.pop(name)
         self.process = subprocess.Popen(
-            [*ARENA, *arguments], cwd=folder, env=environment, stdin=child, stdout=child, stderr=child,
-            start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
-        )  # fmt: skip
+            [*CONTROLLED, *arguments],
+            cwd=folder,
+            env=environment,
+            stdin=child,
+            stdout=child,
+            stderr=child,
+            start_new_session=True,
+        )
         os.close(child)
-        self.seen = b""
 
     def prompt(self) -> bytes:
         """What is written up to the next prompt."""
