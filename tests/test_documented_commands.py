@@ -62,6 +62,8 @@ run(Weak())
 """A bot that loses so much that sequential tests are short."""
 GROUPS = {"bench": ("dealer", "evaluator", "equity", "export", "startup"), "solve": ("equities", "preflop")}
 """Commands of two words."""
+SHORTER = {"arena doctor": ["--only", "bets"], "arena solve preflop": ["--cap", "2"]}
+"""What makes a command short; all others play two hands."""
 PLAYING = ("play", "tournament", "deal")
 """Commands that make a folder; all others take one that is there."""
 
@@ -112,7 +114,7 @@ RUNNABLE = [
 LONG = [
     command
     for command in RUNNABLE
-    if re.search(r"\barena (play|deal|tournament|bench|doctor)\b|\bacpc-dealer\b", command.text)
+    if re.search(r"\barena (play|deal|tournament|bench|doctor|solve preflop)\b|\bacpc-dealer\b", command.text)
 ]
 """They are shortened, and run in their full length by the slow twins."""
 FOR_HOURS = [command for command in LONG if "docs/strength/" in command.text]
@@ -242,7 +244,7 @@ def _addresses(program: Program, words: list[str]) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("command", [command for command in RUNNABLE if "arena bench" not in command.text], ids=str)
 def test_it_runs(command: Documented, tmp_path: Path, finished_run: Path) -> None:
-    shorter = ["--only", "bets"] if "arena doctor" in command.text else ["-n", "2"]
+    shorter = next((given for words, given in SHORTER.items() if words in command.text), ["-n", "2"])
     _run(command, tmp_path, finished_run, shorter if command in LONG else [])
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from dealer import play
-from tests.dealer.helpers import ROOT
+from tests.dealer.helpers import ARENA, PATIENCE_S, ROOT, program_env
+from tests.programs import start
 
 README = (ROOT / "README.md").read_text("utf-8")
 
@@ -41,3 +42,20 @@ def test_what_the_first_command_prints(tmp_path: Path) -> None:
     for player in result.players:
         row = f"{player.name} {player.mbb_per_game:+,.1f} {player.half_width_95:,.1f} {player.chips:+,.0f} 6,000 0"
         assert row in re.sub(" +", " ", README)
+
+
+@pytest.mark.slow
+def test_the_game_before_the_flop() -> None:
+    """Every line of output in the document is one that the command prints, with and without the mistake of the work."""
+    text = (ROOT / "docs" / "lp-mc.md").read_text("utf-8")
+    printed = set()
+    for more in ([], ["--as-published"]):
+        program = start([*ARENA, "solve", "preflop", *more], cwd=ROOT, env=program_env())
+        printed |= {line.rstrip() for line in program.communicate(timeout=PATIENCE_S)[0].decode().splitlines()}
+        assert program.wait() == 0
+    blocks = re.findall(r"```text\n(.*?)```", text, re.DOTALL)
+    shown = {line for block in blocks for line in block.splitlines() if line.startswith("small blind: ")}
+    assert len(shown) == 2
+    for block in blocks:
+        if re.search("small blind|equilibrium", block):
+            assert set(block.splitlines()) <= printed

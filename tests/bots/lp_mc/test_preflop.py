@@ -201,7 +201,9 @@ def test_what_the_mistake_wins_against_the_simple_players() -> None:
     won = {opponent: balance(form_of(), published().plans, opponent) / 2 for opponent in OPPONENTS}
     assert won == pytest.approx({"raising": 0.0403, "random": 0.1290, "calling": -0.0505}, abs=5e-5)
     assert won == pytest.approx(BALANCES, abs=3.5e-3)
-    assert exploitability(form_of(), published().plans) > 0.1
+    assert published().value == pytest.approx(0.2924, abs=5e-5)
+    assert expected_value(form_of(), published().plans) == pytest.approx(-0.2642, abs=5e-5)
+    assert exploitability(form_of(), published().plans) == pytest.approx(0.1786, abs=5e-4)
 
 
 @pytest.mark.slow
