@@ -21,7 +21,7 @@ from typing import NamedTuple, TypeAlias, cast
 from engine.actions import Action, ActionKind, LegalActions
 from engine.betting_rules import BettingPoint, betting_rules, first_point
 from engine.errors import IllegalAction, Rule
-from engine.game import MAX_ACTIONS_PER_ROUND, Game, Position
+from engine.game import MAX_ACTIONS_PER_ROUND, POSITIONS, Game, Position
 
 __all__ = ["MAX_REMEMBERED", "BettingState", "RoundActions", "betting_start"]
 
@@ -175,7 +175,8 @@ class BettingState:
     @property
     def in_pot(self) -> tuple[Position, ...]:
         """Positions that have not folded, in order."""
-        return tuple([Position(p) for p in range(self.game.num_players) if not self.folded >> p & 1])
+        folded = self.folded
+        return tuple([p for p in POSITIONS[: len(self.spent)] if not folded >> p & 1])
 
     @property
     def is_showdown(self) -> bool:

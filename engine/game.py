@@ -26,6 +26,7 @@ Seat = NewType("Seat", int)
 """A player's chair in a match, 0-based and fixed while the button moves."""
 
 MAX_PLAYERS = 10
+POSITIONS = tuple(map(Position, range(MAX_PLAYERS)))
 MAX_ROUNDS = 4
 MAX_HOLE_CARDS = 3
 MAX_BOARD_CARDS = 7

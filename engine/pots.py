@@ -7,13 +7,11 @@ pays into the layer, and those among them who have not folded play for it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-from engine.game import MAX_PLAYERS, Position
+from engine.game import POSITIONS, Position
 
 __all__ = ["Pot", "pot_layers", "side_pots", "uncalled"]
-
-_POSITIONS: Final = tuple(map(Position, range(MAX_PLAYERS)))
 
 
 class Pot(NamedTuple):
@@ -65,7 +63,7 @@ def side_pots(spent: Sequence[int], folded: int = 0) -> list[Pot]:
     position, returned = uncalled(spent)
     called[position] -= returned
     level = max(called)
-    in_pot = tuple([position for position in _POSITIONS[: len(called)] if not folded >> position & 1])
+    in_pot = tuple([position for position in POSITIONS[: len(called)] if not folded >> position & 1])
     if level and level == min([called[position] for position in in_pot]):
         return [Pot(sum(called), in_pot)]
     pots: list[Pot] = []

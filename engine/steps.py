@@ -88,7 +88,7 @@ def betting_steps(betting: BettingState) -> list[Step]:
                 move = raised if is_bet else bet
                 is_bet = True
             spent[position] = total
-            street_total, is_all_in = total - before_round[position], stack == total > old
-            here = betting, len(found), round_, position, action, move
-            found.append(make(Step, (*here, total - old, street_total, to_call, raised_by, is_all_in)))
+            added, street_total = total - old, total - before_round[position]
+            facts = betting, len(found), round_, position, action, move, added, street_total, to_call, raised_by
+            found.append(make(Step, (*facts, stack == total > old)))
     return found

@@ -13,8 +13,9 @@ from collections.abc import Sequence
 
 from dealer.match import Match, MatchSetup, Phase
 from dealer.record.writers import LogWriter
+from dealer.table.collector import spare_collector
 from dealer.table.connections import Connections
-from dealer.table.loop import new_event_loop, spare_collector
+from dealer.table.loop import new_event_loop
 from logs.line_file import LineFile
 from protocol import find_game
 

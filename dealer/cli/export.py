@@ -13,6 +13,7 @@ from dealer.cli.console import Terminal, abort
 from dealer.cli.options import takes_options, warning_text
 from dealer.cli.reading import GameName, Problems, Sources, Strict, Transcript, game_named
 from dealer.results.sentences import count_of
+from dealer.table.collector import spare_collector
 from logs.conversion import Conversion, MoneyRake, convert
 from logs.export import parse_currency, parse_formats
 from logs.reading import find_hand_files
@@ -107,6 +108,7 @@ def export(
     terminal = context.ensure_object(Terminal)
     if transcript is not None and len(sources) > 1:
         abort("--transcript goes with one log")
+    spare_collector()
     with Problems(terminal) as problems:
         converted = convert(
             find_hand_files(sources),

@@ -20,7 +20,8 @@ from dealer.errors import ConfigError
 from dealer.results.junit import junit_report
 from dealer.results.schema import ContestResult
 from dealer.runs import AnyResult, Run, new_play, new_tournament
-from dealer.table.loop import new_event_loop, spare_collector
+from dealer.table.collector import spare_collector
+from dealer.table.loop import new_event_loop
 
 __all__ = ["play_and_show", "run_new"]
 

@@ -20,8 +20,9 @@ from dealer.match.clocks import TimeLimits
 from dealer.record.writers import LogWriter, TransactionWriter
 from dealer.reference.options import EXTENSIONS, USAGE, Options, parse_hands, parse_options, parse_seed
 from dealer.reference.sentences import event_text, lonely_text
+from dealer.table.collector import spare_collector
 from dealer.table.connections import Connections
-from dealer.table.loop import new_event_loop, spare_collector
+from dealer.table.loop import new_event_loop
 from engine import Game, GameError
 from logs import format_header, format_score_line, parse_transactions
 from logs.line_file import LineFile

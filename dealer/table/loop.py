@@ -17,7 +17,6 @@ behaviour is the same.
 from __future__ import annotations
 
 import asyncio
-import gc
 import select
 import selectors
 import socket
@@ -30,7 +29,7 @@ from functools import partial
 from math import inf
 from typing import Any, Protocol, TypeVarTuple, Unpack
 
-__all__ = ["Changes", "MatchLoop", "Outbox", "Waiting", "new_event_loop", "spare_collector"]
+__all__ = ["Changes", "MatchLoop", "Outbox", "Waiting", "new_event_loop"]
 
 _Ts = TypeVarTuple("_Ts")
 
@@ -186,15 +185,6 @@ class Changes:
         except TimeoutError:
             return is_true()
         return True
-
-
-def spare_collector() -> None:
-    """Tell the garbage collector that this process does nothing but deal: called when it has imported everything.
-
-    What is there now stays to the end, so nobody need look at it again; dealing makes hardly any cycles.
-    """
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 100)
 
 
 def new_event_loop() -> MatchLoop:

@@ -4,10 +4,10 @@
 
 A line is accepted only if all of it agrees with the game: the betting is legal and over, every card is in the deck
 and occurs once, the values are those the rules give. Hands of one game repeat their betting and their values again
-and again, so both are remembered by their texts; the memory is bounded. Once it has been full, a betting text is
-remembered only when it comes for the second time: where texts hardly ever come again (six players, any size of raise),
-keeping them would save nothing and cost a third of the time, in the garbage collector. Read too are lines of older
-servers and of others who wrote this format:
+and again, so both are remembered by their texts; the memory is bounded. In no-limit games, and in others once it has been
+full, a betting text is remembered only when it comes for the second time: where texts hardly ever come again, keeping
+them would save nothing and cost time in the garbage collector. Read too are lines of older servers and of others who
+wrote this format:
 
 - betting with blinds and amounts, ``b50b100r300c300/`` (see `protocol.legacy`);
 - the order of fields before ``STATE:`` came up, ``Ann|Bob:0:crc/...:cards:values``;
@@ -21,7 +21,7 @@ import re
 from typing import Final, NamedTuple, TypeVar
 
 from engine import CALL, CARD_TEXTS, FOLD, RAISE, Action, BettingState, Card, Deal, Game, IllegalAction, betting_start
-from engine.actions import raise_to
+from engine.actions import ActionKind
 from engine.hand import hand_values
 from logs.acpc_log.writer import format_value
 from protocol import FormatError
@@ -43,6 +43,8 @@ _MOST_HANDS: Final = 2**32
 _TOLERANCE_CHIPS: Final = 1e-6
 """Logs print six decimals."""
 
+_make: Final = tuple.__new__
+"""Makes a named tuple without its checks, for the inner loop of reading."""
 _CARD_OF_TEXT: Final = {text: card for card, text in enumerate(CARD_TEXTS)}
 _TOKENS: Final = re.compile(r"r[1-9][0-9]{0,9}|.", re.DOTALL)
 NUMBER: Final = re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,18})?", re.ASCII)
@@ -97,7 +99,7 @@ class _Actions(dict[str, Action]):
         if len(self) >= _MOST_TEXTS:
             self.clear()
             self.update(self._plain)
-        action = self[text] = raise_to(int(text[1:]))
+        action = self[text] = _make(Action, (ActionKind.RAISE, int(text[1:])))
         return action
 
 
@@ -116,8 +118,8 @@ class StateLines:
         ]
         self._actions = _Actions(game)
         self._characters_held = 0
-        self._seen: set[int] | None = None
-        """Hashes of betting texts that have come once; None as long as the memory has never been full."""
+        self._seen: set[int] | None = None if game.is_limit else set()
+        """Hashes of betting texts that have come once; None in limit games as long as the memory was never full."""
         self._ends: dict[str, tuple[BettingState, tuple[float, ...] | None]] = {}
         """By betting text, the final state, and the values where they do not depend on the cards."""
         self._starts: dict[str, BettingState] = {}
@@ -152,7 +154,7 @@ class StateLines:
         names = self._names.get(names_text)
         if names is None:
             names = self._learn_names(line, fields)
-        return StateLine(int(number), betting, deal, values, names)
+        return _make(StateLine, (int(number), betting, deal, values, names))
 
     def _read_odd(self, line: str, fields: list[str]) -> StateLine:
         """Read a line that does not have today's six fields: the names may come first, without 'STATE'."""
@@ -293,7 +295,7 @@ class StateLines:
             or (len(cards) != self._hole_total + len(board) and not self._is_complete(holes, board, cards, betting))
         ):
             raise self._card_error(line, fields, betting)
-        return Deal(holes, board)
+        return _make(Deal, (holes, board))
 
     def _split_last_slot(self, text: str) -> tuple[str, str]:
         """The last hole cards and the board cards of round 0, which follow them without a mark."""

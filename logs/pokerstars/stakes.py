@@ -20,9 +20,6 @@ CURRENCY_SYMBOLS: Final = {"USD": "$", "EUR": "€", "GBP": "£", None: ""}
 
 _CENT: Final = Decimal("0.01")
 
-_MOST_TEXTS: Final = 1 << 14
-"""Amounts whose texts are kept."""
-
 _FPDB_BIG_BETS: Final = [
     *(Fraction(cents, 100) for cents in (4, 8, 10, 20, 40, 50)),
     *(Fraction(bet) for bet in (1, 2, 4, 6, 8, 10, 16, 20, 30, 40, 50, 60, 80, 100, 150, 200, 400, 500, 600, 800)),
@@ -54,23 +51,17 @@ class Money:
         self.symbol = CURRENCY_SYMBOLS[options.currency]
         self.code = options.currency
         self._cents_per_chip = self.scale.units(1)
-        self._texts: dict[int, str] = {}
 
     def text(self, cents: int) -> str:
         """An amount without decimals or with two: ``$5``, ``$0.50``."""
-        text = self._texts.get(cents)
-        if text is None:
-            if len(self._texts) >= _MOST_TEXTS:
-                self._texts.clear()
-            whole, rest = divmod(cents, 100)
-            text = f"{self.symbol}{whole}.{rest:02}" if rest else f"{self.symbol}{whole}"
-            self._texts[cents] = text
-        return text
+        whole, rest = divmod(cents, 100)
+        return f"{self.symbol}{whole}.{rest:02}" if rest else f"{self.symbol}{whole}"
 
     def chips(self, chips: int) -> str:
         """An amount of chips."""
-        cents = chips * self._cents_per_chip
-        return self._texts.get(cents) or self.text(cents)
+        if self._cents_per_chip == 100:
+            return f"{self.symbol}{chips}"
+        return self.text(chips * self._cents_per_chip)
 
     def stakes(self, game: Game) -> tuple[str, str]:
         """The stakes in the header: both blinds of a no-limit game, both bets of a limit game."""
