@@ -29,7 +29,7 @@ from logs.phh import format_phhs, read_phh
 from logs.pokerstars import POKERSTARS
 from protocol import find_game
 
-__all__ = ["measure"]
+__all__ = ["SEED", "measure", "random_records"]
 
 OURS = "acpc-arena"
 PEER = "pokerkit"
@@ -70,7 +70,7 @@ class _Keeper(Watcher):
             self.records.append(event.record)
 
 
-def _records(name: str, bots: Sequence[str] | None, hands: int) -> list[HandRecord]:
+def random_records(name: str, bots: Sequence[str] | None, hands: int) -> list[HandRecord]:
     """A match of random play."""
     game_name, game = find_game(name)
     words = bots or ("random",) * game.num_players
@@ -81,7 +81,7 @@ def _records(name: str, bots: Sequence[str] | None, hands: int) -> list[HandReco
 
 
 def _measure_game(game: str, bots: Sequence[str] | None, folder: Path, repeats: int, hands: int) -> list[Row]:
-    records = _records(game, bots, hands)
+    records = random_records(game, bots, hands)
     folder.mkdir()
     log = folder / "bench.log"
     header = format_header("bench", find_game(game)[0], hands, SEED, t_response_ms=1, t_hand_ms=1, t_per_hand_ms=1)

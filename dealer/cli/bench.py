@@ -102,13 +102,19 @@ def export(
     context: typer.Context,
     repeats: Annotated[int, typer.Option(min=1, help="Number of measurements of each program.")] = 5,
     hands: Annotated[int, typer.Option(min=1, help="Number of hands of each game.")] = 20_000,
+    instructions: Annotated[
+        bool,
+        typer.Option("--instructions", help="Count processor instructions per hand instead, ours alone, by valgrind."),
+    ] = False,
     as_json: _Json = False,
 ) -> None:
     """Hand histories written and read per second, by us and by pokerkit."""
-    from dealer.bench.export import measure
+    from dealer.bench import export
+    from dealer.bench import instructions as counting
 
     with _measuring():
-        _show(context, measure(repeats, hands), as_json=as_json)
+        rows = counting.measure(hands) if instructions else export.measure(repeats, hands)
+    _show(context, rows, as_json=as_json)
 
 
 @app.command()

@@ -4,10 +4,10 @@
 
 A line is accepted only if all of it agrees with the game: the betting is legal and over, every card is in the deck
 and occurs once, the values are those the rules give. Hands of one game repeat their betting and their values again
-and again, so both are remembered by their texts; the memory is bounded. In no-limit games, and in others once it has been
-full, a betting text is remembered only when it comes for the second time: where texts hardly ever come again, keeping
-them would save nothing and cost time in the garbage collector. Read too are lines of older servers and of others who
-wrote this format:
+and again, so both are remembered by their texts; the memory is bounded. In no-limit games, and in others once it has
+been full, a betting text is remembered only when it comes for the second time: where texts hardly ever come again,
+keeping them would save nothing and cost time in the garbage collector. Read too are lines of older servers and of
+others who wrote this format:
 
 - betting with blinds and amounts, ``b50b100r300c300/`` (see `protocol.legacy`);
 - the order of fields before ``STATE:`` came up, ``Ann|Bob:0:crc/...:cards:values``;
