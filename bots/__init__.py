@@ -1,4 +1,4 @@
-"""Players: the SDK to write one, and every bot that comes with the arena.
+"""Players: an SDK for writing them, and every bot that comes with the arena.
 
     >>> from bots import Bot, Category
     >>> from bots.testing import MockDealer, check

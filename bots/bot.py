@@ -22,11 +22,11 @@ __all__ = ["Bot"]
 
 
 class Bot(ABC):
-    """A player. Only `act` has to be written; the rest is there for bots that learn, count or clean up.
+    """A player. Only `act` has to be written; the rest is for bots that learn, count or clean up.
 
-    A bot that draws random numbers does best to start them anew in `hand_started`, from its seed and
+    A bot that draws random numbers should reseed them in `hand_started`, from its seed and
     `view.hand_number`: what it does in a hand then does not depend on the hands before, and a match that was broken
-    off, or cut into slices, goes exactly like an undisturbed one. `bots.baseline.RandomBot` does it.
+    off, or cut into slices, goes exactly as an undisturbed one. `bots.baseline.RandomBot` does it.
 
     Attributes:
         option_help: what each option of the constructor decides, in words, for ``arena bots NAME``.
@@ -52,9 +52,9 @@ class Bot(ABC):
             raise GameRefused(problem)
 
     def prepare(self, game: Game) -> None:  # noqa: B027 - a hook: doing nothing is right
-        """Called once before a match: the moment for what no decision should wait for, such as compiled code.
+        """Called once before a match: the time to do what no decision should wait for, such as compiling code.
 
-        A dealer hears of the bot only afterwards, so this takes none of its time to think. A bot that plays in no
+        A dealer hears of the bot only afterwards, so none of its thinking time is used. A bot that plays in no
         match, because its program calls `act` itself, may not have been prepared.
         """
 
@@ -76,13 +76,13 @@ class Bot(ABC):
         """Called once, when the dealer has closed the connection."""
 
     def prepare_for_many_hands(self) -> None:  # noqa: B027
-        """Called before thousands of hands are played inside one process: the moment to compile what pays there.
+        """Called before thousands of hands are played inside one process: the time to compile what pays off there.
 
-        What the bot does must be the same with and without.
+        What the bot does must not depend on it.
         """
 
     def policy(self, view: View) -> Mapping[Action, float] | None:
-        """The probability of each action in this state, where a bot can say it; None where it cannot.
+        """The probability of each action in this state, where a bot can tell; None where it cannot.
 
         Probabilities of legal actions only, summing to 1, and the same that `act` draws from: what evaluates a bot
         without playing it (exploitability, variance reduction) relies on both. Asking must not change the bot.

@@ -75,12 +75,12 @@ class Played(NamedTuple):
 
 
 def run(bot: Bot, argv: Sequence[str] | None = None, *, connect_timeout_s: float = CONNECT_TIMEOUT_S) -> NoReturn:
-    """Be the whole program of a bot; does not return.
+    """Run a bot as a whole program; does not return.
 
     Args:
         bot: the player.
         argv: the arguments after the program's name; those of the process by default.
-        connect_timeout_s: how long to go on trying to reach a dealer that does not listen yet, in seconds.
+        connect_timeout_s: how long to keep trying to reach a dealer that is not listening yet, in seconds.
     """
     require_bot(bot)
     program = os.path.basename(sys.argv[0]) or "bot"
@@ -134,8 +134,8 @@ def play(
         port: the port of this player's seat.
         game: a game, its short name, or the path of its definition; None: ``ARENA_GAME``, else two-player limit
             hold'em.
-        connect_timeout_s: how long to go on trying while nobody listens there, in seconds.
-        silence_timeout_s: how long the dealer may say nothing, in seconds.
+        connect_timeout_s: how long to keep trying while nobody listens there, in seconds.
+        silence_timeout_s: how long the dealer may stay silent, in seconds.
 
     Raises:
         GameDefinitionError: there is no such game.
@@ -192,7 +192,7 @@ def read_arguments(argv: Sequence[str], positional: Sequence[str], options: Sequ
     if len(words) < len(positional):
         raise UsageError(f"{positional[len(words)]} is missing")
     if len(words) > len(positional):
-        raise UsageError(f"{quoted(words[len(positional)])} is one word too many")
+        raise UsageError(f"{quoted(words[len(positional)])} is one argument too many")
     return found | dict(zip(positional, words, strict=True))
 
 
@@ -217,7 +217,7 @@ def _find_game(game: str | Game | None) -> tuple[str, Game]:
 
 
 def connect(host: str, port: int, timeout_s: float) -> socket.socket:
-    """Connect, trying again while nobody listens: a bot may be started before its dealer.
+    """Connect, retrying while nobody listens: a bot may be started before its dealer.
 
     Raises:
         ConnectError: nobody listens there, or there is no such host or port.
@@ -279,7 +279,7 @@ def _complain(sentence: str, code: int) -> int:
 
 
 def say(stream: TextIO | None, line: str) -> None:
-    """Print a line; a program without a terminal (``pythonw``, ``2>&-``) has no such stream, and says nothing."""
+    """Print a line; a program without a terminal (``pythonw``, ``2>&-``) has no such stream and prints nothing."""
     if stream is not None:
         stream.write(line + "\n")
 

@@ -6,7 +6,7 @@ is cheap (two references and a few tuples) and everything else is computed when 
 
 Two words for the size of a raise, never mixed: a **hand total** is what a player will have put in during this hand
 (what the protocol writes), a **street total** what it will have put in during this betting round (what trackers and
-people say; blinds count for the first round). A sum of chips without either word is what it says: `pot`, `to_call`,
+people say; blinds count for the first round). Amounts without either word mean what their names say: `pot`, `to_call`,
 `spent`.
 """
 
@@ -50,7 +50,7 @@ _NO_LEGAL_ACTIONS: Final = LegalActions(can_fold=False, can_raise=False)
 
 
 class View:
-    """One state of one hand, as one position sees it. Treat as frozen, but for `comment`.
+    """One state of one hand, as one position sees it. Treat as frozen, except for `comment`.
 
     Attributes:
         betting: the betting so far: the engine's own state, for bots that try actions out
@@ -181,7 +181,7 @@ class View:
 
     @property
     def raises_this_round(self) -> int:
-        """How many bets and raises the present round has had; blinds are none."""
+        """How many bets and raises the present round has had; blinds do not count."""
         return sum(action.kind is ActionKind.RAISE for _, action in self.betting.rounds[-1])
 
     # Chips
@@ -387,10 +387,10 @@ class View:
         return MatchState(self.position, self.hand_number, actions, self.all_hole_cards, tuple(board))
 
     def comment(self, text: str) -> None:
-        """Say something for people: a line beginning with ``#`` that the dealer keeps with the hand.
+        """Say something to people: a line beginning with ``#`` that the dealer keeps with the hand.
 
         It is sent together with the next reply; what is queued after the last reply of a match is never sent. Line
-        ends become blanks, what exceeds `MAX_COMMENT_BYTES` is cut, and after `MAX_WAITING_COMMENTS` further ones are
+        ends become blanks, text beyond `MAX_COMMENT_BYTES` is cut, and after `MAX_WAITING_COMMENTS` further ones are
         dropped.
         """
         if len(self.comments) < MAX_WAITING_COMMENTS:

@@ -1,8 +1,8 @@
-"""The strength of many poker hands at once: the checked and typed way to the compiled kernels.
+"""The strength of many poker hands at once: checked, typed access to the compiled kernels.
 
 The numbers are those of `engine.evaluator.rank_hand`. Importing this module imports numba (about a third of a second),
 and the first call for each number of cards and memory layout compiles a kernel (about as long again); a process that
-has only some thousand hands to rank is done sooner with `rank_hand`.
+has only a few thousand hands to rank finishes sooner with `rank_hand`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def rank_hands(hands: NDArray[np.uint8]) -> NDArray[np.uint16]:
     `columns` of shape (k, n), pass `columns.T`, which costs less than a copy. Seven and five cards have kernels of
     their own, and eight to ten are several times as slow.
 
-    That the cards of a hand are all different is not checked: the rank of one that repeats a card is meaningless.
+    The cards of a hand are not checked to be different: the rank of a hand that repeats a card is meaningless.
 
     Raises:
         TypeError: not an array of uint8.

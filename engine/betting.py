@@ -8,7 +8,7 @@ dictionary look-up per action. The memory is bounded: when a game's tree has gro
 forgotten and grows again. No result depends on it: states are equal by their game and their actions, and states in use
 stay valid.
 
-`engine.steps` tells a betting as card rooms do, action by action.
+`engine.steps` describes a betting as card rooms do, action by action.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class _Tree:
         self.parents: list[BettingState] = []
 
     def forget(self) -> None:
-        """Cut all states off each other; those that somebody holds stay as they are."""
+        """Unlink all states from one another; those still in use stay valid."""
         for parent in self.parents:
             parent._children = None
         self.parents.clear()
@@ -257,7 +257,7 @@ class BettingState:
         return IllegalAction(Rule.ABOVE_MAXIMUM, f"{action.hand_total}, at most {high}")
 
     def after(self, action: Action) -> BettingState:
-        """The state that follows the acting player's action; a size that means nothing is dropped.
+        """The state that follows the acting player's action; a meaningless size is dropped.
 
         Raises:
             IllegalAction: the rules refuse the action.
@@ -289,8 +289,8 @@ class BettingState:
     def after_many(self, actions: Sequence[Action]) -> BettingState | None:
         """The state that follows several actions of one round, or None if the rules refuse one of them.
 
-        For readers: the states between are not made and nothing is remembered, so that betting which hardly ever
-        comes again (six players, any size of raise) costs a fraction of what `after` takes for it, and no memory.
+        For readers: the states between are not made and nothing is remembered, so betting that hardly ever
+        recurs (six players, any size of raise) costs a fraction of what `after` takes for it, and no memory.
 
         Args:
             actions: as they are written, with a size where it means something and only there.

@@ -3,7 +3,7 @@
 All cards of a match follow from (game, seed): one Mersenne Twister (MT19937, Matsumoto & Nishimura 1998), started by
 its single-integer initialiser, gives 32-bit numbers; each card is the number modulo the cards left. Every hand draws
 the same number of cards whether they are seen or not, so any single hand can be dealt again without dealing the ones
-before.
+before it.
 
 Python's `random.Random` is the same generator behind another initialiser, so we set its state instead of seeding it.
 """
@@ -58,7 +58,7 @@ def _first_words(word: int) -> tuple[int, ...]:
 
 
 def deals(game: Game, seed: int, first_hand: int = 0) -> Iterator[Deal]:
-    """The hands of a match without end, from hand number `first_hand` on.
+    """The hands of an endless match, starting with hand number `first_hand`.
 
     Reaching a late first hand costs about 20 ms per million hands of hold'em skipped.
     """

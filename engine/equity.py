@@ -1,6 +1,6 @@
 """Chances to win a showdown of hold'em, in two questions.
 
-- *What is a hand worth against cards one does not see?* All hands of the opponents and all boards are equally likely.
+- *What is a hand worth against unseen cards?* All hands of the opponents and all boards are equally likely.
   `exact_equity` counts every showdown against one opponent, `sampled_equity` draws some against more: the same for the
   same seed on every machine. `equity` chooses between the two, and a shipped table answers before the flop.
 - *What is a showdown worth while board cards are still to come?* All hole cards are known, as they are after a hand.

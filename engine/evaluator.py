@@ -1,18 +1,18 @@
 """The strength of a poker hand, in pure Python.
 
-`rank_hand` gives the best five of 1 to 10 cards a number; of two hands with equally many cards the better has the
-higher number. A process that plays or deals needs a handful of these per hand and must start quickly, so nothing here
-imports numpy or numba; for many hands at once see `engine.batch`, which returns the same numbers.
+`rank_hand` gives the best five of 1 to 10 cards a number; of two hands with the same number of cards, the better one
+has the higher number. A process that plays or deals needs a handful of these per hand and must start quickly, so
+nothing here imports numpy or numba; for many hands at once see `engine.batch`, which returns the same numbers.
 
-How it works, for up to seven cards: each card has a key, and the sum of the keys says everything. Its low part is a sum
-of rank keys that no other set of ranks reaches, and leads through two small tables (`engine.tables`) to the hand rank.
-Its high part is a sum of suit keys that tells whether five are of one suit. Three choices make this quick in the
+How it works, for up to seven cards: each card has a key, and the sum of the keys determines the rank. Its low part is a
+sum of rank keys that no other set of ranks reaches, and leads through two small tables (`engine.tables`) to the hand
+rank. Its high part is a sum of suit keys that tells whether five are of one suit. Three choices make this quick in the
 interpreter, where each operation counts and each object is a memory access:
 
 - Every sum fits the 30 bits of a one-digit Python int. The suit keys are the smallest that still separate the flushes.
 - The keys are looked up two cards at a time, which halves the additions.
 - The suits are not masked away. Each suit sum has its own view of the values that starts the right distance before
-  them, in a block of zeros; a suit sum that means a flush has a view of the zeros, so a 0 found says "flush".
+  them, in a block of zeros; a suit sum that means a flush has a view of the zeros, so finding a 0 means "flush".
 
 The values are two-byte items behind memoryviews: a list of ints would save an allocation, and lose as much by spreading
 over more of the processor's cache. They are read at the first call (about 2 ms), not at import: an empty table raises
@@ -80,10 +80,10 @@ def rank_hand(cards: Sequence[int]) -> int:
 
     The cards are ints 0..51 = rank * 4 + suit, in any order. The number is above 0 and below 2**16. With fewer than
     five cards there are no straights and no flushes. The number depends on the best five cards alone, so it may be
-    compared between hands of 5 to 10 cards too; a hand of fewer cards counts as lacking the missing kickers.
+    compared between hands of 5 to 10 cards too; a hand of fewer cards has no kickers where cards are missing.
 
-    For speed the cards are not checked. That they are all different is the caller's duty, and so is that none is
-    negative: the result is then meaningless or an error.
+    For speed the cards are not checked: it is up to the caller that they are all different and none is negative.
+    Otherwise the result is meaningless, or an error.
 
     Raises:
         ValueError: not 1 to 10 cards, or a card found to be impossible.

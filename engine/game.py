@@ -1,8 +1,8 @@
 """The definition of a game: players, rounds, blinds, bets, deck.
 
 `Game` is frozen and checked when it is made, so every other module may rely on it. Its limits are those of the ACPC
-protocol (ten players, four rounds, three hole cards). The wording and the order of its complaints are those of the
-reference dealer, whose command line we stand in for.
+protocol (ten players, four rounds, three hole cards). Its complaints have the wording and the order of the
+reference dealer's, whose command line `acpc-dealer` replaces.
 """
 
 from __future__ import annotations

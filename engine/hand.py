@@ -19,7 +19,7 @@ __all__ = ["Hand", "end_values", "hand_values"]
 
 
 class Hand:
-    """A hand being played; `apply` moves it on.
+    """A hand being played; `apply` advances it.
 
     Attributes:
         betting: the present betting state.
@@ -98,7 +98,7 @@ def _two_player_values(spent: tuple[int, ...], lead: int) -> tuple[float, ...]:
 def hand_values(betting: BettingState, deal: Deal) -> list[float]:
     """Net chips of every position at the end of a hand, in chips, by position.
 
-    They sum to zero, but for a limit game in which a short raiser lowered the bet (see `engine.betting_rules`): what
+    They sum to zero, except in a limit game in which a short raiser lowered the bet (see `engine.betting_rules`): what
     the others had put in beyond it is lost, as in the reference. A pot to which nobody added a chip is worth 0 to
     everyone (the reference aborts on it).
 
@@ -111,7 +111,7 @@ def hand_values(betting: BettingState, deal: Deal) -> list[float]:
 
 
 def end_values(game: Game, round_: int, spent: tuple[int, ...], folded: int, deal: Deal) -> tuple[float, ...]:
-    """`hand_values` by the numbers of the betting that has ended in a round."""
+    """`hand_values`, given the numbers of a betting that has ended in a certain round."""
     if folded.bit_count() + 1 >= len(spent):
         pot = sum(spent)
         return tuple([float(-chips) if folded >> p & 1 else float(pot - chips) for p, chips in enumerate(spent)])

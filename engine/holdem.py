@@ -55,7 +55,7 @@ def is_holdem(game: Game) -> bool:
 
 
 def opening_position(blinds: tuple[int, ...]) -> Position:
-    """The position that acts first before the flop in card rooms: behind the last of the largest blinds."""
+    """The position that acts first before the flop in card rooms: after the last of the largest blinds."""
     last = max(range(len(blinds)), key=lambda position: (blinds[position], position))
     return Position((last + 1) % len(blinds))
 
@@ -77,7 +77,7 @@ def holdem_game(
         blinds: by position, in chips.
         raise_sizes: of each round; none in no-limit games.
         max_raises: of each round.
-        first: who acts first before the flop; None is the player behind the largest blinds.
+        first: who acts first before the flop; None is the player after the largest blinds.
 
     Raises:
         GameError: this game cannot be played.

@@ -13,10 +13,10 @@ def nearest_legal(action: Action, betting: BettingState) -> Action:
 
     - A fold where there is no bet to fold to becomes a check.
     - A raise where none is allowed becomes a call (or check).
-    - A raise of a size outside the bounds goes to the nearest bound. A raise without a size is the smallest one, and
+    - A raise of a size outside the bounds moves to the nearest bound. A raise without a size is the smallest one, and
       in a limit game any raise is the one the game fixes.
 
-    These are the reference dealer's corrections, too.
+    The reference dealer corrects actions the same way.
 
     Raises:
         IllegalAction: the hand is over, nothing is legal.

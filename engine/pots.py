@@ -1,6 +1,6 @@
 """The main pot and the side pots: who plays for which chips.
 
-Chips are taken in layers, from the smallest number that anybody put in upwards: everybody who put in at least as much
+Chips are taken in layers, starting from the smallest amount that anybody put in: everybody who put in at least as much
 pays into the layer, and those among them who have not folded play for it.
 """
 
@@ -46,7 +46,7 @@ def pot_layers(spent: Sequence[int]) -> Iterator[tuple[int, list[Position]]]:
 
 
 def uncalled(spent: Sequence[int]) -> tuple[Position, int]:
-    """The position that put in more than anybody called, and how much more; 0 where nobody did."""
+    """The position that put in more than anybody called, and the difference; 0 where nobody did."""
     second, most = sorted(spent)[-2:]
     return Position(spent.index(most)), most - second
 

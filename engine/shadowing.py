@@ -1,16 +1,17 @@
-"""Tells a user that something else has taken the name of one of our packages.
+"""Tells users when something else has taken the name of one of our packages.
 
 Python looks for modules beside the script first: an ``engine.py`` there is taken for our ``engine``. Other
-distributions install packages called ``protocol`` or ``bots``, in front of ours or over ours. What follows is an
-ImportError about names its reader has never heard of. Packages that import from the floors below do so in
+distributions install packages called ``protocol`` or ``bots``, ahead of ours or over ours. What follows is an
+ImportError about names the reader has never heard of. Packages that import from the floors below do so in
 
     with ours("engine", "protocol"):
         ...
 
 On the way in it asks the import system where each package would come from, without running it, and compares paths. On
-the way out, only if something failed, it asks the metadata of the installed distributions who else has written there.
+the way out, only if something failed, it asks the metadata of the installed distributions which other packages have
+written there.
 
-It imports nothing of ours. The packages above load it by its place, not by its name: `engine` may be what is hidden.
+It imports nothing of ours. The packages above load it by path, not by name: `engine` may be the package that is hidden.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""SplitMix64, the generator behind everything that is drawn here and is not a card.
+"""SplitMix64, the generator behind everything random here except the cards.
 
 Steele, Lea & Flood 2014, "Fast splittable pseudorandom number generators": a counter goes up by a fixed odd step, and
-each value of it is mixed. Few lines, the same numbers on every machine, and a stream can begin anywhere: so what is
-drawn in a hand can follow from the seed and the hand alone.
+each of its values is mixed. It takes a few lines, gives the same numbers on every machine, and a stream can begin
+anywhere: what is drawn in a hand can depend on the seed and the hand alone.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The 169 starting hands of hold'em: pairs, and two ranks suited or offsuit.
 
 They are numbered as ``13 * row + column`` of the usual square, deuces first: the row is the higher rank of a suited
-hand, the lower rank of an offsuit one. So ``22`` is 0 and ``AA`` is 168. Every table of this project counts by these
-numbers.
+hand, the lower rank of an offsuit one. So ``22`` is 0 and ``AA`` is 168. Every table of this project is indexed by
+these numbers.
 
 >>> from engine.cards import parse_cards
 >>> starting_hand_name(parse_cards("KhAh")), starting_hand_name(parse_cards("2c7d"))

@@ -1,4 +1,4 @@
-"""The walk over a betting: each action as card rooms and trackers tell it.
+"""The walk over a betting: each action as card rooms and trackers describe it.
 
 The sizes of the ACPC are totals for the hand. A `Step` adds what follows from the rules: the chips an action put in,
 the player's total for the street, whether it was a check or a call, a bet or a raise.

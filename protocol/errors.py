@@ -4,7 +4,7 @@
     ├── FormatError              a text is not in its format; `column` is the first wrong byte (also a ValueError)
     │   └── GameDefinitionError  a game definition cannot be read or found
     ├── RemoteProtocolError      the peer broke the protocol: for the log and the fault counters
-    └── LocalProtocolError       this side used a session wrongly, or went on after its end: a bug of the caller
+    └── LocalProtocolError       this side misused a session, or used it after its end: a bug in the caller
 
 A remote error ends its session for good: every further call of the session raises a local error.
 """
@@ -59,4 +59,4 @@ class RemoteProtocolError(ProtocolError):
 
 
 class LocalProtocolError(ProtocolError):
-    """This side asked a session for something the protocol does not allow at this point."""
+    """This side asked a session for something that the protocol does not allow at this point."""

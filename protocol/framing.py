@@ -52,7 +52,7 @@ class LineReader:
         self.is_empty = not self._buffer
 
     def feed_eof(self) -> None:
-        """The peer will send nothing more."""
+        """Note that the peer will send nothing more."""
         self._eof = True
 
     def pop(self) -> bytes | None:

@@ -82,7 +82,7 @@ class MockDealer:
         """Take bytes from the bot; returns the bytes for the bot.
 
         Raises:
-            AssertionError: the bot did something else than the script expects; the sentence says what.
+            AssertionError: the bot departed from the script; the sentence says how.
         """
         self._session.receive_data(data)
         out = b""
@@ -105,10 +105,10 @@ class MockDealer:
         return out
 
     def receive_eof(self) -> None:
-        """The bot has closed.
+        """Note that the bot has closed the connection.
 
         Raises:
-            AssertionError: the script was not at its end.
+            AssertionError: the script was not finished.
         """
         self._session.receive_eof()
         self.assert_done()
@@ -117,7 +117,7 @@ class MockDealer:
         """Check that the whole script was played.
 
         Raises:
-            AssertionError: something is still to come.
+            AssertionError: part of the script was not played.
         """
         assert self._is_greeted, "the bot has not sent its version line"
         assert self._awaits is None, f"the bot still owes a reply to {self._asked_text()}"
