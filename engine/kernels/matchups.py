@@ -6,7 +6,7 @@ The kernels validate nothing. They deal each board once and count from below:
   as often as the set is large: 134,459 boards stand for 2,598,960.
 - Without a flush a holding's rank depends on its two ranks alone, of which there are 91 pairs, and on the ranks of the
   board, of which there are 6,175: boards of the same ranks follow one another and share the order of the pairs. Only
-  flushes are ranked one by one and put in order board by board; no flush ranks as high as something else.
+  flushes are ranked one by one and put in order board by board; nothing else ranks as high as a flush does.
 - From the weakest upwards, a holding beats all those before it that are weaker, less those that share a card with it:
   both are known by class at any time, the latter for each card in lanes, one for every rank of the other card, suited
   and offsuit. No two holdings share two cards unless they are the same, and then neither is the weaker one.
@@ -41,9 +41,12 @@ _LIVE: Final = 47
 _STARTING_HAND_OF = np.array(starting_hand_table(), np.uint8)
 _LOW, _HIGH = np.array(list(combinations_with_replacement(range(13), 2))).T
 _RANK_PAIRS = len(_LOW)
-_MAKES_FLUSHES = np.array([ranks.bit_count() >= 3 for ranks in range(1 << 13)])
-"""By the ranks of a suit on the board, as a set."""
+_LOW_OF, _HIGH_OF = np.sort(np.array([divmod(number, 13) for number in range(CLASSES)])).T
+_IS_SUITED = np.array([number // 13 > number % 13 for number in range(CLASSES)], np.int64)
+_CARDS_IN = np.array([ranks.bit_count() for ranks in range(1 << 13)], np.uint8)
+"""By a set of ranks."""
 _ZERO = np.uint64(0)
+_ONE = np.uint32(1)
 _COLUMNS = np.uint64(COLUMNS)
 _LANES = np.uint64(LANES)
 _TWO_CARDS = np.uint64(2 * LANES)
@@ -122,8 +125,9 @@ def count_weaker(
     flush_ranks = np.empty(len(flushes), np.uint16)
     suits = np.empty(4, np.uint32)
     live = np.empty(_LIVE, np.uint8)
-    bits = np.empty(_DECK, np.uint32)
-    held = np.empty((CLASSES, 2, 4), np.int32)  # holdings without a flush, by class and by suit of each card
+    is_left = np.empty((13, 4), np.int32)
+    held = np.zeros((2 * CLASSES, 2, 4), np.int32)  # by class and by suit of each card; then flushes of one rank
+    cells = np.empty(2 * CLASSES, np.int64)  # rows of `held` that are alike
     weaker = np.empty(COLUMNS, np.int32)
     weaker_with = np.empty(_DECK * LANES, np.int32)
     last_key = _ZERO
@@ -137,98 +141,115 @@ def count_weaker(
         suits[:] = 0
         for place in range(5):
             suits[board[place] & 3] |= 1 << np.int64(board[place] >> 2)
-        flush_suit, on_board = 4, np.uint32(0)
+        flush_suit, on_board, wanted = 4, np.uint32(0), 3
         for suit in range(4):
-            if _MAKES_FLUSHES[suits[suit]]:
-                flush_suit, on_board = suit, suits[suit]
-        size = 0
-        for card in range(_DECK):
-            bits[card] = on_board | (1 << (card >> 2) if card & 3 == flush_suit else 0)
-            if not suits[card & 3] >> (card >> 2) & 1:
-                live[size] = card
-                size += 1
-        held[:] = 0
+            if _CARDS_IN[suits[suit]] >= 3:
+                flush_suit, on_board, wanted = suit, suits[suit], 5 - _CARDS_IN[suits[suit]]
+            for rank in range(13):
+                is_left[rank, suit] = 1 - (suits[suit] >> rank & 1)
+        # All holdings by their ranks and suits, as if there were no flushes.
+        for low in range(13):
+            for high in range(low + 1, 13):
+                suited, offsuit = 13 * high + low, 13 * low + high
+                left_low, left_high = is_left[low].sum(), is_left[high].sum()
+                for suit in range(4):
+                    both = is_left[low, suit] * is_left[high, suit]
+                    held[suited, 0, suit] = held[suited, 1, suit] = both
+                    held[offsuit, 0, suit] = is_left[low, suit] * left_high - both
+                    held[offsuit, 1, suit] = is_left[high, suit] * left_low - both
+            below = 0
+            for suit in range(4):
+                above = is_left[low].sum() - below - is_left[low, suit]
+                held[14 * low, 0, suit] = is_left[low, suit] * above
+                held[14 * low, 1, suit] = is_left[low, suit] * below
+                below += is_left[low, suit]
+        # Those with enough cards of the suit are flushes instead.
         made = 0
-        for i in range(_LIVE):
-            low = live[i]
-            for j in range(i + 1, _LIVE):
-                high = live[j]
-                if on_board:
-                    rank = FLUSHES[bits[low] | bits[high]]
-                    if rank:
-                        flushes[made, 0], flushes[made, 1], flush_ranks[made] = low, high, rank
-                        made += 1
-                        continue
-                of_class = _STARTING_HAND_OF[low, high]
-                held[of_class, 0, low & 3] += 1
-                held[of_class, 1, high & 3] += 1
+        if on_board:
+            size = 0
+            for is_other in range(2):
+                for card in range(_DECK):
+                    if is_left[card >> 2, card & 3] and (card & 3 != flush_suit) == is_other:
+                        live[size] = card
+                        size += 1
+                if not is_other:
+                    in_suit = size
+            for i in range(in_suit if wanted else size):
+                for j in range(i + 1, in_suit if wanted == 2 else size):
+                    low, high = min(live[i], live[j]), max(live[i], live[j])
+                    ranks = on_board
+                    if low & 3 == flush_suit:
+                        ranks |= _ONE << (low >> 2)
+                    if high & 3 == flush_suit:
+                        ranks |= _ONE << (high >> 2)
+                    flushes[made, 0], flushes[made, 1], flush_ranks[made] = low, high, FLUSHES[ranks]
+                    made += 1
+                    of_class = _STARTING_HAND_OF[low, high]
+                    held[of_class, 0, low & 3] -= 1
+                    held[of_class, 1, high & 3] -= 1
         flush_order = np.argsort(flush_ranks[:made])
         weaker[:] = 0
         weaker_with[:] = 0
         pair, flush = 0, 0
         while pair < _RANK_PAIRS or flush < made:
-            is_plain = flush == made or (pair < _RANK_PAIRS and plain[order[pair]] < flush_ranks[flush_order[flush]])
-            if is_plain:
-                first, rank = pair, plain[order[pair]]
+            size = 0
+            if flush == made or (pair < _RANK_PAIRS and plain[order[pair]] < flush_ranks[flush_order[flush]]):
+                rank = plain[order[pair]]
                 while pair < _RANK_PAIRS and plain[order[pair]] == rank:
                     low, high = _LOW[order[pair]], _HIGH[order[pair]]
-                    for suited in range(2 if low < high else 1):
-                        winner = np.uint64(13 * high + low if suited else 13 * low + high)
-                        one, two, three, four = held[winner, 0]
-                        many = one + two + three + four
-                        row = winner * _COLUMNS
-                        for other in range(_COLUMNS):
-                            beaten[row + other] += many * weaker[other]
-                        row = winner * _TWO_CARDS
-                        lanes = np.uint64(low) * _FOUR_CARDS
-                        for lane in range(_LANES):
-                            sharing[row + lane] += (
-                                one * weaker_with[lanes + lane]
-                                + two * weaker_with[lanes + _LANES + lane]
-                                + three * weaker_with[lanes + _TWO_CARDS + lane]
-                                + four * weaker_with[lanes + _THREE_CARDS + lane]
-                            )
-                        row += _LANES
-                        lanes = np.uint64(high) * _FOUR_CARDS
-                        one, two, three, four = held[winner, 1]
-                        for lane in range(_LANES):
-                            sharing[row + lane] += (
-                                one * weaker_with[lanes + lane]
-                                + two * weaker_with[lanes + _LANES + lane]
-                                + three * weaker_with[lanes + _TWO_CARDS + lane]
-                                + four * weaker_with[lanes + _THREE_CARDS + lane]
-                            )
+                    cells[size] = 13 * low + high
+                    size += 1
+                    if low < high:
+                        cells[size] = 13 * high + low
+                        size += 1
                     pair += 1
-                for at in range(first, pair):
-                    low, high = _LOW[order[at]], _HIGH[order[at]]
-                    for suited in range(2 if low < high else 1):
-                        of_class = 13 * high + low if suited else 13 * low + high
-                        for suit in range(4):
-                            lanes = np.uint64(4 * low + suit) * _LANES
-                            weaker[of_class] += ways * held[of_class, 0, suit]
-                            weaker_with[lanes + np.uint64(2 * high + suited)] += ways * held[of_class, 0, suit]
-                            lanes = np.uint64(4 * high + suit) * _LANES
-                            weaker_with[lanes + np.uint64(2 * low + suited)] += ways * held[of_class, 1, suit]
             else:
-                first, rank = flush, flush_ranks[flush_order[flush]]
+                rank = flush_ranks[flush_order[flush]]
                 while flush < made and flush_ranks[flush_order[flush]] == rank:
                     low, high = flushes[flush_order[flush]]
-                    winner = np.uint64(_STARTING_HAND_OF[low, high])
-                    row = winner * _COLUMNS
-                    for other in range(_COLUMNS):
-                        beaten[row + other] += weaker[other]
-                    row = winner * _TWO_CARDS
-                    lanes = low * _LANES
-                    for lane in range(_LANES):
-                        sharing[row + lane] += weaker_with[lanes + lane]
-                    row += _LANES
-                    lanes = high * _LANES
-                    for lane in range(_LANES):
-                        sharing[row + lane] += weaker_with[lanes + lane]
+                    cell = CLASSES + np.int64(_STARTING_HAND_OF[low, high])
+                    if not held[cell, 0].any():
+                        cells[size] = cell
+                        size += 1
+                    held[cell, 0, low & 3] += 1
+                    held[cell, 1, high & 3] += 1
                     flush += 1
-                for at in range(first, flush):
-                    low, high = flushes[flush_order[at]]
-                    lane_of_suit = np.uint64(low & 3 == high & 3)
-                    weaker[_STARTING_HAND_OF[low, high]] += ways
-                    weaker_with[low * _LANES + np.uint64(2 * (high >> 2)) + lane_of_suit] += ways
-                    weaker_with[high * _LANES + np.uint64(2 * (low >> 2)) + lane_of_suit] += ways
+            for at in range(size):
+                of_class = cells[at] % CLASSES
+                row = np.uint64(of_class) * _COLUMNS
+                one, two, three, four = held[cells[at], 0]
+                many = one + two + three + four
+                for other in range(_COLUMNS):
+                    beaten[row + other] += many * weaker[other]
+                row = np.uint64(of_class) * _TWO_CARDS
+                lanes = np.uint64(_LOW_OF[of_class]) * _FOUR_CARDS
+                for lane in range(_LANES):
+                    sharing[row + lane] += (
+                        one * weaker_with[lanes + lane]
+                        + two * weaker_with[lanes + _LANES + lane]
+                        + three * weaker_with[lanes + _TWO_CARDS + lane]
+                        + four * weaker_with[lanes + _THREE_CARDS + lane]
+                    )
+                one, two, three, four = held[cells[at], 1]
+                row += _LANES
+                lanes = np.uint64(_HIGH_OF[of_class]) * _FOUR_CARDS
+                for lane in range(_LANES):
+                    sharing[row + lane] += (
+                        one * weaker_with[lanes + lane]
+                        + two * weaker_with[lanes + _LANES + lane]
+                        + three * weaker_with[lanes + _TWO_CARDS + lane]
+                        + four * weaker_with[lanes + _THREE_CARDS + lane]
+                    )
+            for at in range(size):
+                cell, of_class = cells[at], cells[at] % CLASSES
+                low_lane = np.uint64(2 * _LOW_OF[of_class] + _IS_SUITED[of_class])
+                high_lane = np.uint64(2 * _HIGH_OF[of_class] + _IS_SUITED[of_class])
+                low_cards = np.uint64(_LOW_OF[of_class]) * _FOUR_CARDS
+                high_cards = np.uint64(_HIGH_OF[of_class]) * _FOUR_CARDS
+                for suit in range(4):
+                    lanes = np.uint64(suit) * _LANES
+                    weaker[of_class] += ways * held[cell, 0, suit]
+                    weaker_with[low_cards + lanes + high_lane] += ways * held[cell, 0, suit]
+                    weaker_with[high_cards + lanes + low_lane] += ways * held[cell, 1, suit]
+                if cell >= CLASSES:
+                    held[cell] = 0
