@@ -52,7 +52,7 @@ class ScriptedMatch:
         number = first.first_hand if first is not None else 0
         opening = first.opening(game) if first is not None and first.opening is not None else None
         # As in a real match, the bot keeps its seat and its position moves by one from hand to hand.
-        position = 0 if opening is None else opening.acting_position
+        position = 0 if opening is None or opening.finished else opening.acting_position
         for situation in self.situations:
             self.dialogue.begin(situation)
             self.on_situation(situation)
