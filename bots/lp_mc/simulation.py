@@ -12,6 +12,7 @@ numba is loaded when the first showdown is drawn, or by `load`.
 
 from __future__ import annotations
 
+import gc
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
@@ -46,9 +47,15 @@ class Values(NamedTuple):
 
 
 def load() -> None:
-    """Load, or compile, all that a simulation needs: afterwards the first is as fast as any."""
+    """Load, or compile, all that a simulation needs: afterwards the first is as fast as any.
+
+    What has been loaded is taken out of the garbage collector's sight: it would walk all of numba in the middle of some
+    decision.
+    """
     for board in _BOARDS:
         _draw((50, 51), board, 0.0, [1], 0)
+    gc.collect()
+    gc.freeze()
 
 
 def uniform(word: int) -> float:

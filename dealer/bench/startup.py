@@ -28,8 +28,12 @@ _TIMEOUT_S = 30.0
 _BARE = "bare interpreter with asyncio"
 
 
-def measure(rounds: int = 21) -> list[Row]:
+def measure(rounds: int = 21, bots: Sequence[str] = ()) -> list[Row]:
     """Milliseconds of processor time to the first word of each kind of start, everybody once a round.
+
+    Args:
+        rounds: how often.
+        bots: Python bots to start as well, for the game limit.
 
     Raises:
         RuntimeError: a program ended without a word.
@@ -51,6 +55,11 @@ def measure(rounds: int = 21) -> list[Row]:
             "arena bot, to its version": [*arena, "bot", "calling", host, str(port), "--game", "limit"],
             "bot of a match, to its version": bot,
         }
+        for other in bots:
+            player = parse_player(other)
+            commands[f"{other} of a match, to its version"] = command_of(
+                player, host=host, port=port, game="limit", seed=1
+            )
         times: dict[str, list[float]] = {name: [] for name in commands}
         for _ in range(rounds + 1):
             for name, command in commands.items():

@@ -121,13 +121,40 @@ def export(
 def startup(
     context: typer.Context,
     rounds: Annotated[int, typer.Option(min=1, help="Number of starts of each program.")] = 21,
+    bot: Annotated[
+        list[str] | None, typer.Option(help="A bot to start as well; can be given again.", show_default=False)
+    ] = None,
     as_json: _Json = False,
 ) -> None:
     """Processor time until a bot's version, the dealer's ports and the list of commands."""
     from dealer.bench.startup import measure
+    from dealer.errors import PlayerError
 
     with _measuring():
-        _show(context, measure(rounds), as_json=as_json)
+        try:
+            rows = measure(rounds, bot or ())
+        except PlayerError as error:
+            abort(str(error))
+        _show(context, rows, as_json=as_json)
+
+
+@app.command()
+def bot(
+    context: typer.Context,
+    bot: Annotated[str, typer.Argument(metavar="BOT", help="A Python bot: its name, or file.py:Class.")],
+    game: Annotated[str, typer.Option(help="The game.")] = "limit",
+    hands: Annotated[int, typer.Option(min=1, help="Number of deals, each played in every seat.")] = 500,
+    as_json: _Json = False,
+) -> None:
+    """Processor time of a bot's decisions in this process, by round: the median, and what 99 of 100 stay within."""
+    from bots.errors import BotsError
+    from dealer.bench.decisions import measure
+    from protocol import GameDefinitionError, find_game
+
+    try:
+        _show(context, measure(bot, find_game(game)[1], hands), as_json=as_json)
+    except (BotsError, GameDefinitionError) as error:
+        abort(str(error))
 
 
 @contextlib.contextmanager

@@ -70,8 +70,12 @@ def limit_rules(game: Game) -> LimitRules:
     return LimitRules(*[np.array(field, np.int64) for field in fields])
 
 
-def limit_hand(policy: Policy) -> Play:
+def limit_hand(policy: Policy, *, free_folds: bool = False) -> Play:
     """Compile the hand loop around a compiled policy (some tenths of a second at its first call).
+
+    Args:
+        policy: of all positions.
+        free_folds: whether a player may fold where there is nothing to fold to, as the rules of some works allow.
 
     Returns:
         a compiled function of the rules, the policy's context, the rank of each position's hand (int64, higher is
@@ -97,7 +101,7 @@ def limit_hand(policy: Policy) -> Play:
                 if in_pot >> position & 1:
                     to_call = max_spent - int(values[position])
                     kind = policy(context, position, round_, raises, actions, to_call, pot, in_pot)
-                    if kind == 0 and to_call > 0:
+                    if kind == 0 and (free_folds or to_call > 0):
                         in_pot &= ~(1 << position)
                         left -= 1
                     else:

@@ -44,6 +44,7 @@ COMMANDS = (
     "solve equities",
     "solve preflop",
     "bench",
+    "bench bot",
     "bench dealer",
     "bench evaluator",
     "bench equity",

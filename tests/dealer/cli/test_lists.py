@@ -77,6 +77,11 @@ UNMEASURABLE = [
     (("dealer", "--reference-dealer", "no/such/dealer"), "'no/such/dealer' is not a program that can be started"),
     (("dealer", "--matches", "1,x"), "--matches: must be whole numbers above 0, separated by commas, not '1,x'"),
     (("dealer", "--matches", "0"), "--matches: must be whole numbers above 0, separated by commas, not '0'"),
+    (
+        ("bot", "mfs", "--game", "kuhn"),
+        "the chance to win is counted for hold'em only: limit or no-limit, two hole cards from a deck of 52, a board "
+        "of three, one and one, such as in the games nolimit, limit, nolimit3 and limit10; this game is none",
+    ),
     (("dealer", "--game", "limit3"), "--game limit3: a game of two players is measured, not one of 3"),
 ]
 
@@ -86,6 +91,18 @@ def test_what_cannot_be_measured_is_one_sentence(arena_here: Arena, arguments: t
     ran = arena_here("bench", *arguments)
     assert ran.code == 2
     assert ran.sentence == words
+
+
+def test_decisions_of_a_bot(arena_here: Arena) -> None:
+    ran = arena_here("bench", "bot", "calling", "--game", "kuhn", "--hands", "5", "--json")
+    assert (ran.code, ran.err) == (0, "")
+    *rounds, everything = json.loads(ran.out)
+    assert [row["who"] for row in rounds] == ["round 0"]
+    assert everything["who"] == "all"
+    for row in (*rounds, everything):
+        assert row["group"] == "decisions of calling"
+        assert 0 <= row["rate_low"] <= row["rate_median"] <= row["rate_high"]
+        assert " decisions, 99% of them within " in row["note"]
 
 
 @pytest.mark.parametrize("command", ["nonsense", "bench nonsense"])
