@@ -102,6 +102,8 @@ _ENTRIES: Final[Mapping[str, _Entry]] = {
     "calling": _Entry("bots.baseline:CallingBot", "calls every bet and never makes one"),
     "constant": _Entry("bots.baseline:ConstantBot", "takes one and the same action always"),
     "folding": _Entry("bots.baseline:FoldingBot", "folds to every bet"),
+    "lp": _Entry("bots.lp_mc.lp:LpBot", "plays the equilibrium before the flop, in limit hold'em of two players"),
+    "lp-mc": _Entry("bots.lp_mc.lp:LpMcBot", "plays the equilibrium before the flop, simulates each hand after it"),
     "mc": _Entry("bots.lp_mc.mc:McBot", "simulates each hand to its end, in limit hold'em of two players"),
     "mfs": _Entry("bots.formula.bot:MfsBot", "weighs its chance to win against the price, in hold'em games"),
     "raising": _Entry("bots.baseline:RaisingBot", "raises whenever it may"),

@@ -5,6 +5,7 @@ options      what the simulation is told to do         showdowns     its cards, 
 simulation   from a state to expected values           mc            the player that simulates on every street
 preflop      the game before the flop                  strategy      its two solutions, shipped as a table
 published    its solution as the work had it           printed       what the work printed
+lp           the players that play it                  balance       hands before the flop, played by compiled code
 
 Source: J. Vytrísal, "Texas hold'em limit pokerbot", Univerzita Palackého v Olomouci, 2013.
 """

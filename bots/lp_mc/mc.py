@@ -45,8 +45,8 @@ class McBot(Bot):
         the same, each hand has its own preference. Nothing is ever folded for nothing.
 
     Source: J. Vytrísal, "Texas hold'em limit pokerbot", Univerzita Palackého v Olomouci, 2013, section 4.2.
-        `docs/lp-mc.md` lists what it leaves open. The work simulates after the flop only: that is `lp-mc`. Before it,
-        hands are ordered here by their chance to win against random cards.
+        `docs/gap-fillings.md` lists what it leaves open. The work simulates after the flop only: that is `lp-mc`.
+        Before it, hands are ordered here by their chance to win against random cards.
 
     Other games: limit hold'em of two players, of any stakes. All other games are refused.
 
@@ -93,19 +93,19 @@ class McBot(Bot):
         Raises:
             GameRefused: the game is not limit hold'em of two players.
         """
-        if view.game is not self._game:
-            self.require_game(view.game)
-            self._game = view.game
+        self._check(view)
         self._model.observe(view.betting, view.position, view.hand_number)
-        return self._simulated(view)
-
-    def _simulated(self, view: View) -> Action:
         values = simulate(view, self._model, self._options, draw(self._seed, view))
         is_aggressive = uniform(_draw(self._seed, view, 0)) < self._options.aggression
         action = best_action(view, values, self._options.threshold, is_aggressive=is_aggressive)
         if self._explains:
             view.comment(_explain(view, values, action))
         return action
+
+    def _check(self, view: View) -> None:
+        if view.game is not self._game:
+            self.require_game(view.game)
+            self._game = view.game
 
 
 def best_action(view: View, values: Values, threshold: float, *, is_aggressive: bool) -> Action:

@@ -52,7 +52,10 @@ RANDOM_OPTIONS = (
 
 
 COMPLAINTS = [
-    ("shark", "'shark': there is no bot 'shark'; there are: calling, constant, folding, mc, mfs, raising, random"),
+    (
+        "shark",
+        "'shark': there is no bot 'shark'; there are: calling, constant, folding, lp, lp-mc, mc, mfs, raising, random",
+    ),
     ("", "there is no bot ''"),
     ("random?pass=1", f"'random?pass=1': random has no option 'pass'; {RANDOM_OPTIONS}"),
     ("random?raise_=1", "random has no option 'raise_'"),

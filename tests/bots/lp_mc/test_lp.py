@@ -1,0 +1,124 @@
+"""The players `lp` and `lp-mc`: the equilibrium before the flop, as probabilities and as draws."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from bots.bot import Bot
+from bots.errors import GameRefused, SpecError
+from bots.lp_mc import mc
+from bots.lp_mc.lp import LpBot, LpMcBot, preflop_refusal
+from bots.lp_mc.simulation import Values
+from bots.lp_mc.strategy import preflop_strategy
+from bots.registry import describe, make_bot
+from bots.view import View
+from engine import CALL, FOLD, RAISE, Game, Hand, Position, deal_hand
+from engine.starting_hands import STARTING_HANDS
+from protocol import find_game, shipped_games
+from tests.bots.playing import ViewOf
+
+LIMIT = find_game("limit")[1]
+HANDS = {"AA": "AhAs", "K3o": "Kh3s", "72o": "7h2s", "T9s": "Th9h", "42s": "4h2h", "AKo": "AhKs"}
+BETTINGS = {"": 1, "c": 0, "r": 0, "cr": 1, "rr": 1, "crr": 0, "rrr": 0, "crrr": 1}
+"""Each betting, and whose turn it is then."""
+
+
+def views(view_of: ViewOf, name: str, number: int = 0) -> list[View]:
+    """The states in which a starting hand has to be played before the flop."""
+    cards = HANDS[name]
+    return [
+        view_of("limit", f"MATCHSTATE:{us}:{number}:{betting}:" + (f"{cards}|" if us == 0 else f"|{cards}"))
+        for betting, us in BETTINGS.items()
+    ]
+
+
+@pytest.mark.parametrize("name", HANDS)
+@pytest.mark.parametrize("which", ["equilibrium", "published"])
+@pytest.mark.parametrize("kind", [LpBot, LpMcBot])
+def test_the_policy_is_that_of_the_table(view_of: ViewOf, kind: type[LpBot | LpMcBot], which: str, name: str) -> None:
+    bot = kind(preflop=which, seed=1)
+    strategy = preflop_strategy(as_published=which == "published")
+    for view, betting in zip(views(view_of, name), BETTINGS, strict=True):
+        fold, call, raise_ = strategy.chances(betting, STARTING_HANDS.index(name))
+        if not view.can_fold:
+            fold, call = 0.0, fold + call
+        found = bot.policy(view)
+        assert found is not None
+        assert found == {a: p for a, p in ((FOLD, fold), (CALL, call), (RAISE, raise_)) if p}
+        assert sum(found.values()) == pytest.approx(1)
+        assert RAISE not in found or view.can_raise
+        assert view.comments == []
+
+
+@pytest.mark.parametrize("which", ["equilibrium", "published"])
+@pytest.mark.parametrize("name", HANDS)
+def test_actions_are_drawn_by_the_policy(view_of: ViewOf, which: str, name: str) -> None:
+    bots: list[Bot] = [LpBot(preflop=which, seed=5), LpMcBot(preflop=which, seed=5)]
+    drawn: dict[str, Counter[object]] = {betting: Counter() for betting in BETTINGS}
+    hands = 300
+    for number in range(hands):
+        for view, betting in zip(views(view_of, name, number), BETTINGS, strict=True):
+            one, other = (bot.act(view) for bot in bots)
+            assert one == other
+            drawn[betting][one] += 1
+    for view, betting in zip(views(view_of, name), BETTINGS, strict=True):
+        policy = bots[0].policy(view)
+        assert policy is not None
+        assert set(drawn[betting]) <= set(policy)
+        for action, chance in policy.items():
+            spread = (hands * chance * (1 - chance)) ** 0.5
+            assert abs(drawn[betting][action] - hands * chance) <= 5 * spread + 1e-6
+
+
+def test_after_the_flop(view_of: ViewOf, monkeypatch: pytest.MonkeyPatch) -> None:
+    view = view_of("limit", "MATCHSTATE:1:0:cc/r:|AhKs/2c7dTh")
+    assert LpBot().act(view) == CALL
+    assert LpBot().policy(view) == {CALL: 1.0}
+    monkeypatch.setattr(mc, "simulate", lambda *_: Values(-5.0, -2.0, 1, 1))
+    assert LpMcBot().act(view) == FOLD
+    assert LpMcBot().policy(view) is None
+
+
+def test_the_comment(view_of: ViewOf) -> None:
+    for bot in (LpBot(explain=True, preflop="published", seed=1), LpMcBot(explain=True, preflop="published", seed=1)):
+        view = view_of("limit", "MATCHSTATE:1:0::|7h2s")
+        assert bot.act(view) == FOLD
+        assert view.comments == [b"# preflop 7h2s, 72o: fold 1.0000, call 0.0000, raise 0.0000 of the time -> f\r\n"]
+
+
+@pytest.mark.parametrize("name", [name for name in shipped_games() if name != "holdem.limit.2p.reverse_blinds"])
+@pytest.mark.parametrize("kind", [LpBot, LpMcBot])
+def test_other_games_are_refused(kind: type[LpBot | LpMcBot], name: str) -> None:
+    game = find_game(name)[1]
+    assert "the equilibrium before the flop is that of limit hold'em" in str(kind.refusal(game))
+    hand = Hand(game, deal_hand(game, 1, 0))
+    for ask in (kind().act, kind().policy):
+        with pytest.raises(GameRefused, match="this game is none"):
+            ask(View.from_hand(hand, hand.acting_position))
+
+
+@pytest.mark.parametrize(
+    ("game", "is_played"),
+    [
+        (LIMIT, True),
+        (replace(LIMIT, blinds=(2, 1), raise_sizes=(2, 2, 4, 4)), True),
+        (replace(LIMIT, blinds=(10, 4)), False),
+        (replace(LIMIT, raise_sizes=(20, 20, 40, 40)), False),
+        (replace(LIMIT, max_raises=(2, 4, 4, 4)), False),
+        (replace(LIMIT, blinds=(5, 10)), False),
+        (replace(LIMIT, blinds=(5, 10), first_players=(Position(0), Position(1), Position(1), Position(1))), True),
+        (replace(LIMIT, stacks=(40, 1000)), False),
+    ],
+)
+def test_the_game_that_has_been_solved(game: Game, is_played: bool) -> None:
+    assert (preflop_refusal(game) is None) == is_played
+
+
+@pytest.mark.parametrize("name", ["lp", "lp-mc"])
+def test_options(name: str) -> None:
+    with pytest.raises(SpecError, match="preflop must be equilibrium or published, not both"):
+        make_bot(f"{name}?preflop=both")
+    assert all(option.decides for option in describe(name).options)
