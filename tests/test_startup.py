@@ -43,7 +43,7 @@ DEALER = {
 }
 HEAVY = {
     *("argparse", "json", "tomllib", "pathlib", "urllib", "email", "importlib.metadata", "numpy", "numba"),
-    *("pydantic", "typer", "rich", "psutil", "asyncio.selector_events"),
+    *("pydantic", "typer", "rich", "psutil", "asyncio.selector_events", "highspy", "scipy", "matplotlib"),
 }
 """What none of them needs, asyncio apart, which the dealer needs."""
 
