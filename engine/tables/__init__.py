@@ -22,16 +22,19 @@ on the best five cards alone, not on how many they were picked from.
 
 from __future__ import annotations
 
+import hashlib
 import struct
 import sys
 from array import array
 from dataclasses import dataclass
 from os.path import dirname, join
 
+from engine.errors import TableError
+
 MAGIC = b"ACPCHR01"
 TABLES_PATH = join(dirname(__file__), "hand_ranks.bin")
 TABLES_SHA256 = "2c71b7183b5f6e2aef69bacf88d7cea6331c00ebc58bb02e4c7eb1f40c1bbd1a"
-"""Checksum of the file; a test compares the two."""
+"""Checksum of the file."""
 
 CATEGORY_SHIFT = 12
 """A hand rank shifted right by this is its category."""
@@ -69,24 +72,27 @@ def load_tables() -> RankTables:
 
     Raises:
         OSError: the file is missing from the installation.
-        ValueError: the file is not of the layout that this version reads.
+        TableError: the file is not the one that belongs to this version.
     """
     with open(TABLES_PATH, "rb") as file:
-        return read_tables(file.read())
+        data = file.read()
+    if hashlib.sha256(data).hexdigest() != TABLES_SHA256:
+        raise TableError("the hand rank tables are damaged or of another version; reinstall them")
+    return read_tables(data)
 
 
 def read_tables(data: bytes) -> RankTables:
     """Return the tables written by `write_tables`.
 
     Raises:
-        ValueError: these bytes are not such a file, or part of it is missing.
+        TableError: these bytes are not such a file, or part of it is missing.
     """
     if len(data) < _HEADER.size or not data.startswith(MAGIC):
-        raise ValueError("the hand rank tables are damaged or of another version; reinstall, or regenerate them")
+        raise TableError("the hand rank tables are damaged or of another version; reinstall, or regenerate them")
     numbers = _HEADER.unpack_from(data)[1:]
     row_bits, lengths = numbers[13:20], numbers[20:27]
     if len(data) != _HEADER.size + 2 * (sum(1 << bits for bits in row_bits) + sum(lengths) + _FLUSH_MASKS):
-        raise ValueError("the hand rank tables are cut short or too long; reinstall, or regenerate them")
+        raise TableError("the hand rank tables are cut short or too long; reinstall, or regenerate them")
     words = _little_endian(array("H", data[_HEADER.size :]))
     offsets, values, start = [], [], 0
     for bits, length in zip(row_bits, lengths, strict=True):

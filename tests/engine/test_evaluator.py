@@ -12,7 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import evaluator
+from engine import tables as tables_module
 from engine.cards import CARD_TEXTS, parse_cards
+from engine.errors import TableError
 from engine.evaluator import Category, category, rank_hand
 from engine.generators import hand_ranks
 from engine.tables import TABLES_PATH, TABLES_SHA256, load_tables, read_tables, write_tables
@@ -232,3 +234,13 @@ def test_damaged_table_files_are_refused():
 def test_generating_the_tables_gives_the_packaged_file():
     with open(TABLES_PATH, "rb") as file:
         assert write_tables(hand_ranks.generate()) == file.read()
+
+
+def test_a_changed_byte_is_found_when_the_file_is_read(monkeypatch, tmp_path):
+    with open(TABLES_PATH, "rb") as file:
+        data = bytearray(file.read())
+    data[100_000] ^= 1
+    (tmp_path / "hand_ranks.bin").write_bytes(data)
+    monkeypatch.setattr(tables_module, "TABLES_PATH", str(tmp_path / "hand_ranks.bin"))
+    with pytest.raises(TableError, match="the hand rank tables are damaged"):
+        load_tables()

@@ -132,3 +132,11 @@ def test_suits_and_colours_on_a_terminal() -> None:
     assert isinstance(shown, io.StringIO)
     assert "A♥" in shown.getvalue()
     assert "\x1b[" in shown.getvalue()
+
+
+def test_ctrl_c_ends_it(arena_here: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dealer.cli.equity.chances", interrupted)
+    assert arena_here("equity", "AhKd", "--players", "10") == (130, "", "")
