@@ -150,7 +150,7 @@ def test_other_failures_pass_unchanged() -> None:
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-@pytest.mark.parametrize("ending", [".py", ".pyc"])
+@pytest.mark.parametrize("ending", [".py", pytest.param(".pyc", marks=pytest.mark.slow)])
 def test_packages_in_a_zip_file_are_found_and_guarded(tmp_path: Path, package: str, ending: str) -> None:
     """Source and bytecode alike; what stands in front of the zip file is named."""
     archive = tmp_path / "arena.zip"

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import combinations
+from functools import cache
+from itertools import combinations, combinations_with_replacement
 from typing import NamedTuple
 
 from engine.cards import CARD_TEXTS
@@ -108,16 +109,21 @@ class Board(NamedTuple):
 
 
 def board_facts(board: Sequence[str]) -> Board:
-    ranks = {card[0] for card in board}
-    return Board(
-        max(Counter(card[1] for card in board).values()),
-        any(has_straight(ranks | {a, b}) for a in ORDER for b in ORDER),
+    most_of_a_suit = max(Counter(card[1] for card in board).values())
+    return Board(most_of_a_suit, *_facts_of_ranks(frozenset(card[0] for card in board)))
+
+
+@cache
+def _facts_of_ranks(ranks: frozenset[str]) -> tuple[bool, bool, bool]:
+    """Whether two cards, whether one card makes a straight, and whether three ranks stand in a row."""
+    return (
+        any(has_straight(ranks | {a, b}) for a, b in combinations_with_replacement(ORDER, 2)),
         any(has_straight(ranks | {a}) for a in ORDER),
         any(ranks.issuperset(WITH_LOW_ACE[i : i + 3]) for i in range(12)),
     )
 
 
-def has_straight(ranks: set[str]) -> bool:
+def has_straight(ranks: frozenset[str]) -> bool:
     return any(ranks.issuperset(WITH_LOW_ACE[i : i + 5]) for i in range(10))
 
 
