@@ -4,7 +4,7 @@
 the dealer asks, checks what the bot answers, and puts the bot's comments before the reply. `bots.client` gives it a
 socket, `bots.testing` a script.
 
-One rule: what the dealer does wrong is a `DealerError`, what the bot answers wrong an `IllegalReply`, and what the
+One rule: a fault of the dealer is a `DealerError`, an illegal answer of the bot an `IllegalReply`, and whatever the
 bot's own code raises comes through untouched, with a note that names the state.
 """
 
@@ -76,7 +76,7 @@ class Conversation:
                 return out
 
     def receive_eof(self) -> None:
-        """The dealer has closed: the match is over. What is left of a line is ignored."""
+        """Note that the dealer has closed: the match is over. The rest of an unfinished line is ignored."""
         self._bot.match_finished()
 
     def _on_state(self, event: ReceivedState) -> bytes:
@@ -121,7 +121,7 @@ class Conversation:
 
 
 def require_bot(bot: object) -> None:
-    """Check that this is a bot and not, as is easily written, its class.
+    """Check that this is a bot and not, an easy slip, its class.
 
     Raises:
         TypeError: it is not.

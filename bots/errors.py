@@ -3,7 +3,7 @@
     BotsError
     ├── SpecError       a text names no bot, or options that the bot does not take (also a ValueError)
     ├── ConnectError    the dealer cannot be reached
-    ├── DealerError     the dealer's lines are no states of the game, or the dealer is silent for too long
+    ├── DealerError     the dealer's lines are not states of the game, or the dealer is silent for too long
     ├── GameRefused     a bot does not play this game
     ├── IllegalReply    a bot answered with something the rules refuse
     ├── UsageError      the command line of a bot cannot be read
@@ -12,7 +12,7 @@
     ├── BotFailure      a bot's own code failed, or its answer was illegal, in this process
     ├── EvolutionError  settings with which nothing can evolve (also a ValueError)
     ├── CheckpointError a checkpoint that cannot be written or read
-    └── RemoteBotError  a bot that is a program of its own cannot be played with any more
+    └── RemoteBotError  a bot that is a separate program can no longer be played with
         ├── BotExited   the program ended, or closed its connection
         └── BotTimeout  the program did not connect, or answer, in time
 
@@ -79,7 +79,7 @@ class ConnectError(BotsError):
 
 
 class DealerError(BotsError):
-    """The dealer broke the protocol, or speaks another game than the one assumed."""
+    """The dealer broke the protocol, or deals a game other than the one assumed."""
 
 
 class GameRefused(BotsError):
@@ -104,7 +104,7 @@ class IllegalReply(BotsError):
 
 
 class SolvingError(BotsError):
-    """A game cannot be solved: it is none that solvers take, it is too large, or the solver ends without a solution."""
+    """A game cannot be solved: solvers do not take its kind, it is too large, or the solver ends without a solution."""
 
 
 class BotFailure(BotsError):
@@ -146,7 +146,7 @@ class CheckpointError(BotsError):
 
 
 class RemoteBotError(BotsError):
-    """A bot that is a program of its own cannot be played with any more.
+    """A bot that is a separate program can no longer be played with.
 
     Attributes:
         command: the program and its arguments.

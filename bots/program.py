@@ -1,8 +1,8 @@
-"""A program as a process: started, watched, and ended with everything it started.
+"""A program as a process: started, watched, and ended together with everything it started.
 
 A bot may be a script that starts the real player, and that player may outlive the script. So whatever belongs to a
 program is found in three ways: its process group (POSIX), its descendants, and a variable in the environment that every
-process it starts inherits (``ARENA_BOT``), wherever that process has gone since.
+process it starts inherits (``ARENA_BOT``), wherever that process has moved since.
 """
 
 from __future__ import annotations

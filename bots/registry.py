@@ -5,10 +5,10 @@
     my_package.bots:Shark      a class in a module, which may also lie in the current folder
     bots/shark.py:Shark        a class in a file; the file can import its neighbours
 
-and takes options behind a question mark: ``random?fold=0.1,call=0.5,raise=0.4``. The options are the parameters of the
+and takes options after a question mark: ``random?fold=0.1,call=0.5,raise=0.4``. The options are the parameters of the
 class's constructor: their names (without the underscore that keeps ``raise_`` from being a Python keyword), types and
-defaults are read off it, so they are written in one place only. A parameter whose default is a dataclass stands for the
-fields of that dataclass.
+defaults are read from it, so they are written in one place only. A parameter whose default is a dataclass stands for
+the fields of that dataclass.
 
 A distribution declares bots by entry points:
 

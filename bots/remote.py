@@ -5,12 +5,12 @@
 
 The program is started as any dealer starts it, with host and port as its last two arguments; it connects, names its
 version, and is told every state of its hands: those between two of its turns when it is next asked, the last ones when
-the hand is over. For it this is a match like any other.
+the hand is over. To the program this is a match like any other.
 
 Rules it obeys:
 
 - Hand numbers only grow, as the program expects: a hand whose number has been played already gets the next free one.
-- Lines that are no reply are passed over, and comments are passed on to `View.comment`, as by a dealer. A reply without
+- Lines that are not replies are skipped, and comments are passed on to `View.comment`, as by a dealer. A reply without
   a readable action is an error here, not a call: it is the program's bug.
 - After an error the program is not spoken to again: every further call raises the same error.
 """
@@ -139,7 +139,7 @@ class RemoteBot(Bot):
         self._tell(view)
 
     def act(self, view: View) -> Action:
-        """Tell what has happened, and wait for the answer.
+        """Send what has happened, and wait for the answer.
 
         Raises:
             BotExited: the program ended, or closed its connection.

@@ -15,8 +15,8 @@ The rules it obeys:
 - The cards are those that the dealer deals for the same game, seed and hand number, the button moves on from hand to
   hand as there, and a bot sees exactly what it would see over TCP.
 - Under "rotations" a deal is played once in every rotation of the bots over the seats, one hand right after the other,
-  with the same number: whoever stops early has whole duplicates. A bot should not remember cards from hand to hand.
-- Nothing is played before it is asked for, and nothing is kept: a billion hands take the memory of one.
+  with the same number: stopping early leaves whole duplicates. A bot should not remember cards from hand to hand.
+- Nothing is played before it is asked for, and nothing is kept: a billion hands need no more memory than one.
 """
 
 from __future__ import annotations

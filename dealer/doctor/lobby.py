@@ -1,7 +1,7 @@
 """Where a client that somebody else starts is awaited: whoever begins with a version line is the bot.
 
-Everybody else who knocks (a port scan, a browser, a client that says nothing) is turned away and told of, as at the
-door of a match (`dealer.table.door`). The beginning of the line is enough: what is wrong with the rest of it is a
+Everybody else who connects (a port scan, a browser, a client that says nothing) is turned away and reported, as at the
+door of a match (`dealer.table.door`). The beginning of the line is enough: whatever is wrong with the rest of it is a
 finding.
 """
 
