@@ -1,0 +1,48 @@
+"""What `docs/lp-mc.md` shows of the matches of `lp-mc` is what they gave."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from types import ModuleType
+
+from bots.lp_mc.printed import BALANCES
+from tests.dealer.helpers import ROOT
+
+
+def _remake() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("remake_lp_mc", ROOT / "docs" / "lp-mc" / "remake.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+REMAKE = _remake()
+
+
+def test_the_page_shows_what_was_played() -> None:
+    text = REMAKE.PAGE.read_text("utf-8")
+    assert REMAKE.with_tables(text, REMAKE.stored()) == text
+
+
+def test_everything_was_played() -> None:
+    rows = REMAKE.stored()
+    games = [("preflop", REMAKE.PREFLOP_HANDS), *(("full", hands) for hands in REMAKE.FULL_HANDS)]
+    expected = {(game, s, o, hands) for game, hands in games for s in REMAKE.STRATEGIES for o in REMAKE.OPPONENTS}
+    assert {(row.game, row.strategy, row.opponent, row.hands) for row in rows} == expected
+    assert len(rows) == len(expected)
+
+
+def test_an_equilibrium_has_lost_to_nobody() -> None:
+    for row in REMAKE.stored():
+        if row.strategy == "equilibrium":
+            assert row.mean - row.half_width > 0
+
+
+def test_what_was_printed() -> None:
+    assert {"RaiseBot": BALANCES["raising"], "RandomBot": BALANCES["random"], "CallBot": BALANCES["calling"]} == (
+        REMAKE.PRINTED_PREFLOP
+    )
