@@ -6,6 +6,8 @@
 - *What is a showdown worth while board cards are still to come?* All hole cards are known, as they are after a hand.
   `showdown_odds` and `odds_by_pot` count every board, `expected_values` makes chips of it.
 
+Where some holdings are known, others in part and others not at all, `engine.chances` has both.
+
     >>> odds = showdown_odds([parse_cards("AcAd"), parse_cards("KcKh")])
     >>> odds.boards, odds.wins[0], odds.ties[0]
     (1712304, 1399204, 7923)

@@ -13,6 +13,7 @@ from dealer.cli.console import Terminal
 from dealer.cli.equity import _show
 from engine import parse_cards
 from engine.chances import ANY_HOLDING, Chance, Chances, chances
+from engine.matchups import counts
 from engine.tables import matchups as table
 from tests.dealer.cli.conftest import Arena
 from tests.dealer.helpers import ROOT
@@ -35,10 +36,20 @@ def test_one_player_against_any_other(arena_here: Arena, words: str) -> None:
     assert (ran.code, ran.out, ran.err) == (0, FLOP, "")
 
 
+GUIDE = (ROOT / "docs" / "equities.md").read_text("utf-8")
+
+
 def test_the_guide_prints_what_the_command_prints(arena_here: Arena) -> None:
-    blocks = re.findall(r"```text\n(.*?)```", (ROOT / "docs" / "equities.md").read_text("utf-8"), re.DOTALL)
+    blocks = re.findall(r"```text\n(.*?)```", GUIDE, re.DOTALL)
     for players, block in zip(("2", "3"), blocks, strict=True):
         assert arena_here("equity", "AhKd", "2h7dTc", "--players", players).out == block
+
+
+def test_the_guide_in_python(capsys: pytest.CaptureFixture[str]) -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL)
+    exec(compile(example, "equities.md", "exec"), {})
+    assert capsys.readouterr().out.startswith("0.54077")
+    assert f"{counts().sum():,} showdowns" in GUIDE
 
 
 def test_two_players_as_json(arena_here: Arena) -> None:
@@ -102,8 +113,6 @@ def test_what_cannot_be_is_one_sentence(arena_here: Arena, words: str, sentence:
 def test_a_damaged_table_is_one_sentence(
     arena_here: Arena, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    from engine.matchups import counts
-
     damaged = tmp_path_factory.mktemp("tables") / "matchups.bin"
     damaged.write_bytes(b"ACPCMU01")
     monkeypatch.setattr(table, "MATCHUPS_PATH", str(damaged))
