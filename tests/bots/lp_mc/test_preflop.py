@@ -148,7 +148,7 @@ def test_a_correct_equilibrium_beats_the_simple_players(opponent: str) -> None:
     "rules",
     [
         PreflopRules(cap=1),
-        PreflopRules((5, 10), 10, 3),
+        pytest.param(PreflopRules((5, 10), 10, 3), marks=pytest.mark.slow),
         pytest.param(PreflopRules((1, 3), 2, 4), marks=pytest.mark.slow),
         pytest.param(PreflopRules(cap=2), marks=pytest.mark.slow),
     ],
