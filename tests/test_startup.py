@@ -38,7 +38,8 @@ DEALER = {
     *ROOMS,
     *("dealer.errors", "dealer.record.writers", "protocol.hand_lines"),
     *("dealer.reference.command", "dealer.reference.options", "dealer.reference.sentences"),
-    *("dealer.table.connection", "dealer.table.connections", "dealer.table.door", "dealer.table.loop"),
+    *("dealer.table.collector", "dealer.table.connection", "dealer.table.connections", "dealer.table.door"),
+    "dealer.table.loop",
     *("logs.acpc_log.writer", "logs.comments", "logs.line_file", "logs.record", "logs.transaction_log"),
 }
 HEAVY = {
