@@ -62,7 +62,7 @@ def side_pots(spent: Sequence[int], folded: int = 0) -> list[Pot]:
     called = list(spent)
     position, returned = uncalled(spent)
     called[position] -= returned
-    level = max(called)
+    level = called[position]
     in_pot = tuple([position for position in POSITIONS[: len(called)] if not folded >> position & 1])
     if level and level == min([called[position] for position in in_pot]):
         return [Pot(sum(called), in_pot)]

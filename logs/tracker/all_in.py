@@ -11,10 +11,12 @@ alike, and so are the players. A preflop all-in of two players has 47,008 such f
 
 from __future__ import annotations
 
+import contextlib
 from typing import Final, TypeAlias
 
 from engine import BettingState, Card, Deal, Game
 from engine.equity import boards_to_come, compile_kernels, expected_values, odds_by_pot
+from engine.kernels import disk
 from engine.pots import side_pots
 
 __all__ = ["AllInExpectations"]
@@ -22,6 +24,8 @@ __all__ = ["AllInExpectations"]
 _MOST_REMEMBERED: Final = 1 << 16
 _COUNTS_TO_COMPILE: Final = 2_000
 """From here on compiled code counts: by then, numpy has taken about as long as compiling takes."""
+_COUNTS_TO_LOAD: Final = 30
+"""From here on it does where ``arena warmup`` has compiled it already."""
 _MOST_BOARDS: Final = 20_000
 """Of games other than hold'em, whose boards are counted in Python."""
 
@@ -80,12 +84,18 @@ class AllInExpectations:
     def _count(self, runs: _Runs, pots: _Pots) -> _Equities:
         """The equities in each pot of all players that have not folded."""
         self._counted += 1
-        if self._counted == _COUNTS_TO_COMPILE:
+        if self._counted == _COUNTS_TO_COMPILE or (self._counted == _COUNTS_TO_LOAD and _is_warmed_up()):
             compile_kernels()
         board, dead, *holes = runs
         game = self._game
         odds = odds_by_pot(holes, board, pots, dead=dead, deck=game.deck, board_cards=game.board_cards_by_round[-1])
         return tuple([of_pot.equities for of_pot in odds])
+
+
+def _is_warmed_up() -> bool:
+    with contextlib.suppress(OSError):
+        return disk.is_filled()
+    return False
 
 
 def _suits(runs: _Runs) -> tuple[int, ...]:
