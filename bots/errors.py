@@ -11,7 +11,9 @@
     ├── UnclearEntry    what a person typed at the table is no action, or an illegal one
     ├── BotFailure      a bot's own code failed, or its answer was illegal, in this process
     ├── EvolutionError  settings with which nothing can evolve (also a ValueError)
-    ├── CheckpointError a checkpoint that cannot be written or read
+    ├── BotFileError    a file that a bot, or its training, keeps cannot be written or read
+    │   ├── CheckpointError  the checkpoint of an evolution
+    │   └── ChromosomeError  a chromosome
     └── RemoteBotError  a bot that is a separate program can no longer be played with
         ├── BotExited   the program ended, or closed its connection
         └── BotTimeout  the program did not connect, or answer, in time
@@ -31,9 +33,11 @@ from engine.errors import PortableError, quoted
 __all__ = [
     "BotExited",
     "BotFailure",
+    "BotFileError",
     "BotTimeout",
     "BotsError",
     "CheckpointError",
+    "ChromosomeError",
     "ConnectError",
     "DealerError",
     "EvolutionError",
@@ -133,16 +137,24 @@ class EvolutionError(BotsError, ValueError):
     """Settings, sizes or figures with which nothing can evolve; the sentence says which can."""
 
 
-class CheckpointError(BotsError):
-    """A checkpoint cannot be written or read.
+class BotFileError(BotsError):
+    """A file that a bot, or its training, keeps cannot be written or read.
 
     Attributes:
-        path: of its file.
+        path: of the file.
     """
 
     def __init__(self, path: str, problem: str) -> None:
         self.path = path
         super().__init__(f"{path}: {problem}")
+
+
+class CheckpointError(BotFileError):
+    """A checkpoint cannot be written or read."""
+
+
+class ChromosomeError(BotFileError):
+    """The file of a chromosome cannot be written or read."""
 
 
 class RemoteBotError(BotsError):

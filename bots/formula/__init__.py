@@ -1,7 +1,6 @@
 """Players of one formula, after a thesis of 2008: what they observe, compute and decide.
 
 decisions     the five decisions, and the action for each
-chance        the chance to win, in per cent
 observation   the quantities a player sees, as one value
 relations     the formulas: quantities -> a number -> a decision
 bot           the players `mfs` and `rh`

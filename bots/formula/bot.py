@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import ClassVar, Final, NamedTuple
 
 from bots.bot import Bot
-from bots.formula.chance import Chance, holdem_refusal
+from bots.chance import Chance, holdem_refusal
 from bots.formula.decisions import Decision, action_of
 from bots.formula.observation import Observation, observe
 from bots.formula.relations import mfs_decision, mfs_relation, rh_decision, rh_relation
@@ -71,7 +71,7 @@ class _FormulaBot(Bot):
 class MfsBot(_FormulaBot):
     """Plays the mathematically fair strategy: expected gain over expected loss, times k, is the decision.
 
-    Algorithm: the chance to win against everyone still in (`bots.formula.chance`), the others' chips in the pot, the
+    Algorithm: the chance to win against everyone still in (`bots.chance`), the others' chips in the pot, the
         player's own and the price give a ratio that is 1 where continuing is fair (`bots.formula.relations`, formulas 1
         and 5). k times the ratio, rounded down, is one of five decisions (`bots.formula.decisions`). A player that has
         put nothing into the pot enters the game at any price. The bot ignores how its opponents play.

@@ -20,8 +20,8 @@ class Observation:
     """Everything a decision may depend on."""
 
     chance_percent: float | None
-    """CHANCE: the player's chance to win, 0 to 100 (`bots.formula.chance`); None if not asked for, since it costs more
-    than all the rest."""
+    """CHANCE: the player's chance to win, 0 to 100; None if not asked for, since it costs more than all the rest. The
+    work does not say how it was computed; here it is the expected share of the pot (`bots.chance`)."""
     pot_chips: int
     """POT: chips that all players have put in during this hand, blinds included."""
     odds: float

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from bots import chance as chances
+from bots.chance import Chance
 from bots.errors import BotsError
-from bots.formula import chance as chances
-from bots.formula.chance import Chance
 from bots.view import View
 from engine import Hand, deal_hand, parse_cards
 from engine.equity import exact_equity, preflop_equity, sampled_equity

@@ -1,10 +1,7 @@
-"""CHANCE: a player's chance to win against everyone still in the hand, in per cent.
+"""A player's chance to win against everyone still in the hand, when all stay to the end and hold random cards.
 
-It is the share of the pot that the hole cards win on average when everyone stays to the end and the others hold random
-cards; a tie counts as the player's share of it. Against one opponent it is exact, against more it is sampled
-(`engine.equity` gives the cost of each); before the flop it comes from the shipped table.
-
-The work says "CHANCE in per cent" but not how it was computed.
+Against one opponent it is exact, against more it is sampled (`engine.equity` gives the cost of each); before the flop
+it comes from the shipped table.
 """
 
 from __future__ import annotations
@@ -14,14 +11,14 @@ import random
 from bots.errors import GameRefused
 from bots.view import View
 from engine import Game
-from engine.equity import DEFAULT_TRIALS, equity, preflop_equity
+from engine.equity import DEFAULT_TRIALS, Equity, equity, preflop_equity
 from engine.holdem import is_holdem
 
 __all__ = ["Chance", "holdem_refusal"]
 
 
 class Chance:
-    """Computes CHANCE for states of hold'em and remembers the last one, since players often act twice in a round.
+    """Counts chances in states of hold'em and remembers the last one, since players often act twice in a round.
 
     Samples depend on the seed, the hand number, the visible cards and the number of players in, and on nothing asked
     before: a match that is resumed or split between hands gives the same numbers.
@@ -42,10 +39,10 @@ class Chance:
         self._trials = trials
         self._seed = random.getrandbits(64) if seed is None else seed
         self._game: Game | None = None
-        self._known: tuple[object, float] = (None, 0.0)
+        self._known: tuple[object, Equity] = (None, Equity(0.0, 0.0, 0.0))
 
-    def percent(self, view: View) -> float:
-        """The chance of the player whose view it is, 0 to 100.
+    def equity(self, view: View) -> Equity:
+        """The chances of the player whose view it is.
 
         Raises:
             GameRefused: the game is not hold'em.
@@ -56,16 +53,24 @@ class Chance:
             self._game = view.game
         hole, board, opponents = view.hole_cards, view.board, len(view.active_positions) - 1
         if not board:
-            return 100 * preflop_equity(hole, opponents).equity
+            return preflop_equity(hole, opponents)
         state = (view.hand_number, hole, board, opponents)
         if self._known[0] != state:
             seed = random.Random(f"{self._seed}:{state}").getrandbits(64) if opponents > 1 else 0
-            self._known = (state, 100 * equity(hole, board, opponents, trials=self._trials, seed=seed).equity)
+            self._known = (state, equity(hole, board, opponents, trials=self._trials, seed=seed))
         return self._known[1]
+
+    def percent(self, view: View) -> float:
+        """The expected share of the pot, 0 to 100.
+
+        Raises:
+            GameRefused: as `equity`.
+        """
+        return 100 * self.equity(view).equity
 
 
 def holdem_refusal(game: Game) -> str | None:
-    """Why there is no CHANCE in a game; None where hands end as in hold'em."""
+    """Why no chance can be counted in a game; None where hands end as in hold'em."""
     if is_holdem(game):
         return None
     return (

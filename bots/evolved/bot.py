@@ -1,0 +1,118 @@
+"""The bot `evolved`: a chromosome at the table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from bots.bot import Bot
+from bots.chance import Chance, holdem_refusal
+from bots.errors import ChromosomeError
+from bots.evolved.champion import CHAMPION, read_chromosome
+from bots.evolved.charts import POSITION_CLASSES, chart, chart_position
+from bots.evolved.chromosome import MOST_RAISES, Odds, decision, gene
+from bots.view import View
+from engine import Action, ActionKind, Game
+from engine.equity import DEFAULT_TRIALS, compile_kernels
+from engine.starting_hands import starting_hand
+from protocol import format_action
+
+__all__ = ["EvolvedBot"]
+
+
+class EvolvedBot(Bot):
+    """Plays charts before the flop, and the best chromosome of an evolution after it.
+
+    Algorithm: before the flop, a row of a chart by position and starting hand, and in it the raises so far
+        (`bots.evolved.charts`). After it, category of the hand, position, round and the raises of this round and the
+        one before choose one of 5,040 genes, whose two thresholds are compared with the chance not to lose against
+        those still in, times the odds of the pot (`bots.evolved.chromosome`).
+
+    Source: a final degree project of the Universidad Carlos III de Madrid, 2012; `docs/gap-fillings.md` lists what is
+        ours.
+
+    Other games: limit hold'em of two to ten players; it was trained at a table of ten. At smaller tables the
+        positions farthest from the dealer are missing. Other games are refused.
+
+    Its samples depend only on the seed and the state, so a match that is resumed or split between hands plays the
+    same. With two players left nothing is sampled.
+    """
+
+    option_help: ClassVar[Mapping[str, str]] = {
+        "chromosome": "a file that `arena evolve` wrote, instead of the chromosome that comes with the arena",
+        "odds": "what the chance is multiplied with: reward, the pot's share of pot and price, or price, the price as "
+        "a part of the pot; a chromosome means something only under the odds it was trained with",
+        "trials": "how many showdowns are drawn to estimate the chance against two or more opponents",
+        "explain": "whether to send a comment with situation, gene, thresholds and value before each action",
+        "seed": "where these draws start; random by default",
+    }
+
+    @classmethod
+    def refusal(cls, game: Game) -> str | None:
+        """All but limit hold'em is refused."""
+        if game.is_limit and holdem_refusal(game) is None:
+            return None
+        return "evolved plays limit hold'em of two to ten players, such as in the games limit and limit10"
+
+    def __init__(
+        self,
+        *,
+        chromosome: str | None = None,
+        odds: str = Odds.REWARD.value,
+        trials: int = DEFAULT_TRIALS,
+        explain: bool = False,
+        seed: int | None = None,
+    ) -> None:
+        """Set the options; `option_help` says what each decides.
+
+        Raises:
+            ValueError: a value is out of range, or a file that is no chromosome.
+        """
+        try:
+            self._odds = Odds(odds)
+        except ValueError:
+            raise ValueError(f"odds are {' or '.join(one.value for one in Odds)}, not {odds!r}") from None
+        try:
+            self._thresholds = read_chromosome(chromosome or CHAMPION).thresholds
+        except ChromosomeError as error:
+            raise ValueError(str(error)) from error
+        self._chance = Chance(trials=trials, seed=seed)
+        self._explains = explain
+
+    def prepare_for_many_hands(self) -> None:
+        """Have the samples drawn by compiled code."""
+        compile_kernels()
+
+    def policy(self, view: View) -> Mapping[Action, float]:
+        """Probability 1 for the one action."""
+        return {self._decide(view)[0]: 1.0}
+
+    def act(self, view: View) -> Action:
+        """Play the chart's or the gene's decision."""
+        action, reason = self._decide(view)
+        if self._explains:
+            cards = view.hole_text + (f" on {view.board_text}" if view.board else "")
+            view.comment(f"{view.round_name} {cards}: {reason} -> {format_action(action)}")
+        return action
+
+    def _decide(self, view: View) -> tuple[Action, str]:
+        position = chart_position(view.position, view.num_players)
+        raises = [sum(action.kind is ActionKind.RAISE for _, action in actions) for actions in view.rounds]
+        if not view.board:
+            kind = chart()[position][starting_hand(view.hole_cards)][min(raises[0], MOST_RAISES - 1)]
+            reason = f"chart of the {POSITION_CLASSES[position]} with {raises[0]} raises"
+        else:
+            before, now = raises[-2], min(raises[-1], MOST_RAISES)
+            before = min(before, MOST_RAISES - (view.round == 1))
+            number = gene(view.category, position, view.round, before, now)
+            raise_above, call_above = self._thresholds[2 * number : 2 * number + 2]
+            chance = self._chance.equity(view)
+            weight = chance.win + chance.tie
+            kind = decision(raise_above, call_above, weight, view.to_call, view.pot, self._odds)
+            reason = (
+                f"chance {weight:.3f}, price {view.to_call}, pot {view.pot}; gene {number} raises above {raise_above}, "
+                f"calls above {call_above}"
+            )
+        if kind == 2 and view.can_raise:
+            return view.raise_min(), reason
+        return (view.fold() if kind == 0 and view.to_call else view.call()), reason

@@ -1,0 +1,231 @@
+"""Compiled: deals with all that is known about them ahead, and the hands that ten chromosomes play with them.
+
+A deal is 25 cards: ten pairs, numbered 0 to 9, and a board. It is played a hundred times: for each rotation of the
+pairs over the positions (pair (p + k) mod 10 at position p) the players are rotated (player (p + r) mod 10). Before the
+flop everybody plays the same charts, so that part of a hand depends on k alone and is computed once. A hand without a
+flop need not be played: over the rotations of the players everybody wins it once and pays each position's share once,
+which is nothing in all (the house takes its part of pots that saw a flop only).
+
+Money is in small bets' halves: blinds 1 and 2, bets 2 and 4, as at a table of $2 and $4. It validates nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bots.evolved.charts import chart, chart_position
+from bots.evolved.chromosome import BETTING_STATES, MOST_RAISES, THRESHOLD
+from engine.kernels.cards import BITS, KEYS, START
+from engine.kernels.draw import draw_cards
+from engine.kernels.jit import njit
+from engine.kernels.rank import seven_rank
+from engine.starting_hands import starting_hand_table
+
+__all__ = ["PLAYERS", "deal", "play_table", "preflop", "weigh"]
+
+PLAYERS: Final = 10
+_CARDS: Final = 25
+_CHART = np.array(chart(), np.uint8)
+_POSITION_CLASS = np.array([chart_position(position, PLAYERS) for position in range(PLAYERS)], np.int64)
+_STARTING_HAND = np.array(starting_hand_table(), np.uint8)
+_BETS = np.array([2, 2, 4, 4], np.int64)
+_FIRST_STATES = np.array([0, 0, 20, 45], np.int64)
+_ZERO = np.uint64(0)
+_RAKE_STEP: Final = 5
+_RAKE_PER_STEP: Final = 0.25
+_MOST_RAKE: Final = 3.0
+
+
+@njit
+def preflop(cards: NDArray[np.uint8], rotation: int, spent: NDArray[np.int64]) -> tuple[int, int]:
+    """Play the first round by the charts.
+
+    Args:
+        cards: of the deal, two by two the pairs, then the board.
+        rotation: of the pairs, see above.
+        spent: by position, what each has put in at the end.
+
+    Returns:
+        the bit set of the positions that have not folded, and the raises without the blind.
+    """
+    spent[:] = 0
+    spent[0], spent[1] = 1, 2
+    in_pot, left, raises, called, price, position = (1 << PLAYERS) - 1, PLAYERS, 0, 0, 2, 2
+    while called < left and left > 1:
+        if in_pot >> position & 1:
+            pair = (position + rotation) % PLAYERS
+            hand = _STARTING_HAND[cards[2 * pair], cards[2 * pair + 1]]
+            action = _CHART[_POSITION_CLASS[position], hand, raises]
+            if action == 0 and price > spent[position]:
+                in_pot &= ~(1 << position)
+                left -= 1
+            else:
+                called += 1
+                if action == 2 and raises < MOST_RAISES - 1:
+                    raises, called, price = raises + 1, 1, price + 2
+                spent[position] = price
+        position = position + 1 if position + 1 < PLAYERS else 0
+    return in_pot, raises
+
+
+@njit
+def deal(start: np.uint64, cards: NDArray[np.uint8]) -> np.uint64:
+    """Draw deals, shape (deals, 25), until as many have at least one rotation that sees a flop.
+
+    Returns:
+        the generator's state afterwards.
+    """
+    deck = np.arange(52).astype(np.uint8)
+    spent = np.empty(PLAYERS, np.int64)
+    found = 0
+    while found < len(cards):
+        start = np.uint64(draw_cards(deck, _CARDS, start))
+        for rotation in range(PLAYERS):
+            in_pot, _ = preflop(deck, rotation, spent)
+            if in_pot & (in_pot - 1):
+                cards[found] = deck[:_CARDS]
+                found += 1
+                break
+    return start
+
+
+@njit
+def weigh(
+    cards: NDArray[np.uint8],
+    trials: int,
+    start: np.uint64,
+    weights: NDArray[np.float64],
+) -> None:
+    """Find each pair's chance not to lose, by simulation: unknown cards are drawn `trials` times for nine opponents.
+
+    Args:
+        cards: deals, shape (deals, 25).
+        trials: 1 or more.
+        start: the generator's state.
+        weights: shape (deals, 10 pairs, 3 rounds, 9); the last index is opponents less one.
+    """
+    deck = np.empty(52, np.uint8)
+    for number in range(len(cards)):
+        for pair in range(PLAYERS):
+            one, other = cards[number, 2 * pair], cards[number, 2 * pair + 1]
+            for round_ in range(3):
+                known = 3 + round_
+                key, seen = START, _ZERO
+                for i in range(known):
+                    key += KEYS[cards[number, 2 * PLAYERS + i]]
+                    seen |= BITS[cards[number, 2 * PLAYERS + i]]
+                own_key, own = KEYS[one] + KEYS[other], BITS[one] | BITS[other]
+                size = 0
+                for card in range(52):
+                    if not BITS[card] & (seen | own):
+                        deck[size] = card
+                        size += 1
+                to_come = 5 - known
+                draws = to_come + 2 * (PLAYERS - 1)
+                for opponents in range(PLAYERS - 1):
+                    weights[number, pair, round_, opponents] = 0.0
+                for _ in range(trials):
+                    start = np.uint64(draw_cards(deck[:size], draws, start))
+                    board_key, board = key, seen
+                    for i in range(to_come):
+                        board_key += KEYS[deck[i]]
+                        board |= BITS[deck[i]]
+                    ours = seven_rank(board_key + own_key, board | own)
+                    for opponents in range(PLAYERS - 1):
+                        first, second = deck[to_come + 2 * opponents], deck[to_come + 2 * opponents + 1]
+                        if (
+                            seven_rank(board_key + KEYS[first] + KEYS[second], board | BITS[first] | BITS[second])
+                            > ours
+                        ):
+                            break
+                        weights[number, pair, round_, opponents] += 1.0
+                for opponents in range(PLAYERS - 1):
+                    weights[number, pair, round_, opponents] /= trials
+
+
+@njit
+def play_table(
+    chromosomes: Any,
+    by_price: bool,
+    rake: bool,
+    flops: Any,
+    spent: NDArray[np.int64],
+    categories: NDArray[np.uint8],
+    ranks: NDArray[np.uint16],
+    weights: NDArray[np.float64],
+    used: NDArray[np.bool_],
+    won: NDArray[np.float64],
+) -> None:
+    """Add what ten players win in all hands with a flop, each deal and rotation of pairs with all rotations of players.
+
+    Args:
+        chromosomes: one for each player, shape (10, 5040, 2).
+        by_price: the odds of the decision are the price, not the reward (`bots.evolved.chromosome.Odds`).
+        rake: the house takes a part of each pot: $0.25 of each whole $5, at most $3.
+        flops: the hands that see a flop, shape (hands, 4): deal, rotation of the pairs, bit set of the positions that
+            are in, raises.
+        spent: by hand and position, what each has put in.
+        categories: of each deal, pair and round after the first.
+        ranks: of each deal and pair, of all seven cards.
+        weights: see `weigh`.
+        used: the genes of player 0 that were asked are set.
+        won: by player, in dollars.
+    """
+    put_in = np.empty(PLAYERS, np.int64)
+    for number in range(len(flops)):
+        at, rotation = flops[number, 0], flops[number, 1]
+        for turn in range(PLAYERS):
+            in_pot, before = flops[number, 2], flops[number, 3]
+            pot, price, left = 0, 0, 0
+            for position in range(PLAYERS):
+                put_in[position] = spent[number, position]
+                pot += put_in[position]
+                price = max(price, put_in[position])
+                left += in_pot >> position & 1
+            for round_ in range(1, 4):
+                raises, called, position = 0, 0, 0
+                while called < left and left > 1:
+                    if in_pot >> position & 1:
+                        pair = (position + rotation) % PLAYERS
+                        player = (position + turn) % PLAYERS
+                        state = _FIRST_STATES[round_] + before * (MOST_RAISES + 1) + raises
+                        gene = (
+                            categories[at, pair, round_ - 1] * 8 + _POSITION_CLASS[position]
+                        ) * BETTING_STATES + state
+                        to_call = price - put_in[position]
+                        factor = to_call / pot if by_price else pot / (pot + to_call)
+                        d = THRESHOLD * weights[at, pair, round_ - 1, left - 2] * factor
+                        if player == 0:
+                            used[gene] = True
+                        wants_raise = d > chromosomes[player, gene, 0]
+                        if not wants_raise and not d > chromosomes[player, gene, 1] and to_call > 0:
+                            in_pot &= ~(1 << position)
+                            left -= 1
+                        else:
+                            called += 1
+                            if wants_raise and raises < MOST_RAISES:
+                                raises, called = raises + 1, 1
+                                price += _BETS[round_]
+                            pot += price - put_in[position]
+                            put_in[position] = price
+                    position = position + 1 if position + 1 < PLAYERS else 0
+                before = raises
+                if left == 1:
+                    break
+            best, winners = np.int64(-1), 0
+            for position in range(PLAYERS):
+                if in_pot >> position & 1:
+                    rank = np.int64(ranks[at, (position + rotation) % PLAYERS])
+                    if rank > best:
+                        best, winners = rank, 1
+                    elif rank == best:
+                        winners += 1
+            taken = min(pot // _RAKE_STEP * _RAKE_PER_STEP, _MOST_RAKE) if rake else 0.0
+            for position in range(PLAYERS):
+                player = (position + turn) % PLAYERS
+                won[player] -= put_in[position]
+                if in_pot >> position & 1 and np.int64(ranks[at, (position + rotation) % PLAYERS]) == best:
+                    won[player] += (pot - taken) / winners

@@ -1,0 +1,211 @@
+"""How the agent is trained: trainers by co-evolution, then a player against them (chapters 3.3 and 5.1 of the work)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+
+from bots.errors import EvolutionError
+from bots.evolution import (
+    Breeding,
+    Challengers,
+    Evaluation,
+    Evolution,
+    Fixed,
+    Genome,
+    HalfOfUsedGenes,
+    OneOf,
+    OnePoint,
+    RandomGenes,
+    Shift,
+    State,
+    StopRule,
+    Tournament,
+    UsedGenes,
+)
+from bots.evolution.evaluation import Map
+from bots.evolution.genome import Chromosomes, Seeds
+from bots.evolved.chromosome import GENES, THRESHOLD, Odds
+from bots.evolved.deals import DealSet, make_deals
+
+__all__ = [
+    "GENOME",
+    "OPPONENTS",
+    "PLAYER",
+    "TRAINER",
+    "TableEvaluator",
+    "TrainingSettings",
+    "player_evolution",
+    "trainer_evolution",
+]
+
+GENOME: Final = Genome.alike(GENES, -THRESHOLD, THRESHOLD, is_whole=True, values=2)
+OPPONENTS: Final = 9
+"""Chromosomes at the table beside the one that is evaluated."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingSettings:
+    """What one run of the evolution is made of; the defaults are the work's for a trainer."""
+
+    population: int = field(default=100, metadata={"decides": "individuals of a generation"})
+    deals: int = field(default=200, metadata={"decides": "deals, each played 100 times"})
+    trials: int = field(default=1000, metadata={"decides": "simulations behind the weight of a hand"})
+    tournament: int = field(default=3, metadata={"decides": "participants in the tournament that selects a parent"})
+    points: int = field(
+        default=2520, metadata={"decides": "genes that two children exchange, where their number is fixed"}
+    )
+    mutated: int = field(default=504, metadata={"decides": "genes that a mutation changes"})
+    variance: float = field(
+        default=0.1, metadata={"decides": "part of the range by which a mutation changes a threshold"}
+    )
+    odds: Odds = field(default=Odds.REWARD, metadata={"decides": "what the weight of a hand is multiplied with"})
+    rake: bool = field(default=True, metadata={"decides": "the house takes a part of each pot that saw a flop"})
+    seed: int = field(default=1, metadata={"decides": "of deals, first population and operators"})
+
+    def __post_init__(self) -> None:
+        """Check what the operators do not check themselves."""
+        for name in ("deals", "trials"):
+            if getattr(self, name) < 1:
+                raise EvolutionError(f"{name} must be 1 or more, not {getattr(self, name)}")
+
+    @property
+    def breeding(self) -> Breeding:
+        """Selection, the four crossovers of the work, its mutation; the best of parents and children live on."""
+        return Breeding(
+            selection=Tournament(self.tournament),
+            # "Half of the individual" cuts at a drawn point.
+            crossover=OneOf((OnePoint(), HalfOfUsedGenes(), RandomGenes(self.points), UsedGenes(self.points))),
+            mutation=Shift(self.mutated, self.variance),
+            keeps_best=True,
+        )
+
+    @property
+    def evaluator(self) -> TableEvaluator:
+        """Plays the individuals."""
+        return TableEvaluator(self.deals, self.seed, self.trials, self.odds, self.rake)
+
+
+TRAINER: Final = StopRule(patience=200, opponents=500)
+"""The work's rule for a trainer: 500 better ones were found, or none within 200 generations."""
+
+PLAYER: Final = StopRule(generations=500)
+"""The work's rule for the player."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableEvaluator:
+    """Plays each individual at a table with nine opponents; fitness is its gain in dollars over all hands.
+
+    Attributes:
+        deals: how many, each played a hundred times.
+        seed: of the deals.
+        trials: see `make_deals`.
+        odds: how genes decide.
+        rake: whether the house takes a part.
+    """
+
+    deals: int
+    seed: int
+    trials: int
+    odds: Odds
+    rake: bool
+
+    def __call__(self, chromosomes: Chromosomes, seeds: Seeds, opponents: Chromosomes | None) -> Evaluation:
+        """See `bots.evolution.Evaluator`; the seeds are not needed, as nothing is drawn.
+
+        Raises:
+            EvolutionError: there are not nine opponents.
+        """
+        if opponents is None or len(opponents) != OPPONENTS:
+            raise EvolutionError(
+                f"a table needs {OPPONENTS} opponents, not {0 if opponents is None else len(opponents)}"
+            )
+        from bots.evolved.kernel import play_table
+
+        deals = self.deal_set()
+        table = np.empty((OPPONENTS + 1, *chromosomes.shape[1:]), np.int16)
+        table[1:] = opponents
+        used = np.zeros(chromosomes.shape[:2], bool)
+        won = np.zeros((len(chromosomes), OPPONENTS + 1))
+        by_price = self.odds is Odds.PRICE
+        for number, chromosome in enumerate(chromosomes):
+            table[0] = chromosome
+            play_table(
+                table,
+                by_price,
+                self.rake,
+                deals.flops,
+                deals.spent,
+                deals.categories,
+                deals.ranks,
+                deals.weights,
+                used[number],
+                won[number],
+            )
+        return Evaluation(won[:, 0], used, won[:, 1:])
+
+    def deal_set(self) -> DealSet:
+        """The deals; made once in a process."""
+        return _deals(self.deals, self.seed, self.trials)
+
+
+@lru_cache(maxsize=4)
+def _deals(count: int, seed: int, trials: int) -> DealSet:
+    return make_deals(count, seed, trials)
+
+
+def trainer_evolution(
+    settings: TrainingSettings, *, state: State | None = None, over: Map | None = None, parts: int = 1
+) -> Evolution:
+    """The co-evolution of one trainer: nine random opponents, which better individuals replace one by one.
+
+    Args:
+        settings: of the run.
+        state: of an interrupted run.
+        over: see `Evolution`.
+        parts: see `Evolution`.
+
+    Raises:
+        EvolutionError: settings that cannot be.
+    """
+    opponents = GENOME.random(OPPONENTS, np.random.default_rng([settings.seed, OPPONENTS]))
+    return _evolution(settings, opponents, Challengers(), state, over, parts)
+
+
+def player_evolution(
+    settings: TrainingSettings,
+    trainers: Chromosomes,
+    *,
+    state: State | None = None,
+    over: Map | None = None,
+    parts: int = 1,
+) -> Evolution:
+    """The evolution of a player against nine trainers that do not change; see `trainer_evolution`."""
+    return _evolution(settings, trainers, Fixed(), state, over, parts)
+
+
+def _evolution(
+    settings: TrainingSettings,
+    opponents: Chromosomes,
+    opposition: Challengers | Fixed,
+    state: State | None,
+    over: Map | None,
+    parts: int,
+) -> Evolution:
+    options: dict[str, Any] = {} if over is None else {"over": over}
+    return Evolution(
+        GENOME,
+        settings.evaluator,
+        settings.breeding,
+        population=settings.population,
+        seed=settings.seed,
+        opponents=opponents,
+        opposition=opposition,
+        state=state,
+        parts=parts,
+        **options,
+    )

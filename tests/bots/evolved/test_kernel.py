@@ -1,0 +1,148 @@
+"""The compiled hands of the training, held against the rule book, and its tables against other counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bots.evolved import kernel
+from bots.evolved.charts import chart, chart_position
+from bots.evolved.chromosome import GENES, Odds, decision, gene
+from bots.evolved.deals import DealSet, make_deals
+from bots.evolved.training import GENOME, TableEvaluator
+from engine import Action, ActionKind, betting_start, rank_hand
+from engine.equity import exact_equity, sampled_equity
+from engine.legality import nearest_legal
+from engine.starting_hands import starting_hand
+from protocol import find_game
+
+pytestmark = pytest.mark.slow  # numba compiles for some seconds
+
+GAME = find_game("limit10")[1]
+CHIPS_PER_DOLLAR = 5
+TRIALS = 400
+
+
+@pytest.fixture(scope="module")
+def deals() -> DealSet:
+    return make_deals(12, 3, TRIALS)
+
+
+def raises_of(actions: Sequence[Any]) -> int:
+    return sum(action.kind is ActionKind.RAISE for _, action in actions)
+
+
+def played_slowly(deals: DealSet, chromosomes: Any, odds: Odds, rake: bool) -> tuple[list[float], set[int], int]:
+    """What ten players win in all hands of all deals, the genes that player 0 was asked for, the hands with a flop."""
+    won, used, flops = [0.0] * 10, set(), 0
+    for number, cards in enumerate(deals.cards.tolist()):
+        holdings = [cards[2 * pair : 2 * pair + 2] for pair in range(10)]
+        board = cards[20:]
+        for rotation in range(10):
+            for turn in range(10):
+                betting = betting_start(GAME)
+                while not betting.finished:
+                    position = betting.acting_position
+                    hole = holdings[(position + rotation) % 10]
+                    raises = [raises_of(actions) for actions in betting.rounds]
+                    if betting.round == 0:
+                        kind = chart()[chart_position(position, 10)][starting_hand(hole)][raises[0]]
+                    else:
+                        seen = board[: betting.round + 2]
+                        at = gene(
+                            rank_hand([*hole, *seen]) >> 12,
+                            chart_position(position, 10),
+                            betting.round,
+                            raises[-2],
+                            raises[-1],
+                        )
+                        if (player := (position + turn) % 10) == 0:
+                            used.add(at)
+                        opponents = len(betting.in_pot) - 1
+                        weight = deals.weights[number, (position + rotation) % 10, betting.round - 1, opponents - 1]
+                        price, pot = betting.to_call / CHIPS_PER_DOLLAR, betting.pot / CHIPS_PER_DOLLAR
+                        kind = decision(*chromosomes[player, at].tolist(), float(weight), price, pot, odds)
+                    betting = betting.after(nearest_legal(Action(ActionKind(kind)), betting))
+                spent = [chips / CHIPS_PER_DOLLAR for chips in betting.spent]
+                pot, alive, taken = sum(spent), betting.in_pot, 0.0
+                if len(betting.rounds) > 1:
+                    flops += 1
+                    taken = min(0.25 * (pot // 5), 3.0) if rake else 0.0
+                ranks = [rank_hand([*holdings[(position + rotation) % 10], *board]) for position in range(10)]
+                best = max(ranks[position] for position in alive)
+                winners = [position for position in alive if len(alive) == 1 or ranks[position] == best]
+                for position in range(10):
+                    won[(position + turn) % 10] -= spent[position]
+                for position in winners:
+                    won[(position + turn) % 10] += (pot - taken) / len(winners)
+    return won, used, flops
+
+
+@pytest.mark.parametrize("odds", Odds)
+@pytest.mark.parametrize("rake", [False, True])
+def test_hands_as_by_the_rule_book(deals: DealSet, odds: Odds, rake: bool) -> None:
+    chromosomes = GENOME.random(10, np.random.default_rng(5))
+    evaluator = TableEvaluator(len(deals.cards), 3, TRIALS, odds, rake)
+    found = evaluator(chromosomes[:1], np.zeros(1, np.uint64), chromosomes[1:])
+    won, used, flops = played_slowly(deals, chromosomes, odds, rake)
+    assert flops == 10 * len(deals.flops)
+    assert found.against is not None
+    assert [found.fitness[0], *found.against[0]] == pytest.approx(won, abs=1e-6)
+    assert found.used is not None
+    assert set(np.flatnonzero(found.used[0]).tolist()) == used
+    assert sum(won) == pytest.approx(0, abs=1e-6) if not rake else sum(won) < 0
+
+
+def test_each_deal_sees_a_flop_and_no_card_twice(deals: DealSet) -> None:
+    assert set(deals.flops[:, 0]) == set(range(len(deals.cards)))
+    assert all(len(set(cards)) == 25 for cards in deals.cards.tolist())
+    assert deals.hands == 1200
+    again = make_deals(12, 3, TRIALS)
+    assert (again.cards == deals.cards).all()
+    assert (again.weights == deals.weights).all()
+    assert not (make_deals(12, 4, 1).cards == deals.cards).all()
+
+
+def test_deals_without_a_flop_are_left_out_and_no_others() -> None:
+    """Of all deals about as many see no flop in any rotation as the charts let: deal by deal."""
+    spent = np.empty(10, np.int64)
+    random = np.random.default_rng(1)
+    shares = []
+    for _ in range(2000):
+        cards = random.permutation(52)[:25].astype(np.uint8)
+        seen = [kernel.preflop(cards, rotation, spent)[0] for rotation in range(10)]
+        shares.append(np.mean([in_pot & (in_pot - 1) > 0 for in_pot in seen]))
+    kept = len(make_deals(2000, 9, 1).flops) / 20_000
+    assert kept == pytest.approx(np.mean([share for share in shares if share]), abs=0.02)
+
+
+def test_weights_are_chances_not_to_lose(deals: DealSet) -> None:
+    errors = []
+    for number in range(4):
+        cards = deals.cards[number].tolist()
+        for pair in range(0, 10, 3):
+            hole = cards[2 * pair : 2 * pair + 2]
+            for board in (3, 4, 5):
+                for opponents in (1, 2, 5, 9):
+                    seen = cards[20 : 20 + board]
+                    found = (
+                        exact_equity(hole, seen)
+                        if opponents == 1
+                        else sampled_equity(hole, seen, opponents, trials=20_000)
+                    )
+                    chance = found.win + found.tie
+                    error = max(np.sqrt(chance * (1 - chance) / TRIALS), 1 / TRIALS)
+                    errors.append((deals.weights[number, pair, board - 3, opponents - 1] - chance) / error)
+    assert np.abs(errors).max() < 4.5
+    assert np.mean(errors) == pytest.approx(0, abs=0.3)
+    assert np.std(errors) == pytest.approx(1, abs=0.3)
+
+
+def test_opponents_must_be_nine() -> None:
+    evaluator = TableEvaluator(2, 3, 1, Odds.REWARD, False)
+    for opponents, count in ((None, 0), (np.zeros((8, GENES, 2), np.int16), 8)):
+        with pytest.raises(ValueError, match=f"a table needs 9 opponents, not {count}"):
+            evaluator(np.zeros((1, GENES, 2), np.int16), np.zeros(1, np.uint64), opponents)
