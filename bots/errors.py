@@ -14,6 +14,7 @@
     ├── BotFileError    a file that a bot, or its training, keeps cannot be written or read
     │   ├── CheckpointError  the checkpoint of an evolution
     │   └── ChromosomeError  a chromosome
+    ├── WorkersError    processes or machines that were to compute something cannot
     └── RemoteBotError  a bot that is a separate program can no longer be played with
         ├── BotExited   the program ended, or closed its connection
         └── BotTimeout  the program did not connect, or answer, in time
@@ -48,6 +49,7 @@ __all__ = [
     "SpecError",
     "UnclearEntry",
     "UsageError",
+    "WorkersError",
     "in_one_line",
 ]
 
@@ -155,6 +157,10 @@ class CheckpointError(BotFileError):
 
 class ChromosomeError(BotFileError):
     """The file of a chromosome cannot be written or read."""
+
+
+class WorkersError(BotsError):
+    """Processes or machines that were to compute something cannot; the sentence says why."""
 
 
 class RemoteBotError(BotsError):
