@@ -78,7 +78,9 @@ class Workers:
                 losses = 1 if len(results) > before else losses + 1
                 self._executor.shutdown(wait=False, cancel_futures=True)
                 if losses >= _MOST_LOSSES:
-                    raise WorkersError(f"{self._name}: {losses} workers died in turn, and no task was finished") from error
+                    raise WorkersError(
+                        f"{self._name}: {losses} workers died in turn, and no task was finished"
+                    ) from error
                 self._executor = self._make()
             except self._gone as error:
                 raise WorkersError(f"{self._name}: the connection was lost") from error
@@ -134,7 +136,8 @@ def cluster_workers(address: str) -> Workers:
     except ImportError:
         raise WorkersError("a cluster needs dask.distributed: pip install 'acpc-arena[cluster]'") from None
     try:
-        client = distributed.Client(address, timeout=_CONNECT_S, set_as_default=False)
+        connect: Any = distributed.Client
+        client = connect(address, timeout=_CONNECT_S, set_as_default=False)
     except (OSError, ValueError, ImportError) as error:
         raise WorkersError(f"no scheduler answers at {address} within {_CONNECT_S} s") from error
     count = sum(client.nthreads().values())

@@ -41,16 +41,25 @@ class Progress:
         number: of the run among those of the command, from 1.
         runs: of the command.
         generation: the last one.
-        hands_per_s: hands that all individuals together played, by the clock.
-        left_s: until the run has bred all its generations; None where their number has no bound.
+        most: generations of the run; None where their number has no bound.
+        seconds: that a generation takes, by the clock; None after the command's first.
+        hands: that the individuals together play in a generation.
     """
 
     name: str
     number: int
     runs: int
     generation: Generation
-    hands_per_s: float
-    left_s: float | None
+    most: int | None
+    seconds: float | None
+    hands: int
+
+    @property
+    def left_s(self) -> float | None:
+        """How long the run will take, in seconds; None if that is not known."""
+        if self.most is None or self.seconds is None:
+            return None
+        return (self.most - self.generation.number) * self.seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,16 +175,15 @@ def _run(
     evolution = make(state, **over)
     hands = 100 * settings.deals * settings.population
     with _saved(evolution, checkpoint, about) as save:
-        began_s, first = time.monotonic(), None if state is None else state.history[-1].number
+        # The first generation waits for compiled code and new workers: it tells nothing about the others.
+        first, began_s = -1, 0.0
         for generation in evolution.generations(rule):
-            bred = generation.number - first if first is not None else generation.number + 1
-            per_generation_s = (time.monotonic() - began_s) / bred
-            left = None if rule.generations is None else rule.generations - generation.number
-            show(
-                Progress(
-                    name, *place, generation, hands / per_generation_s, None if left is None else left * per_generation_s
-                )
-            )
+            seconds = None
+            if first < 0:
+                first, began_s = generation.number, time.monotonic()
+            else:
+                seconds = (time.monotonic() - began_s) / (generation.number - first)
+            show(Progress(name, *place, generation, rule.generations, seconds, hands))
             save()
     assert evolution.state is not None
     last = evolution.state.history[-1]
