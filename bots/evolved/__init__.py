@@ -1,5 +1,14 @@
 """The evolved agent: ten-handed limit hold'em, charts before the flop and a chromosome of 5,040 genes after it.
 
-Re-made from a final degree project of the Universidad Carlos III de Madrid (2012), "000" in `docs/gap-fillings.md`,
-which also lists what the text leaves open and how it is filled here.
+Re-made from a final degree project of the Universidad Carlos III de Madrid (2012); `docs/gap-fillings.md` lists what
+its text leaves open and how it is filled here.
+
+charts        what to do before the flop
+chromosome    the genes, and the decision that a gene makes
+deals         sets of deals for training
+kernel        the hands played with them, compiled
+training      the settings of an evolution: trainers by co-evolution, then a player
+runs          evolutions in a folder
+files         a chromosome as a file
+bot           a chromosome at the table
 """

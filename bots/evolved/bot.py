@@ -1,4 +1,4 @@
-"""The bot `evolved`: a chromosome at the table."""
+"""A chromosome at the table: a bot that is asked for by its class, ``bots.evolved.bot:EvolvedBot?chromosome=FILE``."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import ClassVar
 from bots.bot import Bot
 from bots.chance import Chance, holdem_refusal
 from bots.errors import ChromosomeError
-from bots.evolved.champion import CHAMPION, read_chromosome
 from bots.evolved.charts import POSITION_CLASSES, chart, chart_position
 from bots.evolved.chromosome import MOST_RAISES, Odds, decision, gene
+from bots.evolved.files import read_chromosome
 from bots.view import View
 from engine import Action, ActionKind, Game
 from engine.equity import DEFAULT_TRIALS, compile_kernels
@@ -39,7 +39,7 @@ class EvolvedBot(Bot):
     """
 
     option_help: ClassVar[Mapping[str, str]] = {
-        "chromosome": "a file that `arena evolve` wrote, instead of the chromosome that comes with the arena",
+        "chromosome": "the file of the chromosome, which `arena evolve player` writes",
         "odds": "what the chance is multiplied with: reward, the pot's share of pot and price, or price, the price as "
         "a part of the pot; a chromosome means something only under the odds it was trained with",
         "trials": "how many showdowns are drawn to estimate the chance against two or more opponents",
@@ -52,12 +52,12 @@ class EvolvedBot(Bot):
         """All but limit hold'em is refused."""
         if game.is_limit and holdem_refusal(game) is None:
             return None
-        return "evolved plays limit hold'em of two to ten players, such as in the games limit and limit10"
+        return "a chromosome plays limit hold'em of two to ten players, such as in the games limit and limit10"
 
     def __init__(
         self,
         *,
-        chromosome: str | None = None,
+        chromosome: str = "",
         odds: str = Odds.REWARD.value,
         trials: int = DEFAULT_TRIALS,
         explain: bool = False,
@@ -68,12 +68,14 @@ class EvolvedBot(Bot):
         Raises:
             ValueError: a value is out of range, or a file that is no chromosome.
         """
+        if not chromosome:
+            raise ValueError("it needs a chromosome: chromosome=FILE; `arena evolve player` breeds one")
         try:
             self._odds = Odds(odds)
         except ValueError:
             raise ValueError(f"odds are {' or '.join(one.value for one in Odds)}, not {odds!r}") from None
         try:
-            self._thresholds = read_chromosome(chromosome or CHAMPION).thresholds
+            self._thresholds = read_chromosome(chromosome).thresholds
         except ChromosomeError as error:
             raise ValueError(str(error)) from error
         self._chance = Chance(trials=trials, seed=seed)

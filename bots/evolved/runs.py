@@ -22,8 +22,8 @@ import numpy as np
 from bots.errors import CheckpointError, ChromosomeError
 from bots.evolution import Evolution, Generation, State, StopReason, StopRule, load_checkpoint, save_checkpoint
 from bots.evolution.genome import Chromosomes
-from bots.evolved.champion import read_chromosome, write_chromosome
 from bots.evolved.chromosome import GENES
+from bots.evolved.files import read_chromosome, write_chromosome
 from bots.evolved.training import OPPONENTS, TrainingSettings, player_evolution, trainer_evolution
 from bots.workers import Workers
 

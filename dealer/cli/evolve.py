@@ -117,13 +117,13 @@ def player(
 ) -> None:
     """Evolve the player, against the nine trainers of a folder.
 
-    An unfinished run is gone on with. The chromosome it leaves is played with `evolved?chromosome=FILE`.
+    An unfinished run is gone on with. The chromosome it leaves is a bot: `bots.evolved.bot:EvolvedBot?chromosome=FILE`.
     """
     terminal = context.ensure_object(Terminal)
     with _interruptible(terminal, folder), _workers(workers, scheduler) as over, _Live(terminal) as show:
         run = evolve_player(folder, _training(settings), StopRule(generations=generations), workers=over, show=show)
     _report(terminal, [run])
-    terminal.print(f"arena play limit 'evolved?chromosome={run.path}' random")
+    terminal.print(f"It plays as bots.evolved.bot:EvolvedBot?chromosome={run.path}")
 
 
 def _training(settings: Any) -> TrainingSettings:

@@ -1,4 +1,4 @@
-"""The bot `evolved`: chart, genes, decisions, files, and whole matches at tables of every size."""
+"""The evolved agent as a bot: chart, genes, decisions, files, and whole matches at tables of every size."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import pytest
 from bots import self_play
 from bots.errors import ChromosomeError, GameRefused
 from bots.evolved.bot import EvolvedBot
-from bots.evolved.champion import Chromosome, read_chromosome, write_chromosome
 from bots.evolved.charts import POSITION_CLASSES, chart, chart_position
 from bots.evolved.chromosome import GENES, Odds, decision, gene
+from bots.evolved.files import Chromosome, read_chromosome, write_chromosome
 from bots.evolved.training import GENOME
 from engine import ActionKind
 from engine.starting_hands import STARTING_HANDS, starting_hand
@@ -130,11 +130,13 @@ def test_it_explains_itself(make: Make) -> None:
 
 @pytest.mark.parametrize("game", ["nolimit", "kuhn", "leduc"])
 def test_other_games_are_refused(make: Make, game: str) -> None:
-    with pytest.raises(GameRefused, match="evolved plays limit hold'em of two to ten players"):
+    with pytest.raises(GameRefused, match="a chromosome plays limit hold'em of two to ten players"):
         next(iter(self_play(game, [make(), make()], hands=1)))
 
 
 def test_options_that_cannot_be(make: Make, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="it needs a chromosome: chromosome=FILE; `arena evolve player` breeds one"):
+        EvolvedBot()
     with pytest.raises(ValueError, match="odds are reward or price, not 'good'"):
         make(odds="good")
     with pytest.raises(ValueError, match="trials must be 1 or more, not 0"):

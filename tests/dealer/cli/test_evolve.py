@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bots.evolution import load_checkpoint
-from bots.evolved.champion import read_chromosome
+from bots.evolved.files import read_chromosome
 from tests.dealer.cli.conftest import Arena
 from tests.dealer.helpers import ARENA, PATIENCE_S, program_env
 

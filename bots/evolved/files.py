@@ -11,16 +11,12 @@ import json
 from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
-from os.path import dirname, join
 from typing import Any, Final
 
 from bots.errors import ChromosomeError
 from bots.evolved.chromosome import GENES, THRESHOLD
 
-__all__ = ["CHAMPION", "Chromosome", "read_chromosome", "write_chromosome"]
-
-CHAMPION: Final = join(dirname(__file__), "champion.chromosome")
-"""The file that comes with the bot."""
+__all__ = ["Chromosome", "read_chromosome", "write_chromosome"]
 
 _WHAT: Final = "a chromosome of acpc-arena's evolved agent"
 _VERSION: Final = 1
