@@ -114,9 +114,11 @@ RUNNABLE = [
 LONG = [
     command
     for command in RUNNABLE
-    if re.search(r"\barena (play|deal|tournament|bench|doctor|solve preflop)\b|\bacpc-dealer\b", command.text)
+    if re.search(r"\barena (play|deal|tournament|bench|doctor|solve)\b|\bacpc-dealer\b", command.text)
 ]
 """They are shortened, and run in their full length by the slow twins."""
+UNSHORTENED = re.compile(r"\barena (bench|solve equities)\b")
+"""What cannot be shortened is a slow test only."""
 FOR_HOURS = [command for command in LONG if "docs/strength/" in command.text]
 
 
@@ -242,7 +244,7 @@ def _addresses(program: Program, words: list[str]) -> list[tuple[str, str]]:
     return [("127.0.0.1" if host == "0.0.0.0" else host, port) for host, port in found]
 
 
-@pytest.mark.parametrize("command", [command for command in RUNNABLE if "arena bench" not in command.text], ids=str)
+@pytest.mark.parametrize("command", [command for command in RUNNABLE if not UNSHORTENED.search(command.text)], ids=str)
 def test_it_runs(command: Documented, tmp_path: Path, finished_run: Path) -> None:
     shorter = next((given for words, given in SHORTER.items() if words in command.text), ["-n", "2"])
     _run(command, tmp_path, finished_run, shorter if command in LONG else [])

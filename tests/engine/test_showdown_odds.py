@@ -193,6 +193,7 @@ def test_patterns_of_ranks_count_every_board_of_many_hands() -> None:
         check_all_boards(cards, dead, [list(range(players)), [0, *chance.sample(range(1, players), players // 2)]])
 
 
+@pytest.mark.slow
 def test_compiled_kernels_count_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     chance = random.Random(3)
     asked = []
