@@ -39,9 +39,10 @@ LANES: Final = 32
 _DECK: Final = 52
 _LIVE: Final = 47
 _STARTING_HAND_OF = np.array(starting_hand_table(), np.uint8)
-_LOW, _HIGH = np.array(list(combinations_with_replacement(range(13), 2))).T
+_LOW, _HIGH = [np.array(ranks) for ranks in zip(*combinations_with_replacement(range(13), 2), strict=True)]
 _RANK_PAIRS = len(_LOW)
-_LOW_OF, _HIGH_OF = np.sort(np.array([divmod(number, 13) for number in range(CLASSES)])).T
+_LOW_OF = np.array([min(divmod(number, 13)) for number in range(CLASSES)])
+_HIGH_OF = np.array([max(divmod(number, 13)) for number in range(CLASSES)])
 _IS_SUITED = np.array([number // 13 > number % 13 for number in range(CLASSES)], np.int64)
 _CARDS_IN = np.array([ranks.bit_count() for ranks in range(1 << 13)], np.uint8)
 """By a set of ranks."""
@@ -102,6 +103,77 @@ def ways_to_name(suits: NDArray[np.int64]) -> int:
 
 
 @njit
+def _hold_plain(is_left: NDArray[np.int32], held: NDArray[np.int32]) -> None:
+    """Count the holdings of each class by the suits of their cards, as if there were no flushes."""
+    for low in range(13):
+        for high in range(low + 1, 13):
+            suited, offsuit = 13 * high + low, 13 * low + high
+            left_low, left_high = is_left[low].sum(), is_left[high].sum()
+            for suit in range(4):
+                both = is_left[low, suit] * is_left[high, suit]
+                held[suited, 0, suit] = held[suited, 1, suit] = both
+                held[offsuit, 0, suit] = is_left[low, suit] * left_high - both
+                held[offsuit, 1, suit] = is_left[high, suit] * left_low - both
+        below = 0
+        for suit in range(4):
+            above = is_left[low].sum() - below - is_left[low, suit]
+            held[14 * low, 0, suit] = is_left[low, suit] * above
+            held[14 * low, 1, suit] = is_left[low, suit] * below
+            below += is_left[low, suit]
+
+
+@njit
+def _hold_flushes(
+    is_left: NDArray[np.int32],
+    flush_suit: int,
+    on_board: np.uint32,
+    wanted: int,
+    live: NDArray[np.uint8],
+    held: NDArray[np.int32],
+    flushes: NDArray[np.uint8],
+    flush_ranks: NDArray[np.uint16],
+) -> int:
+    """Take the holdings that make a flush out of those counted, and write them one by one with their ranks.
+
+    Args:
+        is_left: shape (13, 4), the cards that are not on the board.
+        flush_suit: the suit of three or more cards of the board.
+        on_board: the ranks of these cards.
+        wanted: how many cards of the suit make a flush with them.
+        live: for the cards that are left.
+        held: see `_hold_plain`.
+        flushes: for the holdings, shape (n, 2).
+        flush_ranks: for their ranks.
+
+    Returns:
+        how many there are.
+    """
+    made = 0
+    size = 0
+    for is_other in range(2):
+        for card in range(_DECK):
+            if is_left[card >> 2, card & 3] and (card & 3 != flush_suit) == is_other:
+                live[size] = card
+                size += 1
+        if not is_other:
+            in_suit = size
+    for i in range(in_suit if wanted else size):
+        for j in range(i + 1, in_suit if wanted == 2 else size):
+            low, high = min(live[i], live[j]), max(live[i], live[j])
+            ranks = on_board
+            if low & 3 == flush_suit:
+                ranks |= _ONE << (low >> 2)
+            if high & 3 == flush_suit:
+                ranks |= _ONE << (high >> 2)
+            flushes[made, 0], flushes[made, 1], flush_ranks[made] = low, high, FLUSHES[ranks]
+            made += 1
+            of_class = _STARTING_HAND_OF[low, high]
+            held[of_class, 0, low & 3] -= 1
+            held[of_class, 1, high & 3] -= 1
+    return made
+
+
+@njit
 def count_weaker(
     boards: NDArray[np.uint8],
     times: NDArray[np.int32],
@@ -147,46 +219,10 @@ def count_weaker(
                 flush_suit, on_board, wanted = suit, suits[suit], 5 - _CARDS_IN[suits[suit]]
             for rank in range(13):
                 is_left[rank, suit] = 1 - (suits[suit] >> rank & 1)
-        # All holdings by their ranks and suits, as if there were no flushes.
-        for low in range(13):
-            for high in range(low + 1, 13):
-                suited, offsuit = 13 * high + low, 13 * low + high
-                left_low, left_high = is_left[low].sum(), is_left[high].sum()
-                for suit in range(4):
-                    both = is_left[low, suit] * is_left[high, suit]
-                    held[suited, 0, suit] = held[suited, 1, suit] = both
-                    held[offsuit, 0, suit] = is_left[low, suit] * left_high - both
-                    held[offsuit, 1, suit] = is_left[high, suit] * left_low - both
-            below = 0
-            for suit in range(4):
-                above = is_left[low].sum() - below - is_left[low, suit]
-                held[14 * low, 0, suit] = is_left[low, suit] * above
-                held[14 * low, 1, suit] = is_left[low, suit] * below
-                below += is_left[low, suit]
-        # Those with enough cards of the suit are flushes instead.
+        _hold_plain(is_left, held)
         made = 0
         if on_board:
-            size = 0
-            for is_other in range(2):
-                for card in range(_DECK):
-                    if is_left[card >> 2, card & 3] and (card & 3 != flush_suit) == is_other:
-                        live[size] = card
-                        size += 1
-                if not is_other:
-                    in_suit = size
-            for i in range(in_suit if wanted else size):
-                for j in range(i + 1, in_suit if wanted == 2 else size):
-                    low, high = min(live[i], live[j]), max(live[i], live[j])
-                    ranks = on_board
-                    if low & 3 == flush_suit:
-                        ranks |= _ONE << (low >> 2)
-                    if high & 3 == flush_suit:
-                        ranks |= _ONE << (high >> 2)
-                    flushes[made, 0], flushes[made, 1], flush_ranks[made] = low, high, FLUSHES[ranks]
-                    made += 1
-                    of_class = _STARTING_HAND_OF[low, high]
-                    held[of_class, 0, low & 3] -= 1
-                    held[of_class, 1, high & 3] -= 1
+            made = _hold_flushes(is_left, flush_suit, on_board, wanted, live, held, flushes, flush_ranks)
         flush_order = np.argsort(flush_ranks[:made])
         weaker[:] = 0
         weaker_with[:] = 0
@@ -221,25 +257,17 @@ def count_weaker(
                 many = one + two + three + four
                 for other in range(_COLUMNS):
                     beaten[row + other] += many * weaker[other]
-                row = np.uint64(of_class) * _TWO_CARDS
-                lanes = np.uint64(_LOW_OF[of_class]) * _FOUR_CARDS
-                for lane in range(_LANES):
-                    sharing[row + lane] += (
-                        one * weaker_with[lanes + lane]
-                        + two * weaker_with[lanes + _LANES + lane]
-                        + three * weaker_with[lanes + _TWO_CARDS + lane]
-                        + four * weaker_with[lanes + _THREE_CARDS + lane]
-                    )
-                one, two, three, four = held[cells[at], 1]
-                row += _LANES
-                lanes = np.uint64(_HIGH_OF[of_class]) * _FOUR_CARDS
-                for lane in range(_LANES):
-                    sharing[row + lane] += (
-                        one * weaker_with[lanes + lane]
-                        + two * weaker_with[lanes + _LANES + lane]
-                        + three * weaker_with[lanes + _TWO_CARDS + lane]
-                        + four * weaker_with[lanes + _THREE_CARDS + lane]
-                    )
+                for side in range(2):
+                    row = np.uint64(of_class) * _TWO_CARDS + np.uint64(side) * _LANES
+                    lanes = np.uint64(_HIGH_OF[of_class] if side else _LOW_OF[of_class]) * _FOUR_CARDS
+                    one, two, three, four = held[cells[at], side]
+                    for lane in range(_LANES):
+                        sharing[row + lane] += (
+                            one * weaker_with[lanes + lane]
+                            + two * weaker_with[lanes + _LANES + lane]
+                            + three * weaker_with[lanes + _TWO_CARDS + lane]
+                            + four * weaker_with[lanes + _THREE_CARDS + lane]
+                        )
             for at in range(size):
                 cell, of_class = cells[at], cells[at] % CLASSES
                 low_lane = np.uint64(2 * _LOW_OF[of_class] + _IS_SUITED[of_class])

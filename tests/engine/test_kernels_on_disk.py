@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from engine import kernels
 from engine.kernels import disk
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,6 +62,14 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("house") / "cache"
     assert ran(FILL, folder) == ["engine.kernels.draw.mixed"]
     return folder
+
+
+def test_every_table_of_a_kernel_can_be_kept() -> None:
+    """Numba writes the address of an array that does not lie in one piece into the code, which then cannot be kept."""
+    modules = [f"engine.kernels.{path.stem}" for path in Path(kernels.__path__[0]).glob("*.py")]
+    for name in (*modules, "bots.evolved.kernel", "bots.lp_mc.balance", "bots.lp_mc.showdowns"):
+        for table, value in vars(importlib.import_module(name)).items():
+            assert not isinstance(value, np.ndarray) or value.flags.c_contiguous, f"{name}.{table}"
 
 
 def test_another_process_reads_what_one_has_compiled(filled: Path) -> None:
