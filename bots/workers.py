@@ -135,29 +135,42 @@ def cluster_workers(address: str) -> Workers:
         import distributed
     except ImportError:
         raise WorkersError("a cluster needs dask.distributed: pip install 'acpc-arena[cluster]'") from None
-    try:
-        connect: Any = distributed.Client
-        client = connect(address, timeout=_CONNECT_S, set_as_default=False)
-    except (OSError, ValueError, ImportError) as error:
-        raise WorkersError(f"no scheduler answers at {address} within {_CONNECT_S} s") from error
-    count = sum(client.nthreads().values())
-    if not count:
-        client.close()
+    executor = _ClusterExecutor(_connected(distributed.Client, address))
+    if not executor.count:
+        executor.shutdown()
         raise WorkersError(f"the scheduler at {address} has no workers: start some with `dask worker {address}`")
+    ready = [executor]
     return Workers(
-        lambda: _ClusterExecutor(client),
+        lambda: ready.pop() if ready else _ClusterExecutor(_connected(distributed.Client, address)),
         lost=(distributed.KilledWorker,),
         # CancelledError: the scheduler ended and took the tasks with it.
         gone=(OSError, CancelledError),
         name=f"the cluster at {address}",
-        count=count,
+        count=executor.count,
     )
 
 
+def _connected(client: Any, address: str) -> Any:
+    """A client of the cluster.
+
+    Raises:
+        WorkersError: its scheduler does not answer.
+    """
+    try:
+        return client(address, timeout=_CONNECT_S, set_as_default=False)
+    except (OSError, ValueError, ImportError) as error:
+        raise WorkersError(f"no scheduler answers at {address} within {_CONNECT_S} s") from error
+
+
 class _ClusterExecutor(Executor):
-    """The executor of a dask client; ending it ends the client."""
+    """The executor of a dask client; ending it ends the client.
+
+    Attributes:
+        count: how many tasks the cluster does at a time.
+    """
 
     def __init__(self, client: Any) -> None:
+        self.count: int = sum(client.nthreads().values())
         self._client = client
         self._executor = client.get_executor(pure=False)
 

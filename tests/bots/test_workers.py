@@ -67,6 +67,7 @@ def test_no_workers() -> None:
         local_workers(0)
 
 
+ROOT = Path(__file__).parents[2]
 CLUSTER = """
 import sys
 from distributed import LocalCluster
@@ -89,7 +90,8 @@ class TestCluster:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
-            env={**os.environ, "PYTHONPATH": str(Path(__file__).parent)},
+            # A task whose worker dies is not done again by the cluster, so that it is done again here.
+            env={**os.environ, "PYTHONPATH": str(ROOT), "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "0"},
         ) as process:
             assert process.stdout is not None
             yield process.stdout.readline().strip(), process
@@ -99,6 +101,8 @@ class TestCluster:
         with cluster_workers(cluster[0]) as workers:
             assert workers.count == 2
             assert workers.map(pow, range(20), [2] * 20) == [number * number for number in range(20)]
+            assert workers.map(die_once, [str(tmp_path / "died")] * 6, range(6)) == [0, 1, 4, 9, 16, 25]
+            assert (tmp_path / "died").exists()
 
     def test_a_scheduler_that_goes_away(self, cluster: tuple[str, subprocess.Popen[str]]) -> None:
         with cluster_workers(cluster[0]) as workers:
