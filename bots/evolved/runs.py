@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
@@ -141,7 +142,7 @@ def evolve_player(
             raise ChromosomeError(str(path), f"it is not there; a player needs {OPPONENTS} trainers")
     trainers: Chromosomes = np.array([read_chromosome(str(path)).thresholds for path in paths], np.int16)
     trainers = trainers.reshape(OPPONENTS, GENES, 2)
-    about = {"trainers": [int(value) for value in trainers.sum(axis=(1, 2))]}
+    about = {"trainers": [sha256(trainer.astype(np.int8).tobytes()).hexdigest() for trainer in trainers]}
 
     def make(state: State | None, **over: Any) -> Evolution:
         return player_evolution(settings, trainers, state=state, **over)
