@@ -32,11 +32,14 @@ from dealer.contest.config import problem_in_words
 from dealer.errors import ConfigError, FolderTakenError
 from dealer.record.folder import write_whole
 from engine.errors import PortableError, quoted
+from logs.page.table import TableView
 
-__all__ = ["ArenaGroup", "Terminal", "abort", "check_writable", "write_file"]
+__all__ = ["ArenaGroup", "Terminal", "abort", "check_new_file", "check_writable", "write_file"]
 
 _WIDTH_OF_FILES = 400
 """In files and pipes, tables need not fit a window."""
+_LONGEST_WORDS = 40
+"""A cell of more characters is a sentence."""
 
 
 class Terminal:
@@ -59,6 +62,14 @@ class Terminal:
         """Print a table that fits the window, and `widest` characters; see `dealer.cli.tables.table_view`."""
         width = self.out.width if widest is None else min(self.out.width, widest)
         self.out.print(table_view(head, rows, width, **layout), soft_wrap=False, width=width)
+
+    def view(self, view: TableView) -> None:
+        """Print a table that pages show, too; its long cells are sentences."""
+        columns = range(len(view.columns))
+        words = [at for at in columns if view.is_words(at)]
+        texts = [at for at in columns[1:] if any(len(row[at]) > _LONGEST_WORDS for row in view.rows)]
+        head = [name for name, _ in view.columns]
+        self.table(head, view.rows, title=view.title or None, caption=view.note, left=words, texts=texts)
 
     def show(self, renderable: RenderableType) -> None:
         """Print a table or another renderable result."""
@@ -153,6 +164,20 @@ def check_writable(path: Path | None) -> None:
         path.with_name(f"{path.name}.try").unlink()
     except OSError as error:
         abort(f"cannot write {path}: {error.strerror}")
+
+
+def check_new_file(path: Path, force: bool) -> None:
+    """End the command if a file that is wanted at its end is there and may not be overwritten, or cannot be written.
+
+    Its folder is made.
+    """
+    if path.exists() and not force:
+        abort(f"{path} exists already: --force overwrites it, --out takes another name")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        abort(f"cannot write {path}: {error.strerror}")
+    check_writable(path)
 
 
 def write_file(path: Path, text: str) -> None:

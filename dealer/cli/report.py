@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dealer.cli.console import Terminal, abort, check_writable, write_file
+from dealer.cli.console import Terminal, check_new_file, write_file
 from dealer.cli.reading import GameName, Sources, Strict, Transcript, counted, game_named
 from dealer.errors import ResultError
 from dealer.record.folder import RESULT_NAME
@@ -34,13 +34,7 @@ def report(
 
     The page needs neither a network nor other files.
     """
-    if out_file.exists() and not force:
-        abort(f"{out_file} exists already: --force overwrites it, --out takes another name")
-    try:
-        out_file.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        abort(f"cannot write {out_file}: {error.strerror}")
-    check_writable(out_file)
+    check_new_file(out_file, force)
     terminal = context.ensure_object(Terminal)
     counts = counted(terminal, sources, game=game_named(game), strict=strict, transcript=transcript, times=True)
     results = [result for source in sources if (result := _result(terminal, source)) is not None]

@@ -11,7 +11,6 @@ import typer
 from dealer.cli.console import Terminal, abort
 from dealer.cli.reading import GameName, Sources, Strict, counted, game_named
 from logs.tracker.definitions import STATISTICS
-from logs.tracker.tables import TableView
 
 __all__ = ["EPILOG", "stats"]
 
@@ -52,14 +51,8 @@ def stats(
         terminal.print(text.getvalue(), end="")
         return
     overview, *others = statistics_tables(statistics)
-    _show(terminal, overview)
+    terminal.view(overview)
     if not brief:
         for view in others:
-            _show(terminal, view)
+            terminal.view(view)
     terminal.say("arena stats --help defines the statistics.")
-
-
-def _show(terminal: Terminal, view: TableView) -> None:
-    head = [name for name, _ in view.columns]
-    words = [column for column in range(len(head)) if view.is_words(column)]
-    terminal.table(head, view.rows, title=view.title, caption=view.note, left=words)

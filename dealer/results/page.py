@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from dealer.results.schema import ContestResult, PlayerResult, TournamentResult
 from dealer.results.sentences import three_digits
+from logs.page.table import TableView
 from logs.report import ReportData, report_data
 from logs.tracker.hand_counts import HandCounts
 from logs.tracker.statistics import statistics_of
-from logs.tracker.tables import TableView
 
 __all__ = ["report_of_results"]
 

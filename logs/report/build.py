@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from logs.page.table import TableView
 from logs.report.page import Plot, ReportData
 from logs.report.plots import winnings_plot
 from logs.report.replay import replayed
 from logs.text import shown
 from logs.tracker.hand_counts import BigPot
 from logs.tracker.statistics import Statistics
-from logs.tracker.tables import TableView, statistics_tables
+from logs.tracker.tables import statistics_tables
 
 __all__ = ["report_data"]
 

@@ -1,20 +1,17 @@
-"""The page itself: one HTML file with everything in it, nothing fetched.
-
-The template engine escapes everything that people or programs wrote (names, comments, fault lines); only the plots,
-which are made here, go in as they are. A content security policy in the page forbids whatever is not in it.
-"""
+"""The page itself: what it shows, and its HTML."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from logs.page.table import TableView
+from logs.page.templates import page_template
 from logs.report.plots import LEGEND
 from logs.report.replay import ReplayedHand
 from logs.tracker.definitions import STATISTICS
-from logs.tracker.tables import TableView, chips_text
+from logs.tracker.tables import chips_text
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -69,17 +66,10 @@ def format_report(data: ReportData) -> str:
 
 @cache
 def _template() -> Template:
-    from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
-
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
 
     def card(text: str) -> Markup:
         glyph, suit = _SUITS[text[1]]
         return Markup('<span class="card {}" title="{}">{}<i>{}</i></span>').format(suit, text, text[0], glyph)
 
-    environment.filters["card"] = card
-    environment.filters["chips"] = chips_text
-    environment.filters["kept"] = lambda text: text.replace(" %", "\xa0%").replace("± ", "±\xa0")
-    environment.filters["svg"] = Markup
-    return environment.from_string(files("logs.report").joinpath("page.html.jinja").read_text("utf-8"))
+    return page_template("logs.report/page.html.jinja", card=card, chips=chips_text)

@@ -6,10 +6,11 @@ All of them go by the one list of definitions (`logs.tracker.definitions.STATIST
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, TypeAlias
 
 from logs.estimation.rate import signed
+from logs.page.table import ABSENT, TableView
 from logs.pokerstars.names import screen_names
 from logs.text import shown
 from logs.tracker.definitions import STATISTIC_OF_KEY, STATISTICS
@@ -25,13 +26,10 @@ from logs.tracker.statistics import (
     Winnings,
 )
 
-__all__ = ["ABSENT", "COLUMNS", "Cell", "TableView", "rows", "statistics_tables", "text_of"]
+__all__ = ["COLUMNS", "Cell", "rows", "statistics_tables", "text_of"]
 
 Cell: TypeAlias = str | int | float | None
 _Heads: TypeAlias = tuple[tuple[str, str], ...]
-
-ABSENT: Final = "-"
-"""Shown where a figure makes no sense."""
 
 _IN_POSITION: Final = (
     *("hands", "mbb_per_game", "vpip", "pfr", "three_bet", "steal", "fold_to_steal", "continuation_bet"),
@@ -132,34 +130,6 @@ COLUMNS: Final = (
 
 
 # ---- tables
-
-
-@dataclass(frozen=True, slots=True)
-class TableView:
-    """A table.
-
-    Attributes:
-        title: above it.
-        columns: the heads, each with a sentence that explains it; empty where none is needed.
-        rows: texts; the first column is a name, the others are figures.
-        note: a sentence below it.
-        is_open: whether its rows are shown without a click.
-        is_grouped: whether rows with the same first cell belong together.
-        meanings: a sentence for each row, where the rows need it more than the columns.
-    """
-
-    title: str
-    columns: tuple[tuple[str, str], ...]
-    rows: tuple[tuple[str, ...], ...]
-    note: str = ""
-    is_open: bool = True
-    is_grouped: bool = False
-    meanings: tuple[str, ...] = ()
-
-    def is_words(self, column: int) -> bool:
-        """Whether a column holds words rather than figures."""
-        cells = [row[column] for row in self.rows if row[column] not in ("", ABSENT)]
-        return column == 0 or (bool(cells) and all(cell[0].isalpha() and not cell[-1].isdigit() for cell in cells))
 
 
 def statistics_tables(statistics: Statistics) -> list[TableView]:

@@ -9,19 +9,19 @@ import subprocess
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
 from engine import Seat
+from logs.page.table import TableView
 from logs.record import HandRecord, PlayerComment
 from logs.report import format_report, report_data
 from logs.report.plots import winnings_plot
 from logs.tracker.hand_counts import HandCounts
 from logs.tracker.statistics import statistics_of
-from logs.tracker.tables import TableView
 from tests.logs.hands import random_hands
+from tests.logs.pages import checked_page
 
 EVIL = '<script>document.title="evil"</script>"\'&\u202e{{ 7*7 }}'
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
@@ -38,44 +38,13 @@ def _plot_of_nothing() -> str:
     return winnings_plot([], "everybody")
 
 
-class _Checker(HTMLParser):
-    """Knows which elements are open, and what is fetched."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.fetched: list[str] = []
-        self.counts: dict[str, int] = {}
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.counts[tag] = self.counts.get(tag, 0) + 1
-        for name, value in attrs:
-            is_link = name in ("src", "href", "data", "action", "srcset") or name.endswith(":href")
-            if is_link and value is not None and not value.startswith("#"):
-                self.fetched.append(value)
-        if tag not in ("meta", "link", "br", "img", "path", "use"):
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag not in ("path", "use"):
-            assert self.open.pop() == tag
-
-
-def _checked(page: str) -> _Checker:
-    checker = _Checker()
-    checker.feed(page)
-    checker.close()
-    assert checker.open == []
-    return checker
-
-
 @pytest.mark.parametrize("game", ["kuhn", "leduc", "limit", "nolimit", "nolimit6", "limit10"])
 def test_a_page_is_whole_and_fetches_nothing(game: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The plots of limit hold'em are drawn; at the other tables one is drawn for all players."""
     if game != "limit":
         monkeypatch.setattr("logs.report.build.winnings_plot", lambda points, name: _plot_of_nothing())
     records = random_hands(game, 60, with_notes=True)
-    checker = _checked(_page(records))
+    checker = checked_page(_page(records))
     assert checker.fetched == []
     assert checker.counts["svg"] == len(records[0].names_by_seat)
     assert checker.counts["section"] == 10
@@ -94,7 +63,7 @@ def test_what_bots_wrote_is_only_text() -> None:
     ]
     table = TableView("Faults", (("bot", EVIL), ("first fault", "")), ((EVIL, EVIL),), note=EVIL)
     page = _page(records, sentences=[EVIL], facts=[("seed", EVIL)], more_tables=[table])
-    checker = _checked(page)
+    checker = checked_page(page)
     assert checker.counts["script"] == 1
     assert "<script>document" not in page
     assert "49" not in re.sub(r"[0-9.,]{3,}", "", page[: page.index("<svg")])

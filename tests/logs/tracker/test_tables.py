@@ -10,11 +10,12 @@ from dataclasses import replace
 
 import pytest
 
+from logs.page.table import ABSENT, TableView
 from logs.pokerstars.names import screen_names
 from logs.record import HandRecord
 from logs.tracker import COLUMNS, STATISTICS, HandCounts, rows, statistics_of, text_of
 from logs.tracker.statistics import BotStatistics, Factor, Frequency, Statistics, Winnings
-from logs.tracker.tables import ABSENT, TableView, statistics_tables
+from logs.tracker.tables import statistics_tables
 from tests.logs.hands import HOLDEM, TOYS, random_hands
 from tests.logs.tracker.little_hands import hand
 
@@ -62,13 +63,6 @@ def test_what_a_game_lacks_is_no_column() -> None:
     assert "VPIP" not in heads
     assert "W$SD" in heads
     assert all(any(row[column] != ABSENT for row in by_title["By position"].rows) for column in range(len(heads)))
-
-
-def test_words_and_figures_are_told_apart() -> None:
-    table = TableView(
-        "t", (("", ""), ("a", ""), ("b", ""), ("c", "")), (("x", "dice", "1.5 %", "AKs"), ("y", "", "-", "T2"))
-    )
-    assert [table.is_words(column) for column in range(4)] == [True, True, False, False]
 
 
 def test_names_that_are_no_utf_8_are_shown_all_the_same() -> None:

@@ -1,0 +1,44 @@
+"""Templates of pages, each beside the package it belongs to: ``logs.page/base.html.jinja`` is the frame of them all.
+
+The template engine escapes everything that people or programs wrote (names, comments, fault lines); only drawings,
+which are made here, go in as they are. A content security policy in the page forbids whatever is not in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+__all__ = ["page_template"]
+
+
+def page_template(name: str, **filters: Callable[..., Any]) -> Template:
+    """A template that may extend the frame and import others.
+
+    Args:
+        name: package and file, such as ``logs.page/base.html.jinja``.
+        filters: more than `kept` (figures with their units on one line) and `svg` (a drawing as it is).
+    """
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        loader=FunctionLoader(_text),
+    )
+    environment.filters["kept"] = lambda text: text.replace(" %", "\xa0%").replace("± ", "±\xa0")
+    environment.filters["svg"] = Markup
+    environment.filters |= filters
+    return environment.get_template(name)
+
+
+def _text(name: str) -> str:
+    package, _, file = name.partition("/")
+    return files(package).joinpath(file).read_text("utf-8")
