@@ -18,7 +18,9 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from bots.errors import SolvingError
 from bots.solving.tree import Chance, Decision, Leaf, Node, PublicGame
+from engine.errors import quoted
 
 __all__ = ["Choice", "End", "EndsOfMatrix", "Entries", "Plan", "Plans", "SequenceForm", "sequence_form"]
 
@@ -179,10 +181,26 @@ class SequenceForm:
 
 
 def sequence_form(game: PublicGame) -> SequenceForm:
-    """The sequence form of a game."""
-    choices: tuple[list[Choice], list[Choice]] = ([], [])
+    """The sequence form of a game.
+
+    Raises:
+        SolvingError: two decisions of one name differ in their actions, or in what their player has done before.
+    """
+    known: tuple[dict[str, Choice], dict[str, Choice]] = ({}, {})
     ends: list[End] = []
     counts = [1, 1]
+
+    def choice_at(node: Decision, parent: int) -> Choice:
+        choice = known[node.player].get(node.name)
+        if choice is None:
+            choice = known[node.player][node.name] = Choice(node.name, node.actions, parent, counts[node.player])
+            counts[node.player] += len(node.actions)
+        elif (choice.actions, choice.parent) != (node.actions, parent):
+            raise SolvingError(
+                f"player {node.player} cannot tell two decisions {quoted(node.name)} apart, but it has come to them by "
+                "different actions of its own, or has different actions there"
+            )
+        return choice
 
     def walk(node: Node, sequences: tuple[int, int]) -> None:
         match node:
@@ -191,12 +209,10 @@ def sequence_form(game: PublicGame) -> SequenceForm:
             case Chance():
                 for child in node.children:
                     walk(child, sequences)
-            case Decision(name, player, actions, children):
-                choice = Choice(name, actions, sequences[player], counts[player])
-                choices[player].append(choice)
-                counts[player] += len(actions)
+            case Decision(player=player, children=children):
+                choice = choice_at(node, sequences[player])
                 for sequence, child in enumerate(children, start=choice.first):
                     walk(child, (sequence, sequences[1]) if player == 0 else (sequences[0], sequence))
 
     walk(game.root, (0, 0))
-    return SequenceForm(game, (tuple(choices[0]), tuple(choices[1])), tuple(ends))
+    return SequenceForm(game, (tuple(known[0].values()), tuple(known[1].values())), tuple(ends))

@@ -42,7 +42,8 @@ class Decision:
     """A player's turn, the same for all its classes.
 
     Attributes:
-        name: what was done and seen, such as ``cr``.
+        name: what was done and seen, such as ``cr``. Decisions of one player that have the same name are one to it: it
+            cannot tell them apart.
         player: whose turn it is, 0 or 1.
         actions: the names of the actions.
         children: what follows each action.

@@ -1,0 +1,198 @@
+"""Kuhn poker, and the same with three sizes of bets, with one raise, and with both.
+
+Two players, three cards J < Q < K, one chip each in the pot. Every decision is a question with the answers no and yes:
+
+    B     whether to bet; no is a check                      NF    whether not to fold to a bet
+    B>1   whether the bet is more than 1                     R     whether to raise it by as much again
+    B10   whether it is 10; no is 2                          C     whether to call: a bet, or a raise of one's own bet
+
+The game has a row for each question, and one more for each further size of the bet that it is about (``C1``, ``C2``,
+``C10``). A strategy answers each row with the probability of yes for each card: these are its genes, row by row. Both
+seats have the same rows, and each comes to every row at one point of its game at most.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from bots.errors import EvolutionError
+from bots.solving.sequence_form import SequenceForm, sequence_form
+from bots.solving.tree import Chance, Decision, Leaf, Node, PublicGame
+
+__all__ = ["CARDS", "Genes", "KuhnGame", "Line", "Variant", "sequence_form_of"]
+
+CARDS: Final = ("J", "Q", "K")
+
+Genes: TypeAlias = tuple[float, ...]
+"""A strategy: the probability of yes by row and card, row by row."""
+
+_DEALT, _WON = 0, 1
+_SIZES: Final = (1, 2, 10)
+_ANSWERS: Final = ("no", "yes")
+
+
+class Variant(enum.Enum):
+    """Which of the four games."""
+
+    CLASSIC = "classic"
+    BREADTH = "breadth"
+    DEPTH = "depth"
+    BOTH = "both"
+
+    @property
+    def has_sizes(self) -> bool:
+        """Whether bets are 1, 2 or 10; they are 1 otherwise."""
+        return self in (Variant.BREADTH, Variant.BOTH)
+
+    @property
+    def has_raise(self) -> bool:
+        """Whether a bet can be raised once, by its own size."""
+        return self in (Variant.DEPTH, Variant.BOTH)
+
+
+class Line(NamedTuple):
+    """One way through the betting.
+
+    Attributes:
+        name: the betting as in a match state, such as ``cr10rf``; a size follows a bet where there are several.
+        answers: what each seat answered on the way, as rows and whether yes, in its order.
+        chips: what player 0 wins, or with a showdown what the better card wins.
+        is_showdown: whether the cards decide.
+    """
+
+    name: str
+    answers: tuple[tuple[tuple[int, bool], ...], tuple[tuple[int, bool], ...]]
+    chips: int
+    is_showdown: bool
+
+
+@dataclass(frozen=True, slots=True)
+class KuhnGame:
+    """One of the four games.
+
+    Attributes:
+        variant: which.
+        tens_as_twos: with sizes and without a raise: whether the second player answers a bet of 10, as it answers one
+            of 2, by the row C2. No rule says so; what the work prints of that game can only have come about like this.
+
+    Raises:
+        EvolutionError: `tens_as_twos` in another game.
+    """
+
+    variant: Variant = Variant.CLASSIC
+    tens_as_twos: bool = False
+
+    def __post_init__(self) -> None:
+        if self.tens_as_twos and self.variant is not Variant.BREADTH:
+            raise EvolutionError(
+                f"a bet of 10 is answered as one of 2 in the game {Variant.BREADTH.value} only, "
+                f"not in {self.variant.value}"
+            )
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """The questions by number."""
+        sizes = [str(size) for size in _SIZES] if self.variant.has_sizes else [""]
+        answers = ("NF", "R", "C") if self.variant.has_raise else ("C",)
+        bets = ("B", "B>1", "B10") if self.variant.has_sizes else ("B",)
+        return (*bets, *(row + size for row in answers for size in sizes))
+
+    @property
+    def gene_names(self) -> tuple[str, ...]:
+        """Row and card of each gene, such as ``B J``."""
+        return tuple(f"{row} {card}" for row in self.rows for card in CARDS)
+
+    def require_genes(self, genes: Sequence[float]) -> Genes:
+        """The genes, checked.
+
+        Raises:
+            EvolutionError: they are not as many as the game has, or one is no probability.
+        """
+        names = self.gene_names
+        if len(genes) != len(names):
+            raise EvolutionError(
+                f"a strategy for the game {self.variant.value} has {len(names)} genes, "
+                f"{len(self.rows)} rows of {len(CARDS)}, not {len(genes)}"
+            )
+        for name, gene in zip(names, genes, strict=True):
+            if not 0 <= gene <= 1:
+                raise EvolutionError(f"the gene {name} is {gene:g}: a gene is a probability, 0 to 1")
+        return tuple(map(float, genes))
+
+    def lines(self) -> tuple[Line, ...]:
+        """All ways through the betting."""
+        found: list[Line] = []
+        rows = self.rows
+
+        def walk(node: Node, answers: tuple[tuple[tuple[int, bool], ...], ...]) -> None:
+            match node:
+                case Leaf(name, matrix, chips):
+                    found.append(Line(name, (answers[0], answers[1]), int(chips), matrix == _WON))
+                case Decision(name, player, _, children):
+                    for answer, child in enumerate(children):
+                        told = (*answers[player], (rows.index(name), bool(answer)))
+                        walk(child, (told, answers[1]) if player == 0 else (answers[0], told))
+                case Chance():
+                    raise AssertionError("no cards are dealt after the first")
+
+        walk(self.tree(), ((), ()))
+        return tuple(found)
+
+    def tree(self) -> Node:
+        """The betting."""
+        return self._bet(0, "", self._bet(1, "c", _showdown("cc", 1)))
+
+    def public_game(self) -> PublicGame:
+        """The game as its solvers take it."""
+        cards = np.arange(len(CARDS))
+        ahead = np.sign(cards[:, None] - cards)
+        chance = 1 / (len(CARDS) * (len(CARDS) - 1))
+        return PublicGame(self.tree(), (CARDS, CARDS), np.stack([abs(ahead) * chance, ahead * chance]))
+
+    def _bet(self, player: int, before: str, check: Node) -> Node:
+        """A player that may check or bet."""
+        if not self.variant.has_sizes:
+            return _question("B", player, check, self._answered(1 - player, before + "r", 1, ""))
+        bets = [self._answered(1 - player, f"{before}r{size}", size, str(size)) for size in _SIZES]
+        larger = _question("B>1", player, bets[0], _question("B10", player, bets[1], bets[2]))
+        return _question("B", player, check, larger)
+
+    def _answered(self, player: int, before: str, size: int, about: str) -> Node:
+        """A player that may answer a bet; `about` ends the names of its rows."""
+        if self.tens_as_twos and player == 1 and size == 10:
+            about = "2"
+        fold = _folded(before + "f", player, 1)
+        call = _showdown(before + "c", 1 + size)
+        if not self.variant.has_raise:
+            return _question("C" + about, player, fold, call)
+        raised = _question(
+            "C" + about,
+            1 - player,
+            _folded(before + "rf", 1 - player, 1 + size),
+            _showdown(before + "rc", 1 + 2 * size),
+        )
+        return _question("NF" + about, player, fold, _question("R" + about, player, call, raised))
+
+
+def _question(row: str, player: int, no: Node, yes: Node) -> Decision:
+    return Decision(row, player, _ANSWERS, (no, yes))
+
+
+def _folded(name: str, player: int, chips: int) -> Leaf:
+    return Leaf(name, _DEALT, chips if player else -chips)
+
+
+def _showdown(name: str, chips: int) -> Leaf:
+    return Leaf(name, _WON, chips)
+
+
+@cache
+def sequence_form_of(game: KuhnGame) -> SequenceForm:
+    """The sequence form of a game; its choices have the names of the rows."""
+    return sequence_form(game.public_game())
