@@ -13,7 +13,8 @@
     ├── EvolutionError  settings with which nothing can evolve (also a ValueError)
     ├── BotFileError    a file that a bot, or its training, keeps cannot be written or read
     │   ├── CheckpointError  the checkpoint of an evolution
-    │   └── ChromosomeError  a chromosome
+    │   ├── ChromosomeError  a chromosome
+    │   └── LearnerFileError  a learner's memory, or the journal of what it learns
     ├── WorkersError    processes or machines that were to compute something cannot
     └── RemoteBotError  a bot that is a separate program can no longer be played with
         ├── BotExited   the program ended, or closed its connection
@@ -44,6 +45,7 @@ __all__ = [
     "EvolutionError",
     "GameRefused",
     "IllegalReply",
+    "LearnerFileError",
     "RemoteBotError",
     "SolvingError",
     "SpecError",
@@ -157,6 +159,10 @@ class CheckpointError(BotFileError):
 
 class ChromosomeError(BotFileError):
     """The file of a chromosome cannot be written or read."""
+
+
+class LearnerFileError(BotFileError):
+    """A learner's memory or journal cannot be written or read."""
 
 
 class WorkersError(BotsError):

@@ -24,7 +24,7 @@ from dealer.contest.progress import Progress, progress_of
 from dealer.contest.settling import keep_games, repeatable, settle
 from dealer.contest.tournament import Tournament
 from dealer.errors import ConfigError, DealerError, LaunchError, ResultError, SettingProblem
-from dealer.record.folder import CONFIG_NAME, RESULT_NAME, RunLock, empty_folder, is_busy, new_folder, write_whole
+from dealer.record.folder import CONFIG_NAME, RESULT_NAME, RunLock, empty_folder, is_busy, new_folder
 from dealer.record.resume import extend_log
 from dealer.results.contest import contest_result
 from dealer.results.reading import read_result
@@ -32,6 +32,7 @@ from dealer.results.schema import ContestResult, TournamentResult
 from dealer.results.tournament import tournament_result
 from logs.estimation import FixedHands
 from logs.formats import ExportWarning
+from logs.whole_file import write_whole
 
 __all__ = [
     "AnyResult",

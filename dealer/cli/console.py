@@ -30,9 +30,9 @@ from dealer.cli.streams import EXIT_INTERRUPTED, EXIT_USAGE
 from dealer.cli.tables import table_view
 from dealer.contest.config import problem_in_words
 from dealer.errors import ConfigError, FolderTakenError
-from dealer.record.folder import write_whole
 from engine.errors import PortableError, quoted
 from logs.page.table import TableView
+from logs.whole_file import write_whole
 
 __all__ = ["ArenaGroup", "Terminal", "abort", "check_new_file", "check_writable", "write_file"]
 

@@ -8,25 +8,20 @@ result.json    the result, once the run has ended
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import shutil
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO
 
 from dealer.errors import FolderBusyError, FolderTakenError, LaunchError
-from logs.line_file import sync_to_disk
+from logs.whole_file import FileLock
 
-__all__ = ["RunLock", "empty_folder", "is_busy", "new_folder", "write_whole"]
+__all__ = ["RunLock", "empty_folder", "is_busy", "new_folder"]
 
 CONFIG_NAME = "run.toml"
 RESULT_NAME = "result.json"
 _LOCK_NAME = "run.lock"
-IS_WINDOWS = os.name == "nt"
-PAUSES_S = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 
 def new_folder(asked: Path | None, names: Sequence[str]) -> Path:
@@ -67,42 +62,6 @@ def empty_folder(folder: Path, *, is_removed: bool) -> None:
             folder.rmdir()
 
 
-def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file, text as UTF-8, so that it is there whole or not at all, even if the machine stops in between.
-
-    Raises:
-        OSError: it cannot be written; an earlier file is left as it was.
-    """
-    new = path.with_name(path.name + ".new")
-    try:
-        with new.open("wb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
-            file.flush()
-            sync_to_disk(file.fileno())
-        _replace(new, path)
-    except OSError:
-        new.unlink(missing_ok=True)
-        raise
-    if not IS_WINDOWS:
-        # The new name is on the disk when the folder is; some file systems know no such thing.
-        with contextlib.suppress(OSError):
-            folder = os.open(path.parent, os.O_RDONLY)
-            try:
-                sync_to_disk(folder)
-            finally:
-                os.close(folder)
-
-
-def _replace(new: Path, path: Path) -> None:
-    """Put a file in the place of another; Windows refuses that while somebody, such as a virus scanner, reads it."""
-    for pause_s in PAUSES_S if IS_WINDOWS else ():
-        with contextlib.suppress(PermissionError):
-            new.replace(path)
-            return
-        time.sleep(pause_s)
-    new.replace(path)
-
-
 class RunLock:
     """Keeps a second process out of a run's folder until it is closed, or until the process that has it ends."""
 
@@ -113,23 +72,16 @@ class RunLock:
             FolderBusyError: another process has it.
             LaunchError: the folder cannot be written to.
         """
-        self._path = folder / _LOCK_NAME
         try:
-            self._file: IO[bytes] = self._path.open("ab")
+            self._lock = FileLock(folder / _LOCK_NAME)
+        except BlockingIOError:
+            raise FolderBusyError(folder) from None
         except OSError as error:
             raise LaunchError(f"write to {folder}", error.strerror) from None
-        try:
-            _lock(self._file)
-        except OSError:
-            self._file.close()
-            raise FolderBusyError(folder) from None
 
     def close(self) -> None:
         """Release the lock."""
-        self._file.close()
-        with contextlib.suppress(OSError):
-            # A process that has just taken it keeps it; one that comes later makes a new file.
-            self._path.unlink()
+        self._lock.close()
 
 
 def is_busy(folder: Path) -> bool:
@@ -141,16 +93,3 @@ def is_busy(folder: Path) -> bool:
     except LaunchError:
         pass
     return False
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _lock(file: IO[bytes]) -> None:
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-
-else:
-    import fcntl
-
-    def _lock(file: IO[bytes]) -> None:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

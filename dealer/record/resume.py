@@ -25,13 +25,13 @@ from dealer.errors import PickUpError
 from dealer.match import EarlierHands, MatchSetup
 from dealer.match.faults import Fault
 from dealer.record.files import RecordPlan
-from dealer.record.folder import write_whole
 from dealer.record.response_times import ResponseTimes
 from dealer.record.writers import parse_fault
 from engine import Deal, Game, Seat, betting_start, deals
 from engine.hand import hand_values
 from logs.comments import parse_comment
 from logs.transaction_log import parse_own_line
+from logs.whole_file import write_whole
 from protocol.errors import FormatError
 from protocol.match_state import betting_after, betting_text
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from logs.line_file import LineFile
+from logs.line_file import LineFile, sync_to_disk
 
 REAL_WRITE = os.write
 
@@ -139,3 +139,21 @@ def test_after_a_full_disk_an_appended_log_goes_on(path: Path, full_disk: FullDi
         full_disk.room = 1000
         file.write("third\n")
     assert path.read_bytes() == b"first\nthird\n"
+
+
+def test_a_drive_is_told_to_write_what_it_holds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As on macOS, whose fsync leaves that to the drive."""
+    fcntl = pytest.importorskip("fcntl")
+    told: list[int] = []
+    monkeypatch.setattr("sys.platform", "darwin")
+    monkeypatch.setattr(fcntl, "F_FULLFSYNC", 51, raising=False)
+    monkeypatch.setattr(fcntl, "fcntl", lambda fd, command: told.append(command))
+    with (tmp_path / "x").open("w") as file:
+        sync_to_disk(file.fileno())
+        assert told == [51]
+
+        def refuse(fd: int, command: int) -> None:
+            raise OSError(25, "not supported here")
+
+        monkeypatch.setattr(fcntl, "fcntl", refuse)
+        sync_to_disk(file.fileno())

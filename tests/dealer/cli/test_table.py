@@ -20,8 +20,8 @@ from typer.testing import CliRunner
 from dealer import play
 from dealer.cli import commands_for
 from dealer.cli.app import application
-from dealer.record.folder import write_whole
 from logs.reading import read_hands
+from logs.whole_file import write_whole
 from tests.dealer.cli.conftest import Arena, Ran
 from tests.dealer.helpers import (
     ARENA,

@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from dealer.record.folder import write_whole
 from dealer.results.schema import ContestResult, TournamentResult
+from logs.whole_file import write_whole
 from tests.dealer.cli.conftest import Arena
 
 BOTS = ("calling", "raising", "Rnd=random")

@@ -1,0 +1,174 @@
+"""A memory as a file: a line that says what it is, then a line for each cell.
+
+The first line is JSON: what the file is, its version, the constants, the number of hands and of cells, the checksum of
+the rest, and a record of the training if there is one. A cell is its nine levels, a digit each, and for each decision
+that was taken its number, the number and sum of its profits, and the number and sum of its losses, in thousandths of a
+big blind:
+
+    305101012 2:12,18400,9,9000 3:1,2500,0,0
+
+The same memory is always written as the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any, Final
+
+from bots.errors import LearnerFileError
+from bots.learner.cells import Cell
+from bots.learner.constants import Constants
+from bots.learner.memory import NOTHING, Memory, Results, Row
+from engine.errors import quoted
+from logs.whole_file import FileLock, write_whole
+
+__all__ = ["MemoryFile", "memory_bytes", "read_memory", "write_memory"]
+
+_WHAT: Final = "a memory of acpc-arena's learner"
+_VERSION: Final = 1
+_LONGEST_LINE: Final = 1_000_000
+_ITEM: Final = re.compile(r"([1-5]):([0-9]{1,18}),([0-9]{1,18}),([0-9]{1,18}),([0-9]{1,18})", re.ASCII)
+
+
+def memory_bytes(memory: Memory) -> bytes:
+    """The file of a memory."""
+    body = "".join(
+        [f"{cell.text}{''.join(_items(row))}\n" for cell, row in memory.cells],
+    ).encode("ascii")
+    header: dict[str, Any] = {
+        "what": _WHAT,
+        "version": _VERSION,
+        "constants": asdict(memory.constants),
+        "hands": memory.hands,
+        "cells": len(memory.cells),
+        "sha256": hashlib.sha256(body).hexdigest(),
+    }
+    if memory.training:
+        header["training"] = json.loads(memory.training)
+    return json.dumps(header, sort_keys=True).encode("ascii") + b"\n" + body
+
+
+def _items(row: Row) -> list[str]:
+    return [
+        f" {decision}:{','.join(map(str, results))}" for decision, results in enumerate(row, 1) if results != NOTHING
+    ]
+
+
+def write_memory(path: str | os.PathLike[str], memory: Memory) -> None:
+    """Write a memory in place of the file; the old file stands until the new one is on the disk.
+
+    Raises:
+        LearnerFileError: the file cannot be written.
+    """
+    try:
+        write_whole(Path(path), memory_bytes(memory))
+    except OSError as error:
+        raise LearnerFileError(os.fspath(path), f"it cannot be written: {error.strerror or error}") from error
+
+
+def read_memory(path: str | os.PathLike[str], constants: Constants | None = None) -> Memory:
+    """Read a memory.
+
+    Args:
+        path: of the file.
+        constants: those that it must have; None takes any.
+
+    Raises:
+        LearnerFileError: there is no such file, it is no memory, of another version, damaged, or was learnt with other
+            constants.
+    """
+    try:
+        with open(path, "rb") as file:
+            line, body = file.readline(_LONGEST_LINE), file.read()
+    except OSError as error:
+        raise LearnerFileError(os.fspath(path), f"it cannot be read: {error.strerror or error}") from error
+    try:
+        memory = _parse(line, body)
+    except ValueError as error:
+        raise LearnerFileError(os.fspath(path), str(error)) from error
+    if constants is not None and (differing := constants.differences(memory.constants)):
+        options = ",".join(f"{name}={value:g}" for name, value in differing.items())
+        raise LearnerFileError(os.fspath(path), f"it was learnt with other constants: add the options {options}")
+    return memory
+
+
+def _parse(line: bytes, body: bytes) -> Memory:
+    try:
+        header = json.loads(line)
+    except (ValueError, RecursionError):
+        header = None
+    if not isinstance(header, dict) or header.get("what") != _WHAT:
+        raise ValueError(f"it does not begin with a line that says it is {_WHAT}")
+    if header.get("version") != _VERSION:
+        raise ValueError(f"it is of version {quoted(header.get('version'))}; this program reads version {_VERSION}")
+    if hashlib.sha256(body).hexdigest() != header.get("sha256"):
+        raise ValueError("it is damaged: what follows its first line has another checksum than that line says")
+    training = header.get("training")
+    try:
+        hands, count, values = header["hands"], header["cells"], header["constants"]
+        if {*values} != {one.name for one in fields(Constants)} or type(hands) is not int:
+            raise ValueError("a constant or the number of hands is missing or unknown")
+        cells = tuple([_parse_cell(number, text) for number, text in enumerate(body.decode("ascii").splitlines(), 2)])
+        if len(cells) != count:
+            raise ValueError(f"it has {len(cells)} cells, not {count}")
+        return Memory(Constants(**values), hands, cells, json.dumps(training, sort_keys=True) if training else "")
+    except (ValueError, TypeError, KeyError) as error:
+        raise ValueError(f"it is damaged: {error}") from error
+
+
+def _parse_cell(number: int, text: str) -> tuple[Cell, Row]:
+    digits, *items = text.split(" ")
+    row = [NOTHING] * 5
+    for item in items:
+        found = _ITEM.fullmatch(item)
+        if found is None:
+            raise ValueError(f"line {number} has {quoted(item)} where results are expected")
+        decision, *sums = map(int, found.groups())
+        row[decision - 1] = Results(*sums)
+    fold, call, small, medium, large = row
+    return Cell.parse(digits), (fold, call, small, medium, large)
+
+
+class MemoryFile:
+    """A memory on disk that one learner at a time goes on writing.
+
+    Attributes:
+        path: of the file.
+        start: what it held when it was opened; an empty memory where there was no file.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], constants: Constants) -> None:
+        """Take the lock and read the file.
+
+        Raises:
+            LearnerFileError: another process has it, or as `read_memory`.
+        """
+        self.path = Path(path)
+        try:
+            self._lock = FileLock(self.path.with_name(f"{self.path.name}.lock"))
+        except BlockingIOError:
+            raise LearnerFileError(str(path), "another learner is writing it; give each a file of its own") from None
+        except OSError as error:
+            raise LearnerFileError(str(path), f"it cannot be written: {error.strerror or error}") from error
+        try:
+            self.start = read_memory(path, constants) if self.path.exists() else Memory(constants)
+        except LearnerFileError:
+            self._lock.close()
+            raise
+
+    def write(self, memory: Memory) -> None:
+        """Write what is remembered by now.
+
+        Raises:
+            LearnerFileError: the file cannot be written.
+        """
+        write_memory(self.path, memory)
+
+    def close(self) -> None:
+        """Let others have the file; a second call does nothing."""
+        self._lock.close()

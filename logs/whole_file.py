@@ -1,0 +1,113 @@
+"""Files that are there whole or not at all, and locks between processes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from pathlib import Path
+from typing import IO
+
+from logs.line_file import sync_to_disk
+
+__all__ = ["FileLock", "write_whole"]
+
+IS_WINDOWS = os.name == "nt"
+PAUSES_S = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file, text as UTF-8, so that it is there whole or not at all, even if the machine stops in between.
+
+    Raises:
+        OSError: it cannot be written; an earlier file is left as it was.
+    """
+    new = path.with_name(path.name + ".new")
+    try:
+        with new.open("wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+            file.flush()
+            sync_to_disk(file.fileno())
+        _replace(new, path)
+    except OSError:
+        new.unlink(missing_ok=True)
+        raise
+    if not IS_WINDOWS:
+        # The new name is on the disk when the folder is; some file systems know no such thing.
+        with contextlib.suppress(OSError):
+            folder = os.open(path.parent, os.O_RDONLY)
+            try:
+                sync_to_disk(folder)
+            finally:
+                os.close(folder)
+
+
+def _replace(new: Path, path: Path) -> None:
+    """Put a file in the place of another; Windows refuses that while somebody, such as a virus scanner, reads it."""
+    for pause_s in PAUSES_S if IS_WINDOWS else ():
+        with contextlib.suppress(PermissionError):
+            new.replace(path)
+            return
+        time.sleep(pause_s)
+    new.replace(path)
+
+
+class FileLock:
+    """Held by one process at a time, until it is closed or the process ends."""
+
+    def __init__(self, path: Path) -> None:
+        """Take the lock.
+
+        Args:
+            path: of a file that exists for the lock alone, and only while somebody has it.
+
+        Raises:
+            BlockingIOError: another process, or another part of this one, has it.
+            OSError: the file cannot be made.
+        """
+        self._path = path
+        while True:
+            file = path.open("ab")
+            try:
+                _lock(file)
+            except OSError as error:
+                file.close()
+                raise BlockingIOError(error.errno, "another process has it", str(path)) from None
+            if IS_WINDOWS or _is_still(path, file):
+                self._file = file
+                return
+            # Whoever had it has removed the file in between.
+            file.close()
+
+    def close(self) -> None:
+        """Release the lock; a second call does nothing."""
+        if self._file.closed:
+            return
+        if IS_WINDOWS:
+            # Where a file that is open cannot be removed; nor can that of a process which has just taken it.
+            self._file.close()
+        with contextlib.suppress(OSError):
+            self._path.unlink()
+        self._file.close()
+
+
+def _is_still(path: Path, file: IO[bytes]) -> bool:
+    """Whether a path still leads to an open file."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(file.fileno()))
+    except FileNotFoundError:
+        return False
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(file: IO[bytes]) -> None:
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+
+else:
+    import fcntl
+
+    def _lock(file: IO[bytes]) -> None:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,0 +1,371 @@
+"""The learner's constants, cells and memory: levels, formulas 4, 7 and 8, sums in any order, files."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import os
+import pickle
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bots.errors import LearnerFileError
+from bots.formula.decisions import Decision
+from bots.formula.observation import Observation
+from bots.learner.cells import Cell, cell_of, level, level_counts
+from bots.learner.constants import RANGES, Constants
+from bots.learner.files import MemoryFile, memory_bytes, read_memory, write_memory
+from bots.learner.memory import UNTRIED, Matrix, Memory, Results, best_decision, merge, reward_mbb
+
+CONSTANTS = Constants()
+SEEN = Observation(
+    chance_percent=63.0,
+    pot_chips=600,
+    odds=3.0,
+    raise_chips=100,
+    raise_count=3,
+    player_count=6,
+    follower_count=2,
+    round=2,
+    in_game_count=3,
+    big_blind_chips=100,
+)
+
+
+def random_memory(seed: int, hands: int = 200) -> tuple[Memory, list[tuple[list[tuple[Cell, Decision]], int]]]:
+    """A memory of random hands, and the hands."""
+    numbers = random.Random(seed)
+    counts = level_counts(CONSTANTS)
+    matrix, learnt = Matrix(Memory(CONSTANTS)), []
+    for _ in range(hands):
+        decisions = [
+            (Cell(*[numbers.randrange(min(count, 2)) for count in counts]), Decision(numbers.randint(1, 5)))
+            for _ in range(numbers.randrange(4))
+        ]
+        learnt.append((decisions, numbers.randint(-3000, 3000)))
+        matrix.learn(*learnt[-1])
+    return matrix.memory(), learnt
+
+
+# ---- levels
+
+
+def test_the_levels_of_the_works_example() -> None:
+    assert level(29, 13.3, 7) == 2
+    assert level(1000, 13.3, 7) == 6
+    assert level(0, 13.3, 7) == 0
+
+
+def test_a_value_on_a_border_belongs_to_the_higher_level() -> None:
+    assert [level(value, 2.0, 4) for value in (0, 1.999, 2, 4, 6, 8, 1e9)] == [0, 0, 1, 2, 3, 3, 3]
+
+
+def test_the_cell_of_a_state() -> None:
+    cell = cell_of(SEEN, CONSTANTS)
+    assert cell == Cell(5, 1, 0, 2, 1, 2, 2, 1, 1)
+    assert cell.text == "510212211"
+    assert Cell.parse(cell.text) == cell
+    assert cell_of(replace(SEEN, round=0), CONSTANTS).round == 0
+
+
+def test_a_cell_never_lies_beyond_its_levels() -> None:
+    for big, little in itertools.product((1, 2, 10), (1, 4)):
+        constants = Constants(big_qty=big, little_qty=little, chance_interval=1, pot_interval=0.5)
+        cell = cell_of(replace(SEEN, chance_percent=100.0, pot_chips=10**6, player_count=10), constants)
+        assert all(index < count for index, count in zip(cell, level_counts(constants), strict=True))
+
+
+def test_a_cell_needs_a_chance() -> None:
+    with pytest.raises(ValueError, match="needs CHANCE"):
+        cell_of(replace(SEEN, chance_percent=None), CONSTANTS)
+
+
+@pytest.mark.parametrize("text", ["", "12345678", "1234567890", "12345678x", "१२३४५६७८९"])
+def test_what_is_no_cell(text: str) -> None:
+    with pytest.raises(ValueError, match="9 digits"):
+        Cell.parse(text)
+
+
+# ---- constants
+
+
+def test_the_number_of_cells_is_that_of_the_work_at_its_largest() -> None:
+    largest = Constants(big_qty=int(RANGES["big_qty"].high), little_qty=int(RANGES["little_qty"].high))
+    assert math.prod(level_counts(largest)) == 5_120_000
+
+
+def test_the_defaults_lie_within_the_ranges_of_the_work() -> None:
+    for name, (low, high) in RANGES.items():
+        assert low <= getattr(CONSTANTS, name) <= high
+
+
+@pytest.mark.parametrize(
+    ("values", "problem"),
+    [
+        ({"pot_interval": 0}, "pot_interval must be from 0.001 to 1e+06, not 0"),
+        ({"pot_interval": math.nan}, "pot_interval must be from 0.001"),
+        ({"odds_interval": math.inf}, "odds_interval must be from 0.001"),
+        ({"big_qty": 11}, "big_qty must be a whole number from 1 to 10, not 11"),
+        ({"little_qty": 0}, "little_qty must be a whole number from 1 to 10, not 0"),
+        ({"little_qty": 2.0}, "little_qty must be a whole number"),
+    ],
+)
+def test_constants_out_of_range(values: dict[str, float], problem: str) -> None:
+    with pytest.raises(ValueError) as raised:
+        Constants(**values)  # type: ignore[arg-type]
+    assert problem in str(raised.value)
+
+
+def test_constants_that_are_equal_are_written_alike() -> None:
+    whole = Constants(pot_interval=4)
+    assert repr(whole) == repr(CONSTANTS)
+    assert CONSTANTS.differences(whole) == {}
+    assert CONSTANTS.differences(Constants(pot_interval=5, big_qty=6)) == {"pot_interval": 5.0, "big_qty": 6}
+
+
+# ---- decisions and rewards
+
+
+def test_the_decision_with_the_best_mean() -> None:
+    row = (Results(losses=10, loss_mbb=5000), Results(3, 900, 2, 400), Results(1, 500), *UNTRIED[3:])
+    assert [results.mean_mbb for results in row[:3]] == [-500.0, 100.0, 500.0]
+    assert best_decision(row) is Decision.SMALL_RAISE
+
+
+def test_a_decision_never_tried_is_no_candidate_though_all_others_lose() -> None:
+    row = (Results(losses=1, loss_mbb=500), Results(losses=1, loss_mbb=400), *UNTRIED[2:])
+    assert best_decision(row) is Decision.CALL
+
+
+def test_of_equal_means_the_smaller_decision() -> None:
+    row = (UNTRIED[0], UNTRIED[1], Results(2, 600, 1, 300), Results(1, 100), Results(3, 300))
+    assert best_decision(row) is Decision.SMALL_RAISE
+
+
+def test_a_state_never_met_is_answered_by_continuing() -> None:
+    assert best_decision(UNTRIED) is Decision.CALL
+
+
+def test_rewards_are_whole_thousandths_of_a_big_blind() -> None:
+    assert [reward_mbb(value, 100) for value in (50, -75.5, 0)] == [500, -755, 0]
+    assert reward_mbb(10 / 3, 10) == 333
+
+
+def test_every_decision_of_a_hand_has_its_reward() -> None:
+    first, second = Cell(*[0] * 9), Cell(*[1] * 9)
+    matrix = Matrix(Memory(CONSTANTS))
+    matrix.learn([(first, Decision.CALL), (second, Decision.FOLD)], -500)
+    matrix.learn([(first, Decision.CALL), (first, Decision.CALL)], 0)
+    matrix.learn([(second, Decision.FOLD)], 250)
+    matrix.learn([], 750)
+    assert matrix.row(first) == (UNTRIED[0], Results(2, 0, 1, 500), *UNTRIED[2:])
+    assert matrix.row(second) == (Results(1, 250, 1, 500), *UNTRIED[1:])
+    assert (matrix.hands, len(matrix)) == (4, 2)
+    assert matrix.memory().cells == ((first, matrix.row(first)), (second, matrix.row(second)))
+
+
+def test_a_memory_holds_the_sums_of_the_rewards() -> None:
+    """Against the obvious: all rewards in lists."""
+    memory, hands = random_memory(1)
+    rewards: dict[tuple[Cell, Decision], list[int]] = {}
+    for decisions, reward in hands:
+        for key in decisions:
+            rewards.setdefault(key, []).append(reward)
+    for cell, row in memory.cells:
+        for decision, results in zip(Decision, row, strict=True):
+            found = rewards.pop((cell, decision), [])
+            assert results.taken == len(found)
+            assert results.profit_mbb - results.loss_mbb == sum(found)
+            assert results.losses == sum(reward < 0 for reward in found)
+    assert not rewards
+
+
+# ---- memories as values
+
+
+def test_memories_add_up_in_any_order() -> None:
+    parts = [random_memory(seed)[0] for seed in range(3)]
+    merged = {merge(order) for order in itertools.permutations(parts)}
+    assert len(merged) == 1
+    whole = Matrix(Memory(CONSTANTS))
+    for seed in range(3):
+        for hand in random_memory(seed)[1]:
+            whole.learn(*hand)
+    assert merged == {whole.memory()}
+
+
+def test_what_was_learnt_since_is_added_to_where_it_began() -> None:
+    start, _ = random_memory(1)
+    later = merge([start, random_memory(2)[0]])
+    assert later.since(start) == random_memory(2)[0]
+    assert merge([start, later.since(start)]) == later
+    with pytest.raises(ValueError, match="earlier memory only"):
+        start.since(later)
+
+
+def test_memories_of_other_constants_are_not_mixed() -> None:
+    with pytest.raises(ValueError, match="pot_interval"):
+        merge([Memory(CONSTANTS), Memory(Constants(pot_interval=9))])
+    with pytest.raises(ValueError, match="no memory"):
+        merge([])
+
+
+def test_a_memory_is_a_value() -> None:
+    memory, _ = random_memory(3)
+    again = pickle.loads(pickle.dumps(memory))
+    assert again == memory
+    assert hash(again) == hash(memory)
+
+
+def test_memories_that_cannot_have_come_about() -> None:
+    cell = Cell(*[0] * 9)
+    for cells, problem in [
+        (((cell, UNTRIED), (cell, UNTRIED)), "out of order"),
+        (((Cell(9, *[0] * 8), UNTRIED),), "beyond its levels"),
+        (((cell, (Results(-1), *UNTRIED[1:])),), "negative"),
+    ]:
+        with pytest.raises(ValueError, match=problem):
+            Memory(CONSTANTS, 1, cells)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="hands cannot be negative"):
+        Memory(CONSTANTS, -1)
+
+
+# ---- files
+
+
+def test_a_memory_comes_back_from_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "x.memory"
+    memory = replace(random_memory(4)[0], training='{"hands": 7, "game": "limit"}')
+    write_memory(path, memory)
+    assert read_memory(path) == replace(memory, training='{"game": "limit", "hands": 7}')
+    assert read_memory(path, CONSTANTS).cells == memory.cells
+    assert os.listdir(tmp_path) == ["x.memory"]
+
+
+def test_the_same_memory_is_the_same_bytes(tmp_path: Path) -> None:
+    """However it came about, and after it was read."""
+    parts = [random_memory(seed)[0] for seed in range(2)]
+    data = memory_bytes(merge(parts))
+    assert data == memory_bytes(merge(parts[::-1]))
+    (tmp_path / "x").write_bytes(data)
+    assert memory_bytes(read_memory(tmp_path / "x")) == data
+
+
+def test_a_file_as_it_stands() -> None:
+    matrix = Matrix(Memory(CONSTANTS))
+    matrix.learn([(Cell.parse("305101012"), Decision.CALL)], -500)
+    matrix.learn([(Cell.parse("305101012"), Decision.CALL), (Cell.parse("305101012"), Decision.LARGE_RAISE)], 1500)
+    header, body = memory_bytes(matrix.memory()).split(b"\n", 1)
+    assert body == b"305101012 2:1,1500,1,500 5:1,1500,0,0\n"
+    assert json.loads(header)["hands"] == 2
+
+
+def test_a_file_grows_with_the_cells_met_not_with_all_there_are() -> None:
+    memory, hands = random_memory(5)
+    assert len(memory.cells) <= sum(len(decisions) for decisions, _ in hands)
+    assert len(memory_bytes(memory)) < 1000 + 100 * len(memory.cells)
+
+
+def damaged(path: Path, how: str) -> bytes:
+    """The bytes of a memory, spoilt."""
+    data = path.read_bytes()
+    header, body = data.split(b"\n", 1)
+    facts = json.loads(header)
+    if how == "cut":
+        return data[:-10]
+    if how == "flipped":
+        return data[:-3] + bytes([data[-3] ^ 1]) + data[-2:]
+    if how == "foreign":
+        return b"\x93NUMPY\x01\x00 something else\n" + body
+    if how == "empty":
+        return b""
+    changes = {
+        "old": {"version": 0},
+        "lines": {"cells": 1},
+        "words": {"constants": {"pot": 1}},
+        "hands": {"hands": "7"},
+    }
+    return json.dumps(facts | changes[how]).encode() + b"\n" + body
+
+
+@pytest.mark.parametrize(
+    ("how", "problem"),
+    [
+        ("cut", "damaged: what follows its first line has another checksum"),
+        ("flipped", "damaged: what follows"),
+        ("foreign", "does not begin with a line that says it is a memory of acpc-arena's learner"),
+        ("empty", "does not begin with a line"),
+        ("old", "it is of version 0; this program reads version 1"),
+        ("lines", "it has"),
+        ("words", "a constant or the number of hands is missing or unknown"),
+        ("hands", "a constant or the number of hands is missing or unknown"),
+    ],
+)
+def test_files_that_are_no_memory(tmp_path: Path, how: str, problem: str) -> None:
+    path = tmp_path / "x.memory"
+    write_memory(path, random_memory(6)[0])
+    path.write_bytes(damaged(path, how))
+    with pytest.raises(LearnerFileError) as raised:
+        read_memory(path)
+    assert str(raised.value).startswith(f"{path}: ")
+    assert problem in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_memory_of_other_constants_says_which_to_give(tmp_path: Path) -> None:
+    path = tmp_path / "x.memory"
+    write_memory(path, Memory(Constants(pot_interval=5, big_qty=6)))
+    with pytest.raises(LearnerFileError, match=r"add the options pot_interval=5,big_qty=6$"):
+        read_memory(path, CONSTANTS)
+
+
+def test_a_file_that_is_not_there_or_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(LearnerFileError, match="it cannot be read: No such file"):
+        read_memory(tmp_path / "gone")
+    with pytest.raises(LearnerFileError, match="it cannot be written"):
+        write_memory(tmp_path / "gone" / "x", Memory(CONSTANTS))
+    with pytest.raises(LearnerFileError, match="it cannot be written"):
+        MemoryFile(tmp_path / "gone" / "x", CONSTANTS)
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x.memory"
+    write_memory(path, random_memory(7)[0])
+    before = path.read_bytes()
+
+    def refuse(fd: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("logs.whole_file.sync_to_disk", refuse)
+    with pytest.raises(LearnerFileError, match="No space left"):
+        write_memory(path, Memory(CONSTANTS))
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["x.memory"]
+
+
+def test_one_learner_at_a_time_writes_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "x.memory"
+    file = MemoryFile(path, CONSTANTS)
+    assert file.start == Memory(CONSTANTS)
+    with pytest.raises(LearnerFileError, match="another learner is writing it"):
+        MemoryFile(path, CONSTANTS)
+    memory, _ = random_memory(8)
+    file.write(memory)
+    file.close()
+    second = MemoryFile(path, CONSTANTS)
+    assert second.start == memory
+    second.close()
+    second.close()
+    assert os.listdir(tmp_path) == ["x.memory"]
+
+
+def test_a_file_that_cannot_be_used_is_not_kept_locked(tmp_path: Path) -> None:
+    path = tmp_path / "x.memory"
+    path.write_text("something else")
+    for _ in range(2):
+        with pytest.raises(LearnerFileError, match="does not begin"):
+            MemoryFile(path, CONSTANTS)
