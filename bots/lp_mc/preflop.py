@@ -9,7 +9,7 @@ never takes it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -104,13 +104,11 @@ class _Matchups:
         """Nothing is dealt."""
         return [board]
 
-    def dealt(self, board: Board) -> int:
-        """The chances of two classes are matrix 0."""
-        return 0
-
-    def won(self, board: Board) -> int:
-        """What a showdown of them wins on average is matrix 1."""
-        return 1
+    def end(self, spent: Sequence[int], folded: Collection[int], board: Board) -> tuple[int, float]:
+        """The chances of two classes are matrix 0, what a showdown of them wins on average is matrix 1."""
+        if folded:
+            return 0, spent[1] if 1 in folded else -spent[0]
+        return 1, min(spent)
 
 
 def preflop_form(rules: PreflopRules, counts: NDArray[np.int64] | None = None) -> SequenceForm:

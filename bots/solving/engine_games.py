@@ -1,15 +1,15 @@
 """Games of the engine as trees for the solvers: the betting is walked by the rule book, the cards come from elsewhere.
 
-`betting_tree` walks the betting of any game of two players; what its cards are is a `Cards`. `small_game` deals every
-card of a game that is small enough, such as Kuhn's and Leduc: there each holding is a class of its own.
+`betting_tree` walks the betting of any game; what its cards are is a `Cards`. `small_game` deals every card of a game
+that is small enough, such as Kuhn's and Leduc: there each holding is a class of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import combinations
-from math import comb
-from typing import Final, Protocol
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import combinations, product
+from math import comb, prod
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,9 @@ from bots.solving.tree import Chance, Decision, Leaf, Node, PublicGame
 from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState, Card, Game, betting_start, format_cards
 from engine.actions import raise_to
 from engine.evaluator import rank_hand
+from engine.showdown import showdown_values
 
-__all__ = ["MOST_LEAVES", "Cards", "betting_tree", "small_game"]
+__all__ = ["MOST_LEAVES", "Board", "Cards", "Turn", "betting_tree", "small_game", "turns_of"]
 
 MOST_LEAVES: Final = 20_000
 """A larger tree is refused: Leduc has 274 leaves for each of its deals of hole cards."""
@@ -34,48 +35,68 @@ class Cards(Protocol):
     def boards(self, round_: int, board: Board) -> Sequence[Board]:
         """What the board can be in a round, after that of the round before; the same board if no card is dealt."""
 
-    def dealt(self, board: Board) -> int:
-        """The matrix of the probabilities of each pair of classes together with a board."""
+    def end(self, spent: Sequence[int], folded: Collection[int], board: Board) -> tuple[int, float]:
+        """The matrix of an end of the betting, and the chips that go with it.
 
-    def won(self, board: Board) -> int:
-        """The matrix of what a showdown on a full board wins, in bets, times those probabilities."""
+        Args:
+            spent: what each player has put in, in the order of the tree's players.
+            folded: the players who have folded: all but one, or the others show down.
+            board: the board so far, full at a showdown.
+        """
 
 
-def betting_tree(game: Game, cards: Cards, *, first: int = 0, free_folds: bool = False) -> Node:
+class Turn(NamedTuple):
+    """A decision of a tree as the rule book sees it.
+
+    Attributes:
+        betting: the betting so far.
+        board: the board so far.
+        actions: those of the decision, in its order.
+    """
+
+    betting: BettingState
+    board: Board
+    actions: tuple[Action, ...]
+
+
+def betting_tree(
+    game: Game, cards: Cards, *, first: int = 0, free_folds: bool = False, turns: dict[str, Turn] | None = None
+) -> Node:
     """The tree of a game.
 
     Args:
-        game: a game of two players.
+        game: a game.
         cards: its cards.
-        first: the position that is player 0 of the tree.
-        free_folds: whether players may fold where they owe nothing, which the rule book refuses.
+        first: the position that is player 0 of the tree; the others follow in order.
+        free_folds: whether the players, two of them, may fold where they owe nothing, which the rule book refuses.
+        turns: filled with every decision by its name.
 
     Raises:
-        SolvingError: the game has more players, or too many ways to bet.
+        SolvingError: the game has too many ways to bet.
     """
-    if game.num_players != 2:
-        raise SolvingError(f"games of two players can be solved, not one of {game.num_players}")
+    players = game.num_players
     leaves = 0
 
-    def leaf(name: str, matrix: int, chips: float) -> Leaf:
+    def leaf(spent: Sequence[int], folded: Collection[int], board: Board, name: str) -> Leaf:
         nonlocal leaves
         leaves += 1
         if leaves > MOST_LEAVES:
             raise SolvingError(f"the game is too large to be solved: its tree has more than {MOST_LEAVES:,} leaves")
-        return Leaf(name, matrix, chips)
+        rotated = [spent[(first + player) % players] for player in range(players)]
+        return Leaf(name, *cards.end(rotated, {(position - first) % players for position in folded}, board))
 
-    def folded(state: BettingState, position: int, board: Board, name: str) -> Leaf:
-        lost = state.spent[position]
-        return leaf(name, cards.dealt(board), -lost if position == first else lost)
+    def folded_in(state: BettingState) -> set[int]:
+        return {position for position in range(players) if state.folded >> position & 1}
 
     def after(state: BettingState, action: Action, board: Board, name: str) -> Node:
-        position = state.acting_position
-        if action == FOLD:
-            return folded(state, position, board, name)
+        if action == FOLD and players == 2:
+            return leaf(state.spent, {state.acting_position}, board, name)
         return dealt(state.after(action), state.round, board, name)
 
     def dealt(state: BettingState, round_: int, board: Board, name: str) -> Node:
         """What follows once the cards up to the round of the state are dealt."""
+        if state.finished and not state.is_showdown:
+            return leaf(state.spent, folded_in(state), board, name)
         if round_ < state.round:
             boards = cards.boards(round_ + 1, board)
             if len(boards) > 1:
@@ -84,16 +105,18 @@ def betting_tree(game: Game, cards: Cards, *, first: int = 0, free_folds: bool =
                 )
             return dealt(state, round_ + 1, boards[0], name + "/")
         if state.finished:
-            return leaf(name, cards.won(board), min(state.spent))
+            return leaf(state.spent, folded_in(state), board, name)
         legal = state.legal_actions()
         actions = [FOLD] if legal.can_fold or free_folds else []
         actions.append(CALL)
         if legal.can_raise:
             sizes = range(legal.raise_min, legal.raise_max + 1)
             actions += [RAISE] if game.is_limit else map(raise_to, sizes)
+        if turns is not None:
+            turns[name] = Turn(state, board, tuple(actions))
         names = tuple(_letter(action) for action in actions)
         children = tuple(after(state, a, board, name + n) for a, n in zip(actions, names, strict=True))
-        return Decision(name, int(state.acting_position != first), names, children)
+        return Decision(name, (state.acting_position - first) % players, names, children)
 
     start = betting_start(game)
     boards = cards.boards(0, ())
@@ -102,15 +125,29 @@ def betting_tree(game: Game, cards: Cards, *, first: int = 0, free_folds: bool =
 
 
 def small_game(game: Game, *, first: int = 0) -> PublicGame:
-    """A game of two players with all its cards; `first` is the position that is player 0.
+    """A game with all its cards; `first` is the position that is player 0, the others follow in order.
 
     Raises:
-        SolvingError: the game has more players, or is too large.
+        SolvingError: the game is too large.
     """
+    return _small_game(game, first, None)
+
+
+def turns_of(game: Game) -> Mapping[str, Turn]:
+    """The decisions of `small_game`, by their names, as the rule book sees them.
+
+    Raises:
+        SolvingError: the game is too large.
+    """
+    turns: dict[str, Turn] = {}
+    _small_game(game, 0, turns)
+    return turns
+
+
+def _small_game(game: Game, first: int, turns: dict[str, Turn] | None) -> PublicGame:
     cards = _AllCards(game)
-    tree = betting_tree(game, cards, first=first)
-    names = tuple(map(format_cards, cards.holdings))
-    return PublicGame(tree, (names, names), np.array(cards.matrices))
+    tree = betting_tree(game, cards, first=first, turns=turns)
+    return PublicGame(tree, (cards.names,) * game.num_players, np.array(cards.matrices))
 
 
 class _AllCards:
@@ -119,55 +156,80 @@ class _AllCards:
     def __init__(self, game: Game) -> None:
         self.matrices: list[NDArray[np.float64]] = []
         self._game = game
-        self._numbers: dict[tuple[Board, bool], int] = {}
-        deck, held = len(game.deck), game.num_hole_cards
+        self._numbers: dict[tuple[object, ...], int] = {}
+        deck, held, players = len(game.deck), game.num_hole_cards, game.num_players
         if comb(deck, held) > _MOST_HOLDINGS:
             raise SolvingError(f"the game is too large to be solved card by card: {comb(deck, held):,} holdings")
-        self.holdings = list(combinations(sorted(game.deck), held))
-        self._deals = comb(deck, held) * comb(deck - held, held)
-        sets = list(map(set, self.holdings))
-        self._disjoint = np.array([[one.isdisjoint(other) for other in sets] for one in sets])
+        if comb(deck, held) ** players > _MOST_HOLDINGS**2:
+            raise SolvingError(
+                f"the game is too large to be solved card by card: {comb(deck, held):,} holdings for each of "
+                f"{players} players"
+            )
+        self._holdings = list(combinations(sorted(game.deck), held))
+        self.names = tuple(map(format_cards, self._holdings))
+        self._deals = prod(comb(deck - held * player, held) for player in range(players))
+        self._dealt = np.zeros((len(self._holdings),) * players, bool)
+        for classes in product(range(len(self._holdings)), repeat=players):
+            self._dealt[classes] = len({card for at in classes for card in self._holdings[at]}) == held * players
 
     def boards(self, round_: int, board: Board) -> Sequence[Board]:
         """All boards of a round."""
         rest = sorted(self._game.deck_set.difference(board))
         return [board + dealt for dealt in combinations(rest, self._game.num_board_cards[round_])]
 
-    def dealt(self, board: Board) -> int:
-        """The matrix of the probabilities."""
-        return self._number(board, won=False)
+    def end(self, spent: Sequence[int], folded: Collection[int], board: Board) -> tuple[int, float]:
+        """The matrix and the chips of an end."""
+        seen = tuple(sorted(board))
+        if len(spent) > 2:
+            key = (tuple(spent), frozenset(folded), seen)
+            return self._number(key, lambda: self._chances(board) * self._shares(spent, folded, board)), 1
+        if folded:
+            return self._number((seen,), lambda: self._chances(board)), spent[1] if 1 in folded else -spent[0]
+        return self._number((seen, True), lambda: self._chances(board) * self._signs(board)), min(spent)
 
-    def won(self, board: Board) -> int:
-        """The matrix of what a showdown wins."""
-        return self._number(board, won=True)
-
-    def _number(self, board: Board, *, won: bool) -> int:
-        key = (tuple(sorted(board)), won)
+    def _number(self, key: tuple[object, ...], matrix: Callable[[], NDArray[np.float64]]) -> int:
         if key not in self._numbers:
             self._numbers[key] = len(self.matrices)
-            chances = self._chances(board)
-            self.matrices.append(chances * self._signs(board) if won else chances)
+            self.matrices.append(matrix())
+            if self.matrices[-1].size * len(self.matrices) > _MOST_ENTRIES:
+                raise SolvingError(
+                    f"the game is too large to be solved: its payoffs are more than {_MOST_ENTRIES:,} numbers"
+                )
         return self._numbers[key]
 
     def _chances(self, board: Board) -> NDArray[np.float64]:
         game = self._game
-        deals, left, dealt = self._deals, len(game.deck) - 2 * game.num_hole_cards, 0
+        deals, left, dealt = self._deals, len(game.deck) - game.num_players * game.num_hole_cards, 0
         for cards in game.num_board_cards:
             if dealt < len(board):
                 deals, left, dealt = deals * comb(left, cards), left - cards, dealt + cards
-        free = np.array([not {*holding} & {*board} for holding in self.holdings])
-        chances: NDArray[np.float64] = (self._disjoint & free[:, None] & free) / deals
+        free = np.array([not {*holding} & {*board} for holding in self._holdings])
+        possible = self._dealt
+        for player in range(game.num_players):
+            possible = possible & free.reshape([-1 if player == axis else 1 for axis in range(game.num_players)])
+        chances: NDArray[np.float64] = possible / deals
         return chances
 
     def _signs(self, board: Board) -> NDArray[np.float64]:
-        ranks = np.array(
-            [rank_hand((*holding, *board)) if not {*holding} & {*board} else 0 for holding in self.holdings]
-        )
+        ranks = np.array(self._ranks(board))
         signs: NDArray[np.float64] = np.sign(ranks[:, None] - ranks).astype(np.float64)
         return signs
 
+    def _ranks(self, board: Board) -> list[int]:
+        return [rank_hand((*holding, *board)) if not {*holding} & {*board} else 0 for holding in self._holdings]
+
+    def _shares(self, spent: Sequence[int], folded: Collection[int], board: Board) -> NDArray[np.float64]:
+        """What each player wins with each combination of holdings, in chips; players come first."""
+        ranks = self._ranks(board) if len(folded) < len(spent) - 1 else [0] * len(self._holdings)
+        shares = np.zeros((len(spent), *self._dealt.shape))
+        for classes in zip(*np.nonzero(self._dealt), strict=True):
+            shown = [None if player in folded else ranks[at] for player, at in enumerate(classes)]
+            shares[(slice(None), *classes)] = showdown_values(spent, shown)
+        return shares
+
 
 _MOST_HOLDINGS: Final = 200
+_MOST_ENTRIES: Final = 20_000_000
 
 
 def _letter(action: Action) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -16,7 +16,10 @@ __all__ = [
     "best_response",
     "completed",
     "expected_value",
+    "expected_values",
     "exploitability",
+    "nash_conv",
+    "others_of",
     "plan_of",
     "sequence_values",
     "strategy_of",
@@ -27,7 +30,7 @@ Chances: TypeAlias = NDArray[np.float64]
 
 
 class BestResponse(NamedTuple):
-    """The best that a player can do against a plan.
+    """The best that a player can do against the plans of the others.
 
     Attributes:
         value: what it wins on average, in chips.
@@ -38,30 +41,51 @@ class BestResponse(NamedTuple):
     plan: Plan
 
 
-def sequence_values(form: SequenceForm, player: int, other: Plan) -> NDArray[np.float64]:
+def sequence_values(form: SequenceForm, player: int, *others: Plan) -> NDArray[np.float64]:
     """What each of a player's sequences wins at the leaves it ends in, in chips: of the shape of its plan.
 
     The sum of the products with the player's plan is its expected value.
+
+    Args:
+        form: the game.
+        player: whose sequences.
+        others: the plans of all other players, in order.
     """
     values = np.zeros(form.plan_shape(player))
-    matrices = form.game.matrices
-    for number, chips, of_first, of_second in form.ends_by_matrix:
-        matrix = matrices[number]
-        if player == 0:
-            np.add.at(values, of_first, chips * (other[of_second] @ matrix.T))
-        else:
-            np.add.at(values, of_second, -chips * (other[of_first] @ matrix))
+    for number, chips, sequences in form.ends_by_matrix:
+        payoffs = np.moveaxis(form.game.payoffs(number, player), player, -1)
+        of_others = [plan[at] for plan, at in zip(others, np.delete(sequences, player, 0), strict=True)]
+        won = of_others[0] @ payoffs if len(others) == 1 else _contracted(payoffs, of_others)
+        np.add.at(values, sequences[player], chips * won)
     return values
 
 
-def expected_value(form: SequenceForm, plans: Plans) -> float:
-    """What player 0 wins on average, in chips."""
-    return float((sequence_values(form, 0, plans[1]) * plans[0]).sum())
+def _contracted(payoffs: NDArray[np.float64], weights: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """For each leaf and class of the last axis, the sum of payoffs times the weights of all other axes."""
+    won = np.tensordot(weights[0], payoffs, 1)
+    for of_class in weights[1:]:
+        won = np.einsum("lc,lc...->l...", of_class, won)
+    return won
 
 
-def best_response(form: SequenceForm, player: int, other: Plan) -> BestResponse:
-    """The best answer of a player to the other player's plan."""
-    values = sequence_values(form, player, other)
+def others_of(plans: Plans, player: int) -> Plans:
+    """All plans but that of one player."""
+    return plans[:player] + plans[player + 1 :]
+
+
+def expected_value(form: SequenceForm, plans: Plans, player: int = 0) -> float:
+    """What a player wins on average, in chips."""
+    return float((sequence_values(form, player, *others_of(plans, player)) * plans[player]).sum())
+
+
+def expected_values(form: SequenceForm, plans: Plans) -> tuple[float, ...]:
+    """What each player wins on average, in chips."""
+    return tuple(expected_value(form, plans, player) for player in range(form.game.players))
+
+
+def best_response(form: SequenceForm, player: int, *others: Plan) -> BestResponse:
+    """The best answer of a player to the plans of all other players, in order."""
+    values = sequence_values(form, player, *others)
     best: dict[str, NDArray[np.intp]] = {}
     for choice in reversed(form.choices[player]):
         of_actions = values[choice.sequences]
@@ -71,9 +95,21 @@ def best_response(form: SequenceForm, player: int, other: Plan) -> BestResponse:
     return BestResponse(float(values[0].sum()), plan)
 
 
+def nash_conv(form: SequenceForm, plans: Plans) -> float:
+    """What all players together would win more by their best answers, in chips; 0 in an equilibrium, else above."""
+    total = 0.0
+    for player in range(form.game.players):
+        values = sequence_values(form, player, *others_of(plans, player))
+        for parents, sequences in reversed(form.levels[player]):
+            np.add.at(values, parents, values[sequences].max(0))
+        total += float(values[0].sum())
+    # What they win together without that is 0.
+    return total
+
+
 def exploitability(form: SequenceForm, plans: Plans) -> float:
-    """What the two plans lose on average to their best answers, in chips per game; 0 in an equilibrium."""
-    return (best_response(form, 0, plans[1]).value + best_response(form, 1, plans[0]).value) / 2
+    """What a player loses to best answers on average over all seats, in chips per game: `nash_conv` by the players."""
+    return nash_conv(form, plans) / form.game.players
 
 
 def plan_of(form: SequenceForm, player: int, strategy: Callable[[Choice], Chances]) -> Plan:
@@ -97,10 +133,10 @@ def strategy_of(form: SequenceForm, player: int, plan: Plan) -> dict[str, Chance
 def completed(form: SequenceForm, player: int, plans: Plans) -> dict[str, Chances]:
     """The probabilities of the actions of each choice, by its name, also for classes that never get there.
 
-    A class that its plan keeps from a choice plays its best answer there to the other player's plan.
+    A class that its plan keeps from a choice plays its best answer there to the plans of the others.
     """
     strategy = strategy_of(form, player, plans[player])
-    values = sequence_values(form, player, plans[1 - player])
+    values = sequence_values(form, player, *others_of(plans, player))
     for choice in reversed(form.choices[player]):
         chances, of_actions = strategy[choice.name], values[choice.sequences]
         chances[:] = np.where(np.isnan(chances), _pure(choice, of_actions.argmax(0)), chances)

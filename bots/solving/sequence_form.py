@@ -3,7 +3,7 @@
 A *sequence* is what one player has done on the way to a node; sequence 0 is the empty one. A *plan* holds the
 probability that a player contributes to each sequence, for each of its classes: an array of shape (sequences, classes)
 whose row 0 is all ones and in which the sequences of one choice sum to the sequence before it. Payoffs are linear in
-either plan, which is what all solvers rest on.
+each plan, which is what all solvers rest on.
 
 As vectors and matrices, the empty sequence comes first, then class by class the other sequences: with n of them,
 sequence s of class c is number 1 + n * c + (s - 1). Information sets are numbered alike, after one for the start.
@@ -11,6 +11,7 @@ sequence s of class c is number 1 + n * c + (s - 1). Information sets are number
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
@@ -22,10 +23,11 @@ from bots.errors import SolvingError
 from bots.solving.tree import Chance, Decision, Leaf, Node, PublicGame
 from engine.errors import quoted
 
-__all__ = ["Choice", "End", "EndsOfMatrix", "Entries", "Plan", "Plans", "SequenceForm", "sequence_form"]
+__all__ = ["Choice", "End", "EndsOfMatrix", "Entries", "Level", "Plan", "Plans", "SequenceForm", "sequence_form"]
 
 Plan: TypeAlias = NDArray[np.float64]
-Plans: TypeAlias = tuple[Plan, Plan]
+Plans: TypeAlias = tuple[Plan, ...]
+"""Those of all players."""
 
 
 class Choice(NamedTuple):
@@ -58,16 +60,33 @@ class End(NamedTuple):
     """
 
     leaf: Leaf
-    sequences: tuple[int, int]
+    sequences: tuple[int, ...]
 
 
 class EndsOfMatrix(NamedTuple):
-    """The leaves of one matrix: its number and, for each leaf, the chips (a column) and each player's sequence."""
+    """The leaves of one matrix.
+
+    Attributes:
+        matrix: its number.
+        chips: of each leaf, as a column.
+        sequences: for each player, its sequence at each leaf.
+    """
 
     matrix: int
     chips: NDArray[np.float64]
-    of_first: NDArray[np.int64]
-    of_second: NDArray[np.int64]
+    sequences: NDArray[np.int64]
+
+
+class Level(NamedTuple):
+    """Choices of one player, none of which comes after another of them, with as many actions each.
+
+    Attributes:
+        parents: the sequence before each choice.
+        sequences: of shape (actions, choices).
+    """
+
+    parents: NDArray[np.int64]
+    sequences: NDArray[np.int64]
 
 
 class Entries(NamedTuple):
@@ -106,7 +125,7 @@ class SequenceForm:
     """
 
     game: PublicGame
-    choices: tuple[tuple[Choice, ...], tuple[Choice, ...]]
+    choices: tuple[tuple[Choice, ...], ...]
     ends: tuple[End, ...]
 
     @cached_property
@@ -119,17 +138,20 @@ class SequenceForm:
             EndsOfMatrix(
                 matrix,
                 np.array([[end.leaf.chips] for end in ends], np.float64),
-                np.array([end.sequences[0] for end in ends]),
-                np.array([end.sequences[1] for end in ends]),
+                np.array([end.sequences for end in ends]).T.copy(),
             )
             for matrix, ends in groups.items()
         )
 
     @cached_property
-    def sequences(self) -> tuple[int, int]:
+    def levels(self) -> tuple[tuple[Level, ...], ...]:
+        """Each player's choices, those before others first."""
+        return tuple(_levels(choices) for choices in self.choices)
+
+    @cached_property
+    def sequences(self) -> tuple[int, ...]:
         """How many sequences each player has for one class, the empty one included."""
-        one, other = (1 + sum(len(choice.actions) for choice in choices) for choices in self.choices)
-        return one, other
+        return tuple(1 + sum(len(choice.actions) for choice in choices) for choices in self.choices)
 
     def plan_shape(self, player: int) -> tuple[int, int]:
         """The shape of a plan: sequences, classes."""
@@ -147,7 +169,12 @@ class SequenceForm:
 
         A leaf reached by the empty sequence of a player is one cell for all classes of that player, whose parts are
         given one after the other and have to be summed.
+
+        Raises:
+            SolvingError: there are more than two players.
         """
+        if self.game.players != 2:
+            raise SolvingError(f"a linear program solves games of two players, not one of {self.game.players}")
         rows, columns = self.numbers(0), self.numbers(1)
         matrices = self.game.matrices
         parts = [
@@ -186,9 +213,9 @@ def sequence_form(game: PublicGame) -> SequenceForm:
     Raises:
         SolvingError: two decisions of one name differ in their actions, or in what their player has done before.
     """
-    known: tuple[dict[str, Choice], dict[str, Choice]] = ({}, {})
+    known: list[dict[str, Choice]] = [{} for _ in game.classes]
     ends: list[End] = []
-    counts = [1, 1]
+    counts = [1] * game.players
 
     def choice_at(node: Decision, parent: int) -> Choice:
         choice = known[node.player].get(node.name)
@@ -202,7 +229,7 @@ def sequence_form(game: PublicGame) -> SequenceForm:
             )
         return choice
 
-    def walk(node: Node, sequences: tuple[int, int]) -> None:
+    def walk(node: Node, sequences: tuple[int, ...]) -> None:
         match node:
             case Leaf():
                 ends.append(End(node, sequences))
@@ -212,7 +239,23 @@ def sequence_form(game: PublicGame) -> SequenceForm:
             case Decision(player=player, children=children):
                 choice = choice_at(node, sequences[player])
                 for sequence, child in enumerate(children, start=choice.first):
-                    walk(child, (sequence, sequences[1]) if player == 0 else (sequences[0], sequence))
+                    walk(child, (*sequences[:player], sequence, *sequences[player + 1 :]))
 
-    walk(game.root, (0, 0))
-    return SequenceForm(game, (tuple(known[0].values()), tuple(known[1].values())), tuple(ends))
+    walk(game.root, (0,) * game.players)
+    return SequenceForm(game, tuple(tuple(choices.values()) for choices in known), tuple(ends))
+
+
+def _levels(choices: Sequence[Choice]) -> tuple[Level, ...]:
+    depths = {0: 0}
+    groups: dict[tuple[int, int], list[Choice]] = {}
+    for choice in choices:
+        depth = depths[choice.parent] + 1
+        depths |= dict.fromkeys(range(choice.first, choice.first + len(choice.actions)), depth)
+        groups.setdefault((depth, len(choice.actions)), []).append(choice)
+    return tuple(
+        Level(
+            np.array([choice.parent for choice in group]),
+            np.array([choice.first for choice in group]) + np.arange(actions)[:, None],
+        )
+        for (_, actions), group in sorted(groups.items())
+    )

@@ -148,9 +148,9 @@ def _solutions(
 def _by_regret(form: SequenceForm, until: float, show: Callable[[float], None]) -> Equilibrium:
     """Iterate until the average plans are good enough."""
     from bots.lp_mc.preflop import without_free_folds
-    from bots.solving.cfr_plus import cfr_plus
     from bots.solving.linear_program import Equilibrium
     from bots.solving.plans import expected_value, exploitability
+    from bots.solving.regret_matching import cfr_plus
 
     averages = islice(cfr_plus(form), _CHECK_EVERY - 1, None, _CHECK_EVERY)
     while True:

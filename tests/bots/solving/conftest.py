@@ -1,4 +1,4 @@
-"""Kuhn's and Leduc poker in sequence form."""
+"""Kuhn's poker of two and of three players and Leduc in sequence form."""
 
 from __future__ import annotations
 
@@ -25,6 +25,11 @@ def kuhn() -> SequenceForm:
 @pytest.fixture
 def leduc() -> SequenceForm:
     return _form("leduc")
+
+
+@pytest.fixture
+def kuhn3() -> SequenceForm:
+    return _form("kuhn3")
 
 
 @pytest.fixture(params=["kuhn", "leduc"])

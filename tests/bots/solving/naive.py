@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from itertools import permutations
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import permutations, product
 
 import numpy as np
 
@@ -37,30 +37,48 @@ def actions_of(state: BettingState) -> list[tuple[str, Action]]:
     return actions
 
 
-def showdown(state: BettingState, hole: tuple[int, int], board: tuple[int, ...]) -> list[float]:
+def showdown(state: BettingState, hole: tuple[int, ...], board: tuple[int, ...]) -> list[float]:
     ranks = [rank_hand((card, *board)) if not state.folded >> at & 1 else None for at, card in enumerate(hole)]
     return showdown_values(state.spent, ranks)
 
 
-def expected_value(game: Game, strategies: tuple[Strategy, Strategy]) -> float:
-    """What position 0 wins on average."""
+def expected_value(game: Game, strategies: Sequence[Strategy], player: int = 0, own_card: int | None = None) -> float:
+    """What a player wins on average, over all deals or over those that give it a card."""
     cards = sorted(game.deck)
-    board_cards = sum(game.num_board_cards)
+    players, board_cards = game.num_players, sum(game.num_board_cards)
 
     def walk(state: BettingState, deal: tuple[int, ...], name: str) -> float:
         if state.finished:
-            return showdown(state, deal[:2], deal[2 : 2 + game.board_cards_by_round[state.round]])[0]
-        player = state.acting_position
-        chances = strategies[player][name][:, cards.index(deal[player])]
+            board = deal[players : players + game.board_cards_by_round[state.round]]
+            return showdown(state, deal[:players], board)[player]
+        acting = state.acting_position
+        chances = strategies[acting][name][:, cards.index(deal[acting])]
         total = 0.0
         for chance, (letter, action) in zip(chances, actions_of(state), strict=True):
             after = state.after(action)
-            dealt = f"/{format_cards(deal[2:3])}" if after.round > state.round else ""
+            dealt = f"/{format_cards(deal[players : players + 1])}" if after.round > state.round else ""
             total += chance * walk(after, deal, name + letter + dealt)
         return total
 
-    values = [walk(betting_start(game), deal, "") for deal in permutations(cards, 2 + board_cards)]
-    return sum(values) / len(values)
+    deals = [deal for deal in permutations(cards, players + board_cards) if own_card in (None, deal[player])]
+    return sum(walk(betting_start(game), deal, "") for deal in deals) / len(deals)
+
+
+def best_value_of_pure_answers(form: SequenceForm, game: Game, strategies: Sequence[Strategy], player: int) -> float:
+    """The most that a player can win on average: each card tries all its pure answers, of two actions everywhere."""
+    cards, choices = sorted(game.deck), form.choices[player]
+    total = 0.0
+    for card in cards:
+        values = []
+        for answers in product((0.0, 1.0), repeat=len(choices)):
+            own = {
+                choice.name: np.tile([[1 - answer], [answer]], (1, len(cards)))
+                for choice, answer in zip(choices, answers, strict=True)
+            }
+            tried = [own if other == player else strategy for other, strategy in enumerate(strategies)]
+            values.append(expected_value(game, tried, player, card))
+        total += max(values)
+    return total / len(cards)
 
 
 def best_response_value(game: Game, player: int, other: Strategy) -> float:

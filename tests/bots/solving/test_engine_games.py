@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from bots.errors import SolvingError
-from bots.solving.engine_games import small_game
+from bots.solving.engine_games import small_game, turns_of
 from bots.solving.linear_program import LinearProgram
 from bots.solving.plans import exploitability
 from bots.solving.sequence_form import SequenceForm, sequence_form
 from bots.solving.tree import PublicGame
+from engine import format_cards
 from protocol import find_game
 
 
@@ -67,7 +68,7 @@ def test_the_other_side_may_be_player_0() -> None:
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("kuhn.limit.3p", "games of two players can be solved, not one of 3"),
+        ("limit3", "too large to be solved card by card: 1,326 holdings"),
         ("limit", "too large to be solved card by card: 1,326 holdings"),
         ("leduc.nolimit.2p", "its tree has more than 20,000 leaves"),
     ],
@@ -75,6 +76,42 @@ def test_the_other_side_may_be_player_0() -> None:
 def test_a_game_that_cannot_be_solved(name: str, sentence: str) -> None:
     with pytest.raises(SolvingError, match=sentence):
         small_game(find_game(name)[1])
+
+
+def test_three_players_have_the_tree_of_their_rules(kuhn3: SequenceForm) -> None:
+    """25 nodes: 13 ends, 12 decisions of four cards each."""
+    assert [end.leaf.name for end in kuhn3.ends[:4]] == ["ccc", "ccrff", "ccrfc", "ccrcf"]
+    assert len(kuhn3.ends) == 13
+    assert [len(choices) for choices in kuhn3.choices] == [4, 4, 4]
+    for matrix in range(len(kuhn3.game.matrices)):
+        payoffs = sum(kuhn3.game.payoffs(matrix, player) for player in range(3))
+        assert payoffs == pytest.approx(0, abs=1e-15)
+
+
+def test_any_player_may_be_player_0() -> None:
+    game = find_game("kuhn3")[1]
+    last_first = small_game(game, first=2)
+    assert last_first.root.player == 1  # type: ignore[union-attr]
+    fold = sequence_form(last_first).ends[1].leaf
+    assert fold.name == "ccrff"
+    assert last_first.payoffs(fold.matrix, 0).sum() == pytest.approx(2), "the third to act has bet, and wins two antes"
+
+
+def test_too_many_players_for_the_cards() -> None:
+    game = replace(find_game("kuhn3")[1], num_ranks=13, num_suits=4)
+    with pytest.raises(SolvingError, match="52 holdings for each of 3 players"):
+        small_game(game)
+
+
+def test_the_turns_of_a_game_are_its_decisions(leduc: SequenceForm) -> None:
+    turns = turns_of(find_game("leduc")[1])
+    for player, choices in enumerate(leduc.choices):
+        for choice in choices:
+            turn = turns.pop(choice.name)
+            assert turn.betting.acting_position == player
+            assert len(turn.actions) == len(choice.actions)
+            assert choice.name.partition("/")[2][:2] == format_cards(turn.board)
+    assert not turns
 
 
 def test_all_in_before_the_last_board_card_deals_the_rest() -> None:

@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
+import json
 import threading
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import Any, Final
 
 import highspy
 import numpy as np
 import pytest
 
 from bots.errors import SolvingError
-from bots.solving.cfr_plus import cfr_plus
 from bots.solving.linear_program import LinearProgram
-from bots.solving.plans import expected_value, exploitability, strategy_of
-from bots.solving.sequence_form import Entries, SequenceForm
+from bots.solving.plans import expected_value, expected_values, exploitability, nash_conv, strategy_of
+from bots.solving.regret_matching import cfr, cfr_plus
+from bots.solving.sequence_form import Entries, Plans, SequenceForm
 from engine import Game
 
 KUHN, LEDUC = -1 / 18, -0.08560642407800047
 """Kuhn (1950); Leduc as solved by OpenSpiel's sequence form."""
+
+REFERENCE: Final[dict[str, Any]] = json.loads(Path(__file__).with_name("reference.json").read_text("utf-8"))
+ALGORITHMS: Final[Mapping[str, Callable[[SequenceForm], Iterator[Plans]]]] = {
+    "cfr": cfr,
+    "cfr_simultaneous": partial(cfr, is_alternating=False),
+    "cfr_plus": cfr_plus,
+}
 
 
 @pytest.mark.parametrize("player", [0, 1])
@@ -46,6 +57,40 @@ def test_regret_matching_comes_to_the_same(kuhn: SequenceForm, leduc: SequenceFo
         (plans,) = islice(cfr_plus(form), iterations - 1, iterations)
         assert 0 <= exploitability(form, plans) < most
         assert expected_value(form, plans) == pytest.approx(value, abs=most)
+
+
+@pytest.mark.parametrize("name", ["kuhn", "kuhn3", "leduc"])
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_regret_matching_converges_as_known(name: str, algorithm: str, request: pytest.FixtureRequest) -> None:
+    _check_convergence(request.getfixturevalue(name), name, algorithm, until=100)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["kuhn", "kuhn3", "leduc"])
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_regret_matching_converges_as_known_for_long(name: str, algorithm: str, request: pytest.FixtureRequest) -> None:
+    _check_convergence(request.getfixturevalue(name), name, algorithm, until=10_000)
+
+
+ROUNDING: Final = {("leduc", "cfr"): 1e-4, ("leduc", "cfr_plus"): 0.1, ("kuhn3", "cfr_simultaneous"): 0.01}
+"""After hundreds of iterations regrets of all actions are 0 but for rounding, which then decides between even chances
+and one action: there, payoffs changed by one part in 10**16 change the outcome by as much as two programs differ."""
+
+
+def _check_convergence(form: SequenceForm, name: str, algorithm: str, *, until: int) -> None:
+    known = {row[0]: row for row in REFERENCE[name].get(algorithm, []) if row[0] <= until}
+    for iteration, plans in enumerate(islice(ALGORITHMS[algorithm](form), max(known, default=0)), 1):
+        if iteration in known:
+            _, reached, *values = known[iteration]
+            within = ROUNDING.get((name, algorithm), 1e-9) if iteration > 100 else 1e-9
+            assert nash_conv(form, plans) == pytest.approx(reached, rel=within)
+            if values:
+                assert expected_values(form, plans) == pytest.approx(values[0], abs=within / 10)
+
+
+def test_a_linear_program_is_for_two_players(kuhn3: SequenceForm) -> None:
+    with pytest.raises(SolvingError, match="a linear program solves games of two players, not one of 3"):
+        LinearProgram(kuhn3)
 
 
 def test_of_all_equilibria_of_kuhn_the_favourite(kuhn: SequenceForm) -> None:

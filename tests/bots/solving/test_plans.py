@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+from typing import Any, Final
+
 import numpy as np
 import pytest
 
-from bots.solving.plans import best_response, completed, expected_value, exploitability, strategy_of
+from bots.solving.plans import (
+    best_response,
+    completed,
+    expected_value,
+    expected_values,
+    exploitability,
+    nash_conv,
+    others_of,
+    plan_of,
+    strategy_of,
+)
 from bots.solving.sequence_form import SequenceForm
 from engine import Game
+from protocol import find_game
 from tests.bots.solving import naive
+
+REFERENCE: Final[dict[str, Any]] = json.loads(Path(__file__).with_name("reference.json").read_text("utf-8"))
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -41,16 +58,38 @@ def test_no_pure_strategy_of_kuhn_is_a_better_answer(kuhn: SequenceForm, player:
     assert best_response(kuhn, player, plan).value == pytest.approx(max(values), abs=1e-12)
 
 
-def test_playing_evenly_is_as_weak_as_published(played: tuple[Game, SequenceForm]) -> None:
-    """Exploitability of uniform play, by OpenSpiel's exact best response: the sum of both players' gains."""
-    game, form = played
-    sums = {3: 0.9166666666666665, 6: 4.747222222222221}
-    even = [
-        naive.as_plan(form, player, {c.name: np.full((len(c.actions), classes), 1 / len(c.actions)) for c in choices})
-        for player, choices in enumerate(form.choices)
-        for classes in [len(form.game.classes[player])]
-    ]
-    assert 2 * exploitability(form, (even[0], even[1])) == pytest.approx(sums[len(game.deck)], abs=1e-12)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_three_players(kuhn3: SequenceForm, seed: int) -> None:
+    game = find_game("kuhn3")[1]
+    strategies = [naive.random_strategy(kuhn3, player, seed + player) for player in range(3)]
+    plans = tuple(naive.as_plan(kuhn3, player, strategy) for player, strategy in enumerate(strategies))
+    values = expected_values(kuhn3, plans)
+    assert sum(values) == pytest.approx(0, abs=1e-12)
+    bests = []
+    for player in range(3):
+        assert values[player] == pytest.approx(naive.expected_value(game, strategies, player), abs=1e-12)
+        found = best_response(kuhn3, player, *others_of(plans, player))
+        bests.append(found.value)
+        assert found.value == pytest.approx(
+            naive.best_value_of_pure_answers(kuhn3, game, strategies, player), abs=1e-12
+        )
+        answered = (*plans[:player], found.plan, *plans[player + 1 :])
+        assert found.value == pytest.approx(expected_value(kuhn3, answered, player), abs=1e-12)
+    assert nash_conv(kuhn3, plans) == pytest.approx(sum(bests), abs=1e-12)
+    assert exploitability(kuhn3, plans) == pytest.approx(sum(bests) / 3, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["kuhn", "kuhn3", "leduc"])
+def test_playing_evenly_is_as_weak_as_known(name: str, request: pytest.FixtureRequest) -> None:
+    form, known = request.getfixturevalue(name), REFERENCE[name]
+    plans = tuple(
+        plan_of(form, player, lambda choice: np.full((len(choice.actions), 1), 1 / len(choice.actions)))
+        for player in range(form.game.players)
+    )
+    bests = [best_response(form, player, *others_of(plans, player)).value for player in range(form.game.players)]
+    assert expected_values(form, plans) == pytest.approx(known["uniform_ev"], abs=1e-12)
+    assert bests == pytest.approx(known["uniform_br"], abs=1e-12)
+    assert nash_conv(form, plans) == pytest.approx(known["uniform_nash_conv"], abs=1e-12)
 
 
 def test_a_plan_and_its_strategy_are_the_same(leduc: SequenceForm) -> None:
