@@ -5,23 +5,35 @@
 
 Functions, arguments and results must be picklable, and a task must not depend on where it runs: when a worker dies its
 tasks are done again by another. Results come in the order of the arguments.
+
+A task that takes long can `tell` how far it is, and ask whether it `is_wanted` any more: nothing else ends one that
+runs on another machine.
 """
 
 from __future__ import annotations
 
+import contextlib
+import itertools
+import logging
 import multiprocessing
 import signal
+import threading
 from collections.abc import Callable, Iterable
-from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor
+from concurrent.futures import CancelledError, Executor, Future, InvalidStateError, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
+from uuid import uuid4
 
 from bots.errors import WorkersError
 
-__all__ = ["Workers", "cluster_workers", "local_workers"]
+__all__ = ["Workers", "cluster_workers", "is_wanted", "local_workers", "tell"]
 
 _Result = TypeVar("_Result")
+_Hear: TypeAlias = Callable[[tuple[int, ...]], None]
 
 _MOST_LOSSES: Final = 3
 """Workers that may die one after another without a task being finished in between."""
@@ -29,13 +41,23 @@ _MOST_LOSSES: Final = 3
 _CONNECT_S: Final = 10
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Task:
+    """Something to be done, as often as it takes."""
+
+    promise: Future[Any]
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+
 class Workers:
     """An executor that is made anew when it breaks; a context manager, which ends it.
 
     Args:
         make: makes an executor.
-        lost: the exceptions that mean that a worker died and the executor has to be made anew.
+        lost: the exceptions that mean that a worker died.
         gone: the exceptions that mean that no executor can be had any more.
+        survives: whether the executor still works when a worker has died; otherwise it is made anew.
         name: what `WorkersError` calls them.
         count: how many there are; into how many parts work is best divided.
     """
@@ -46,12 +68,16 @@ class Workers:
         *,
         lost: tuple[type[BaseException], ...],
         gone: tuple[type[BaseException], ...] = (),
+        survives: bool = False,
         name: str,
         count: int,
     ) -> None:
         self.count = count
-        self._make, self._lost, self._gone, self._name = make, lost, gone, name
+        self.name = name
+        self._make, self._lost, self._gone, self._survives = make, lost, gone, survives
         self._executor = make()
+        self._lock = threading.RLock()
+        self._losses = 0
 
     def __enter__(self) -> Workers:
         return self
@@ -67,41 +93,80 @@ class Workers:
         Raises:
             WorkersError: workers died one after another, or the cluster is gone. What a task raises comes through.
         """
-        tasks = list(zip(*arguments, strict=True))
-        results: dict[int, _Result] = {}
-        losses = 0
-        while len(results) < len(tasks):
-            before = len(results)
-            try:
-                self._collect(function, tasks, results)
-            except self._lost as error:
-                losses = 1 if len(results) > before else losses + 1
-                self._executor.shutdown(wait=False, cancel_futures=True)
-                if losses >= _MOST_LOSSES:
-                    raise WorkersError(
-                        f"{self._name}: {losses} workers died in turn, and no task was finished"
-                    ) from error
-                self._executor = self._make()
-            except self._gone as error:
-                raise WorkersError(f"{self._name}: the connection was lost") from error
-        return [results[number] for number in range(len(tasks))]
-
-    def _collect(
-        self, function: Callable[..., _Result], tasks: list[tuple[Any, ...]], results: dict[int, _Result]
-    ) -> None:
-        """Do the tasks that have no result yet; those that were finished when a worker died keep theirs."""
-        futures: dict[int, Future[_Result]] = {}
+        futures = [self.submit(function, *task) for task in zip(*arguments, strict=True)]
         try:
-            for number, task in enumerate(tasks):
-                if number not in results:
-                    futures[number] = self._executor.submit(function, *task)
-            for number, future in futures.items():
-                results[number] = future.result()
-        except self._lost:
-            for number, future in futures.items():
-                if future.done() and not future.cancelled() and future.exception() is None:
-                    results[number] = future.result()
-            raise
+            return [future.result() for future in futures]
+        finally:
+            for future in futures:
+                future.cancel()
+
+    def submit(self, function: Callable[..., _Result], *arguments: Any, hear: _Hear | None = None) -> Future[_Result]:
+        """A future of the function's result; cancelled, the task is no longer wanted.
+
+        Args:
+            function: to be called.
+            arguments: of the function.
+            hear: called, in a thread of any kind, with what the task tells.
+        """
+        promise: Future[_Result] = Future()
+        if hear is not None and isinstance(self._executor, _ClusterExecutor):
+            function, arguments = self._executor.heard(function, arguments, hear, promise)
+        self._start(_Task(promise, function, arguments))
+        return promise
+
+    def _start(self, task: _Task) -> None:
+        executor = self._executor
+        try:
+            future = executor.submit(task.function, *task.arguments)
+        except self._lost as error:
+            self._start_again(task, executor, error)
+            return
+        except self._gone as error:
+            self._give_up(task, "the connection was lost", error)
+            return
+        task.promise.add_done_callback(lambda promise: promise.cancelled() and future.cancel())
+        future.add_done_callback(partial(self._end, task, executor))
+
+    def _end(self, task: _Task, executor: Executor, future: Future[Any]) -> None:
+        """Hand on what came of a task."""
+        if task.promise.cancelled():
+            return
+        try:
+            result = future.result()
+        except self._lost as error:
+            self._start_again(task, executor, error)
+        except self._gone as error:
+            self._give_up(task, "the connection was lost", error)
+        except CancelledError:
+            task.promise.cancel()
+        except BaseException as error:
+            _settle(task.promise.set_exception, error)
+        else:
+            self._losses = 0
+            _settle(task.promise.set_result, result)
+
+    def _start_again(self, task: _Task, executor: Executor, error: BaseException) -> None:
+        with self._lock:
+            # All tasks of an executor that breaks end with it, of which one worker's death is the cause.
+            if executor is self._executor:
+                self._losses += 1
+                if self._losses < _MOST_LOSSES and not self._survives:
+                    self._executor = self._make()
+            if self._losses >= _MOST_LOSSES:
+                self._give_up(task, f"{_MOST_LOSSES} workers died in turn, and no task was finished", error)
+                return
+        self._start(task)
+
+    def _give_up(self, task: _Task, why: str, error: BaseException) -> None:
+        failure = WorkersError(f"{self.name}: {why}")
+        failure.__cause__ = error
+        _settle(task.promise.set_exception, failure)
+
+
+def _settle(settle: Callable[[Any], None], value: object) -> None:
+    """Give a promise its end, unless it was cancelled meanwhile."""
+    with contextlib.suppress(InvalidStateError):
+        settle(value)
 
 
 def local_workers(count: int) -> Workers:
@@ -122,6 +187,10 @@ def local_workers(count: int) -> Workers:
     )
 
 
+def _ignore_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 def cluster_workers(address: str) -> Workers:
     """The workers of a dask cluster.
 
@@ -135,16 +204,19 @@ def cluster_workers(address: str) -> Workers:
         import distributed
     except ImportError:
         raise WorkersError("a cluster needs dask.distributed: pip install 'acpc-arena[cluster]'") from None
+    for logger in ("distributed", "distributed.client"):
+        # What it has to say of lost connections is said in the sentences of our errors.
+        logging.getLogger(logger).setLevel(logging.CRITICAL)
     executor = _ClusterExecutor(_connected(distributed.Client, address))
     if not executor.count:
         executor.shutdown()
         raise WorkersError(f"the scheduler at {address} has no workers: start some with `dask worker {address}`")
-    ready = [executor]
     return Workers(
-        lambda: ready.pop() if ready else _ClusterExecutor(_connected(distributed.Client, address)),
+        lambda: executor,
         lost=(distributed.KilledWorker,),
         # CancelledError: the scheduler ended and took the tasks with it.
         gone=(OSError, CancelledError),
+        survives=True,
         name=f"the cluster at {address}",
         count=executor.count,
     )
@@ -173,15 +245,64 @@ class _ClusterExecutor(Executor):
         self.count: int = sum(client.nthreads().values())
         self._client = client
         self._executor = client.get_executor(pure=False)
+        self._topic = f"acpc-arena-{uuid4()}"
+        self._hearers: dict[int, _Hear] = {}
+        self._numbers = itertools.count()
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         future: Future[Any] = self._executor.submit(fn, *args, **kwargs)
         return future
+
+    def heard(
+        self, function: Callable[..., Any], arguments: tuple[Any, ...], hear: _Hear, promise: Future[Any]
+    ) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        """A function with arguments that does the same, and whose words are heard until the promise has its end."""
+        number = next(self._numbers)
+        if not number:
+            self._client.subscribe_topic(self._topic, self._hear)
+        self._hearers[number] = hear
+        promise.add_done_callback(lambda _: self._hearers.pop(number, None))
+        return _telling, (self._topic, number, function, *arguments)
+
+    def _hear(self, event: tuple[float, Any]) -> None:
+        number, *words = event[1]
+        if (hear := self._hearers.get(number)) is not None:
+            hear(tuple(words))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         self._executor.shutdown(wait=wait)
         self._client.close()
 
 
-def _ignore_interrupts() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+# ---- in a task
+
+_mouth: ContextVar[tuple[str, int] | None] = ContextVar("_mouth", default=None)
+"""The topic and the number under which a task of a cluster tells something; None where nobody hears."""
+
+
+def _telling(topic: str, number: int, function: Callable[..., Any], *arguments: Any) -> Any:
+    token = _mouth.set((topic, number))
+    try:
+        return function(*arguments)
+    finally:
+        _mouth.reset(token)
+
+
+def tell(*words: int) -> None:
+    """Tell who submitted the task that is running how far it is; only a cluster's tasks are heard."""
+    if (mouth := _mouth.get()) is not None:
+        from distributed import get_worker
+
+        topic, number = mouth
+        get_worker().log_event(topic, [number, *words])
+
+
+def is_wanted() -> bool:
+    """Whether somebody still waits for the task that is running; tasks of this machine end with who submitted them."""
+    if _mouth.get() is None:
+        return True
+    from distributed import get_worker
+
+    worker = get_worker()
+    task = worker.state.tasks.get(worker.get_current_task())
+    return task is not None and task.state not in ("cancelled", "released", "forgotten")

@@ -10,7 +10,8 @@
     │   ├── FolderBusyError    another process is running in its folder
     │   ├── LaunchError        a bot, a socket, a folder or a file cannot be had
     │   │   └── ListenError    a player's address cannot be listened on
-    │   └── PickUpError        a file is not that of the interrupted match
+    │   ├── PickUpError        a file is not that of the interrupted match
+    │   └── RemoteError        another machine cannot play a contest
     ├── MatchFailure           a match, or a player's part in it, is over; never leaves `dealer.match`
     ├── UnreadLinesError       a player does not read what it is sent (also an OSError); never leaves a match
     └── ConversationError      a bot under examination says no more; never leaves `dealer.doctor`
@@ -43,6 +44,7 @@ __all__ = [
     "MatchFailure",
     "PickUpError",
     "PlayerError",
+    "RemoteError",
     "ResultError",
     "SettingProblem",
     "StartError",
@@ -221,6 +223,22 @@ class PickUpError(StartError):
 
     def __str__(self) -> str:
         return f"{self.path}, line {self.line_number}: {self.problem}"
+
+
+@dataclass(eq=False, repr=False)
+class RemoteError(StartError):
+    """Another machine cannot play a contest.
+
+    Attributes:
+        where: the machine, or the cluster.
+        problem: why it cannot.
+    """
+
+    where: str
+    problem: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.problem}"
 
 
 @dataclass(eq=False, repr=False)

@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
+from bots.workers import Workers
 from dealer.contest.config import Command, RunConfig, read_config, validated
 from dealer.contest.contest import Contest, Watch
 from dealer.contest.ending import Outcome
@@ -116,14 +117,17 @@ class Run(Generic[_Result_co]):
         ]
         return list(dict.fromkeys(warning for warning in found if warning is not None))
 
-    async def play(self, on_progress: OnProgress | None = None, watch: Watch | None = None) -> _Result_co:
+    async def play(
+        self, on_progress: OnProgress | None = None, watch: Watch | None = None, cluster: Workers | None = None
+    ) -> _Result_co:
         """Play the run to its end and write its result; needs a loop of `dealer.table.loop.new_event_loop`.
 
         A run that is interrupted or cancelled returns the result so far; one that has finished before is left as it is.
 
         Args:
             on_progress: called several times a second, and once more at the end.
-            watch: called with the events of all matches.
+            watch: called with the events of all matches; nothing is heard of those of a cluster.
+            cluster: who plays the contests of a tournament instead of this machine.
 
         A callback that raises an error is not called again; the run goes on, and the error is raised when it has ended
         and its result is written.
@@ -135,7 +139,7 @@ class Run(Generic[_Result_co]):
             return self.finished
         with contextlib.closing(RunLock(self.folder)) as lock:
             told, watched = GuardedCallback(on_progress), GuardedCallback(watch)
-            tournament = Tournament(self.plan, self._write_contest, None if watch is None else watched)
+            tournament = Tournament(self.plan, self._write_contest, None if watch is None else watched, cluster)
             watching = None if on_progress is None else asyncio.create_task(_watch(tournament, told))
             try:
                 if not self._is_interrupted:

@@ -25,7 +25,17 @@ from dealer.errors import ConfigError
 from dealer.match.faults import FaultPolicy
 from logs.formats import ExportWarning
 
-__all__ = ["JsonOutput", "Junit", "Quiet", "RunOptions", "Verbose", "option_of", "takes_options", "warning_text"]
+__all__ = [
+    "JsonOutput",
+    "Junit",
+    "Quiet",
+    "RunOptions",
+    "Scheduler",
+    "Verbose",
+    "option_of",
+    "takes_options",
+    "warning_text",
+]
 
 _MATCH = "Match"
 _FAULTS = "Clocks and faults"
@@ -46,6 +56,15 @@ Verbose: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--verbose", "-v", help="Log connections, faults and restarts to standard error.", rich_help_panel=_OUTPUT
+    ),
+]
+Scheduler: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Let a dask cluster play: each of its workers a contest at a time.",
+        rich_help_panel=_MATCH,
     ),
 ]
 

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from dealer.cli.console import Terminal, abort, check_writable
-from dealer.cli.options import JsonOutput, Junit, Quiet, RunOptions, Verbose
-from dealer.cli.running import play_and_show
+from dealer.cli.options import JsonOutput, Junit, Quiet, RunOptions, Scheduler, Verbose
+from dealer.cli.running import resume_and_show
 from dealer.cli.sitting import play_seat
 from dealer.runs import Run, reopen, unfinished_runs
 from dealer.terminal_seat.sitting import Face
@@ -29,6 +29,7 @@ def resume(
             "--hands", "-n", min=1, help="Deals to play in all, more than before.", show_default="as asked for before"
         ),
     ] = None,
+    scheduler: Scheduler = None,
     quiet: Quiet = False,
     as_json: JsonOutput = False,
     junit: Junit = None,
@@ -41,7 +42,7 @@ def resume(
     """
     terminal = context.ensure_object(Terminal)
     if run is None:
-        if hands is not None or as_json or junit is not None:
+        if hands is not None or as_json or junit is not None or scheduler is not None:
             abort("name the folder of a run; 'arena resume' alone lists those that have not finished")
         unfinished = unfinished_runs()
         for folder, state in unfinished:
@@ -54,8 +55,9 @@ def resume(
     if reopened.finished is not None:
         terminal.say(f"{run} has finished, nothing is changed; 'arena resume {run} -n HANDS' asks for more hands.")
     if reopened.is_table:
-        if quiet or as_json or junit is not None or verbose:
-            abort("a match at a table is played in the terminal; leave out --quiet, --json, --junit and --verbose")
+        if quiet or as_json or junit is not None or verbose or scheduler is not None:
+            left_out = "--scheduler, --quiet, --json, --junit and --verbose"
+            abort(f"a match at a table is played in the terminal; leave out {left_out}")
         play_seat(terminal, reopened, Face())
     options = RunOptions(quiet=quiet, as_json=as_json, junit=junit, verbose=verbose)
-    play_and_show(terminal, reopened, options)
+    resume_and_show(terminal, reopened, options, scheduler)

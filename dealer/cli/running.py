@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from dealer.cli.console import Terminal, check_writable, write_file
+from bots.workers import Workers, cluster_workers
+from dealer.cli.console import Terminal, abort, check_writable, write_file
 from dealer.cli.live import LiveLine
 from dealer.cli.options import RunOptions, warning_text
 from dealer.cli.outcome import exit_code, show_contest, show_tournament
@@ -23,10 +25,16 @@ from dealer.runs import AnyResult, Run, new_play, new_tournament
 from dealer.table.collector import spare_collector
 from dealer.table.loop import new_event_loop
 
-__all__ = ["play_and_show", "run_new"]
+__all__ = ["play_and_show", "resume_and_show", "run_new"]
 
 
-def run_new(terminal: Terminal, command: Command, settings: dict[str, Any], options: RunOptions) -> None:
+def run_new(
+    terminal: Terminal,
+    command: Command,
+    settings: dict[str, Any],
+    options: RunOptions,
+    scheduler: str | None = None,
+) -> None:
     """Run what the settings and the configuration file ask for, in a new folder, and end the command.
 
     Args:
@@ -34,11 +42,25 @@ def run_new(terminal: Terminal, command: Command, settings: dict[str, Any], opti
         command: what is run.
         settings: given on the command line.
         options: the other options.
+        scheduler: of the cluster that plays.
     """
     check_writable(options.junit)
+    if scheduler is not None and options.workers is not None:
+        abort("--workers counts matches on this machine, and a cluster has workers of its own: leave one out")
     asked = _merged(command, settings, options.config)
-    run = new_play(asked, options.out) if command is Command.PLAY else new_tournament(asked, options.out)
-    play_and_show(terminal, run, options)
+    # Before there is a folder: without the cluster there is no run.
+    with _cluster(scheduler) as cluster:
+        run = new_play(asked, options.out) if command is Command.PLAY else new_tournament(asked, options.out)
+        play_and_show(terminal, run, options, cluster)
+
+
+@contextlib.contextmanager
+def _cluster(scheduler: str | None) -> Iterator[Workers | None]:
+    if scheduler is None:
+        yield None
+        return
+    with cluster_workers(scheduler) as workers:
+        yield workers
 
 
 def _merged(command: Command, settings: dict[str, Any], path: Path | None) -> RunConfig:
@@ -54,7 +76,15 @@ def _merged(command: Command, settings: dict[str, Any], path: Path | None) -> Ru
     return validated(data | settings | {"command": command})
 
 
-def play_and_show(terminal: Terminal, run: Run[AnyResult], options: RunOptions) -> None:
+def resume_and_show(terminal: Terminal, run: Run[AnyResult], options: RunOptions, scheduler: str | None) -> None:
+    """Go on with a run, as `play_and_show`; `scheduler` is that of the cluster that plays."""
+    if scheduler is not None and run.plan.settled.command is not Command.TOURNAMENT:
+        abort(f"a cluster plays the contests of a tournament; {run.folder} holds one contest: leave --scheduler out")
+    with _cluster(scheduler) as cluster:
+        play_and_show(terminal, run, options, cluster)
+
+
+def play_and_show(terminal: Terminal, run: Run[AnyResult], options: RunOptions, cluster: Workers | None = None) -> None:
     """Play a run, print what became of it, and end the command with the exit code of its outcome."""
     if options.verbose:
         terminal.show_log()
@@ -64,7 +94,7 @@ def play_and_show(terminal: Terminal, run: Run[AnyResult], options: RunOptions) 
     with LiveLine(terminal, is_silent=is_silent) as line, asyncio.Runner(loop_factory=new_event_loop) as runner:
         line.expect(run.plan)
         spare_collector()
-        result = runner.run(_play(run, line))
+        result = runner.run(_play(run, line, cluster))
     for sentence in (*run.warnings, *run.unwritten):
         terminal.say(sentence)
     if options.as_json:
@@ -78,10 +108,10 @@ def play_and_show(terminal: Terminal, run: Run[AnyResult], options: RunOptions) 
     raise typer.Exit(EXIT_USAGE if run.unwritten else exit_code(result.outcome))
 
 
-async def _play(run: Run[AnyResult], line: LiveLine) -> AnyResult:
+async def _play(run: Run[AnyResult], line: LiveLine, cluster: Workers | None) -> AnyResult:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         with contextlib.suppress(NotImplementedError, RuntimeError):
             # Not on Windows, where Ctrl-C cancels this task, which has the same effect.
             loop.add_signal_handler(number, run.interrupt)
-    return await run.play(line)
+    return await run.play(line, cluster=cluster)

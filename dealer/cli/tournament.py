@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from dealer.cli.console import Terminal, abort
-from dealer.cli.options import RunOptions, takes_options
+from dealer.cli.options import RunOptions, Scheduler, takes_options
 from dealer.cli.running import run_new
 from dealer.contest.config import Command
 from dealer.contest.schedule import Format
@@ -35,6 +35,7 @@ def tournament(
     gauntlet: Annotated[
         bool, typer.Option("--gauntlet", help="Let the first bot meet all the others; the others do not meet.")
     ] = False,
+    scheduler: Scheduler = None,
     *,
     options: RunOptions,
 ) -> None:
@@ -53,4 +54,4 @@ def tournament(
         abort(f"{words[0]!r} is one bot; a file that describes a tournament ends in .toml, or is given with --config")
     else:
         settings["bots"] = words
-    run_new(context.ensure_object(Terminal), Command.TOURNAMENT, settings, options)
+    run_new(context.ensure_object(Terminal), Command.TOURNAMENT, settings, options, scheduler)

@@ -19,12 +19,12 @@ from typing import TypeAlias
 
 from dealer.contest.ending import INTERRUPTED, Ending, Outcome, Wait, stop_reason
 from dealer.contest.local_run import LocalRun
-from dealer.contest.match_run import MatchPlan, MatchRun
+from dealer.contest.match_run import MatchAccount, MatchPlan, MatchRun
 from dealer.contest.plan import ContestPlan
 from dealer.contest.schedule import Slot
 from dealer.contest.scores import Scores
 from dealer.contest.tcp_run import TcpRun
-from dealer.errors import LaunchError
+from dealer.errors import LaunchError, PickUpError, PlayerError, RemoteError
 from dealer.match import MatchSetup
 from dealer.match.events import ActionPlayed, Event, Watcher
 from dealer.record.resume import PickedUp, pick_up
@@ -110,7 +110,7 @@ class Contest:
         self.plan = plan
         self.slots = plan.slots
         self.scores = Scores(plan.game, self.slots, plan.new_mean)
-        self.runs: list[MatchRun] = []
+        self.runs: list[MatchAccount] = []
         self.ending: Ending | None = None
         self.started_s = time.monotonic()
         self.seconds = 0.0
@@ -121,6 +121,7 @@ class Contest:
             self.monitor = Monitor(plan.stop, plan.bounds)
         self._workers = workers
         self._watch = watch
+        self._matches: list[MatchRun] = []
         self._is_closed: list[bool] = []
         self._looked_at = 0
 
@@ -128,6 +129,16 @@ class Contest:
     def hands_to_play(self) -> int:
         """The hands of all matches together."""
         return sum(slot.hands for slot in self.slots)
+
+    @property
+    def hands_played(self) -> int:
+        """The finished hands of all matches."""
+        return self.scores.hands_played
+
+    @property
+    def begun_s(self) -> float | None:
+        """When its first hand began, on the monotonic clock; None before."""
+        return min((run.started_s for run in self.runs if run.started_s is not None), default=None)
 
     @property
     def waits(self) -> list[Wait]:
@@ -144,7 +155,7 @@ class Contest:
         """
         self.started_s = time.monotonic()
         try:
-            self._prepare()
+            self._pick_up()
             self.ending = await self._play()
         except asyncio.CancelledError:
             longest = max(self.waits, default=None)
@@ -155,10 +166,28 @@ class Contest:
             await self._close_all()
         return self.ending
 
-    def _prepare(self) -> None:
+    async def play_out(self) -> None:
+        """Run the contest to its end, in its folder, which is made; whatever goes wrong is its ending."""
+        folder = self.plan.record.folder
+        try:
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise LaunchError(f"make the folder {folder}", error.strerror) from None
+            await self.play()
+        except (PickUpError, PlayerError, RemoteError) as error:
+            self.ending = Ending(Outcome.FAILED, f"{error}.", error)
+        except LaunchError as error:
+            is_unplayed = self.scores.hands_played == self.hands_before
+            self.ending = Ending(Outcome.FAILED, f"{error}.", error if is_unplayed else None)
+        except Exception as error:
+            # A mistake in our own code ends this contest; the others know nothing of it.
+            self.ending = Ending(Outcome.FAILED, f"internal error: {type(error).__name__}: {error}.")
+
+    def _pick_up(self) -> None:
         """Make the runs, and pick up what an earlier run has left."""
         for index, slot in enumerate(self.slots):
-            plan = self._match_plan(slot)
+            plan = self.match_plan(slot)
             try:
                 picked_up = pick_up(plan.setup, plan.record)
             except OSError as error:
@@ -171,7 +200,9 @@ class Contest:
                         "transaction log ended before them."
                     )
                 self.hands_before += picked_up.progress.hands
-            self.runs.append(self._make_run(index, plan, picked_up))
+            run = self._make_run(index, plan, picked_up)
+            self._matches.append(run)
+            self.runs.append(run)
             self._is_closed.append(picked_up is not None and picked_up.is_closed)
 
     def _make_run(self, index: int, plan: MatchPlan, picked_up: PickedUp | None) -> MatchRun:
@@ -179,7 +210,8 @@ class Contest:
         watchers = () if self._watch is None else (_MatchWatcher(self._watch, plan),)
         return kind(plan, watchers, picked_up, lambda values: self.scores.add(index, values))
 
-    def _match_plan(self, slot: Slot) -> MatchPlan:
+    def match_plan(self, slot: Slot) -> MatchPlan:
+        """One of its matches as it is to be run."""
         plan, conditions = self.plan, self.plan.conditions
         return MatchPlan(
             MatchSetup(
@@ -249,7 +281,7 @@ class Contest:
                 tasks.create_task(self._advance_match(index, until))
 
     async def _advance_match(self, index: int, until: int) -> None:
-        run, slot = self.runs[index], self.slots[index]
+        run, slot = self._matches[index], self.slots[index]
         async with self._workers:
             await run.play_until(min(until, slot.hands))
             if run.failure is not None:
@@ -260,7 +292,7 @@ class Contest:
 
     async def _finish(self, outcome: Outcome, reason: str) -> Ending:
         """Write the score under every match that has none yet."""
-        for index, run in enumerate(self.runs):
+        for index, run in enumerate(self._matches):
             if not self._is_closed[index]:
                 await run.finish()
                 if run.failure is not None:
@@ -269,4 +301,4 @@ class Contest:
 
     async def _close_all(self) -> None:
         with contextlib.suppress(asyncio.CancelledError):
-            await asyncio.gather(*(run.close() for run in self.runs))
+            await asyncio.gather(*(run.close() for run in self._matches))

@@ -34,7 +34,7 @@ from dealer.record.resume import PickedUp
 from dealer.table.players import Player
 from engine import Seat
 
-__all__ = ["Aftermath", "MatchPlan", "MatchRun"]
+__all__ = ["Aftermath", "MatchAccount", "MatchPlan", "MatchRun"]
 
 _log = logging.getLogger(__name__)
 
@@ -77,54 +77,25 @@ class Aftermath:
     last_lines: tuple[str, ...] | None = None
 
 
-class MatchRun(ABC):
-    """One match being run.
+class MatchAccount:
+    """What is known of a match while it is played and afterwards, wherever that is.
 
     Attributes:
         plan: what is run.
         tally: the current counts.
-        failure: a sentence why the match ended early, otherwise None.
-        failed_seat: whose fault that was, if a player's.
         exit_codes: by seat, of the processes that failed.
-        started_s: on the monotonic clock, when all players were there; None before.
+        started_s: on the monotonic clock, when all players were there; None before, and where it is played elsewhere.
     """
 
-    def __init__(
-        self,
-        plan: MatchPlan,
-        watchers: Sequence[Watcher] = (),
-        picked_up: PickedUp | None = None,
-        on_values: Callable[[Sequence[float]], None] | None = None,
-    ) -> None:
-        """Prepare a run.
+    plan: MatchPlan
+    tally: Tally
+    exit_codes: dict[Seat, int]
+    started_s: float | None = None
 
-        Args:
-            plan: what is run.
-            watchers: further watchers, told after the files and the tally.
-            picked_up: what an interrupted run has left.
-            on_values: told the net chips by seat of every hand that ends.
-        """
-        self.plan = plan
-        self.tally = Tally(plan.setup.game, on_values)
-        self.failure: str | None = None
-        self.failed_seat: Seat | None = None
-        self.exit_codes: dict[Seat, int] = {}
-        self.started_s: float | None = None
-        self._is_resumed = picked_up is not None
-        self._progress = NO_EARLIER_HANDS
-        if picked_up is not None:
-            self.tally.restore(picked_up)
-            self._progress = picked_up.progress
-            _log.info("match %s: resumed after %d hands", plan.setup.name, picked_up.progress.hands)
-        self._files: MatchFiles | None = None
-        self._watchers: tuple[Watcher, ...] = (self.tally, Journal(plan.setup), _Start(self), *watchers)
-        self._prepare()
-
-    @abstractmethod
-    def _prepare(self) -> None:
-        """Set up what a kind of run has more of."""
-
-    # ---- what a run over TCP has more to say about
+    @property
+    def hands(self) -> int:
+        """Finished hands, including those of an interrupted run."""
+        return self.tally.hands
 
     @property
     def questions(self) -> int:
@@ -149,12 +120,52 @@ class MatchRun(ABC):
         """The players that the match cannot go on without, be it for a moment only."""
         return []
 
-    # ---- what both kinds share
+    def not_exported(self) -> list[str]:
+        """Sentences about the hands that a hand history cannot hold."""
+        return []
 
-    @property
-    def hands(self) -> int:
-        """Finished hands, including those of an interrupted run."""
-        return self.tally.hands
+
+class MatchRun(MatchAccount, ABC):
+    """One match being run.
+
+    Attributes:
+        failure: a sentence why the match ended early, otherwise None.
+        failed_seat: whose fault that was, if a player's.
+    """
+
+    def __init__(
+        self,
+        plan: MatchPlan,
+        watchers: Sequence[Watcher] = (),
+        picked_up: PickedUp | None = None,
+        on_values: Callable[[Sequence[float]], None] | None = None,
+    ) -> None:
+        """Prepare a run.
+
+        Args:
+            plan: what is run.
+            watchers: further watchers, told after the files and the tally.
+            picked_up: what an interrupted run has left.
+            on_values: told the net chips by seat of every hand that ends.
+        """
+        self.plan = plan
+        self.tally = Tally(plan.setup.game, on_values)
+        self.failure: str | None = None
+        self.failed_seat: Seat | None = None
+        self.exit_codes: dict[Seat, int] = {}
+        self._is_resumed = picked_up is not None
+        self._progress = NO_EARLIER_HANDS
+        if picked_up is not None:
+            self.tally.restore(picked_up)
+            self._progress = picked_up.progress
+            _log.info("match %s: resumed after %d hands", plan.setup.name, picked_up.progress.hands)
+        self._files: MatchFiles | None = None
+        self._watchers: tuple[Watcher, ...] = (self.tally, Journal(plan.setup), _Start(self), *watchers)
+        self._prepare()
+
+    @abstractmethod
+    def _prepare(self) -> None:
+        """Set up what a kind of run has more of."""
 
     def not_exported(self) -> list[str]:
         """Sentences about the hands that a hand history cannot hold."""

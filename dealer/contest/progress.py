@@ -82,10 +82,10 @@ def progress_of(tournament: Tournament) -> Progress:
     """How a run stands now."""
     contests = tournament.contests
     only = contests[0] if len(contests) == 1 else None
-    hands = sum(contest.scores.hands_played for contest in contests)
+    hands = sum(contest.hands_played for contest in contests)
     new = hands - sum(contest.hands_before for contest in contests)
     runs = [run for contest in contests for run in contest.runs]
-    begun = [run.started_s for run in runs if run.started_s is not None]
+    begun = [contest.begun_s for contest in contests if contest.begun_s is not None]
     awaited, left_s = _awaited(tournament)
     return Progress(
         len(contests),

@@ -67,6 +67,11 @@ class Scores:
             for mean, score in zip(self.live, self._scores(slice_, hand), strict=True):
                 mean.add(score)
 
+    @property
+    def values(self) -> Sequence[array[float]]:
+        """By match, the net chips by seat, hand after hand."""
+        return self._values
+
     def hands(self, slot: int) -> int:
         """The hands of a match so far."""
         return len(self._values[slot]) // self._players

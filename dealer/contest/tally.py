@@ -61,6 +61,10 @@ class Tally(Watcher):
         for fault in picked_up.faults:
             self.count_fault(fault)
 
+    def detach(self) -> None:
+        """Tell nobody of values any more: then it is a value itself, which can be pickled."""
+        self._on_values = None
+
     def notice(self, event: Event) -> None:
         """Count the hand or the fault."""
         if isinstance(event, HandFinished):

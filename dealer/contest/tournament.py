@@ -9,10 +9,11 @@ import asyncio
 import time
 from collections.abc import Callable
 
+from bots.workers import Workers
 from dealer.contest.contest import Contest, Watch
-from dealer.contest.ending import INTERRUPTED, Ending, Outcome
+from dealer.contest.ending import INTERRUPTED, Outcome
 from dealer.contest.plan import RunPlan
-from dealer.errors import LaunchError, PickUpError
+from dealer.contest.remote import RemoteContest
 
 __all__ = ["Tournament"]
 
@@ -32,6 +33,7 @@ class Tournament:
         plan: RunPlan,
         on_ended: Callable[[Contest], None] = lambda contest: None,
         watch: Watch | None = None,
+        cluster: Workers | None = None,
     ) -> None:
         """Prepare a tournament.
 
@@ -39,12 +41,16 @@ class Tournament:
             plan: what is played.
             on_ended: called with every contest that has ended.
             watch: called with the events of all matches; an error would end the match.
+            cluster: other machines, each of whose workers plays one contest at a time; None for this one.
         """
         self.plan = plan
         workers = asyncio.Semaphore(plan.settled.workers)
-        self._turns = asyncio.Semaphore(plan.settled.workers)
-        """Contests start in their order, not all at once."""
-        self.contests = [Contest(contest, workers, watch) for contest in plan.contests]
+        # Contests start in their order, not all at once; a cluster keeps its own order.
+        self._turns = asyncio.Semaphore(plan.settled.workers if cluster is None else max(1, len(plan.contests)))
+        self.contests: list[Contest] = [
+            Contest(contest, workers, watch) if cluster is None else RemoteContest(contest, cluster)
+            for contest in plan.contests
+        ]
         self.started_s = time.monotonic()
         self.seconds = 0.0
         self._on_ended = on_ended
@@ -72,20 +78,7 @@ class Tournament:
     async def _play(self, contest: Contest) -> None:
         try:
             async with self._turns:
-                folder = contest.plan.record.folder
-                try:
-                    folder.mkdir(parents=True, exist_ok=True)
-                except OSError as error:
-                    raise LaunchError(f"make the folder {folder}", error.strerror) from None
-                await contest.play()
-        except PickUpError as error:
-            contest.ending = Ending(Outcome.FAILED, f"{error}.", error)
-        except LaunchError as error:
-            is_unplayed = contest.scores.hands_played == contest.hands_before
-            contest.ending = Ending(Outcome.FAILED, f"{error}.", error if is_unplayed else None)
-        except Exception as error:
-            # A mistake in our own code ends this contest; the others know nothing of it.
-            contest.ending = Ending(Outcome.FAILED, f"internal error: {type(error).__name__}: {error}.")
+                await contest.play_out()
         except asyncio.CancelledError:
             contest.ending = contest.ending or INTERRUPTED
             raise

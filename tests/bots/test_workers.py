@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from bots.errors import WorkersError
-from bots.workers import cluster_workers, local_workers
+from bots.workers import cluster_workers, is_wanted, local_workers, tell
+from tests.clusters import LocalCluster, local_cluster
+
+PATIENCE_S = 60.0
 
 
 def square(number: int) -> int:
@@ -38,9 +39,24 @@ def fail(number: int) -> int:
     raise ValueError(f"task {number} cannot be done")
 
 
-def wait(number: int) -> int:
-    time.sleep(0.2)
-    return number
+def count_up(most: int) -> int:
+    for number in range(most):
+        tell(number, 7)
+    return most
+
+
+def until_unwanted(path: str) -> None:
+    while is_wanted():
+        tell(99)
+        time.sleep(0.01)
+    Path(path).touch()
+
+
+def wait_for(is_so: Callable[[], bool]) -> None:
+    until_s = time.monotonic() + PATIENCE_S
+    while not is_so():
+        assert time.monotonic() < until_s
+        time.sleep(0.01)
 
 
 def test_over_processes(tmp_path: Path) -> None:
@@ -62,53 +78,46 @@ def test_workers_that_always_die() -> None:
         workers.map(die, range(2))
 
 
+def test_nobody_hears_a_task_of_this_machine() -> None:
+    assert count_up(3) == 3
+    assert is_wanted()
+    with local_workers(1) as workers:
+        assert workers.submit(count_up, 3, hear=print).result(PATIENCE_S) == 3
+
+
 def test_no_workers() -> None:
     with pytest.raises(ValueError, match="there must be at least 1 worker, not 0"):
         local_workers(0)
 
 
-ROOT = Path(__file__).parents[2]
-CLUSTER = """
-import sys
-from distributed import LocalCluster
-if __name__ == "__main__":
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        print(cluster.scheduler_address, flush=True)
-        sys.stdin.read()
-"""
-
-
 @pytest.mark.slow
 class TestCluster:
     @pytest.fixture
-    def cluster(self, tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-        pytest.importorskip("distributed", reason="dask.distributed is not installed")
-        (tmp_path / "cluster.py").write_text(CLUSTER)
-        with subprocess.Popen(
-            [sys.executable, "-W", "ignore", str(tmp_path / "cluster.py")],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            # A task whose worker dies is not done again by the cluster, so that it is done again here.
-            env={**os.environ, "PYTHONPATH": str(ROOT), "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "0"},
-        ) as process:
-            assert process.stdout is not None
-            yield process.stdout.readline().strip(), process
-            process.kill()
+    def cluster(self, tmp_path: Path) -> Iterator[LocalCluster]:
+        with local_cluster(tmp_path) as cluster:
+            yield cluster
 
-    def test_two_workers(self, cluster: tuple[str, subprocess.Popen[str]], tmp_path: Path) -> None:
-        with cluster_workers(cluster[0]) as workers:
+    def test_two_workers(self, cluster: LocalCluster, tmp_path: Path) -> None:
+        with cluster_workers(cluster.address) as workers:
             assert workers.count == 2
             assert workers.map(pow, range(20), [2] * 20) == [number * number for number in range(20)]
             assert workers.map(die_once, [str(tmp_path / "died")] * 6, range(6)) == [0, 1, 4, 9, 16, 25]
             assert (tmp_path / "died").exists()
 
-    def test_a_scheduler_that_goes_away(self, cluster: tuple[str, subprocess.Popen[str]]) -> None:
-        with cluster_workers(cluster[0]) as workers:
+    def test_tasks_are_heard_and_end_when_nobody_wants_them(self, cluster: LocalCluster, tmp_path: Path) -> None:
+        heard: list[tuple[int, ...]] = []
+        with cluster_workers(cluster.address) as workers:
+            assert workers.submit(count_up, 3, hear=heard.append).result(PATIENCE_S) == 3
+            wait_for(lambda: heard == [(0, 7), (1, 7), (2, 7)])
+            future = workers.submit(until_unwanted, str(tmp_path / "ended"), hear=heard.append)
+            wait_for(lambda: heard[-1] == (99,))
+            assert future.cancel()
+            wait_for((tmp_path / "ended").exists)
+
+    def test_a_scheduler_that_goes_away(self, cluster: LocalCluster) -> None:
+        with cluster_workers(cluster.address) as workers:
             assert workers.map(abs, [-1]) == [1]
-            cluster[1].kill()
-            cluster[1].wait()
+            cluster.kill()
             with pytest.raises(WorkersError, match=r"the cluster at tcp://.*: the connection was lost"):
                 workers.map(time.sleep, [0.2] * 20)
 

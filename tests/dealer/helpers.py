@@ -603,6 +603,17 @@ def write_program(folder: Path, name: str, code: str) -> str:
     return f"{sys.executable} {path}"
 
 
+OF_THE_CLOCK = {"seconds", "hands_per_second", "thinking_s", "median_us", "p99_us", "us_per_action", "folder", "resume"}
+"""What results hold of times and places."""
+
+
+def without_times(data: Any) -> Any:
+    """A result as plain data, without what the clock and the place decide."""
+    if isinstance(data, dict):
+        return {name: without_times(value) for name, value in data.items() if name not in OF_THE_CLOCK}
+    return [without_times(value) for value in data] if isinstance(data, list) else data
+
+
 def actions_of(board: Board) -> list[str]:
     """The actions played, as texts."""
     return [format_action(action) for action, *_ in board.seen.actions]

@@ -15,13 +15,11 @@ from typing import Any
 import pytest
 
 from tests.dealer.cli.conftest import Arena, Ran
-from tests.dealer.helpers import ARENA, CONNECT, CONTROL_CODES, PATIENCE_S, program_env, write_program
+from tests.dealer.helpers import ARENA, CONNECT, CONTROL_CODES, PATIENCE_S, program_env, without_times, write_program
 from tests.programs import Program, start
 
 unix_only = pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
 needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
-
-OF_THE_CLOCK = {"seconds", "hands_per_second", "thinking_s", "median_us", "p99_us", "us_per_action", "folder", "resume"}
 
 RUNS: dict[str, list[str]] = {
     "play": ["play", "kuhn", "random", "calling", "-n", "150", "--workers", "2"],
@@ -44,12 +42,6 @@ RUNS: dict[str, list[str]] = {
 }
 """Runs that differ in what goes on when they are killed."""
 LONG = "long, in one process"
-
-
-def _without_times(data: Any) -> Any:
-    if isinstance(data, dict):
-        return {name: _without_times(value) for name, value in data.items() if name not in OF_THE_CLOCK}
-    return [_without_times(value) for value in data] if isinstance(data, list) else data
 
 
 def _start(folder: Path, *arguments: str) -> Program:
@@ -86,7 +78,7 @@ class _HandCount:
 
 
 def _result(run: Path) -> Any:
-    return _without_times(json.loads((run / "result.json").read_text("utf-8")))
+    return without_times(json.loads((run / "result.json").read_text("utf-8")))
 
 
 def _kill_at(process: Program, is_time: Callable[[], bool]) -> bool:

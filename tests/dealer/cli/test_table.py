@@ -217,7 +217,7 @@ def test_a_table_is_resumed_in_a_terminal(sit: Sitting) -> None:
     sit(*KUHN, "--out", "run", entries="q")
     ran = sit("resume", "run", "--json")
     assert ran.code == 2
-    assert "leave out --quiet, --json, --junit and --verbose" in ran.err
+    assert "leave out --scheduler, --quiet, --json, --junit and --verbose" in ran.err
 
 
 def test_a_bot_that_dies_is_started_again(sit: Sitting, tmp_path: Path) -> None:

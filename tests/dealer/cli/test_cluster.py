@@ -1,0 +1,120 @@
+"""``arena tournament --scheduler`` on a true cluster: workers and schedulers that die, Ctrl-C, resume."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.clusters import LocalCluster, local_cluster
+from tests.dealer.cli.conftest import Arena
+from tests.dealer.helpers import ARENA, PATIENCE_S, program_env, without_times
+from tests.programs import start
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="sends signals"),
+]
+
+CUP = ("tournament", "calling", "raising", "Rnd=random", "-g", "limit", "-g", "leduc", "--seed", "3", "--in-process")
+HANDS = ("-n", "3000")
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[LocalCluster]:
+    with local_cluster(tmp_path) as cluster:
+        yield cluster
+
+
+def logs(run: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(run)): path.read_bytes() for path in sorted(run.rglob("*.log"))}
+
+
+def result(run: Path) -> Any:
+    return without_times(json.loads((run / "result.json").read_text("utf-8")))
+
+
+def finished(run: Path) -> int:
+    return len(list(run.glob("*/result.json")))
+
+
+@contextlib.contextmanager
+def running(folder: Path, *arguments: str) -> Iterator[Any]:
+    process = start([*ARENA, *arguments, "--out", "there"], cwd=folder, env=program_env())
+    try:
+        yield process
+    finally:
+        process.kill()
+
+
+def wait_for(is_so: Callable[[], bool]) -> None:
+    until_s = time.monotonic() + PATIENCE_S
+    while not is_so():
+        assert time.monotonic() < until_s
+        time.sleep(0.01)
+
+
+def test_a_worker_is_killed_in_the_middle(tmp_path: Path, arena: Arena, cluster: LocalCluster) -> None:
+    with running(tmp_path, *CUP, *HANDS, "--scheduler", cluster.address, "-q") as process:
+        wait_for(lambda: finished(tmp_path / "there") > 0)
+        cluster.kill_worker(0)
+        _, err = process.communicate(timeout=PATIENCE_S)
+    assert (process.returncode, err) == (0, b"")
+    assert arena(*CUP, *HANDS, "--out", "here", "-q").code == 0
+    assert logs(tmp_path / "there") == logs(tmp_path / "here")
+    assert len(logs(tmp_path / "there")) == 12
+    assert result(tmp_path / "there") == result(tmp_path / "here")
+
+
+def test_the_scheduler_is_lost_and_another_goes_on(tmp_path: Path, arena: Arena, cluster: LocalCluster) -> None:
+    with running(tmp_path, *CUP, *HANDS, "--scheduler", cluster.address) as process:
+        wait_for(lambda: finished(tmp_path / "there") > 0)
+        cluster.kill()
+        out, err = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 1
+    assert [line for line in err.splitlines() if b" hands/s" not in line] == []
+    assert f"ended early: the cluster at {cluster.address}: the connection was lost." in out.decode()
+    assert b"Go on with: arena resume there\n" in out
+    kept = logs(tmp_path / "there")
+    assert kept
+    (tmp_path / "other").mkdir()
+    with local_cluster(tmp_path / "other") as other:
+        ran = arena("resume", "there", "--scheduler", other.address, "-q")
+    assert (ran.code, ran.err) == (0, "")
+    assert arena(*CUP, *HANDS, "--out", "here", "-q").code == 0
+    assert logs(tmp_path / "there") == logs(tmp_path / "here")
+    assert logs(tmp_path / "there").items() > kept.items()
+    assert result(tmp_path / "there") == result(tmp_path / "here")
+
+
+def test_ctrl_c_says_how_to_go_on_and_ends_the_work(tmp_path: Path, arena: Arena, cluster: LocalCluster) -> None:
+    with running(tmp_path, *CUP, "-n", "1000000", "--scheduler", cluster.address) as process:
+        # The line that is printed every ten seconds tells of hands of contests that have not ended.
+        assert b"/12,000,000 hands" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 130, err
+    assert b"Go on with: arena resume there\n" in out
+    # The workers are free again: this would wait for days.
+    ran = arena(*CUP, "-n", "20", "--scheduler", cluster.address, "-q", "--out", "short")
+    assert (ran.code, ran.err) == (0, "")
+
+
+def test_what_cannot_be(tmp_path: Path, arena: Arena, cluster: LocalCluster) -> None:
+    ran = arena(*CUP, *HANDS, "--scheduler", "tcp://127.0.0.1:1", "--out", "there")
+    assert (ran.code, ran.sentence) == (2, "no scheduler answers at tcp://127.0.0.1:1 within 10 s")
+    ran = arena(*CUP, *HANDS, "--scheduler", cluster.address, "--workers", "2", "--out", "there")
+    assert ran.code == 2
+    assert ran.sentence.startswith("--workers counts matches on this machine, and a cluster has workers of its own")
+    assert not (tmp_path / "there").exists()
+    assert arena("play", "kuhn", "-n", "2", "--in-process", "--out", "one").code == 0
+    ran = arena("resume", "one", "--scheduler", cluster.address)
+    assert ran.code == 2
+    assert "arena: a cluster plays the contests of a tournament; one holds one contest: leave --scheduler" in ran.err
