@@ -17,7 +17,7 @@ from engine import CALL, FOLD, RAISE, Action, LegalActions, raise_to
 from engine.errors import quoted
 from engine.splitmix import MASK_64, STEP, mixed
 
-__all__ = ["CallingBot", "ConstantBot", "FoldingBot", "RaisingBot", "RandomBot"]
+__all__ = ["CallingBot", "ConstantBot", "FoldingBot", "HandRandom", "RaisingBot", "RandomBot"]
 
 _EXAMPLE_WEIGHTS: Final = (0.06, 0.47, 0.47)
 """How often the example player of the ACPC server folds, calls and raises."""
@@ -78,7 +78,7 @@ class RaisingBot(Bot):
         return {view.raise_min(): 1.0}
 
 
-class _HandRandom:
+class HandRandom:
     """Random numbers that restart with every hand: seed, hand number and index determine each number.
 
     SplitMix64 (Steele, Lea & Flood 2014, "Fast splittable pseudorandom number generators"): a counter that increases
@@ -150,7 +150,7 @@ class RandomBot(Bot):
         self._proportions = None if decisions is None else Proportions(decisions)
         if decisions is not None and self._weights != _EXAMPLE_WEIGHTS:
             raise ValueError("give either decisions or fold, call and raise: decisions says it all")
-        self._random = _HandRandom(seed)
+        self._random = HandRandom(seed)
 
     def hand_started(self, view: View) -> None:
         """Start the numbers of the hand."""

@@ -102,6 +102,7 @@ _ENTRIES: Final[Mapping[str, _Entry]] = {
     "calling": _Entry("bots.baseline:CallingBot", "calls every bet and never makes one"),
     "constant": _Entry("bots.baseline:ConstantBot", "takes one and the same action always"),
     "folding": _Entry("bots.baseline:FoldingBot", "folds to every bet"),
+    "learner": _Entry("bots.learner.bot:LearnerBot", "plays what has earned most in states like this, and learns on"),
     "lp": _Entry("bots.lp_mc.lp:LpBot", "plays the equilibrium before the flop, in limit hold'em of two players"),
     "lp-mc": _Entry("bots.lp_mc.lp:LpMcBot", "plays the equilibrium before the flop, simulates each hand after it"),
     "mc": _Entry("bots.lp_mc.mc:McBot", "simulates each hand to its end, in limit hold'em of two players"),

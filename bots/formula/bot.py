@@ -9,7 +9,7 @@ from typing import ClassVar, Final, NamedTuple
 from bots.bot import Bot
 from bots.chance import Chance, holdem_refusal
 from bots.formula.decisions import Decision, action_of
-from bots.formula.observation import Observation, observe
+from bots.formula.observation import Observation, in_words, observe
 from bots.formula.relations import mfs_decision, mfs_relation, rh_decision, rh_relation
 from bots.view import View
 from engine import Action, Game
@@ -155,12 +155,5 @@ class RhBot(_FormulaBot):
 
 def _explain(view: View, verdict: _Verdict, action: Action) -> str:
     """The quantities, the formula's value, the decision and the action, in one line."""
-    seen = verdict.seen
-    cards = view.hole_text + (f" on {view.board_text}" if view.board else "")
-    chance = "" if seen.chance_percent is None else f"CHANCE {seen.chance_percent:.1f}, "
-    return (
-        f"{view.round_name} {cards}: {chance}POT {seen.pot_money:g}, ODDS {seen.odds:.4g}, RAISE {seen.raise_money:g}, "
-        f"QTYRAISE {seen.raise_count}, NPLAYERS {seen.player_count}, FOLLOWERS {seen.follower_count}, "
-        f"INGAME {seen.in_game_count}; {verdict.reason} -> {verdict.decision.value} {verdict.decision.words}, "
-        f"{format_action(action)}"
-    )
+    decision = f"{verdict.decision.value} {verdict.decision.words}"
+    return f"{in_words(view, verdict.seen)}; {verdict.reason} -> {decision}, {format_action(action)}"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from bots.view import View
 from engine import ActionKind
 
-__all__ = ["Observation", "observe"]
+__all__ = ["Observation", "in_words", "observe"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,4 +76,15 @@ def observe(view: View, chance_percent: float | None = None) -> Observation:
         round=view.round,
         in_game_count=len(view.active_positions),
         big_blind_chips=view.big_blind,
+    )
+
+
+def in_words(view: View, seen: Observation) -> str:
+    """The cards and the quantities seen in a state, in one line."""
+    cards = view.hole_text + (f" on {view.board_text}" if view.board else "")
+    chance = "" if seen.chance_percent is None else f"CHANCE {seen.chance_percent:.1f}, "
+    return (
+        f"{view.round_name} {cards}: {chance}POT {seen.pot_money:g}, ODDS {seen.odds:.4g}, RAISE {seen.raise_money:g}, "
+        f"QTYRAISE {seen.raise_count}, NPLAYERS {seen.player_count}, FOLLOWERS {seen.follower_count}, "
+        f"INGAME {seen.in_game_count}"
     )

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from bots.baseline import CallingBot, ConstantBot, FoldingBot, RaisingBot, RandomBot, _HandRandom
+from bots.baseline import CallingBot, ConstantBot, FoldingBot, HandRandom, RaisingBot, RandomBot
 from bots.bot import Bot
 from bots.legality import require_legal
 from bots.view import View
@@ -161,7 +161,7 @@ def test_random_draws_what_its_policy_says_within_one_hand(view_of: ViewOf) -> N
 
 def _first_words(seed: int, hands: int, draws: int = 1) -> list[list[int]]:
     """Of every hand the first numbers, in 16 classes."""
-    chance = _HandRandom(seed)
+    chance = HandRandom(seed)
     rows = []
     for number in range(hands):
         chance.begin_hand(number)
@@ -199,7 +199,7 @@ def test_random_numbers_know_nothing_of_each_other(what: str, pairs: Callable[[]
 
 def test_random_numbers_are_splitmix64() -> None:
     """Against the first outputs of the published generator, started at 1234567."""
-    chance = _HandRandom(0)
+    chance = HandRandom(0)
     chance._counter = 1234567
     words = [chance.integer(0, 2**64 - 1) for _ in range(5)]
     assert words == [

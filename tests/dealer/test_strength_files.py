@@ -12,8 +12,8 @@ from dealer.contest.plan import plan_run
 from dealer.contest.settling import settle
 from tests.dealer.helpers import ROOT
 
-MEASURED_ELSEWHERE = {"lp", "lp-mc", "mc"}
-"""Bots for one game only: `docs/lp-mc.md` measures them."""
+MEASURED_ELSEWHERE = {"learner", "lp", "lp-mc", "mc"}
+"""Bots for one game only, which `docs/lp-mc.md` measures, and the learner, which is nothing without training."""
 
 FILES = sorted((ROOT / "docs" / "strength").glob("*.toml"))
 

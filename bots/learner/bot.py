@@ -1,0 +1,232 @@
+"""The player `learner`: look up the cell, take the decision that earned most, and remember what it earned."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Final, NamedTuple
+
+from bots.baseline import HandRandom
+from bots.chance import Chance, holdem_refusal
+from bots.errors import LearnerFileError
+from bots.formula.decisions import Decision, action_of
+from bots.formula.observation import Observation, in_words, observe
+from bots.learner.cells import Cell, cell_of
+from bots.learner.constants import Constants
+from bots.learner.files import MemoryFile, memory_bytes, read_memory
+from bots.learner.journal import format_hand, learn_journal
+from bots.learner.memory import Matrix, Memory, Row, best_decision, reward_mbb
+from bots.learning import Journal, LearningBot
+from bots.view import View
+from engine import Action, Game
+from engine.equity import DEFAULT_TRIALS, compile_kernels
+from protocol import format_action
+
+__all__ = ["LearnerBot"]
+
+_HANDS_BETWEEN_WRITES: Final = 1000
+"""A memory is written whenever so many hands have been learnt, and at the end of a match."""
+
+
+class _Look(NamedTuple):
+    """What the learner sees in a state and remembers of it."""
+
+    seen: Observation
+    cell: Cell
+    row: Row
+
+
+class LearnerBot(LearningBot):
+    """Plays what has earned most in states like this, and learns on.
+
+    Algorithm: nine quantities of the state fall into levels (`bots.learner.cells`); in the cell of these levels it
+        remembers how often each of five decisions (`bots.formula.decisions`) was taken there and what the hand earned
+        then. It takes the decision with the best mean (`bots.learner.memory`). While it learns, it takes a decision at
+        random now and then: the work says nothing of that, but without it only the first decision is ever tried.
+
+    Source: V. S. Fazio, 2008, section 3.4.5; `bots.learner` lists what is ours.
+
+    Other games: limit and no-limit hold'em of two to ten players. Games other than hold'em are refused.
+
+    With `learn=false` it plays the same in every hand. With `learn=true` what it plays depends on the hands before:
+        in a contest that is training (docs/learner.md).
+    """
+
+    option_help: ClassVar[Mapping[str, str]] = {
+        "memory": "the file of what it remembers, read and, while it learns, written; without one it starts from "
+        "nothing and forgets",
+        "learn": "whether it learns; if not, it always takes the decision that earned most",
+        "explore": "how often it takes one of the five decisions at random while it learns: 0 to 1",
+        "trials": "how many showdowns are drawn to estimate the chance against two or more opponents",
+        "explain": "whether to send a comment with the quantities, the cell, what each decision has earned how often "
+        "and the decision before each action",
+        "seed": "where the draws of showdowns and decisions start; random by default",
+    }
+
+    @classmethod
+    def refusal(cls, game: Game) -> str | None:
+        """All but hold'em is refused."""
+        return holdem_refusal(game)
+
+    def __init__(
+        self,
+        *,
+        memory: str | None = None,
+        learn: bool = True,
+        explore: float = 0.1,
+        constants: Constants = Constants(),  # noqa: B008 - frozen
+        trials: int = DEFAULT_TRIALS,
+        explain: bool = False,
+        seed: int | None = None,
+    ) -> None:
+        """Set the options; `option_help` says what each decides.
+
+        Raises:
+            ValueError: a value is out of range, or a file that is no memory of these constants.
+        """
+        if not 0 <= explore <= 1:
+            raise ValueError(f"explore must be from 0 to 1, not {explore}")
+        self._path = memory
+        self._learns = learn
+        self._explore = explore if learn else 0.0
+        self._constants = constants
+        self._explains = explain
+        self._chance = Chance(trials=trials, seed=seed)
+        self._random = HandRandom(seed)
+        self._taken: list[tuple[Cell, Decision]] = []
+        self._file: MemoryFile | None = None
+        self._journal: Journal | None = None
+        self._unwritten_hands = 0
+        start = Memory(constants)
+        if memory is not None and (os.path.exists(memory) or not learn):
+            try:
+                start = read_memory(memory, constants)
+            except LearnerFileError as error:
+                raise ValueError(str(error)) from error
+        self._matrix = Matrix(start)
+
+    # ---- the match
+
+    def prepare(self, game: Game) -> None:
+        """Take the file of the memory, so that nobody else writes it."""
+        if self._path is not None and self._learns and self._journal is None and self._file is None:
+            self._file = MemoryFile(self._path, self._constants)
+            self._matrix = Matrix(self._file.start)
+
+    def prepare_for_many_hands(self) -> None:
+        """Have the samples drawn by compiled code; between two players nothing is sampled, and nothing is compiled."""
+        compile_kernels()
+
+    def hand_started(self, view: View) -> None:
+        """Start the numbers of the hand; an earlier one whose end was not seen teaches nothing."""
+        self._random.begin_hand(view.hand_number)
+        self._taken = []
+
+    def act(self, view: View) -> Action:
+        """Take the decision that earned most, or, now and then while learning, any."""
+        look = self._look(view)
+        decision = best_decision(look.row)
+        is_drawn = self._explore > 0 and self._random.random() < self._explore
+        if is_drawn:
+            decision = Decision(self._random.integer(Decision.FOLD, Decision.LARGE_RAISE))
+        if self._learns:
+            self._taken.append((look.cell, decision))
+        action = action_of(decision, view)
+        if self._explains:
+            view.comment(_explain(view, look, decision, action, is_drawn))
+        return action
+
+    def hand_finished(self, view: View) -> None:
+        """Learn what the hand earned."""
+        if not self._learns:
+            return
+        reward = reward_mbb(view.value, view.big_blind)
+        self._matrix.learn(self._taken, reward)
+        if self._journal is not None:
+            self._journal.write(view.hand_number, format_hand(self._taken, reward))
+        elif self._file is not None:
+            self._unwritten_hands += 1
+            if self._unwritten_hands >= _HANDS_BETWEEN_WRITES:
+                self._write(self._file)
+        self._taken = []
+
+    def match_finished(self) -> None:
+        """Write what was learnt, and let others have the file."""
+        if self._journal is not None:
+            self._journal.close()
+        if self._file is not None:
+            file, self._file = self._file, None
+            try:
+                if self._unwritten_hands:
+                    self._write(file)
+            finally:
+                file.close()
+
+    def policy(self, view: View) -> Mapping[Action, float]:
+        """Frozen, probability 1 for the one action; while it learns, as it would play the state now."""
+        best = best_decision(self._look(view).row)
+        chances: dict[Action, float] = {}
+        for decision in Decision:
+            chance = self._explore / len(Decision) + (1 - self._explore) * (decision is best)
+            if chance:
+                action = action_of(decision, view)
+                chances[action] = chances.get(action, 0.0) + chance
+        return chances
+
+    def _look(self, view: View) -> _Look:
+        seen = observe(view, self._chance.percent(view))
+        cell = cell_of(seen, self._constants)
+        return _Look(seen, cell, self._matrix.row(cell))
+
+    def _write(self, file: MemoryFile) -> None:
+        file.write(self.memory)
+        self._unwritten_hands = 0
+
+    # ---- what it remembers
+
+    @property
+    def memory(self) -> Memory:
+        """What it remembers by now."""
+        return self._matrix.memory()
+
+    @property
+    def is_learning(self) -> bool:
+        """Whether it learns."""
+        return self._learns
+
+    @property
+    def memory_path(self) -> str | None:
+        """The file that it goes on writing."""
+        return self._path if self._learns else None
+
+    def start_memory(self) -> bytes:
+        """What it remembers by now, as a file."""
+        return memory_bytes(self.memory)
+
+    def train(self, start: str, journal: str) -> None:
+        """Play from a memory, and write a journal."""
+        self._matrix = Matrix(read_memory(start, self._constants))
+        learn_journal(self._matrix, journal)
+        self._journal = Journal(journal)
+
+    def merged(self, start: str, journals: Sequence[str]) -> bytes:
+        """A memory and what the journals hold."""
+        matrix = Matrix(read_memory(start, self._constants))
+        for journal in journals:
+            learn_journal(matrix, journal)
+        return memory_bytes(matrix.memory())
+
+
+def _explain(view: View, look: _Look, decision: Decision, action: Action, is_drawn: bool) -> str:
+    """The quantities, the cell, what each decision has earned how often, the decision and the action, in one line."""
+    earned = [
+        f"{one.value} {results.mean_mbb:+.0f} ({results.taken})"
+        for one, results in zip(Decision, look.row, strict=True)
+        if results.taken
+    ]
+    known = f"earned {', '.join(earned)} mbb (times)" if earned else "never met"
+    how = ", drawn at random" if is_drawn else ""
+    return (
+        f"{in_words(view, look.seen)}; cell {look.cell.text} {known} -> {decision.value} {decision.words}{how}, "
+        f"{format_action(action)}"
+    )

@@ -1,0 +1,357 @@
+"""The player `learner`: it learns, it freezes, it goes on from a file, it explains itself; journals."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bots.baseline import CallingBot, ConstantBot, FoldingBot, RandomBot
+from bots.bot import Bot
+from bots.errors import LearnerFileError, SpecError
+from bots.formula.decisions import Decision, action_of
+from bots.formula.observation import observe
+from bots.group import BotFailure
+from bots.learner.bot import LearnerBot
+from bots.learner.cells import Cell, cell_of
+from bots.learner.constants import Constants
+from bots.learner.files import memory_bytes, read_memory, write_memory
+from bots.learner.memory import Matrix, Memory, reward_mbb
+from bots.learning import Journal, cut_journal, read_journal
+from bots.legality import require_legal
+from bots.registry import make_bot
+from bots.selfplay import self_play
+from bots.view import View
+from engine import Hand, Position, deal_hand
+from protocol import find_game
+from tests.bots.playing import ViewOf, comment_of
+
+CONSTANTS = Constants()
+
+
+def winnings(game: str, bots: Sequence[Bot], hands: int, seed: int) -> float:
+    """What the first bot wins, in mbb/g, each deal played in every seat."""
+    names = [f"p{number}" for number in range(len(bots))]
+    won = [
+        record.values[[record.name_at(position) for position in range(len(bots))].index("p0")] / record.game.big_blind
+        for record in self_play(game, bots, hands=hands, seed=seed, names=names)
+    ]
+    return 1000 * sum(won) / len(won)
+
+
+def trained(game: str, opponent: Bot, hands: int, seed: int = 1) -> LearnerBot:
+    """A learner after hands against one opponent."""
+    bot = LearnerBot(seed=seed)
+    winnings(game, [bot, opponent], hands, seed=seed)
+    return bot
+
+
+def knowing(view: View, **rewards: int) -> Memory:
+    """A memory of one hand for each named decision in the cell of a state."""
+    bot = LearnerBot(seed=1)
+    matrix = Matrix(Memory(CONSTANTS))
+    cell = cell_of(observe(view, bot._chance.percent(view)), CONSTANTS)
+    for name, reward in rewards.items():
+        matrix.learn([(cell, Decision[name.upper()])], reward)
+    return matrix.memory()
+
+
+def frozen(tmp_path: Path, memory: Memory, **options: bool) -> LearnerBot:
+    """A learner that has this memory and learns no more."""
+    path = tmp_path / "frozen.memory"
+    write_memory(path, memory)
+    return LearnerBot(memory=str(path), learn=False, seed=1, **options)
+
+
+# ---- learning
+
+
+@pytest.mark.parametrize("game", ["limit", "nolimit"])
+def test_it_takes_the_blinds_from_a_player_that_always_folds(game: str, tmp_path: Path) -> None:
+    """(1 + 0.5) / 2 big blinds are all there is."""
+    bot = frozen(tmp_path, trained(game, FoldingBot(), 1000).memory)
+    assert winnings(game, [bot, FoldingBot()], 500, seed=2) == pytest.approx(750, abs=10)
+
+
+def test_the_cells_are_those_met() -> None:
+    """Far fewer than there are, and more with more to meet."""
+    few = trained("limit", FoldingBot(), 40).memory
+    many = trained("limit", RandomBot(seed=3), 40).memory
+    assert 2 <= len(few.cells) < len(many.cells) < 200
+    assert few.hands == many.hands == 80
+
+
+def test_the_same_seed_learns_the_same_bytes() -> None:
+    first, second, other = (trained("nolimit", CallingBot(), 12, seed).memory for seed in (1, 1, 2))
+    assert memory_bytes(first) == memory_bytes(second)
+    assert first != other
+
+
+def test_it_learns_what_each_of_its_decisions_earned() -> None:
+    """Against the obvious: every state that it was asked in, and what the hand gave."""
+    game = find_game("limit")[1]
+    bot, learnt = LearnerBot(explore=1, seed=5), Matrix(Memory(CONSTANTS))
+    for number in range(20):
+        hand = Hand(game, deal_hand(game, 3, number))
+        taken: list[tuple[Cell, Decision]] = []
+        bot.hand_started(View.from_hand(hand, hand.acting_position, number))
+        while not hand.finished:
+            view = View.from_hand(hand, hand.acting_position, number)
+            if hand.acting_position == 0:
+                cell = cell_of(observe(view, bot._chance.percent(view)), CONSTANTS)
+                action = bot.act(view)
+                decision = bot._taken[-1][1]
+                assert action == action_of(decision, view)
+                taken.append((cell, decision))
+                hand.apply(action)
+            else:
+                hand.apply(view.call())
+        end = View.from_hand(hand, Position(0), number)
+        bot.hand_finished(end)
+        learnt.learn(taken, reward_mbb(end.value, game.big_blind))
+    assert bot.memory == learnt.memory()
+
+
+def test_a_hand_whose_end_was_not_seen_teaches_nothing(view_of: ViewOf) -> None:
+    bot = LearnerBot(seed=1)
+    view = view_of("limit", "MATCHSTATE:1:0::|AhAs")
+    bot.hand_started(view)
+    bot.act(view)
+    bot.hand_started(view_of("limit", "MATCHSTATE:0:1::AhAs|"))
+    bot.hand_finished(view_of("limit", "MATCHSTATE:0:1:f:AhAs|"))
+    assert (bot.memory.hands, bot.memory.cells) == (1, ())
+
+
+# ---- decisions
+
+
+def test_frozen_it_takes_what_earned_most_and_says_that_it_always_does(tmp_path: Path, view_of: ViewOf) -> None:
+    view = view_of("nolimit", "MATCHSTATE:1:0::|JhTh")
+    bot = frozen(tmp_path, knowing(view, fold=-500, call=300, medium_raise=700, large_raise=-10_000))
+    action = action_of(Decision.MEDIUM_RAISE, view)
+    assert bot.policy(view) == {action: 1.0}
+    assert {bot.act(view) for _ in range(20)} == {action}
+    assert not bot.is_learning
+    other = view_of("nolimit", "MATCHSTATE:0:0:r300:JhTh|")
+    assert bot.policy(other) == {other.call(): 1.0}
+
+
+def test_while_it_learns_it_explores_and_its_policy_says_how_often(view_of: ViewOf) -> None:
+    view = view_of("limit", "MATCHSTATE:1:0::|JhTh")
+    bot = LearnerBot(explore=0.5, seed=1)
+    fold, call, raise_ = view.fold(), view.call(), view.raise_min()
+    assert bot.policy(view) == pytest.approx({fold: 0.1, call: 0.6, raise_: 0.3})
+    played = [bot.act(view) for _ in range(2000)]
+    for action, chance in bot.policy(view).items():
+        assert played.count(action) / 2000 == pytest.approx(chance, abs=0.05)
+
+
+@pytest.mark.parametrize("game", ["limit", "nolimit", "nolimit3", "limit10"])
+def test_it_plays_two_to_ten_players_legally(game: str) -> None:
+    rules = find_game(game)[1]
+    bots = [LearnerBot(explore=1, trials=20, explain=True, seed=seed) for seed in range(rules.num_players)]
+    for number in range(8):
+        hand = Hand(rules, deal_hand(rules, 3, number))
+        for position, bot in enumerate(bots):
+            bot.hand_started(View.from_hand(hand, Position(position), number))
+        while not hand.finished:
+            view = View.from_hand(hand, hand.acting_position, number)
+            bot = bots[hand.acting_position]
+            policy = bot.policy(view)
+            answer = require_legal(bot.act(view), view)
+            assert sum(policy.values()) == pytest.approx(1)
+            assert policy[answer] > 0
+            (comment,) = view.comments
+            assert comment.endswith(b"\r\n")
+            assert len(comment) < 500
+            hand.apply(answer)
+        for position, bot in enumerate(bots):
+            bot.hand_finished(View.from_hand(hand, Position(position), number))
+    assert all(bot.memory.hands == 8 for bot in bots)
+
+
+def test_it_explains_itself(tmp_path: Path, view_of: ViewOf) -> None:
+    view = view_of("nolimit", "MATCHSTATE:1:0::|JhTh")
+    bot = frozen(tmp_path, knowing(view, fold=-500, medium_raise=700), explain=True)
+    seen = "preflop JhTh: CHANCE 57.5, POT 1.5, ODDS 3, RAISE 0.5, QTYRAISE 0, NPLAYERS 2, FOLLOWERS 1, INGAME 2"
+    assert comment_of(bot, view) == (
+        f"# {seen}; cell 400200101 earned 1 -500 (1), 4 +700 (1) mbb (times) -> 4 medium raise, r200\r\n"
+    )
+    new = LearnerBot(explore=1, explain=True, seed=3)
+    assert f"{seen}; cell 400200101 never met -> " in (
+        said := comment_of(new, view_of("nolimit", "MATCHSTATE:1:0::|JhTh"))
+    )
+    assert ", drawn at random, " in said
+
+
+# ---- options
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ("explore=2", "explore must be from 0 to 1, not 2"),
+        ("explore=nan", "explore must be from 0 to 1, not nan"),
+        ("big_qty=0", "big_qty must be a whole number from 1 to 10, not 0"),
+        ("pot_interval=0", "pot_interval must be from 0.001"),
+        ("trials=0", "trials must be 1 or more"),
+        ("learn=maybe", "learn must be a true or false"),
+        ("learn=false,memory=gone.memory", "gone.memory: it cannot be read: No such file"),
+    ],
+)
+def test_options_out_of_range(options: str, problem: str) -> None:
+    with pytest.raises(SpecError) as raised:
+        make_bot(f"learner?{options}")
+    assert problem in str(raised.value)
+
+
+def test_a_memory_of_other_constants_is_refused_with_the_options_it_needs(tmp_path: Path) -> None:
+    path = tmp_path / "x.memory"
+    write_memory(path, Memory(Constants(pot_interval=5)))
+    with pytest.raises(SpecError, match=r"other constants: add the options pot_interval=5$"):
+        make_bot(f"learner?memory={path}")
+    assert isinstance(make_bot(f"learner?memory={path},pot_interval=5"), LearnerBot)
+
+
+def test_other_games_are_refused() -> None:
+    game = find_game("nolimit")[1]
+    bot = LearnerBot()
+    assert "hold'em only" in str(bot.refusal(find_game("leduc")[1]))
+    assert bot.refusal(replace(game, blinds=(0, 0))) is None
+    assert bot.refusal(game) is None
+
+
+# ---- its file
+
+
+def test_it_goes_on_where_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "x.memory"
+    for match in range(2):
+        winnings("limit", [LearnerBot(memory=str(path), seed=1), CallingBot()], 20, seed=match)
+    assert read_memory(path).hands == 80
+    first = LearnerBot(seed=1)
+    winnings("limit", [first, CallingBot()], 20, seed=0)
+    winnings("limit", [first, CallingBot()], 20, seed=1)
+    assert read_memory(path) == first.memory
+    assert os.listdir(tmp_path) == ["x.memory"]
+
+
+def test_frozen_it_writes_nothing(tmp_path: Path) -> None:
+    memory = trained("limit", CallingBot(), 10).memory
+    bot = frozen(tmp_path, memory)
+    winnings("limit", [bot, CallingBot()], 10, seed=2)
+    assert bot.memory == memory
+    assert bot.memory_path is None
+    assert (tmp_path / "frozen.memory").read_bytes() == memory_bytes(memory)
+
+
+def test_a_long_match_is_written_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bots.learner.bot._HANDS_BETWEEN_WRITES", 10)
+    path = tmp_path / "x.memory"
+    bots = [LearnerBot(memory=str(path), seed=1), FoldingBot()]
+    hands = self_play("limit", bots, hands=100, seed=1, seating="single")
+    for _ in range(26):
+        next(hands)
+    # A player that is killed here has lost the hands since the 20th.
+    assert read_memory(path).hands == 20
+    hands.close()
+    assert read_memory(path).hands == 26
+
+
+def test_two_learners_do_not_write_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "x.memory"
+    bots = [LearnerBot(memory=str(path), seed=seed) for seed in range(2)]
+    with pytest.raises(BotFailure, match="another learner is writing it"):
+        list(self_play("limit", bots, hands=1))
+    assert os.listdir(tmp_path) == []
+
+
+# ---- journals
+
+
+def test_a_journal_holds_what_was_learnt(tmp_path: Path) -> None:
+    start, journal = str(tmp_path / "start"), str(tmp_path / "journal")
+    write_memory(start, trained("limit", ConstantBot(decision=3), 10).memory)
+    bot = LearnerBot(memory="/nowhere/x.memory", seed=1)
+    bot.train(start, journal)
+    list(self_play("limit", [bot, CallingBot()], hands=50, seating="single"))
+    assert bot.merged(start, [journal]) == memory_bytes(bot.memory)
+    assert read_memory(start).hands == 20
+    assert sorted(os.listdir(tmp_path)) == ["journal", "start"]
+
+
+def test_what_a_match_taught_is_taken_up_from_its_journal(tmp_path: Path) -> None:
+    """Two halves of a match, the second by a new bot, leave what one bot leaves."""
+    start = str(tmp_path / "start")
+    write_memory(start, Memory(CONSTANTS))
+    for name, slices in (("whole", ((0, 40),)), ("halves", ((0, 25), (25, 15)))):
+        for first, hands in slices:
+            bot = LearnerBot(seed=1)
+            bot.train(start, str(tmp_path / name))
+            list(self_play("limit", [bot, CallingBot()], hands=hands, first_hand=first, seating="single"))
+    assert (tmp_path / "whole").read_bytes() == (tmp_path / "halves").read_bytes()
+
+
+def test_journals_are_merged_in_any_order(tmp_path: Path) -> None:
+    start = str(tmp_path / "start")
+    write_memory(start, trained("limit", CallingBot(), 10).memory)
+    journals = []
+    for seed in range(3):
+        bot = LearnerBot(seed=seed)
+        journals.append(str(tmp_path / f"{seed}.journal"))
+        bot.train(start, journals[-1])
+        list(self_play("limit", [bot, CallingBot()], hands=10, seed=seed, seating="single"))
+    merged = {LearnerBot().merged(start, order) for order in (journals, journals[::-1])}
+    assert len(merged) == 1
+    (tmp_path / "merged").write_bytes(merged.pop())
+    assert read_memory(tmp_path / "merged").hands == 20 + 3 * 10
+
+
+@pytest.mark.parametrize("tail", [b"", b"3", b"3 250 1", b"\0\0\0\0", b"3 250\0\0"])
+def test_a_journal_is_cut_off_after_its_last_whole_line(tmp_path: Path, tail: bytes) -> None:
+    path = tmp_path / "x.journal"
+    whole = b"0 -500 510212211:2\n2 750\n"
+    path.write_bytes(whole + tail)
+    assert list(read_journal(str(path))) == [(0, "-500 510212211:2"), (2, "750")]
+    journal = Journal(str(path))
+    journal.write(3, "250")
+    journal.close()
+    assert path.read_bytes() == whole + b"3 250\n"
+    assert cut_journal(str(path), 2) == 1
+    assert path.read_bytes() == b"0 -500 510212211:2\n"
+    assert cut_journal(str(tmp_path / "gone")) == 0
+    assert os.listdir(tmp_path) == ["x.journal"]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (b"x 5\n", "line 1 is not that of a hand after hand -1"),
+        (b"1 5\n1 5\n", "line 2 is not that of a hand after hand 1"),
+        (b"1 5\n\0\0\n2 5\n", "line 2 is not that of a hand"),
+        (b"1 5\n2 \xff\n", "line 2 is not that of a hand"),
+        (b"1 5\n2 five\n", "hand 2: 'five' is not what a learner learns from a hand"),
+        (b"1 5 510212211:6\n", "hand 1: '5 510212211:6' is not what"),
+    ],
+)
+def test_a_journal_that_is_damaged_is_refused_in_one_sentence(tmp_path: Path, text: bytes, problem: str) -> None:
+    path, start = tmp_path / "x.journal", str(tmp_path / "start")
+    write_memory(start, Memory(CONSTANTS))
+    path.write_bytes(text)
+    with pytest.raises(LearnerFileError) as raised:
+        LearnerBot().train(start, str(path))
+    assert str(raised.value).startswith(f"{path}: {problem}")
+    assert path.read_bytes() == text
+
+
+def test_a_journal_has_one_writer(tmp_path: Path) -> None:
+    path = str(tmp_path / "x.journal")
+    journal = Journal(path)
+    for take in (Journal, cut_journal):
+        with pytest.raises(LearnerFileError, match="the learner that writes it is still playing"):
+            take(path)
+    journal.close()
+    Journal(path).close()
