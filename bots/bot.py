@@ -85,6 +85,8 @@ class Bot(ABC):
         """The probability of each action in this state, where a bot can tell; None where it cannot.
 
         Probabilities of legal actions only, summing to 1, and the same that `act` draws from: what evaluates a bot
-        without playing it (exploitability, variance reduction) relies on both. Asking must not change the bot.
+        without playing it (exploitability, variance reduction) relies on both. They follow from the bot's options and
+        the view alone, so a second bot with the same options can be asked in place of the one that played; a bot that
+        learns, or that draws samples from a seed nobody gave, says None. Asking must not change the bot.
         """
         return None

@@ -37,9 +37,14 @@ class Chance:
         if trials < 1:
             raise ValueError(f"trials must be 1 or more, not {trials}")
         self._trials = trials
+        self._is_seed_given = seed is not None
         self._seed = random.getrandbits(64) if seed is None else seed
         self._game: Game | None = None
         self._known: tuple[object, Equity] = (None, Equity(0.0, 0.0, 0.0))
+
+    def is_reproducible(self, view: View) -> bool:
+        """Whether another player with the same options finds the same chance: a sample needs a seed that was given."""
+        return self._is_seed_given or not view.board or len(view.active_positions) == 2
 
     def equity(self, view: View) -> Equity:
         """The chances of the player whose view it is.

@@ -85,9 +85,9 @@ class EvolvedBot(Bot):
         """Have the samples drawn by compiled code."""
         compile_kernels()
 
-    def policy(self, view: View) -> Mapping[Action, float]:
-        """Probability 1 for the one action."""
-        return {self._decide(view)[0]: 1.0}
+    def policy(self, view: View) -> Mapping[Action, float] | None:
+        """Probability 1 for the one action; None where it depends on samples whose seed was not given."""
+        return {self._decide(view)[0]: 1.0} if self._chance.is_reproducible(view) else None
 
     def act(self, view: View) -> Action:
         """Play the chart's or the gene's decision."""

@@ -63,7 +63,7 @@ class _FormulaBot(Bot):
             view.comment(_explain(view, verdict, action))
         return action
 
-    def policy(self, view: View) -> Mapping[Action, float]:
+    def policy(self, view: View) -> Mapping[Action, float] | None:
         """Probability 1 for the one action."""
         return {action_of(self._decide(view).decision, view): 1.0}
 
@@ -117,6 +117,10 @@ class MfsBot(_FormulaBot):
     def prepare_for_many_hands(self) -> None:
         """Have the samples drawn by compiled code; between two players nothing is sampled, and nothing is compiled."""
         compile_kernels()
+
+    def policy(self, view: View) -> Mapping[Action, float] | None:
+        """Probability 1 for the one action; None where it depends on samples whose seed was not given."""
+        return super().policy(view) if self._chance.is_reproducible(view) else None
 
     def _decide(self, view: View) -> _Verdict:
         seen = observe(view, self._chance.percent(view))
