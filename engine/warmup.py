@@ -10,6 +10,7 @@ import numpy as np
 from engine.batch import MAX_CARDS, rank_hands
 from engine.equity import compile_kernels, sampled_equity, showdown_odds
 from engine.generators import matchups
+from engine.kernels.shares import find_shares
 
 __all__ = ["ENGINE_JOBS"]
 
@@ -34,10 +35,17 @@ def _count_boards() -> None:
     showdown_odds([_ACES, _KINGS], _FLOP)
 
 
+def _find_shares() -> None:
+    cards = np.array([[*_ACES, *_KINGS, *_FLOP, 15, 20]], np.uint8)
+    pot, members, known = np.zeros(1, np.int64), np.array([3], np.uint64), np.array([5], np.int64)
+    find_shares(cards, pot, members, known, np.zeros(1, np.uint64), 1, np.zeros((1, 2)))
+
+
 ENGINE_JOBS: Final[tuple[tuple[str, Callable[[], None]], ...]] = (
     ("ranks of many hands", _rank),
     ("sampled chances to win", _sample),
     ("all-in hands", _count_boards),
+    ("shares of pots before the board is complete", _find_shares),
     ("matchups before the flop", matchups.compile_kernels),
 )
 """What each group of kernels is for, and the call that has it compiled."""

@@ -1,0 +1,106 @@
+"""Win rates by several estimators, side by side: what `arena stats --variance` shows and prints as JSON.
+
+`SCHEMA_VERSION` counts up when a field changes its meaning or disappears; new fields do not change it.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from logs.estimation.rate import signed
+
+__all__ = ["SCHEMA_VERSION", "Estimate", "Estimates", "Estimator", "GameEstimates", "Omission", "PlayerEstimates"]
+
+SCHEMA_VERSION: Final = 1
+_WHOLE_FROM: Final = 10
+"""Winnings whose half width is smaller are shown with a decimal place."""
+
+
+class Estimator(enum.StrEnum):
+    """What a win rate is estimated by."""
+
+    RAW = "raw"
+    """The chips won in the first hand played of each deal."""
+    DUPLICATE = "duplicate"
+    """The mean over the seatings in which a deal was played."""
+    ALL_IN = "all-in adjusted"
+    """The same, with hands without further betting at their expectation."""
+    CHANCE = "chance-corrected"
+    """The same, less what the cards of each round brought beyond their expectation."""
+    AIVAT = "AIVAT"
+    """The same, less what the draws of players whose policy is known brought beyond their expectation, too."""
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Estimate(_Frozen):
+    """A player's win rate by one estimator."""
+
+    estimator: Estimator
+    known: list[str] = Field(description="the players whose policies were used, for AIVAT")
+    is_fitted: bool = Field(description="whether the weights of the corrections were fitted, each on other deals")
+    mbb_per_game: float
+    half_width_95: float | None = Field(description="half the 95 % interval over deals; null with too few of them")
+    standard_error: float | None = Field(description="of mbb_per_game; null for fewer than two deals")
+    hands: int
+    deals: int = Field(description="the units of the interval")
+    worth_raw_hands: float | None = Field(
+        description="how many raw hands have the same standard error; null where that is 0 or not known"
+    )
+    warning: str | None = Field(default=None, description="why the estimate may be biased; null where it cannot be")
+
+    @property
+    def name(self) -> str:
+        """The estimator in words."""
+        known = f", {' and '.join(self.known)} known" if self.known else ""
+        return f"{self.estimator.value}{known}{', fitted' * self.is_fitted}"
+
+    @property
+    def factor(self) -> float | None:
+        """How many times fewer hands than raw ones have the same standard error."""
+        return None if self.worth_raw_hands is None or not self.hands else self.worth_raw_hands / self.hands
+
+    @property
+    def text(self) -> str:
+        """For people: ``+12.3 ± 4.5``."""
+        if self.half_width_95 is None:
+            return f"{signed(self.mbb_per_game)} (too few deals for ±)"
+        digits = 0 if self.half_width_95 >= _WHOLE_FROM else 1
+        return f"{signed(self.mbb_per_game, digits)} ± {self.half_width_95:,.{digits}f}"
+
+
+class PlayerEstimates(_Frozen):
+    """A player's win rate by all estimators that its hands allow."""
+
+    player: str
+    estimates: list[Estimate]
+
+
+class Omission(_Frozen):
+    """An estimator that these hands do not allow."""
+
+    estimator: str
+    reason: str
+
+
+class GameEstimates(_Frozen):
+    """All players of one game."""
+
+    game: str = Field(description="its kind, players and blinds")
+    hands: int
+    deals: int
+    players: list[PlayerEstimates]
+    omitted: list[Omission]
+
+
+class Estimates(_Frozen):
+    """What ``arena stats --variance --json`` prints."""
+
+    schema_version: int = SCHEMA_VERSION
+    kind: Literal["estimates"] = "estimates"
+    games: list[GameEstimates]

@@ -1,0 +1,321 @@
+"""Hands in, win rates by all estimators out.
+
+    reduction = Reduction()
+    for record in by_deal(...):
+        reduction.add(record)
+    print(reduction.estimates())
+
+Hands of the same deal must come one after the other, as `logs.reading.by_deal` gives them: they are one unit. Memory
+does not grow with the number of hands.
+
+`HandCorrections` is how terms that need more than the hands are added, such as those of players whose policy is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Final, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine import BettingState, Card, Game
+from engine.game import DEFAULT_STACK
+from logs.estimation import Bounds, RunningMean, score_bounds
+from logs.record import HandRecord
+from logs.tracker.all_in import AllInExpectations
+from logs.variance.cross_fitting import HANDS, ONE, CrossSums, Mean
+from logs.variance.estimates import Estimate, Estimates, Estimator, GameEstimates, Omission, PlayerEstimates
+from logs.variance.shares import Shares, shares_refusal
+from logs.variance.terms import Terms, chance_columns, chance_terms, last_board_before_showdown, term_values
+
+__all__ = ["HandCorrections", "Reduction"]
+
+_RAW, _ADJUSTED, _FIRST = 2, 3, 4
+"""The columns behind `ONE` and `HANDS`; the terms follow."""
+_BATCH: Final = 4096
+_MOST_BETTINGS: Final = 1 << 14
+_CHANCE_NAME: Final = "chance-corrected and AIVAT"
+
+
+class HandCorrections(Protocol):
+    """Terms of mean 0 of the actions of players whose policy is known.
+
+    Attributes:
+        columns: by player, its columns; the first one is the term of the value function.
+    """
+
+    columns: Mapping[str, range]
+
+    def terms(self, record: HandRecord) -> Terms:
+        """The terms of a hand."""
+        ...
+
+
+class _Betting(NamedTuple):
+    """What follows from a betting: its terms, and the board at which an all-in hand is worth its expectation."""
+
+    betting: BettingState
+    terms: Terms
+    all_in_board: int | None
+
+
+class Reduction:
+    """Counts hands of any games for all estimators."""
+
+    def __init__(self, corrections: Mapping[Game, HandCorrections] | None = None) -> None:
+        """Start without a hand.
+
+        Args:
+            corrections: of players whose policy is known, by the game without its stacks (`without_stacks`).
+        """
+        self._corrections = corrections or {}
+        self._games: dict[Game, _GameSums] = {}
+        self._last: tuple[Game | None, _GameSums | None] = None, None
+
+    def add(self, record: HandRecord) -> None:
+        """Count a hand."""
+        last, sums = self._last
+        if record.game is not last:
+            game = without_stacks(record.game)
+            sums = self._games.get(game) or self._games.setdefault(game, _GameSums(game, self._corrections.get(game)))
+            self._last = record.game, sums
+        assert sums is not None
+        sums.add(record)
+
+    def estimates(self) -> Estimates:
+        """All win rates by all estimators; counting may go on afterwards, with another deal."""
+        return Estimates(games=[sums.estimates() for sums in self._games.values()])
+
+
+def without_stacks(game: Game) -> Game:
+    """A game as hands with different stacks share it."""
+    return replace(game, stacks=(DEFAULT_STACK,) * game.num_players)
+
+
+class _GameSums:
+    """The hands of one game."""
+
+    def __init__(self, game: Game, corrections: HandCorrections | None) -> None:
+        self._game = game
+        self._corrections = corrections
+        self._refusal = shares_refusal(game)
+        self._shares = None if self._refusal else Shares(game)
+        self._expectations = AllInExpectations(game) if AllInExpectations.exist_for(game) else None
+        self._chance = chance_columns(game)
+        self._columns = _FIRST + self._chance
+        if corrections is not None:
+            self._columns += sum(map(len, corrections.columns.values()))
+        self._bounds: Bounds = score_bounds(game)
+        self._stacks: set[tuple[int, ...]] = set()
+        self._bettings: dict[int, _Betting] = {}
+        self._players: dict[str, int] = {}
+        self._sums: list[CrossSums] = []
+        self._raw: list[RunningMean] = []
+        self._pending: list[HandRecord] = []
+        self._units: list[int] = []
+        self._last: tuple[int, tuple[tuple[Card, ...], ...]] = (-1, ())
+        self._deals = self._hands = self._hidden = 0
+
+    # ---- counting
+
+    def add(self, record: HandRecord) -> None:
+        holes = record.deal.hole_cards
+        key = record.hand_number, holes
+        if key != self._last or not all(holes):
+            self._last = key
+            if len(self._pending) >= _BATCH:
+                self._flush()
+            self._deals += 1
+        self._hands += 1
+        self._hidden += not all(holes)
+        if record.game.stacks not in self._stacks:
+            low, high = score_bounds(record.game)
+            first = not self._stacks
+            self._bounds = (low, high) if first else (min(low, self._bounds[0]), max(high, self._bounds[1]))
+            self._stacks.add(record.game.stacks)
+        self._pending.append(record)
+        self._units.append(self._deals - 1)
+
+    def _flush(self) -> None:
+        records, units = self._pending, np.array(self._units, np.int64)
+        self._pending, self._units = [], []
+        if not records:
+            return
+        players, blind = self._game.num_players, float(self._game.big_blind)
+        rows = np.zeros((len(records), players, self._columns))
+        rows[:, :, ONE] = 0.0
+        rows[:, :, HANDS] = 1.0
+        rows[:, :, _RAW] = [record.values for record in records]
+        rows[:, :, _ADJUSTED] = rows[:, :, _RAW]
+        chance: list[Terms] = []
+        for number, record in enumerate(records):
+            betting = self._betting(record.betting)
+            if betting.all_in_board is not None and self._expectations is not None:
+                expected = self._expectations.values(record.betting, record.deal, betting.all_in_board)
+                if expected is not None:
+                    rows[number, :, _ADJUSTED] = expected
+            chance.append(betting.terms)
+        if not self._hidden and self._shares is not None:
+            end = _FIRST + self._chance
+            deals, streams = [record.deal for record in records], units.tolist()
+            rows[:, :, _FIRST:end] = term_values(self._shares, deals, chance, streams)
+            if self._corrections is not None:
+                corrections = [self._corrections.terms(record) for record in records]
+                rows[:, :, end:] = term_values(self._shares, deals, corrections, streams)
+        rows[:, :, _RAW:] /= blind
+        self._count(records, rows, units)
+
+    def _betting(self, betting: BettingState) -> _Betting:
+        found = self._bettings.get(id(betting))
+        if found is None:
+            if len(self._bettings) >= _MOST_BETTINGS:
+                self._bettings.clear()
+            found = _Betting(betting, chance_terms(betting), last_board_before_showdown(betting))
+            self._bettings[id(betting)] = found
+        return found
+
+    def _count(self, records: Sequence[HandRecord], rows: NDArray[np.float64], units: NDArray[np.int64]) -> None:
+        """Add rows of hands up by deal and player."""
+        who = np.array([[self._player(name) for name in record.names] for record in records], np.int64)
+        players = len(self._sums)
+        keys = (units[:, np.newaxis] * players + who).ravel()
+        flat = rows.reshape(len(keys), -1)
+        found, first, place = np.unique(keys, return_index=True, return_inverse=True)
+        by_deal = np.zeros((len(found), flat.shape[1]))
+        np.add.at(by_deal, place.ravel(), flat)
+        by_deal[:, ONE] = 1.0
+        # As many deals as players in a row: each fold has every position as often as the other one.
+        folds = found // players // self._game.num_players % 2
+        raw = flat[first, _RAW]
+        for player, (sums, mean) in enumerate(zip(self._sums, self._raw, strict=True)):
+            of_player = found % players == player
+            sums.add(by_deal[of_player], folds[of_player])
+            for value in raw[of_player].tolist():
+                mean.add(1000 * value)
+
+    def _player(self, name: str) -> int:
+        found = self._players.get(name)
+        if found is None:
+            found = self._players[name] = len(self._sums)
+            self._sums.append(CrossSums(self._columns))
+            self._raw.append(RunningMean())
+        return found
+
+    # ---- estimates
+
+    def estimates(self) -> GameEstimates:
+        self._flush()
+        omitted = list(self._omissions())
+        return GameEstimates(
+            game=_words(self._game),
+            hands=self._hands,
+            deals=self._deals,
+            players=[PlayerEstimates(player=name, estimates=self._of(at)) for name, at in self._players.items()],
+            omitted=omitted,
+        )
+
+    @property
+    def _problem(self) -> str | None:
+        """Why there are no corrections; None where there are."""
+        if self._refusal is not None:
+            return self._refusal
+        if self._hidden:
+            return f"in {self._hidden:,} of {self._hands:,} hands not all hole cards are known; ACPC logs hold them all"
+        return None
+
+    def _omissions(self) -> list[Omission]:
+        found = []
+        if self._deals == self._hands:
+            reason = "every deal was played once; --seating rotations plays it in every seating"
+            found.append(Omission(estimator=Estimator.DUPLICATE.value, reason=reason))
+        if self._problem is not None:
+            found.append(Omission(estimator=_CHANCE_NAME, reason=self._problem))
+        if self._expectations is None:
+            reason = "all-in hands of this game have too many boards to be counted"
+            found.append(Omission(estimator=Estimator.ALL_IN.value, reason=reason))
+        elif self._problem is None:
+            wanted = [set(columns) for _, columns, _ in self._corrected()]
+            if not all(sums.may_fit(sorted(columns)) for sums in self._sums for columns in wanted):
+                found.append(Omission(estimator="fitted weights", reason="too few deals to fit all of them"))
+        return found
+
+    def _corrected(self) -> list[tuple[tuple[str, ...], list[int], list[int]]]:
+        """For each set of known players, its names, all columns of terms, and those of value functions."""
+        chance = list(range(_FIRST, _FIRST + self._chance))
+        pots = chance[: self._chance // 2]
+        found: list[tuple[tuple[str, ...], list[int], list[int]]] = [((), chance, pots)]
+        if self._corrections is not None:
+            known = self._corrections.columns
+            first = _FIRST + self._chance
+            for number in range(1, len(known) + 1):
+                for names in combinations(known, number):
+                    own = [[first + column for column in known[name]] for name in names]
+                    columns = [column for one in own for column in one]
+                    found.append((names, chance + columns, pots + [one[0] for one in own]))
+        return found
+
+    def _of(self, player: int) -> list[Estimate]:
+        """A player's estimates."""
+        sums, raw = self._sums[player], self._raw[player]
+        raw.bounds = self._bounds
+        variance = raw.variance or 0.0
+        found = [
+            Estimate(
+                estimator=Estimator.RAW,
+                known=[],
+                is_fitted=False,
+                mbb_per_game=raw.mean,
+                half_width_95=raw.half_width_95,
+                standard_error=None if raw.variance is None else (variance / raw.count) ** 0.5,
+                hands=raw.count,
+                deals=raw.count,
+                worth_raw_hands=float(raw.count),
+            )
+        ]
+
+        def add(estimator: Estimator, mean: Mean, *, known: Sequence[str] = (), is_fitted: bool = False) -> None:
+            found.append(self._estimate(estimator, mean, variance, known, is_fitted=is_fitted))
+
+        if self._deals < self._hands:
+            add(Estimator.DUPLICATE, sums.mean(_RAW))
+        if self._expectations is not None:
+            add(Estimator.ALL_IN, sums.mean(_ADJUSTED))
+        if self._problem is None:
+            for names, columns, values in self._corrected():
+                estimator = Estimator.AIVAT if names else Estimator.CHANCE
+                add(estimator, sums.mean(_RAW, values), known=names)
+                if sums.may_fit(columns):
+                    add(estimator, sums.fitted_mean(_RAW, columns), known=names, is_fitted=True)
+        return found
+
+    def _estimate(
+        self, estimator: Estimator, mean: Mean, raw_variance: float, known: Sequence[str], *, is_fitted: bool
+    ) -> Estimate:
+        unit = RunningMean(bounds=self._bounds)
+        unit.count, unit.mean, unit.squares = mean.deals, 1000 * mean.mean, 1e6 * mean.variance * (mean.deals - 1)
+        square = 1e6 * mean.variance / mean.deals
+        # What is left by rounding of a variance of 0 is no variance.
+        is_exact = square * mean.deals < 1e-12 * raw_variance
+        warning = None
+        if estimator is Estimator.ALL_IN and self._hidden:
+            warning = "folded cards that the hands do not show are left in the deck, which biases it a little"
+        return Estimate(
+            estimator=estimator,
+            known=list(known),
+            is_fitted=is_fitted,
+            mbb_per_game=unit.mean,
+            half_width_95=unit.half_width_95,
+            standard_error=square**0.5 if mean.deals > 1 else None,
+            hands=mean.hands,
+            deals=mean.deals,
+            worth_raw_hands=None if mean.deals < 2 or is_exact else raw_variance / square,
+            warning=warning,
+        )
+
+
+def _words(game: Game) -> str:
+    kind = "limit" if game.is_limit else "no-limit"
+    return f"{kind}, {game.num_players} players, blinds {'/'.join(map(str, game.blinds))}"

@@ -1,0 +1,153 @@
+"""Terms of a hand whose mean is 0 whatever the players do: what may be taken from its result without a bias.
+
+Before every random event of a hand, any function V of what follows has an expectation, and the expectation less what
+came is such a term (White & Bowling 2009, "Learning a value function for variance reduction"; Burch et al. 2018,
+"AIVAT"). The events here are those of chance: the deal, and the cards of the board, round by round. V is made of the
+expected shares of the pots, all hole cards known, so the terms take logs that show all of them, folded ones too:
+
+- the *pot term* of a round is the sum over the pots of chips times (share before the cards - share after them);
+- the *share term* is the same of one chip, for all that are in: what an estimator with weights may use beside it, where
+  pots grow after the cards.
+
+The expectation of a share over the cards to come is the share before them, and before the deal everybody's share is
+the same: that is all the estimators rely on.
+
+Every term is linear in expected shares. So `Terms` holds weights: these follow from the betting alone, and
+`logs.variance.shares` finds the shares of many hands at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine import BettingState, Deal, Game, betting_steps, side_pots
+from logs.variance.shares import PotRow, Shares
+
+__all__ = [
+    "Terms",
+    "TermsBuilder",
+    "chance_columns",
+    "chance_terms",
+    "last_board_before_showdown",
+    "term_values",
+]
+
+
+class Terms(NamedTuple):
+    """The terms of a hand, as weights of expected shares.
+
+    The value of a column for a position is its constant plus the sum over the rows of weight times share.
+
+    Attributes:
+        rows: the pots whose shares are needed.
+        weights: shape (rows, columns), in chips.
+        constants: shape (players, columns), in chips.
+    """
+
+    rows: tuple[PotRow, ...]
+    weights: NDArray[np.float64]
+    constants: NDArray[np.float64]
+
+
+class TermsBuilder:
+    """Adds up the weights of the terms of one hand."""
+
+    def __init__(self, players: int, columns: int) -> None:
+        self.constants = np.zeros((players, columns))
+        self._columns = columns
+        self._rows: dict[PotRow, NDArray[np.float64]] = {}
+
+    def add(self, row: PotRow, column: int, chips: float) -> None:
+        """Add a weight of a pot's share."""
+        weights = self._rows.get(row)
+        if weights is None:
+            weights = self._rows[row] = np.zeros(self._columns)
+        weights[column] += chips
+
+    @property
+    def terms(self) -> Terms:
+        """What has been added up."""
+        weights = np.array(list(self._rows.values())).reshape(len(self._rows), self._columns)
+        return Terms(tuple(self._rows), weights, self.constants)
+
+
+def term_values(
+    shares: Shares, deals: Sequence[Deal], terms: Sequence[Terms], streams: Sequence[int]
+) -> NDArray[np.float64]:
+    """The terms of hands in chips, shape (hands, players, columns).
+
+    Args:
+        shares: of the game.
+        deals: of the hands.
+        terms: of the hands, with the same columns.
+        streams: as for `Shares.of`.
+    """
+    counts = np.array([len(one.rows) for one in terms], np.int64)
+    found = np.array([one.constants for one in terms])
+    hands = np.repeat(np.arange(len(deals)), counts)
+    if len(hands):
+        of_rows = shares.of(deals, hands, [row for one in terms for row in one.rows], streams)
+        weights = np.concatenate([one.weights for one in terms if len(one.rows)])
+        products = of_rows[:, :, np.newaxis] * weights[:, np.newaxis, :]
+        some = np.flatnonzero(counts)
+        starts = np.concatenate(([0], np.cumsum(counts[some])[:-1]))
+        found[some] += np.add.reduceat(products, starts, axis=0)
+    return found
+
+
+def chance_columns(game: Game) -> int:
+    """How many columns `chance_terms` has: the pot terms of the rounds, then the share terms."""
+    return 2 * game.num_rounds
+
+
+def chance_terms(betting: BettingState) -> Terms:
+    """The terms of the deal and of each board that came.
+
+    Args:
+        betting: the end of a hand.
+    """
+    game = betting.game
+    rounds, players = game.num_rounds, game.num_players
+    everybody = (1 << players) - 1
+    found = TermsBuilder(players, chance_columns(game))
+    dealt = PotRow(everybody, 0)
+    chips = float(sum(game.blinds) or game.big_blind)
+    for column, amount in ((0, chips), (rounds, float(game.big_blind))):
+        found.constants[:, column] += amount / players
+        found.add(dealt, column, -amount)
+    spent, folded = list(game.blinds), 0
+    steps = betting_steps(betting)
+    at = 0
+    for round_ in range(1, betting.round + 1):
+        while at < len(steps) and steps[at].round < round_:
+            step = steps[at]
+            spent[step.position] += step.added
+            folded |= (step.action.kind == 0) << step.position
+            at += 1
+        before, after = game.board_cards_by_round[round_ - 1 : round_ + 1]
+        if before == after:
+            continue
+        inside = everybody & ~folded
+        pots = [(sum([1 << position for position in pot.players]), pot.amount) for pot in side_pots(spent, folded)]
+        for column, members, amount in (
+            *[(round_, members, float(amount)) for members, amount in pots],
+            (rounds + round_, inside, float(game.big_blind)),
+        ):
+            found.add(PotRow(members, before), column, amount)
+            found.add(PotRow(members, after), column, -amount)
+    return found.terms
+
+
+def last_board_before_showdown(betting: BettingState) -> int | None:
+    """How many cards of the board lay there when all betting was over; None where none was to come, or all but one
+    folded."""
+    rounds = betting.rounds
+    last = max([round_ for round_, actions in enumerate(rounds) if actions], default=0)
+    game = betting.game
+    if not betting.is_showdown or game.board_cards_by_round[last] == game.board_cards_by_round[-1]:
+        return None
+    return game.board_cards_by_round[last]
