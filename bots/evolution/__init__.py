@@ -26,7 +26,7 @@ from bots.evolution.evolution import Evolution, Generation, State, StopReason, S
 from bots.evolution.genome import GeneRange, Genome
 from bots.evolution.mutation import Mutation, NewValues, Shift
 from bots.evolution.opposition import Challengers, Fixed, HallOfFame, Opposition, Rivals
-from bots.evolution.selection import Rank, Roulette, Selection, Tournament
+from bots.evolution.selection import Rank, Roulette, Selection, SignedRoulette, Tournament
 
 __all__ = [
     "Breeding",
@@ -52,6 +52,7 @@ __all__ = [
     "Roulette",
     "Selection",
     "Shift",
+    "SignedRoulette",
     "State",
     "StopReason",
     "StopRule",

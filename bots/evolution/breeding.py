@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bots.errors import EvolutionError
 from bots.evolution.crossover import Crossover, Uniform
@@ -14,6 +16,8 @@ from bots.evolution.mutation import Mutation, NewValues
 from bots.evolution.selection import Selection, Tournament
 
 __all__ = ["Breeding", "Brood", "best_first"]
+
+_HALF = np.uint64(32)
 
 
 class Brood(NamedTuple):
@@ -87,22 +91,21 @@ class Breeding:
         wanted = len(chromosomes) - self.elite
         if not self.is_unique:
             return self._children(wanted, genome, chromosomes, used, fitness, random)
-        known = {chromosomes[index].tobytes() for index in best_first(fitness)[: self.elite]}
-        kept: list[int] = []
+        known = chromosomes[best_first(fitness)[: self.elite]] if self.elite else chromosomes[:0]
         broods: list[Brood] = []
-        found = 0
-        while found < wanted:
-            brood = self._children(wanted, genome, chromosomes, used, fitness, random)
-            kept = []
-            for index, child in enumerate(brood.chromosomes):
-                if (text := child.tobytes()) not in known:
-                    known.add(text)
-                    kept.append(index)
-            if not kept:
-                kept = list(range(wanted))
-            kept = kept[: wanted - found]
-            found += len(kept)
+        missing, everything = wanted, wanted + wanted // 4
+        count = everything
+        while missing:
+            brood = self._children(count, genome, chromosomes, used, fitness, random)
+            kept = np.flatnonzero(_is_new(brood.chromosomes, known))
+            if not len(kept) and count == everything:
+                kept = np.arange(count)
+            kept = kept[:missing]
+            missing -= len(kept)
             broods.append(Brood(brood.chromosomes[kept], brood.used[kept]))
+            known = np.concatenate([known, brood.chromosomes[kept]])
+            # Some of those to come will be equal, too.
+            count = min(everything, 2 * missing + 2) if len(kept) else everything
         return Brood(*map(np.concatenate, zip(*broods, strict=True)))
 
     def _children(
@@ -118,15 +121,40 @@ class Breeding:
         first, second = self.selection.draw(fitness, 2 * pairs, random).reshape(2, pairs)
         exchanged = self.crossover.exchanged(used[first], random)
         exchanged = exchanged & (random.random((pairs, 1)) < self.crossover_rate)
-        children = np.empty((2 * pairs, *chromosomes.shape[1:]), chromosomes.dtype)
-        of_parent = np.empty((2 * pairs, used.shape[1]), bool)
-        for at, (own, other) in enumerate(((first, second), (second, first))):
-            children[at::2] = np.where(exchanged[:, :, None], chromosomes[other], chromosomes[own])
-            of_parent[at::2] = np.where(exchanged, used[other], used[own])
-        children, of_parent = children[:wanted], of_parent[:wanted]
+        children = _crossed(chromosomes[first], chromosomes[second], exchanged[:, :, None])[:wanted]
+        of_parent = np.ones((wanted, used.shape[1]), bool)
+        if not used.all():
+            of_parent = _crossed(used[first], used[second], exchanged)[:wanted]
         changed = random.random(wanted) < self.mutation_rate
         children[changed] = self.mutation.mutated(children[changed], of_parent[changed], genome, random)
         return Brood(children, of_parent)
+
+
+def _crossed(one: NDArray[Any], other: NDArray[Any], exchanged: Bools) -> NDArray[Any]:
+    """Both children of each pair, one after the other."""
+    children = np.empty((2 * len(one), *one.shape[1:]), one.dtype)
+    children[::2], children[1::2] = np.where(exchanged, other, one), np.where(exchanged, one, other)
+    return children
+
+
+def _is_new(chromosomes: Chromosomes, known: Chromosomes) -> Bools:
+    """Which chromosomes equal neither a known one nor one before them."""
+    rows = np.concatenate([known, chromosomes]).reshape(len(known) + len(chromosomes), -1).astype(np.float64)
+    # Equal rows have equal sums, and others hardly ever.
+    words = rows.view(np.uint64)
+    sums = ((words ^ words >> _HALF) * _factors(rows.shape[1])).sum(axis=1, dtype=np.uint64)
+    _, first, at = np.unique(sums, return_index=True, return_inverse=True)
+    if (rows != rows[first[at]]).any():
+        _, first = np.unique(rows, axis=0, return_index=True)
+    is_new = np.zeros(len(rows), bool)
+    is_new[first] = True
+    found: Bools = is_new[len(known) :]
+    return found
+
+
+@cache
+def _factors(count: int) -> NDArray[np.uint64]:
+    return np.random.default_rng(count).integers(1 << 63, size=count, dtype=np.uint64) * 2 + 1
 
 
 def best_first(fitness: Floats) -> list[int]:

@@ -20,7 +20,7 @@ from bots.evolution.evolution import Generation, State
 __all__ = ["load_checkpoint", "save_checkpoint"]
 
 _VERSION: Final = 1
-_ARRAYS: Final = ("population", "opponents", "champions", "fitness", "used", "against")
+_ARRAYS: Final = ("population", "opponents", "champions", "fitness", "used", "against", "totals")
 
 _DAMAGES: Final = (
     *(ValueError, KeyError, TypeError, AttributeError, EOFError, OverflowError, MemoryError),
@@ -48,6 +48,7 @@ def save_checkpoint(path: str | Path, state: State, about: dict[str, Any]) -> No
         "fitness": state.evaluation.fitness,
         "used": state.evaluation.used,
         "against": state.evaluation.against,
+        "totals": state.evaluation.totals,
     }
     header = {
         "version": _VERSION,
@@ -87,7 +88,7 @@ def load_checkpoint(path: str | Path) -> tuple[State, dict[str, Any]]:
     if version != _VERSION:
         raise CheckpointError(str(path), f"it is of version {version}; this program reads version {_VERSION}")
     try:
-        evaluation = Evaluation(_required(arrays["fitness"]), arrays["used"], arrays["against"])
+        evaluation = Evaluation(_required(arrays["fitness"]), arrays["used"], arrays["against"], arrays["totals"])
         history = tuple([Generation(**generation) for generation in header["history"]])
         state = State(
             seed=header["seed"],

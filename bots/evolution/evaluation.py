@@ -22,18 +22,21 @@ class Evaluation:
         fitness: of each individual; the higher, the better.
         used: which genes were asked, shape (individuals, genes); None means all.
         against: what each opponent got against each individual, shape (individuals, opponents); None without opponents.
+        totals: what each opponent got against all individuals together; it is enough for rivals, where `against` would
+            be large.
     """
 
     fitness: Floats
     used: Bools | None = None
     against: Floats | None = None
+    totals: Floats | None = None
 
     def used_genes(self, genes: int) -> Bools:
         """Which of that many genes each individual used, shape (individuals, genes)."""
         return np.ones((len(self.fitness), genes), bool) if self.used is None else self.used
 
     def of(self, individuals: Sequence[int]) -> Evaluation:
-        """What was found of some of the individuals."""
+        """What was found of some of the individuals, without totals."""
         chosen = np.array(individuals, np.intp)
         used = None if self.used is None else self.used[chosen]
         against = None if self.against is None else self.against[chosen]
@@ -43,12 +46,16 @@ class Evaluation:
 def joined(*parts: Evaluation) -> Evaluation:
     """What was found of the individuals of all parts, in order; parts without individuals do not count."""
     found = [part for part in parts if len(part.fitness)]
+    if len(found) == 1:
+        return found[0]
     used = [part.used for part in found if part.used is not None]
     against = [part.against for part in found if part.against is not None]
+    totals = [part.totals for part in found if part.totals is not None]
     return Evaluation(
         np.concatenate([part.fitness for part in found]),
         np.concatenate(used) if used else None,
         np.concatenate(against) if against else None,
+        np.sum(totals, axis=0) if len(totals) == len(found) else None,
     )
 
 

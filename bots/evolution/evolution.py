@@ -12,7 +12,7 @@ import numpy as np
 from bots.errors import EvolutionError
 from bots.evolution.breeding import Breeding, best_first
 from bots.evolution.evaluation import Evaluation, Evaluator, Map, evaluate_in_parts, joined
-from bots.evolution.genome import Chromosomes, Genome
+from bots.evolution.genome import Chromosomes, Floats, Genome
 from bots.evolution.opposition import Fixed, Opposition, Rivals
 
 __all__ = ["Evolution", "Generation", "State", "StopReason", "StopRule"]
@@ -25,6 +25,7 @@ class _Purpose(enum.IntEnum):
     BREED_RIVALS = 1
     MEASURE = 2
     MEASURE_PARENTS = 3
+    MEASURE_CHAMPIONS = 4
 
 
 class StopReason(enum.Enum):
@@ -88,6 +89,8 @@ class Generation:
             evenly over the range, averaged over the genes: about 1 at first, 0 when all individuals are the same.
         renewals: in how many generations, this one included, the opponents were renewed.
         since_renewal: how many generations ago that was for the last time; the number of the generation, if never.
+        rivals_best: the highest fitness of the opponents where they are rivals; None otherwise.
+        rivals_mean: of all rivals.
     """
 
     number: int
@@ -98,6 +101,8 @@ class Generation:
     diversity: float
     renewals: int
     since_renewal: int
+    rivals_best: float | None = None
+    rivals_mean: float | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,9 +113,11 @@ class State:
         seed: of everything that is drawn.
         population: shape (individuals, genes, values).
         evaluation: of the population, against the opponents of its generation.
-        opponents: those of the next generation, shape (opponents, genes, values); None without any.
+        opponents: those of the next generation, shape (opponents, genes, values); None without any. Rivals come
+            first, then those in their hall of fame.
         champions: the individuals that became opponents, and the first to be better than all before it where opponents
-            do not change; shape (champions, genes, values).
+            do not change; shape (champions, genes, values). With rivals, the fittest of each generation, if there is a
+            hall of fame.
         champion_generations: the number of the generation of each.
         history: every generation so far.
     """
@@ -224,16 +231,16 @@ class Evolution:
         else:
             number = state.history[-1].number + 1
             population, evaluation = self._next(state, number)
-        opponents = self._next_opponents(population, evaluation, number)
-        self.state = self._remembered(state, number, population, evaluation, opponents)
+        rivals = self._rivals_fitness(evaluation, number)
+        opponents = self._next_opponents(population, evaluation, rivals, number)
+        self.state = self._remembered(state, number, population, evaluation, opponents, rivals)
         return self.state.history[-1]
 
     def _random(self, generation: int, purpose: _Purpose) -> np.random.Generator:
         return np.random.default_rng([self._seed, generation, purpose])
 
     def _evaluate(self, chromosomes: Chromosomes, number: int, purpose: _Purpose = _Purpose.MEASURE) -> Evaluation:
-        entropy = np.random.SeedSequence([self._seed, number, purpose])
-        seeds = entropy.generate_state(len(chromosomes), np.uint64).astype(np.uint64, copy=False)
+        seeds = self._random(number, purpose).integers(0, 1 << 64, len(chromosomes), np.uint64)
         opponents = self._opponents if self.state is None else self.state.opponents
         found = evaluate_in_parts(self._evaluator, chromosomes, seeds, opponents, self._parts, self._over)
         if found.fitness.shape != (len(chromosomes),) or not np.isfinite(found.fitness).all():
@@ -252,23 +259,46 @@ class Evolution:
         brood = breeding.brood(self._genome, state.population, used, parents.fitness, random)
         alive = best_first(parents.fitness)[: breeding.survivors(len(state.population))]
         population = np.concatenate([state.population[alive], brood.chromosomes])
-        evaluation = joined(parents.of(alive), self._evaluate(brood.chromosomes, number))
+        survivors = parents.of(alive)
+        if alive and parents.totals is not None:
+            # The totals were those of all parents.
+            survivors = self._evaluate(state.population[alive], number, _Purpose.MEASURE_PARENTS)
+        evaluation = joined(survivors, self._evaluate(brood.chromosomes, number))
         if breeding.keeps_best:
             best = best_first(evaluation.fitness)[: len(state.population)]
             population, evaluation = population[best], evaluation.of(best)
         return population, evaluation
 
-    def _next_opponents(self, population: Chromosomes, evaluation: Evaluation, number: int) -> Chromosomes | None:
+    def _rivals_fitness(self, evaluation: Evaluation, number: int) -> Floats | None:
+        """Of each rival, without those in their hall of fame; None where the opponents are no rivals."""
+        if not isinstance(self._opposition, Rivals):
+            return None
+        fitness = self._opposition.fitness(evaluation)
+        if not (in_hall := min(self._opposition.hall, number)):
+            return fitness
+        assert self.state is not None
+        champions = self._evaluate(self.state.champions[-in_hall:], number, _Purpose.MEASURE_CHAMPIONS)
+        met = len(evaluation.fitness)
+        mean = (met * fitness + in_hall * self._opposition.fitness(champions)) / (met + in_hall)
+        rivals: Floats = mean[:-in_hall]
+        return rivals
+
+    def _next_opponents(
+        self, population: Chromosomes, evaluation: Evaluation, fitness: Floats | None, number: int
+    ) -> Chromosomes | None:
         opponents = self._opponents if self.state is None else self.state.opponents
         if opponents is None:
             return None
         if isinstance(self._opposition, Rivals):
-            fitness = self._opposition.fitness(evaluation)
-            used = np.ones(opponents.shape[:2], bool)
-            elite = opponents[best_first(fitness)[: self._breeding.elite]]
+            assert fitness is not None
+            rivals, hall = np.split(opponents, [len(fitness)])
+            used = np.ones(rivals.shape[:2], bool)
+            order = best_first(fitness)
             random = self._random(number, _Purpose.BREED_RIVALS)
-            brood = self._breeding.brood(self._genome, opponents, used, fitness, random)
-            return np.concatenate([elite, brood.chromosomes])
+            brood = self._breeding.brood(self._genome, rivals, used, fitness, random)
+            if self._opposition.hall:
+                hall = np.concatenate([hall, rivals[order[:1]]])[-self._opposition.hall :]
+            return np.concatenate([rivals[order[: self._breeding.elite]], brood.chromosomes, hall])
         return self._opposition.renewed(opponents, population, evaluation)
 
     def _remembered(
@@ -278,12 +308,13 @@ class Evolution:
         population: Chromosomes,
         evaluation: Evaluation,
         opponents: Chromosomes | None,
+        rivals: Floats | None,
     ) -> State:
         before = self._opponents if state is None else state.opponents
         history = () if state is None else state.history
         best = int(np.argmax(evaluation.fitness))
         is_renewed = opponents is not before
-        is_champion = is_renewed and not isinstance(self._opposition, Rivals)
+        is_champion = is_renewed and (not isinstance(self._opposition, Rivals) or self._opposition.hall > 0)
         if isinstance(self._opposition, Fixed):
             is_champion = evaluation.fitness[best] > max([generation.best for generation in history], default=-np.inf)
         champions = np.empty((0, *population.shape[1:]), population.dtype) if state is None else state.champions
@@ -300,5 +331,7 @@ class Evolution:
             diversity=float(spread.mean()),
             renewals=(history[-1].renewals if history else 0) + is_renewed,
             since_renewal=0 if is_renewed or not history else history[-1].since_renewal + 1,
+            rivals_best=None if rivals is None else float(rivals.max()),
+            rivals_mean=None if rivals is None else float(rivals.mean()),
         )
         return State(self._seed, population, evaluation, opponents, champions, numbers, (*history, generation))

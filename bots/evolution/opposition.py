@@ -82,7 +82,19 @@ class HallOfFame:
 
 @dataclass(frozen=True, slots=True)
 class Rivals:
-    """The opponents are a population of their own, bred as the first one, each as fit as it did on average."""
+    """The opponents are a population of their own, bred as the first one, each as fit as it did on average.
+
+    Attributes:
+        hall: so many of the latest generations, on either side, leave their fittest in a hall of fame, which the other
+            side plays against as well.
+    """
+
+    hall: int = 0
+
+    def __post_init__(self) -> None:
+        """Check."""
+        if self.hall < 0:
+            raise EvolutionError(f"a hall of fame cannot have room for {self.hall}")
 
     def renewed(self, opponents: Chromosomes, population: Chromosomes, evaluation: Evaluation) -> Chromosomes:
         """See `Opposition`; the breeding itself is the evolution's."""
@@ -91,6 +103,8 @@ class Rivals:
     @staticmethod
     def fitness(evaluation: Evaluation) -> Floats:
         """Of each opponent."""
+        if evaluation.totals is not None:
+            return evaluation.totals / len(evaluation.fitness)
         fitness: Floats = _required(evaluation).mean(axis=0)
         return fitness
 

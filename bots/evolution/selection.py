@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bots.errors import EvolutionError
 from bots.evolution.genome import Floats
 
-__all__ = ["Rank", "Roulette", "Selection", "Tournament"]
+__all__ = ["Rank", "Roulette", "Selection", "SignedRoulette", "Tournament"]
 
 
 class Selection(Protocol):
@@ -28,9 +28,12 @@ class Tournament:
 
     Attributes:
         size: how many are drawn, with replacement; 1 is no selection.
+        floor: who is not fitter than this cannot win; where nobody drawn is, the first of the population does. None
+            lets everybody win.
     """
 
     size: int = 3
+    floor: float | None = None
 
     def __post_init__(self) -> None:
         """Check."""
@@ -41,6 +44,8 @@ class Tournament:
         """See `Selection`."""
         drawn = random.integers(len(fitness), size=(count, self.size))
         winners: NDArray[np.intp] = drawn[np.arange(count), np.argmax(fitness[drawn], axis=1)]
+        if self.floor is not None:
+            winners[fitness[winners] <= self.floor] = 0
         return winners
 
 
@@ -67,13 +72,43 @@ class Roulette:
 
 
 @dataclass(frozen=True, slots=True)
+class SignedRoulette:
+    """Walks along the fitness of all, negative numbers too, until their sum reaches a drawn part of the whole sum.
+
+    Raises:
+        EvolutionError: when it draws and the whole sum is not above 0: there is nothing to walk along.
+    """
+
+    def draw(self, fitness: Floats, count: int, random: np.random.Generator) -> NDArray[np.intp]:
+        """See `Selection`."""
+        ends = np.cumsum(fitness)
+        if not ends[-1] > 0:
+            raise EvolutionError(
+                f"a roulette wheel without an offset cannot turn: the fitness of all sums to {ends[-1]:g}, "
+                "and it has to be above 0"
+            )
+        # Where the sum goes down, nobody is found who was not before.
+        drawn: NDArray[np.intp] = np.searchsorted(np.maximum.accumulate(ends), random.random(count) * ends[-1])
+        return drawn
+
+
+@dataclass(frozen=True, slots=True)
 class Rank:
-    """In proportion to rank: 1 for the least fit, n for the fittest of n; equals in the order in which they stand."""
+    """In proportion to rank: 1 for the least fit, n for the fittest of n; equals in the order in which they stand.
+
+    Attributes:
+        skips_best: the fittest is never drawn; the others keep their ranks.
+    """
+
+    skips_best: bool = False
 
     def draw(self, fitness: Floats, count: int, random: np.random.Generator) -> NDArray[np.intp]:
         """See `Selection`."""
         ranks = np.empty(len(fitness))
-        ranks[np.argsort(fitness, kind="stable")] = np.arange(1, len(fitness) + 1)
+        order = np.argsort(fitness, kind="stable")
+        ranks[order] = np.arange(1, len(fitness) + 1)
+        if self.skips_best:
+            ranks[order[-1]] = 0
         return _spin(ranks, count, random)
 
 

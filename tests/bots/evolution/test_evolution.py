@@ -65,6 +65,12 @@ def pennies(chromosomes: Any, seeds: Any, opponents: Any) -> Evaluation:
     return Evaluation(won.mean(axis=1), None, -won)
 
 
+def taller_in_sum(chromosomes: Any, seeds: Any, opponents: Any) -> Evaluation:
+    """As `taller`, in whole numbers, and what an opponent gets against all together."""
+    margins = np.rint(100 * chromosomes.sum(axis=(1, 2)))[:, None] - np.rint(100 * opponents.sum(axis=(1, 2)))[None, :]
+    return Evaluation(margins.mean(axis=1), None, totals=-margins.sum(axis=0))
+
+
 def make(evaluator: Any = near, breeding: Breeding | None = None, **options: Any) -> Evolution:
     return Evolution(GENOME, evaluator, breeding or Breeding(), **{"population": 30, "seed": 5, **options})
 
@@ -106,6 +112,12 @@ VARIANTS: dict[str, dict[str, Any]] = {
     },
     "hall of fame": {"evaluator": taller, "opponents": opponents(), "opposition": HallOfFame(5)},
     "rivals": {"evaluator": taller, "opponents": opponents(30), "opposition": Rivals(), "breeding": Breeding(elite=2)},
+    "rivals with a hall of fame": {
+        "evaluator": taller_in_sum,
+        "opponents": opponents(20),
+        "opposition": Rivals(hall=4),
+        "breeding": Breeding(elite=2, is_unique=True),
+    },
 }
 
 
@@ -209,6 +221,45 @@ def test_rivals_come_to_an_equilibrium_on_average() -> None:
         heads.append((evolution.state.population.mean(), evolution.state.opponents.mean()))
     assert np.mean(heads[50:], axis=0) == pytest.approx([0.5, 0.5], abs=0.1)
     assert np.mean([generation.mean for generation in evolution.state.history[50:]]) == pytest.approx(0, abs=0.05)
+
+
+def test_totals_say_the_same_of_rivals_as_every_single_result() -> None:
+    def single(chromosomes: Any, seeds: Any, opponents: Any) -> Evaluation:
+        found = taller_in_sum(chromosomes, seeds, opponents)
+        against = found.fitness[:, None] * 0 + taller(chromosomes, seeds, opponents).against
+        return Evaluation(found.fitness, None, np.rint(100 * opponents.sum(axis=(1, 2))) + 0 * against)
+
+    def together(chromosomes: Any, seeds: Any, opponents: Any) -> Evaluation:
+        found = single(chromosomes, seeds, opponents)
+        assert found.against is not None
+        return Evaluation(found.fitness, totals=found.against.sum(axis=0))
+
+    options: dict[str, Any] = {"opponents": opponents(20), "opposition": Rivals()}
+    one, other = run(make(single, **options), 5), run(make(together, **options), 5)
+    assert one.state is not None
+    assert other.state is not None
+    assert np.array_equal(one.state.population, other.state.population)
+    assert np.array_equal(np.asarray(one.state.opponents), np.asarray(other.state.opponents))
+    assert [found.rivals_best for found in one.state.history] == [found.rivals_best for found in other.state.history]
+
+
+def test_each_side_plays_against_the_others_hall_of_fame() -> None:
+    met: list[tuple[Any, Any]] = []
+
+    def evaluate(chromosomes: Any, seeds: Any, opponents: Any) -> Evaluation:
+        met.append((chromosomes.copy(), opponents.copy()))
+        return taller_in_sum(chromosomes, seeds, opponents)
+
+    evolution = run(make(evaluate, opponents=opponents(20), opposition=Rivals(hall=2)), 4)
+    assert evolution.state is not None
+    sizes = [(len(chromosomes), len(others)) for chromosomes, others in met]
+    assert sizes == [(30, 20), (30, 21), (1, 21), (30, 22), (2, 22), (30, 22), (2, 22)]
+    for _, others in met[3:]:
+        fittest = np.rint(100 * met[0][1].sum(axis=(1, 2))).argmax()
+        assert (others[20:] == met[0][1][fittest]).all(axis=(1, 2)).any() or len(others) > 21
+    assert np.array_equal(met[4][0], evolution.state.champions[:2])
+    assert np.array_equal(met[6][0], evolution.state.champions[1:3])
+    assert len(evolution.state.opponents if evolution.state.opponents is not None else ()) == 22
 
 
 @pytest.mark.parametrize(

@@ -23,9 +23,11 @@ from bots.evolution import (
     OnePoint,
     RandomGenes,
     Rank,
+    Rivals,
     Roulette,
     Selection,
     Shift,
+    SignedRoulette,
     StopRule,
     Tournament,
     Uniform,
@@ -57,14 +59,41 @@ def test_tournament(size: int) -> None:
     assert shares(Tournament(size)) == pytest.approx(tournament_shares(size), abs=0.005)
 
 
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_a_tournament_with_a_floor(size: int) -> None:
+    chances = np.zeros(len(FITNESS))
+    for drawn in np.ndindex(*[len(FITNESS)] * size):
+        best, winner = 2.0, 0
+        for index in drawn:
+            if FITNESS[index] > best:
+                best, winner = FITNESS[index], index
+        chances[winner] += 1
+    assert shares(Tournament(size, floor=2.0)) == pytest.approx(chances / chances.sum(), abs=0.005)
+
+
 def test_roulette() -> None:
     assert shares(Roulette(offset=1.0)) == pytest.approx((FITNESS + 1) / (FITNESS + 1).sum(), abs=0.005)
     assert shares(Roulette())[1] == 0
     assert shares(Roulette(), FITNESS - 5) == pytest.approx([0.2] * 5, abs=0.005)
 
 
+def test_a_signed_wheel_walks_back_over_negative_numbers() -> None:
+    found = np.zeros(len(FITNESS))
+    for point in (np.arange(DRAWS) + 0.5) / DRAWS * FITNESS.sum():
+        left, at = point, -1
+        while left > 0:
+            at += 1
+            left -= FITNESS[at]
+        found[at] += 1 / DRAWS
+    assert found[1] == 0
+    assert shares(SignedRoulette()) == pytest.approx(found, abs=0.005)
+    with pytest.raises(EvolutionError, match="cannot turn: the fitness of all sums to -2, and it has to be above 0"):
+        SignedRoulette().draw(np.array([1.0, -3.0]), 1, generator())
+
+
 def test_rank_draws_the_fittest_most() -> None:
     assert shares(Rank()) == pytest.approx(np.array([4, 1, 5, 2, 3]) / 15, abs=0.005)
+    assert shares(Rank(skips_best=True)) == pytest.approx(np.array([4, 1, 0, 2, 3]) / 10, abs=0.005)
 
 
 def test_rank_with_the_largest_possible_draw() -> None:
@@ -207,6 +236,16 @@ def test_unique_children_are_all_different_as_long_as_that_is_possible() -> None
     assert len(np.unique(brood.chromosomes, axis=0)) == 40
 
 
+def test_unique_children_equal_neither_the_elite_nor_each_other() -> None:
+    genome = Genome.alike(2, 0, 12, is_whole=True)
+    parents, fitness = genome.random(40, generator()), np.arange(40.0)
+    breeding = Breeding(is_unique=True, elite=3, crossover_rate=0.5, mutation_rate=0.1)
+    brood = breeding.brood(genome, parents, np.ones((40, 2), bool), fitness, generator()).chromosomes.tolist()
+    elite = parents[:-4:-1].tolist()
+    assert len(brood) == 37
+    assert all(child not in (*elite, *brood[:at]) for at, child in enumerate(brood))
+
+
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
@@ -217,6 +256,7 @@ def test_unique_children_are_all_different_as_long_as_that_is_possible() -> None
         (lambda: OneOf(()), "there is no crossover to choose from"),
         (lambda: Shift(1, 7), "the variance of a mutation is a part of the range, above 0 and at most 1, not 7"),
         (lambda: Shift(0), "a mutation must change at least 1 gene, not 0"),
+        (lambda: Rivals(-1), "a hall of fame cannot have room for -1"),
         (lambda: HallOfFame(0), "a hall of fame needs room for at least 1, not 0"),
         (lambda: Genome(()), "a chromosome needs at least one gene, and a gene at least one value"),
         (lambda: Genome.alike(1, 1, 1), "the range of gene 0 is no range: 1 to 1"),
