@@ -1,0 +1,357 @@
+"""Hands of the simple players and of learners, compiled: what `bots.self_play` plays, without its views and records.
+
+A deal is played in every rotation of the players over the seats, as there. Chances are kept by deal: the players of
+one seed and number of trials see the same ones, and a deal that is played again asks for none anew.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bots.kernels.chances import chance_percent, preflop_percent
+from engine.kernels.betting import (
+    ABLE,
+    CALLED,
+    FOLDED,
+    MAX_SPENT,
+    MAY_RAISE,
+    MIN_RAISE_TO,
+    POINT_SIZE,
+    POSITION,
+    ROUND,
+    BettingTables,
+    act,
+    pay,
+    start,
+)
+from engine.kernels.draw import mixed
+from engine.kernels.jit import njit
+from engine.kernels.limit_hand import holdem_ranks
+from engine.splitmix import STEP
+
+__all__ = [
+    "DECISION",
+    "DRAWN_DECISION",
+    "LEARNER",
+    "MFS",
+    "MOST_DECISIONS",
+    "NO_CHANCE",
+    "RANDOM",
+    "RH",
+    "SIZED_RAISE",
+    "KnownCells",
+    "Players",
+    "play_deals",
+]
+
+DECISION: Final = 0
+SIZED_RAISE: Final = 1
+RANDOM: Final = 2
+DRAWN_DECISION: Final = 3
+MFS: Final = 4
+RH: Final = 5
+LEARNER: Final = 6
+"""The kinds of players: always the same of the five decisions, a raise by a part of the pot, the drawn actions and the
+drawn decisions of `random`, the two formulas, the learner."""
+
+MOST_DECISIONS: Final = 256
+"""Of one player in one hand: four rounds of 64 actions."""
+
+NO_CHANCE: Final = -1.0
+"""Stands where a chance has not been asked for."""
+
+_FOLD: Final = 0
+_CALL: Final = 1
+_RAISE: Final = 2
+_DECISIONS: Final = 5
+_ALL_IN: Final = -1.0
+_STEP = np.uint64(STEP)
+_11, _32 = np.uint64(11), np.uint64(32)
+_LOW_HALF = np.uint64(0xFFFFFFFF)
+_UNIT: Final = 2.0**-53
+_COUNT = np.array([bin(positions).count("1") for positions in range(1 << 10)], np.int64)
+"""How many positions are in a set."""
+
+
+class Players(NamedTuple):
+    """The players of a table as arrays; the first index is the player.
+
+    Attributes:
+        kind: see above.
+        number: of the decision.
+        value: six numbers: the part of the pot or -1 for all-in; the weights of fold, call and raise; where the range
+            of each drawn decision ends; k; the part of decisions that a learner explores.
+        drawn: the decisions of these ranges.
+        seed: of the draws, mixed.
+        chance: which of the kinds of chances a player asks for.
+        chance_seed: by kind of chance, the text of the seed and blanks.
+        chance_text: by kind of chance, the length of this text.
+        chance_trials: by kind of chance.
+        interval: of a learner's eight dimensions, in the order of a cell without the round.
+        levels: of a learner, BIG QTY and LITTLE QTY.
+        offset: of a learner, where its cells begin in `KnownCells.row`.
+        learns: whether a learner goes on learning.
+    """
+
+    kind: NDArray[np.int64]
+    number: NDArray[np.int64]
+    value: NDArray[np.float64]
+    drawn: NDArray[np.int64]
+    seed: NDArray[np.uint64]
+    chance: NDArray[np.int64]
+    chance_seed: NDArray[np.uint8]
+    chance_text: NDArray[np.int64]
+    chance_trials: NDArray[np.int64]
+    interval: NDArray[np.float64]
+    levels: NDArray[np.int64]
+    offset: NDArray[np.int64]
+    learns: NDArray[np.bool_]
+
+
+class KnownCells(NamedTuple):
+    """What the learners of a table remember.
+
+    Attributes:
+        row: by cell of all learners, the number of its row; -1 for a cell that has not been met.
+        cell: by row, its cell.
+        results: by row, decision, and profits, their sum, losses, their sum: int64, shape (rows, 5, 4).
+        used: how many rows are in use; one number.
+    """
+
+    row: NDArray[np.int32]
+    cell: NDArray[np.int64]
+    results: NDArray[np.int64]
+    used: NDArray[np.int64]
+
+
+@njit
+def play_deals(
+    tables: BettingTables,
+    players: Players,
+    cells: KnownCells,
+    cards: NDArray[np.uint8],
+    first: int,
+    turns: int,
+    chances: NDArray[np.float64],
+    values: NDArray[np.float64],
+) -> int:
+    """Play deals, each once in every rotation, until they are done or the rows for new cells run short.
+
+    Args:
+        tables: of the game.
+        players: one for each seat of the first rotation.
+        cells: what learners remember; changed where one learns.
+        cards: by deal, the hole cards position by position, then the board.
+        first: the number of the first hand.
+        turns: rotations, 1 or the number of players.
+        chances: by deal, kind of chance, position, round after the first and opponents less one, in per cent, or
+            `NO_CHANCE`; those that are asked for are filled in.
+        values: by deal, rotation and player, the net chips; written.
+
+    Returns:
+        how many deals were played.
+    """
+    # A helper that is given arrays counts references at every call: the loop takes what it needs from them itself.
+    count = len(players.kind)
+    kinds, numbers, numbers_of_kind, drawn_decisions = players.kind, players.number, players.value, players.drawn
+    seeds, which_chance, learns, offsets = players.seed, players.chance, players.learns, players.offset
+    intervals, levels, stacks = players.interval, players.levels, tables.stacks
+    rows, results, used = cells.row, cells.results, cells.used
+    big_blind, is_limit = tables.big_blind, tables.is_limit == 1
+    point, spent = np.empty(POINT_SIZE, np.int64), np.empty(count, np.int64)
+    ranks, paid = np.empty(count, np.int64), np.empty(count)
+    counters = np.empty(count, np.uint64)
+    met, decided = np.empty((count, MOST_DECISIONS), np.int64), np.empty((count, MOST_DECISIONS), np.int64)
+    taken = np.zeros(count, np.int64)
+    learners = 0
+    for player in range(count):
+        learners += learns[player]
+    for deal in range(len(cards)):
+        if used[0] + learners * turns * MOST_DECISIONS > len(cells.cell):
+            return deal
+        number = first + deal
+        holdem_ranks(cards[deal], ranks)
+        for turn in range(turns):
+            start(tables, point, spent)
+            pot = np.int64(0)
+            for player in range(count):
+                counters[player] = mixed(seeds[player] + np.uint64(number) * _STEP)
+                taken[player] = 0
+                pot += spent[player]
+            raises = 0
+            while point[POSITION] >= 0:
+                position, max_spent, may_raise = point[POSITION], point[MAX_SPENT], point[MAY_RAISE] == 1
+                player = (number - turn + position) % count
+                kind, own, stack = kinds[player], spent[position], stacks[position]
+                to_call = max(0, min(max_spent, stack) - own)
+                can_fold = own != max_spent and own != stack
+                low, high = np.int64(0), np.int64(0)
+                if may_raise:
+                    low, high = min(point[MIN_RAISE_TO], stack), stack
+                fraction, action, size = 0.0, -1, np.int64(0)
+                decision = numbers[player]
+                if kind == SIZED_RAISE:
+                    decision, fraction = 0, numbers_of_kind[player, 0]
+                elif kind == RANDOM:
+                    fold = numbers_of_kind[player, 0] if can_fold else 0.0
+                    call, raise_ = numbers_of_kind[player, 1], numbers_of_kind[player, 2] if may_raise else 0.0
+                    if not fold + call + raise_ > 0:
+                        fold, call, raise_ = 0.0, 1.0, 0.0
+                    drawn = _draw(counters, player) * (fold + call + raise_)
+                    action = _FOLD if drawn < fold else _CALL
+                    if not (drawn < fold + call or not raise_ > 0):
+                        action = _RAISE
+                        if not is_limit:
+                            size = _draw_whole(counters, player, low, high)
+                elif kind == DRAWN_DECISION:
+                    drawn, at = _draw(counters, player), 0
+                    while at < numbers[player] - 1 and not drawn < numbers_of_kind[player, at]:
+                        at += 1
+                    decision = drawn_decisions[player, at]
+                elif kind == RH:
+                    seats = (_COUNT[point[ABLE]] - point[CALLED]) * (count - _COUNT[point[FOLDED]])
+                    relation = (pot / big_blind) / ((raises + 1) * seats * (to_call / big_blind + 1))
+                    decision = _decision_of(numbers_of_kind[player, 0] * relation)
+                elif kind == MFS and own == 0:
+                    decision = _CALL + 1
+                elif kind != DECISION:
+                    in_game, round_ = count - _COUNT[point[FOLDED]], point[ROUND]
+                    if round_ == 0:
+                        one, other = cards[deal, 2 * position], cards[deal, 2 * position + 1]
+                        chance = preflop_percent(one, other, in_game - 1)
+                    else:
+                        chance = chances[deal, which_chance[player], position, round_ - 1, in_game - 2]
+                        if chance == NO_CHANCE:
+                            chance = _chance(
+                                players, which_chance[player], number, round_, position, in_game - 1, cards[deal]
+                            )
+                            chances[deal, which_chance[player], position, round_ - 1, in_game - 2] = chance
+                    if kind == MFS:
+                        gain, loss = chance * (pot - own), (100 - chance) * (own + to_call)
+                        relation = gain / loss if loss > 0 else (np.inf if gain > 0 else 0.0)
+                        decision = _decision_of(numbers_of_kind[player, 0] * relation)
+                    else:
+                        big, little = levels[player, 0], levels[player, 1]
+                        cell = _level(chance, intervals[player, 0], big)
+                        cell = cell * big + _level(pot / big_blind, intervals[player, 1], big)
+                        cell = cell * big + _level(to_call / big_blind, intervals[player, 2], big)
+                        cell = cell * big + _level(pot / own if own else 0.0, intervals[player, 3], big)
+                        cell = cell * little + _level(raises, intervals[player, 4], little)
+                        cell = cell * little + _level(count, intervals[player, 5], little)
+                        followers = _COUNT[point[ABLE]] - point[CALLED] - 1
+                        cell = cell * little + _level(followers, intervals[player, 6], little)
+                        cell = cell * 2 + min(round_, 1)
+                        cell = cell * little + _level(in_game, intervals[player, 7], little) + offsets[player]
+                        explores = numbers_of_kind[player, 0]
+                        if explores > 0 and _draw(counters, player) < explores:
+                            decision = _draw_whole(counters, player, 1, _DECISIONS)
+                        else:
+                            decision, best, row = 2, -np.inf, rows[cell]
+                            for at in range(_DECISIONS if row >= 0 else 0):
+                                times = results[row, at, 0] + results[row, at, 2]
+                                if times:
+                                    mean = (results[row, at, 1] - results[row, at, 3]) / times
+                                    if mean > best:
+                                        decision, best = at + 1, mean
+                        if learns[player]:
+                            met[player, taken[player]], decided[player, taken[player]] = cell, decision
+                            taken[player] += 1
+                if action < 0:
+                    if decision == 1:
+                        action = _FOLD
+                    elif decision == 2:
+                        action = _CALL
+                    else:
+                        action = _RAISE
+                        if decision == 3:
+                            size = low
+                        elif fraction == _ALL_IN:
+                            size = high
+                        else:
+                            if decision > 3:
+                                fraction = 0.5 if decision == 4 else 1.0
+                            size = max(low, min(high, max_spent + np.int64(fraction * (pot + to_call))))
+                    if (action == _FOLD and not can_fold) or (action == _RAISE and not may_raise):
+                        action = _CALL
+                raises += action == _RAISE
+                act(tables, point, spent, action, size)
+                pot += spent[position] - own
+            pay(spent, point[FOLDED], ranks, paid)
+            for position in range(count):
+                player = (number - turn + position) % count
+                values[deal, turn, player] = paid[position]
+                if learns[player]:
+                    _learn(cells, met[player], decided[player], taken[player], paid[position], big_blind)
+    return len(cards)
+
+
+@njit
+def _draw(counters: NDArray[np.uint64], player: int) -> float:
+    """Uniform in [0, 1), as the numbers of a hand are drawn in `bots.baseline`."""
+    counters[player] += _STEP
+    return (mixed(counters[player]) >> _11) * _UNIT
+
+
+@njit
+def _draw_whole(counters: NDArray[np.uint64], player: int, low: int, high: int) -> int:
+    """Uniform from low to high: the upper 64 bits of a product of 64 bits and at most 32."""
+    counters[player] += _STEP
+    word, width = mixed(counters[player]), np.uint64(high - low + 1)
+    return low + np.int64(((word >> _32) * width + ((word & _LOW_HALF) * width >> _32)) >> _32)
+
+
+@njit
+def _decision_of(value: float) -> int:
+    return int(np.floor(max(1.0, min(5.0, value))))
+
+
+@njit
+def _chance(
+    players: Players, which: int, number: int, round_: int, position: int, opponents: int, cards: NDArray[np.uint8]
+) -> float:
+    """CHANCE after the first round."""
+    hole, board = cards[2 * position : 2 * position + 2], 2 * len(players.kind)
+    return chance_percent(
+        players.chance_seed[which, : players.chance_text[which]],
+        number,
+        hole,
+        cards[board : board + 2 + round_],
+        opponents,
+        players.chance_trials[which],
+    )
+
+
+@njit
+def _level(value: float, interval: float, levels: int) -> int:
+    return min(np.int64(value / interval), levels - 1)
+
+
+@njit
+def _learn(
+    cells: KnownCells,
+    met: NDArray[np.int64],
+    decided: NDArray[np.int64],
+    taken: int,
+    value: float,
+    big_blind: int,
+) -> None:
+    """Add the reward of a hand to each of its decisions."""
+    reward = np.int64(np.rint(value * 1000 / big_blind))
+    for at in range(taken):
+        row = cells.row[met[at]]
+        if row < 0:
+            row = cells.used[0]
+            cells.used[0] += 1
+            cells.row[met[at]] = row
+            cells.cell[row] = met[at]
+            cells.results[row] = 0
+        decision = decided[at] - 1
+        if reward < 0:
+            cells.results[row, decision, 2] += 1
+            cells.results[row, decision, 3] -= reward
+        else:
+            cells.results[row, decision, 0] += 1
+            cells.results[row, decision, 1] += reward
