@@ -8,7 +8,7 @@ are computed here, since asking Python for one costs as much as a hand.
 from __future__ import annotations
 
 import sys
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,13 +112,13 @@ def chance_percent(
         shares = added
     if _SUM_CORRECTS:
         shares += lost
-    return 100 * (shares / total)
+    return float(100 * (shares / total))
 
 
 @njit
 def preflop_percent(one: int, other: int, opponents: int) -> float:
     """The chance to win before the flop with two cards, in per cent."""
-    return _PREFLOP[_STARTING_HAND[one, other], opponents - 1]
+    return float(_PREFLOP[_STARTING_HAND[one, other], opponents - 1])
 
 
 @njit
@@ -166,7 +166,7 @@ def _write(text: NDArray[np.uint8], size: int, one: int, other: int) -> int:
 
 
 @njit
-def _write_number(text: NDArray[np.uint8], size: int, number: int) -> int:
+def _write_number(text: NDArray[np.uint8], size: int, number: Any) -> int:
     """Append a number of 0 or more; returns the new size."""
     digits, rest = 1, number // 10
     while rest > 0:

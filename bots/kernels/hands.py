@@ -6,7 +6,7 @@ one seed and number of trials see the same ones, and a deal that is played again
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -191,8 +191,9 @@ def play_deals(
                 low, high = np.int64(0), np.int64(0)
                 if may_raise:
                     low, high = min(point[MIN_RAISE_TO], stack), stack
-                fraction, action, size = 0.0, -1, np.int64(0)
-                decision = numbers[player]
+                fraction, action = 0.0, -1
+                size: Any = np.int64(0)
+                decision: Any = numbers[player]
                 if kind == SIZED_RAISE:
                     decision, fraction = 0, numbers_of_kind[player, 0]
                 elif kind == RANDOM:
@@ -296,7 +297,7 @@ def _draw(counters: NDArray[np.uint64], player: int) -> float:
 
 
 @njit
-def _draw_whole(counters: NDArray[np.uint64], player: int, low: int, high: int) -> int:
+def _draw_whole(counters: NDArray[np.uint64], player: int, low: Any, high: Any) -> Any:
     """Uniform from low to high: the upper 64 bits of a product of 64 bits and at most 32."""
     counters[player] += _STEP
     word, width = mixed(counters[player]), np.uint64(high - low + 1)
@@ -325,7 +326,7 @@ def _chance(
 
 
 @njit
-def _level(value: float, interval: float, levels: int) -> int:
+def _level(value: float, interval: float, levels: int) -> Any:
     return min(np.int64(value / interval), levels - 1)
 
 

@@ -7,7 +7,7 @@ can be all-in, `engine.kernels.limit_hand` is faster.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,21 +81,16 @@ class BettingTables(NamedTuple):
 def betting_tables(game: Game) -> BettingTables:
     """The rules of a game for `start` and `act`."""
     point = first_point(game)
-    return BettingTables(
-        np.array([int(number) for name, number in point._asdict().items() if name != "spent"], np.int64),
-        *[
-            np.array(numbers, np.int64)
-            for numbers in (
-                game.blinds,
-                game.stacks,
-                game.raise_sizes or (0,) * game.num_rounds,
-                game.first_players,
-                game.max_raises,
-            )
-        ],
-        game.big_blind,
-        int(game.is_limit),
+    numbers = (
+        [int(number) for name, number in point._asdict().items() if name != "spent"],
+        game.blinds,
+        game.stacks,
+        game.raise_sizes or (0,) * game.num_rounds,
+        game.first_players,
+        game.max_raises,
     )
+    first, blinds, stacks, sizes, firsts, most = [np.array(of_one, np.int64) for of_one in numbers]
+    return BettingTables(first, blinds, stacks, sizes, firsts, most, game.big_blind, int(game.is_limit))
 
 
 @njit
@@ -118,7 +113,7 @@ def start(tables: BettingTables, point: NDArray[np.int64], spent: NDArray[np.int
 
 
 @njit
-def act(tables: BettingTables, point: NDArray[np.int64], spent: NDArray[np.int64], kind: int, size: int) -> None:
+def act(tables: BettingTables, point: NDArray[np.int64], spent: NDArray[np.int64], kind: int, size: Any) -> None:
     """Play a legal action of the acting player: 0 fold, 1 call, 2 raise to a hand total (in a limit game of any size).
 
     Args:
