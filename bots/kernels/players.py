@@ -14,7 +14,7 @@ from bots.kernels.hands import DECISION, DRAWN_DECISION, LEARNER, MFS, RANDOM, R
 from bots.registry import describe, make_bot, parse_spec
 from engine.splitmix import MASK_64, mixed
 
-__all__ = ["Eyes", "Seat", "as_players", "learner_seat", "simple_seat"]
+__all__ = ["Eyes", "Seat", "as_players", "chance_kinds", "learner_seat", "simple_seat"]
 
 _DECISIONS = {"calling": Decision.CALL, "folding": Decision.FOLD, "raising": Decision.SMALL_RAISE}
 _ACTIONS = {"fold": Decision.FOLD, "call": Decision.CALL}
@@ -128,10 +128,15 @@ def learner_seat(eyes: Eyes, chance: tuple[int, int], *, explores: float = 0.0, 
     return Seat(LEARNER, value=(explores,), seed=seed, chance=chance, eyes=eyes, learns=learns)
 
 
+def chance_kinds(seats: Sequence[Seat]) -> tuple[tuple[int, int], ...]:
+    """The kinds of chances at a table: seed and trials, in the order in which `Players.chance` counts them."""
+    return tuple(sorted({seat.chance for seat in seats if seat.kind in (MFS, LEARNER)})) or ((0, 1),)
+
+
 def as_players(seats: Sequence[Seat]) -> Players:
     """The arrays of a table."""
     count = len(seats)
-    kinds = sorted({seat.chance for seat in seats})
+    kinds = chance_kinds(seats)
     texts = [seed_text(seed) for seed, _ in kinds]
     value, drawn = np.zeros((count, 6)), np.zeros((count, 5), np.int64)
     interval, levels = np.ones((count, 8)), np.ones((count, 2), np.int64)
@@ -149,7 +154,7 @@ def as_players(seats: Sequence[Seat]) -> Players:
         value=value,
         drawn=drawn,
         seed=np.array([mixed(seat.seed & MASK_64) for seat in seats], np.uint64),
-        chance=np.array([kinds.index(seat.chance) for seat in seats], np.int64),
+        chance=np.array([kinds.index(seat.chance) if seat.chance in kinds else 0 for seat in seats], np.int64),
         chance_seed=text,
         chance_text=np.array(list(map(len, texts)), np.int64),
         chance_trials=np.array([trials for _, trials in kinds], np.int64),

@@ -1,81 +1,56 @@
 """Tables at which a learner plays fast: its opponents compiled, its memory in arrays.
 
 What is played is what `bots.self_play` plays with the bots of the same names and seeds, hand by hand: the learner has
-the first seat, every deal is played in all rotations, and chances are drawn from the seed of the table, the same for
-everybody. Where an opponent is not compiled, `bots.self_play` does play.
-
-More opponents than seats make several line-ups, so that a learner meets them in turn: of n opponents for m seats, n
-line-ups of m neighbours in the order given.
+the first seat, every deal is played in all rotations, and everybody's chances are drawn from one seed. Where an
+opponent is not compiled, `bots.self_play` does play.
 """
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import dataclass, field, fields
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.bot import Bot
-from bots.errors import EvolutionError
+from bots.errors import LearnerFileError, SpecError
+from bots.learner.arrays import MemoryArrays
 from bots.learner.bot import LearnerBot
-from bots.learner.cells import Cell, level_counts
 from bots.learner.constants import Constants
 from bots.learner.files import read_memory, write_memory
-from bots.learner.memory import Memory, Results
+from bots.learner.memory import Memory
 from bots.registry import make_bot, parse_spec
 from bots.selfplay import self_play
 from engine import Game, deals
 from engine.equity import DEFAULT_TRIALS
+from engine.game import POSITIONS
+from engine.splitmix import MASK_64, STEP, mixed
 
 if TYPE_CHECKING:
-    from bots.kernels.players import Eyes, Seat
+    from bots.kernels.players import Seat
 
-__all__ = ["Learner", "Opponents", "Pack", "line_ups", "play_pack"]
+__all__ = ["Pack", "Style", "Trainee", "line_ups"]
 
-_FIRST_ROWS: Final = 1 << 13
-
-
-@dataclass(frozen=True, slots=True)
-class Opponents:
-    """Who plays against a learner.
-
-    Attributes:
-        game: what is played.
-        specs: the players by seat after the learner's, as `bots.registry.make_bot` takes them.
-        seed: of their draws and of everybody's chances.
-    """
-
-    game: Game
-    specs: tuple[str, ...]
-    seed: int
-
-    def bots(self) -> list[Bot]:
-        """The players."""
-        return [make_bot(spec, _seed_of(spec, self.seed, at)) for at, spec in enumerate(self.specs, 1)]
+_LEARNER: Final = "learner"
 
 
 @dataclass(frozen=True, slots=True)
-class Learner:
-    """How a learner plays; without `learns` it is frozen.
+class Style:
+    """How a learner plays, beside its memory.
 
     Attributes:
-        constants: how finely it looks.
         explore: which part of its decisions is drawn while it learns.
         trials: showdowns drawn for a chance.
-        seed: of these draws.
-        learns: whether it goes on learning.
+        seed: of all draws at its tables.
     """
 
-    constants: Constants = Constants()
     explore: float = 0.1
     trials: int = DEFAULT_TRIALS
     seed: int = 0
-    learns: bool = True
 
 
 @dataclass(slots=True)
@@ -101,16 +76,6 @@ class Pack:
         cards = [[*sum(deal.hole_cards, ()), *deal.board] for deal in islice(deals(game, seed, first), count)]
         return cls(game, seed, first, np.array(cards, np.uint8).reshape(count, game.cards_per_hand))
 
-    def part(self, start: int, end: int) -> Pack:
-        """Some of the deals; what is learnt of their chances is kept here, too."""
-        return Pack(
-            self.game,
-            self.seed,
-            self.first + start,
-            self.cards[start:end],
-            {kinds: chances[start:end] for kinds, chances in self._chances.items()},
-        )
-
     def chances(self, kinds: tuple[tuple[int, int], ...]) -> NDArray[np.float64]:
         """The chances of some seeds and numbers of trials; see `bots.kernels.hands.play_deals`."""
         if kinds not in self._chances:
@@ -122,43 +87,139 @@ class Pack:
 
 
 def line_ups(specs: Sequence[str], seats: int) -> list[tuple[str, ...]]:
-    """Who sits at the table together; see above."""
+    """Who sits at the table together, so that a learner meets everybody equally often.
+
+    Up to as many as there are seats sit there together, repeated until all are taken. More of them make as many
+    line-ups as they are, each of neighbours in the order given.
+    """
     if len(specs) <= seats:
         return [tuple([specs[seat % len(specs)] for seat in range(seats)])]
     return [tuple([specs[(first + seat) % len(specs)] for seat in range(seats)]) for first in range(len(specs))]
 
 
-def play_pack(opponents: Opponents, learner: Learner, memory: Memory, pack: Pack) -> tuple[Memory, NDArray[np.float64]]:
-    """Play all rotations of some deals.
+class Trainee:
+    """A learner in training.
 
-    Args:
-        opponents: one for each seat but the first.
-        learner: who has that.
-        memory: what it knows.
-        pack: the deals.
-
-    Returns:
-        what it knows afterwards, without a record of training, and by deal, rotation and player the net chips.
+    Attributes:
+        game: what it plays.
+        style: how.
     """
-    from bots.kernels.hands import LEARNER
-    from bots.kernels.players import learner_seat, simple_seat
 
-    chance = (opponents.seed, learner.trials)
-    eyes = _eyes(learner.constants, 0)
-    seats = [learner_seat(eyes, chance, explores=learner.explore, seed=learner.seed, learns=True)]
-    if not learner.learns:
-        seats = [learner_seat(eyes, chance, learns=False)]
-    memories = [memory]
-    for at, spec in enumerate(opponents.specs, 1):
-        seed = _seed_of(spec, opponents.seed, at)
-        seat = _frozen_seat(spec, seed, memories, seats) if spec.startswith("learner") else simple_seat(spec, seed)
-        if seat is None:
-            return _play_bots(opponents, learner, memory, pack)
-        seats.append(seat)
-    assert seats[0].kind == LEARNER
-    return _play_arrays(opponents.game, seats, memories, learner.learns, pack)
+    def __init__(self, game: Game, memory: Memory, style: Style) -> None:
+        self.game, self.style = game, style
+        self._constants, self._training = memory.constants, memory.training
+        self._arrays = MemoryArrays(memory)
+        self._hands = memory.hands
 
+    @property
+    def memory(self) -> Memory:
+        """What it remembers by now, with the record of training that it began with."""
+        return self._arrays.memory(self._hands, self._training)
 
-def _seed_of(spec: str, seed: int, at: int) -> int:
-    """Chances have the seed of the table; what is drawn otherwise has one for each seat."""
-    return seed + at if spec.startswith("random") else seed
+    @property
+    def cells(self) -> int:
+        """How many cells it has met."""
+        return self._arrays.met
+
+    def play(self, specs: Sequence[str], pack: Pack, *, learns: bool) -> NDArray[np.float64]:
+        """Play all rotations of some deals.
+
+        Args:
+            specs: the opponents by seat, as `bots.registry.make_bot` takes them.
+            pack: the deals.
+            learns: whether it explores and remembers; if not, it is frozen.
+
+        Returns:
+            net chips by deal, rotation and player; the learner is player 0.
+
+        Raises:
+            SpecError: an opponent is none.
+            GameRefused, BotFailure: an opponent that is not compiled does not play, or fails.
+        """
+        from bots.kernels.players import learner_seat
+
+        style = self.style
+        eyes = self._arrays.eyes
+        explores = style.explore if learns else 0.0
+        seats = [learner_seat(eyes, (style.seed, style.trials), explores=explores, seed=style.seed, learns=learns)]
+        for at, spec in enumerate(specs, 1):
+            seat = self._seat(spec, self._seed(spec, at))
+            if seat is None:
+                return self._play_bots(specs, pack, learns)
+            seats.append(seat)
+        return self._play_seats(seats, pack, learns)
+
+    def _seed(self, spec: str, at: int) -> int:
+        """The seed of an opponent: chances are drawn from the table's, so that they are the same for everybody."""
+        return mixed(self.style.seed + at * STEP & MASK_64) if spec.partition("?")[0] == "random" else self.style.seed
+
+    def _seat(self, spec: str, seed: int) -> Seat | None:
+        from bots.kernels.players import learner_seat, simple_seat
+
+        if spec.partition("?")[0] != _LEARNER:
+            return simple_seat(spec, seed)
+        options = dict(parse_spec(spec).options)
+        if options.get("learn", True) or options.get("explain", False):
+            return None
+        constants = Constants(**{one.name: options.get(one.name, one.default) for one in fields(Constants)})  # type: ignore[arg-type]
+        path = options.get("memory")
+        try:
+            memory = Memory(constants) if path is None else read_memory(str(path), constants)
+        except LearnerFileError as error:
+            raise SpecError(spec, str(error)) from error
+        own_seed = options.get("seed")
+        chance = (seed if own_seed is None else int(own_seed), int(options.get("trials") or DEFAULT_TRIALS))
+        return learner_seat(self._arrays.eyes_of(spec, memory), chance, learns=False)
+
+    def _play_seats(self, seats: Sequence[Seat], pack: Pack, learns: bool) -> NDArray[np.float64]:
+        from bots.kernels.hands import play_deals
+        from bots.kernels.players import as_players, chance_kinds
+        from engine.kernels.betting import betting_tables
+
+        count = self.game.num_players
+        values = np.empty((len(pack.cards), count, count))
+        tables, players, chances = betting_tables(self.game), as_players(seats), pack.chances(chance_kinds(seats))
+        played = 0
+        while played < len(pack.cards):
+            played += play_deals(
+                tables,
+                players,
+                self._arrays.known,
+                pack.cards[played:],
+                pack.first + played,
+                count,
+                chances[played:],
+                values[played:],
+            )
+            if played < len(pack.cards):
+                self._arrays.grow()
+        self._hands += learns * len(pack.cards) * count
+        return values
+
+    def _play_bots(self, specs: Sequence[str], pack: Pack, learns: bool) -> NDArray[np.float64]:
+        """Play with the bots themselves."""
+        style, count = self.style, self.game.num_players
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "memory"
+            write_memory(path, self.memory)
+            learner = LearnerBot(
+                memory=str(path),
+                learn=learns,
+                explore=style.explore,
+                constants=self._constants,
+                trials=style.trials,
+                seed=style.seed,
+            )
+            bots = [learner, *[make_bot(spec, self._seed(spec, at)) for at, spec in enumerate(specs, 1)]]
+            names = [str(at) for at in range(count)]
+            records = self_play(
+                self.game, bots, hands=len(pack.cards), seed=pack.seed, first_hand=pack.first, names=names
+            )
+            values = np.empty((len(pack.cards), count, count))
+            for number, record in enumerate(records):
+                for position, value in zip(POSITIONS, record.values, strict=False):
+                    values[(*divmod(number, count), int(record.name_at(position)))] = value
+            if learns:
+                learnt = learner.memory
+                self._arrays, self._hands = MemoryArrays(learnt), learnt.hands
+        return values
