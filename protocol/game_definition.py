@@ -32,6 +32,7 @@ SHORT_NAMES = {
     "nolimit10": "holdem.nolimit.10p",
     "kuhn": "kuhn.limit.2p",
     "kuhn3": "kuhn.limit.3p",
+    "kuhn-depth": "kuhn-depth.limit.2p",
     "leduc": "leduc.limit.2p",
     "leduc-nolimit": "leduc.nolimit.2p",
 }

@@ -31,6 +31,10 @@ BOT = {
     *("bots", "bots.baseline", "bots.bot", "bots.builtin", "bots.client", "bots.conversation", "bots.errors"),
     *("bots.formula", "bots.formula.decisions", "bots.legality", "bots.registry", "bots.view", "engine.splitmix"),
 }
+EQUILIBRIUM = {
+    *("bots.draws", "bots.equilibrium", "bots.equilibrium.bot", "bots.equilibrium.table"),
+    *("bots.kuhn", "bots.kuhn.equilibria", "bots.kuhn.games", "bots.kuhn.wire"),
+}
 ROOMS = {"dealer", "dealer.match", "dealer.record", "dealer.reference", "dealer.table", "logs", "logs.acpc_log"}
 DEALER = {
     *ENGINE,
@@ -107,6 +111,15 @@ def test_a_bot_to_its_version(tmp_path: Path, start: str) -> None:
     modules = loaded(code, *word, "calling", "127.0.0.1", "1", "--game", "limit", folder=tmp_path)
     assert ours(modules) == BOT | ({"dealer", "dealer.cli"} if word else set())
     assert not modules & (HEAVY | {"asyncio", "random"})
+    assert not strangers(modules)
+
+
+def test_a_bot_of_a_small_game_to_its_version(tmp_path: Path) -> None:
+    code = "import bots.client\ndef stop(*_): raise SystemExit\nbots.client.connect = stop\n"
+    code += "from bots.builtin import main; main()"
+    modules = loaded(code, "equilibrium", "127.0.0.1", "1", "--game", "leduc", folder=tmp_path)
+    assert ours(modules) == BOT - {"bots.baseline", "bots.formula", "bots.formula.decisions"} | EQUILIBRIUM
+    assert not modules & (HEAVY | {"asyncio", "random", "hashlib"})
     assert not strangers(modules)
 
 

@@ -17,13 +17,13 @@ import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Final, NamedTuple, TypeAlias
-
-import numpy as np
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from bots.errors import EvolutionError
-from bots.solving.sequence_form import SequenceForm, sequence_form
-from bots.solving.tree import Chance, Decision, Leaf, Node, PublicGame
+
+if TYPE_CHECKING:
+    from bots.solving.sequence_form import SequenceForm
+    from bots.solving.tree import Node, PublicGame
 
 __all__ = ["CARDS", "Genes", "KuhnGame", "Line", "Variant", "sequence_form_of"]
 
@@ -31,6 +31,8 @@ CARDS: Final = ("J", "Q", "K")
 
 Genes: TypeAlias = tuple[float, ...]
 """A strategy: the probability of yes by row and card, row by row."""
+
+_Answers: TypeAlias = tuple[tuple[int, bool], ...]
 
 _DEALT, _WON = 0, 1
 _SIZES: Final = (1, 2, 10)
@@ -67,7 +69,7 @@ class Line(NamedTuple):
     """
 
     name: str
-    answers: tuple[tuple[tuple[int, bool], ...], tuple[tuple[int, bool], ...]]
+    answers: tuple[_Answers, _Answers]
     chips: int
     is_showdown: bool
 
@@ -127,72 +129,83 @@ class KuhnGame:
 
     def lines(self) -> tuple[Line, ...]:
         """All ways through the betting."""
-        found: list[Line] = []
-        rows = self.rows
-
-        def walk(node: Node, answers: tuple[tuple[tuple[int, bool], ...], ...]) -> None:
-            match node:
-                case Leaf(name, matrix, chips):
-                    found.append(Line(name, (answers[0], answers[1]), int(chips), matrix == _WON))
-                case Decision(name, player, _, children):
-                    for answer, child in enumerate(children):
-                        told = (*answers[player], (rows.index(name), bool(answer)))
-                        walk(child, (told, answers[1]) if player == 0 else (answers[0], told))
-                case Chance():
-                    raise AssertionError("no cards are dealt after the first")
-
-        walk(self.tree(), ((), ()))
-        return tuple(found)
+        return _lines(self)
 
     def tree(self) -> Node:
         """The betting."""
-        return self._bet(0, "", self._bet(1, "c", _showdown("cc", 1)))
+        return _tree(self)
 
     def public_game(self) -> PublicGame:
         """The game as its solvers take it."""
+        import numpy as np
+
+        from bots.solving.tree import PublicGame
+
         cards = np.arange(len(CARDS))
         ahead = np.sign(cards[:, None] - cards)
         chance = 1 / (len(CARDS) * (len(CARDS) - 1))
         return PublicGame(self.tree(), (CARDS, CARDS), np.stack([abs(ahead) * chance, ahead * chance]))
 
-    def _bet(self, player: int, before: str, check: Node) -> Node:
-        """A player that may check or bet."""
-        if not self.variant.has_sizes:
-            return _question("B", player, check, self._answered(1 - player, before + "r", 1, ""))
-        bets = [self._answered(1 - player, f"{before}r{size}", size, str(size)) for size in _SIZES]
-        larger = _question("B>1", player, bets[0], _question("B10", player, bets[1], bets[2]))
-        return _question("B", player, check, larger)
-
-    def _answered(self, player: int, before: str, size: int, about: str) -> Node:
-        """A player that may answer a bet; `about` ends the names of its rows."""
-        if self.tens_as_twos and player == 1 and size == 10:
-            about = "2"
-        fold = _folded(before + "f", player, 1)
-        call = _showdown(before + "c", 1 + size)
-        if not self.variant.has_raise:
-            return _question("C" + about, player, fold, call)
-        raised = _question(
-            "C" + about,
-            1 - player,
-            _folded(before + "rf", 1 - player, 1 + size),
-            _showdown(before + "rc", 1 + 2 * size),
-        )
-        return _question("NF" + about, player, fold, _question("R" + about, player, call, raised))
-
-
-def _question(row: str, player: int, no: Node, yes: Node) -> Decision:
-    return Decision(row, player, _ANSWERS, (no, yes))
-
-
-def _folded(name: str, player: int, chips: int) -> Leaf:
-    return Leaf(name, _DEALT, chips if player else -chips)
-
-
-def _showdown(name: str, chips: int) -> Leaf:
-    return Leaf(name, _WON, chips)
-
 
 @cache
 def sequence_form_of(game: KuhnGame) -> SequenceForm:
     """The sequence form of a game; its choices have the names of the rows."""
+    from bots.solving.sequence_form import sequence_form
+
     return sequence_form(game.public_game())
+
+
+def _tree(game: KuhnGame) -> Node:
+    from bots.solving.tree import Decision, Leaf
+
+    def question(row: str, player: int, no: Node, yes: Node) -> Decision:
+        return Decision(row, player, _ANSWERS, (no, yes))
+
+    def folded(name: str, player: int, chips: int) -> Leaf:
+        return Leaf(name, _DEALT, chips if player else -chips)
+
+    def showdown(name: str, chips: int) -> Leaf:
+        return Leaf(name, _WON, chips)
+
+    def bet(player: int, before: str, check: Node) -> Node:
+        """A player that may check or bet."""
+        if not game.variant.has_sizes:
+            return question("B", player, check, answered(1 - player, before + "r", 1, ""))
+        bets = [answered(1 - player, f"{before}r{size}", size, str(size)) for size in _SIZES]
+        larger = question("B>1", player, bets[0], question("B10", player, bets[1], bets[2]))
+        return question("B", player, check, larger)
+
+    def answered(player: int, before: str, size: int, about: str) -> Node:
+        """A player that may answer a bet; `about` ends the names of its rows."""
+        if game.tens_as_twos and player == 1 and size == 10:
+            about = "2"
+        fold = folded(before + "f", player, 1)
+        call = showdown(before + "c", 1 + size)
+        if not game.variant.has_raise:
+            return question("C" + about, player, fold, call)
+        give_up = folded(before + "rf", 1 - player, 1 + size)
+        raised = question("C" + about, 1 - player, give_up, showdown(before + "rc", 1 + 2 * size))
+        return question("NF" + about, player, fold, question("R" + about, player, call, raised))
+
+    return bet(0, "", bet(1, "c", showdown("cc", 1)))
+
+
+def _lines(game: KuhnGame) -> tuple[Line, ...]:
+    from bots.solving.tree import Chance, Decision, Leaf
+
+    found: list[Line] = []
+    rows = game.rows
+
+    def walk(node: Node, answers: tuple[_Answers, _Answers]) -> None:
+        match node:
+            case Leaf(name, matrix, chips):
+                found.append(Line(name, answers, int(chips), matrix == _WON))
+            case Decision(name, player, _, children):
+                for answer, child in enumerate(children):
+                    told = (*answers[player], (rows.index(name), bool(answer)))
+                    walk(child, (told, answers[1]) if player == 0 else (answers[0], told))
+            case Chance():
+                raise AssertionError("no cards are dealt after the first")
+
+    walk(game.tree(), ((), ()))
+    return tuple(found)

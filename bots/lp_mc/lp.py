@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import ClassVar, Final
 
 from bots.bot import Bot
-from bots.lp_mc.mc import McBot, draw
+from bots.draws import draw, fresh_seed, uniform
+from bots.lp_mc.mc import McBot
 from bots.lp_mc.options import SimulationOptions
-from bots.lp_mc.simulation import uniform
 from bots.lp_mc.strategy import ActionChances, PreflopStrategy, preflop_strategy
 from bots.view import View
 from engine import CALL, FOLD, RAISE, Action, ActionKind, Game
@@ -112,7 +111,7 @@ class LpBot(Bot):
         """
         self._preflop = _Preflop(preflop)
         self._explains = explain
-        self._seed = int.from_bytes(os.urandom(8)) if seed is None else seed
+        self._seed = fresh_seed() if seed is None else seed
         self._game: Game | None = None
 
     @classmethod

@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import ClassVar, Final
 
 from bots.bot import Bot
+from bots.draws import draw, fresh_seed, uniform
 from bots.lp_mc.model import OpponentModel
 from bots.lp_mc.options import SimulationOptions
-from bots.lp_mc.simulation import Values, load, simulate, uniform
+from bots.lp_mc.simulation import Values, load, simulate
 from bots.view import View
 from engine import CALL, FOLD, RAISE, Action, Game
 from engine.holdem import is_holdem
-from engine.splitmix import MASK_64, STEP, mixed
 from protocol import format_action
 
-__all__ = ["McBot", "draw"]
+__all__ = ["McBot"]
 
 _DEFAULTS: Final = SimulationOptions()
-_MOST_ACTIONS: Final = 512
-"""More than a hand of any game has."""
-
-
-def draw(seed: int, view: View) -> int:
-    """64 random bits for a decision: by the seed, the hand, our position and how many actions there have been."""
-    at = 1 + sum(map(len, view.betting.rounds))
-    return _draw(seed, view, at)
-
-
-def _draw(seed: int, view: View, at: int) -> int:
-    hand = mixed(mixed(seed & MASK_64) + view.hand_number * STEP & MASK_64)
-    return mixed(hand + (_MOST_ACTIONS * (1 + view.position) + at) * STEP & MASK_64)
 
 
 class McBot(Bot):
@@ -67,7 +53,7 @@ class McBot(Bot):
         """Set the options; `SimulationOptions` says what each decides."""
         self._options = options
         self._explains = explain
-        self._seed = int.from_bytes(os.urandom(8)) if seed is None else seed
+        self._seed = fresh_seed() if seed is None else seed
         self._game: Game | None = None
         self._model = OpponentModel(4, first_round=self._first_round, prior=options.prior)
 
@@ -96,7 +82,7 @@ class McBot(Bot):
         self._check(view)
         self._model.observe(view.betting, view.position, view.hand_number)
         values = simulate(view, self._model, self._options, draw(self._seed, view))
-        is_aggressive = uniform(_draw(self._seed, view, 0)) < self._options.aggression
+        is_aggressive = uniform(draw(self._seed, view, 0)) < self._options.aggression
         action = best_action(view, values, self._options.threshold, is_aggressive=is_aggressive)
         if self._explains:
             view.comment(_explain(view, values, action))

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from bots.draws import uniform
 from bots.lp_mc.lines import Line, play_out
 from bots.lp_mc.model import Chances, OpponentModel
 from bots.lp_mc.options import WHOLE_HAND, SimulationOptions
@@ -25,7 +26,7 @@ from bots.view import View
 from engine import CALL, RAISE, Action
 from engine.splitmix import MASK_64, STEP, mixed
 
-__all__ = ["Values", "batch_sizes", "load", "simulate", "uniform"]
+__all__ = ["Values", "batch_sizes", "load", "simulate"]
 
 _BOARDS: Final = ((), (0, 5, 10), (0, 5, 10, 15), (0, 5, 10, 15, 20))
 
@@ -56,11 +57,6 @@ def load() -> None:
         _draw((50, 51), board, 0.0, [1], 0)
     gc.collect()
     gc.freeze()
-
-
-def uniform(word: int) -> float:
-    """A number from 0 up to 1, from 64 random bits."""
-    return (word >> 11) * 2.0**-53
 
 
 def batch_sizes(options: SimulationOptions) -> list[int]:

@@ -21,8 +21,8 @@ from typing import Final, NamedTuple
 
 from bots.baseline import CallingBot, RaisingBot
 from bots.bot import Bot
+from bots.draws import draw
 from bots.lp_mc.lp import LpMcBot
-from bots.lp_mc.mc import draw
 from bots.lp_mc.strategy import preflop_strategy
 from bots.selfplay import self_play
 from bots.view import View

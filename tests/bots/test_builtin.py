@@ -13,6 +13,7 @@ import pytest
 from bots.bot import Bot
 from bots.builtin import main
 from bots.registry import describe_all, make_bot
+from protocol import find_game
 from protocol.mock_dealer import MockDealer
 
 StartDealer = Callable[..., Any]
@@ -49,6 +50,10 @@ def one_hand_of_holdem() -> MockDealer:
     return script.ask("MATCHSTATE:1:0:cr:|AhKs").tell("MATCHSTATE:1:0:crf:|AhKs")
 
 
+def one_hand_of_kuhn() -> MockDealer:
+    return MockDealer("kuhn").ask("MATCHSTATE:1:0:c:|As").tell("MATCHSTATE:1:0:cc:Ks|As")
+
+
 def prepares(name: str) -> bool:
     """Whether a bot loads something before the dealer hears of it."""
     return type(make_bot(name)).prepare is not Bot.prepare
@@ -58,9 +63,10 @@ def prepares(name: str) -> bool:
 def test_a_playing_bot_loads_nothing_heavy(
     thread_dealer: StartDealer, program_env: dict[str, str], tmp_path: Path, name: str
 ) -> None:
-    """In hold'em, which every bot plays."""
-    dealer = thread_dealer(one_hand_of_holdem())
-    command = [sys.executable, "-c", PROGRAM, name, "127.0.0.1", str(dealer.port), "--game", "limit"]
+    """In hold'em, or in Kuhn poker."""
+    game = "kuhn" if make_bot(name).refusal(find_game("limit")[1]) else "limit"
+    dealer = thread_dealer(one_hand_of_kuhn() if game == "kuhn" else one_hand_of_holdem())
+    command = [sys.executable, "-c", PROGRAM, name, "127.0.0.1", str(dealer.port), "--game", game]
     done = subprocess.run(command, capture_output=True, text=True, env=program_env, cwd=tmp_path, timeout=60)
     code, *modules = done.stdout.split()
     assert (code, done.stderr) == ("0", "")

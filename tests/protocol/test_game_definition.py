@@ -58,6 +58,7 @@ def test_the_shipped_games() -> None:
         "holdem.nolimit.2p.reverse_blinds",
         "holdem.nolimit.3p",
         "holdem.nolimit.6p",
+        "kuhn-depth.limit.2p",
         "kuhn.limit.2p",
         "kuhn.limit.3p",
         "leduc.limit.2p",
@@ -292,7 +293,7 @@ def test_an_unknown_name_is_refused_with_the_names_there_are(name: str) -> None:
         find_game(name)
     assert str(caught.value) == (
         f"{name}: no such game or file; games by short name: limit, nolimit, limit3, limit6, limit10, nolimit3, "
-        "nolimit6, nolimit10, kuhn, kuhn3, leduc, leduc-nolimit; or give the path of a .game file"
+        "nolimit6, nolimit10, kuhn, kuhn3, kuhn-depth, leduc, leduc-nolimit; or give the path of a .game file"
     )
 
 

@@ -6,9 +6,10 @@ from dataclasses import fields, replace
 
 import pytest
 
+from bots.draws import draw
 from bots.errors import GameRefused, SpecError
 from bots.lp_mc import mc
-from bots.lp_mc.mc import McBot, best_action, draw
+from bots.lp_mc.mc import McBot, best_action
 from bots.lp_mc.options import SimulationOptions
 from bots.lp_mc.simulation import Values
 from bots.registry import describe, make_bot

@@ -1,0 +1,125 @@
+"""The six models at the table: what they tell, what they draw, what they refuse."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from bots.errors import GameRefused
+from bots.kuhn.equilibria import kuhn_equilibrium
+from bots.kuhn.games import KuhnGame, Variant
+from bots.kuhn.models import MODEL_NAMES, models
+from bots.kuhn.values import expected_value, exploitability
+from bots.kuhn.wire import WIRE_NAMES, card_of, variant_of
+from bots.registry import make_bot
+from bots.selfplay import self_play
+from bots.solving.engine_games import small_game
+from bots.solving.plans import best_response, expected_values
+from bots.solving.policies import plan_of_bot
+from bots.solving.sequence_form import sequence_form
+from bots.view import View
+from engine import CALL, FOLD, RAISE, Hand, deal_hand
+from logs.estimation import RunningMean
+from protocol import find_game, shipped_games
+from tests.bots.playing import ViewOf
+
+KUHN_GAMES = [find_game(name)[0] for name in WIRE_NAMES.values()]
+
+
+def test_the_games_that_a_dealer_can_deal() -> None:
+    assert {name: variant_of(find_game(name)[1]) for name in shipped_games()} == {
+        **dict.fromkeys(shipped_games()),
+        "kuhn.limit.2p": Variant.CLASSIC,
+        "kuhn-depth.limit.2p": Variant.DEPTH,
+    }
+
+
+@pytest.mark.parametrize("variant", WIRE_NAMES)
+def test_the_dealt_game_is_that_of_the_laboratory(variant: Variant) -> None:
+    """Every pair of models has the same values by the rule book as by the trees of the laboratory."""
+    game = find_game(WIRE_NAMES[variant])[1]
+    form = sequence_form(small_game(game))
+    plans = {name: [plan_of_bot(form, game, at, make_bot(f"kuhn-{name}")) for at in (0, 1)] for name in MODEL_NAMES}
+    for one in MODEL_NAMES:
+        for other in MODEL_NAMES:
+            found = expected_values(form, (plans[one][0], plans[other][1]))
+            known = expected_value(KuhnGame(variant), models(variant)[one], models(variant)[other])
+            assert found == pytest.approx((known, -known), abs=1e-12)
+
+
+def test_best_responses_over_the_wire() -> None:
+    """Nobody can win more from Rational than a twelfth of a chip in the first seat, and a sixth in the second."""
+    game = find_game("kuhn")[1]
+    form = sequence_form(small_game(game))
+    bot = make_bot("kuhn-rational")
+    values = [best_response(form, player, plan_of_bot(form, game, 1 - player, bot)).value for player in (0, 1)]
+    assert values == pytest.approx([1 / 12, 1 / 6], abs=1e-12)
+
+
+def test_what_the_bluffer_tells(view_of: ViewOf) -> None:
+    bot = make_bot("kuhn-bluffer")
+    assert bot.policy(view_of("kuhn", "MATCHSTATE:0:0::Qs|")) == {CALL: 0.5, RAISE: 0.5}
+    assert bot.policy(view_of("kuhn", "MATCHSTATE:0:0:cr:Ks|")) == {FOLD: pytest.approx(0.3), CALL: 0.7}
+    assert bot.policy(view_of("kuhn", "MATCHSTATE:1:0:c:|As")) == {RAISE: 1}
+    assert bot.policy(view_of("kuhn-depth", "MATCHSTATE:1:0:r:|Qs")) == {FOLD: 0.5, RAISE: 0.5}
+    assert bot.policy(view_of("kuhn-depth", "MATCHSTATE:1:0:r:|Ks")) == pytest.approx(
+        {FOLD: 0.3, CALL: 0.35, RAISE: 0.35}
+    )
+    assert bot.policy(view_of("kuhn-depth", "MATCHSTATE:0:0:rr:Qs|")) == {FOLD: 1}
+    assert card_of(view_of("kuhn", "MATCHSTATE:1:0:c:|As")) == 2
+
+
+@pytest.mark.parametrize("name", [name for name in shipped_games() if name not in KUHN_GAMES])
+def test_other_games_are_refused(name: str) -> None:
+    game = find_game(name)[1]
+    hand = Hand(game, deal_hand(game, 1, 0))
+    view = View.from_hand(hand, hand.acting_position)
+    bot = make_bot("kuhn-shy")
+    for ask in (bot.act, bot.policy):
+        with pytest.raises(GameRefused, match="shy plays Kuhn poker, the games kuhn and kuhn-depth; this game is none"):
+            ask(view)
+
+
+@pytest.mark.parametrize("variant", WIRE_NAMES)
+def test_actions_are_drawn_by_the_policy(view_of: ViewOf, variant: Variant) -> None:
+    bot = make_bot("kuhn-bluffer", 3)
+    for state in ("0::", "1:c:", "1:r:", "0:cr:"):
+        position, betting = state[0], state[2:]
+        cards = "Ks|" if position == "0" else "|Ks"
+        drawn = Counter(
+            bot.act(view_of(WIRE_NAMES[variant], f"MATCHSTATE:{position}:{hand}:{betting}{cards}"))
+            for hand in range(1000)
+        )
+        policy = bot.policy(view_of(WIRE_NAMES[variant], f"MATCHSTATE:{position}:0:{betting}{cards}"))
+        assert policy is not None
+        assert set(drawn) == set(policy)
+        for action, chance in policy.items():
+            assert abs(drawn[action] - 1000 * chance) <= 5 * (1000 * chance * (1 - chance)) ** 0.5 + 1e-6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", WIRE_NAMES)
+@pytest.mark.parametrize("pair", [("bluffer", "rational"), ("safe", "bluffer"), ("caller", "rational")])
+def test_what_they_win_is_what_they_should(variant: Variant, pair: tuple[str, str]) -> None:
+    """Hands in both seats; half of both positions' exact values."""
+    one, other = (models(variant)[name] for name in pair)
+    exact = (expected_value(KuhnGame(variant), one, other) - expected_value(KuhnGame(variant), other, one)) / 2
+    bots = [make_bot(f"kuhn-{name}", seed) for seed, name in enumerate(pair)]
+    won = RunningMean()
+    for record in self_play(WIRE_NAMES[variant], bots, hands=20_000, seed=5, names=pair):
+        won.add(sum(value for at, value in enumerate(record.values) if record.name_at(at) == pair[0]))
+    half_width = won.half_width_95
+    assert half_width is not None
+    assert abs(won.mean - exact) < 2.5 * half_width
+
+
+@pytest.mark.parametrize("bluff", [0, 0.1, 1 / 3])
+def test_the_formula_of_kuhn(bluff: float) -> None:
+    assert exploitability(KuhnGame(), *kuhn_equilibrium(bluff)) == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("bluff", [-0.1, 0.34, float("nan")])
+def test_no_equilibrium_bluffs_that_often(bluff: float) -> None:
+    with pytest.raises(ValueError, match="bluff must be 0 to 1/3, not"):
+        kuhn_equilibrium(bluff)
