@@ -5,6 +5,9 @@
     │   └── PlayerError        a player's description names nobody who could be seated
     ├── UsageError             the command line of `acpc-dealer` cannot be run
     ├── ResultError            a file is not a result that can be read
+    ├── ServerError            the server cannot do something
+    │   ├── RefusedError       a request that it does not take
+    │   └── StoreError         what it keeps cannot be read or written
     ├── StartError             a run cannot start or go on
     │   ├── FolderTakenError   its folder holds something already
     │   ├── FolderBusyError    another process is running in its folder
@@ -44,10 +47,13 @@ __all__ = [
     "MatchFailure",
     "PickUpError",
     "PlayerError",
+    "RefusedError",
     "RemoteError",
     "ResultError",
+    "ServerError",
     "SettingProblem",
     "StartError",
+    "StoreError",
     "UnreadLinesError",
     "UsageError",
 ]
@@ -126,6 +132,30 @@ class ResultError(DealerError):
 
     Attributes:
         path: the file.
+        problem: what is wrong with it.
+    """
+
+    path: Path
+    problem: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.problem}"
+
+
+class ServerError(DealerError):
+    """The server cannot do something; the sentence says what and why."""
+
+
+class RefusedError(ServerError):
+    """A request that the server does not take; the sentence is for whoever made it."""
+
+
+@dataclass(eq=False, repr=False)
+class StoreError(ServerError):
+    """What the server keeps cannot be read or written.
+
+    Attributes:
+        path: the database.
         problem: what is wrong with it.
     """
 

@@ -91,6 +91,7 @@ class Run(Generic[_Result_co]):
         self.unwritten: list[str] = []
         self._make_result = make_result
         self._forget = forget
+        self._contests: list[Contest] = []
         self._playing: asyncio.Task[None] | None = None
         self._is_interrupted = False
 
@@ -140,6 +141,7 @@ class Run(Generic[_Result_co]):
         with contextlib.closing(RunLock(self.folder)) as lock:
             told, watched = GuardedCallback(on_progress), GuardedCallback(watch)
             tournament = Tournament(self.plan, self._write_contest, None if watch is None else watched, cluster)
+            self._contests = tournament.contests
             watching = None if on_progress is None else asyncio.create_task(_watch(tournament, told))
             try:
                 if not self._is_interrupted:
@@ -164,6 +166,18 @@ class Run(Generic[_Result_co]):
         self.warnings += [sentence for contest in tournament.contests for sentence in contest.lost_hands]
         raise_first(told, watched)
         return result
+
+    def contests(self) -> list[Contest]:
+        """Its contests with their scores, once played; those of a run that had finished before are read from its logs.
+
+        Raises:
+            StartError: the logs cannot be read, or are not those of the run.
+        """
+        if not self._contests and self.finished is not None:
+            self._contests = Tournament(self.plan).contests
+            for contest in self._contests:
+                contest.prepare()
+        return self._contests
 
     def interrupt(self) -> None:
         """End the run as soon as possible; `play` returns the result so far."""

@@ -6,10 +6,12 @@ gives them. A command whose full length takes long is played with few hands here
 
 from __future__ import annotations
 
+import contextlib
 import lzma
 import re
 import shlex
 import shutil
+import signal
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,6 +21,8 @@ from pathlib import Path
 import pytest
 
 from dealer import play
+from dealer.server.store import DATABASE_NAME, Store
+from dealer.server.toml_settings import EXAMPLE
 from protocol.mock_dealer import MockDealer
 from tests.bots.conftest import ThreadDealer
 from tests.dealer.helpers import ARENA, DEALER, PATIENCE_S, ROOT, free_ports, program_env
@@ -202,8 +206,35 @@ def _run(command: Documented, folder: Path, run: Path, more: list[str]) -> None:
             _play(words, folder, environment, more if words[0] == "arena" else [])
 
 
+def _serve(words: list[str], folder: Path) -> None:
+    """Run a server until it listens, or what is to be done beside one."""
+    if words[2:3] and words[2] in ("backup", "user", "revoke"):
+        with contextlib.closing(Store(_made(folder / "arena-server") / DATABASE_NAME)):
+            pass
+    elif words[2:3] == ["arena-server.toml"]:
+        (folder / words[2]).write_text(EXAMPLE)
+    elif words[2:3] == ["bm_server.config"]:
+        (folder / words[2]).write_text("user ann secret\n")
+    is_server = "--init" not in words and words[2:3] not in (["backup"], ["user"], ["revoke"])
+    port = ["--port", "0"] if is_server else []
+    program = start([*OURS[words[0]], *words[1:], *port], cwd=folder, env=program_env())
+    assert program.stdout is not None
+    if is_server:
+        assert program.stdout.readline().startswith(b"Listening on 127.0.0.1 port ")
+        program.send_signal(signal.SIGTERM)
+    out, err = program.communicate(timeout=PATIENCE_S)
+    assert program.wait() == 0, (out.decode(), err.decode())
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
 def _play(words: list[str], folder: Path, environment: dict[str, str], more: list[str]) -> None:
     """Run a command, with the client or the dealer that it waits for."""
+    if words[:2] == ["arena", "serve"]:
+        return _serve(words, folder)
     clients: list[Program] = []
     dealer = None
     if "HOST" in words:

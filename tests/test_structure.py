@@ -31,7 +31,7 @@ DEALER_ROOMS = (
     {"results"},
     {"runs"},
     {"library"},
-    {"reference", "doctor", "bench", "terminal_seat"},
+    {"reference", "doctor", "bench", "server", "terminal_seat"},
     {"cli"},
 )
 """The dealer's rooms from the ground up; a room imports only from rows before its own, not from its neighbours."""

@@ -113,6 +113,7 @@ class BotSettings(BaseModel):
     Attributes:
         bot: as on the command line, with its name if it has one of its own.
         directory: the folder where it starts, in that of the run.
+        arguments: what follows host and port in the words that start a command.
         environment: variables that its process gets besides those of the run.
         t_response_s: seconds for one answer; None as for all.
         t_hand_s: seconds for all answers in one hand.
@@ -123,6 +124,7 @@ class BotSettings(BaseModel):
 
     bot: str
     directory: str | None = None
+    arguments: list[str] = []
     environment: dict[str, str] = {}
     t_response_s: _Seconds | None = None
     t_hand_s: _Seconds | None = None
@@ -132,6 +134,14 @@ class BotSettings(BaseModel):
     @classmethod
     def _text_alone(cls, data: Any) -> Any:
         return {"bot": data} if isinstance(data, str) else data
+
+    @field_validator("arguments")
+    @classmethod
+    def _are_words(cls, arguments: list[str]) -> list[str]:
+        for word in arguments:
+            if "\0" in word:
+                raise ValueError(f"{quoted(word)} cannot be an argument")
+        return arguments
 
     @field_validator("environment")
     @classmethod
@@ -143,7 +153,7 @@ class BotSettings(BaseModel):
 
     @model_serializer(mode="wrap")
     def _as_written(self, dump: SerializerFunctionWrapHandler) -> Any:
-        data = {name: value for name, value in dump(self).items() if value not in (None, {})}
+        data = {name: value for name, value in dump(self).items() if value not in (None, {}, [])}
         return self.bot if data.keys() == {"bot"} else data
 
 

@@ -155,7 +155,7 @@ class Contest:
         """
         self.started_s = time.monotonic()
         try:
-            self._pick_up()
+            self.prepare()
             self.ending = await self._play()
         except asyncio.CancelledError:
             longest = max(self.waits, default=None)
@@ -184,8 +184,13 @@ class Contest:
             # A mistake in our own code ends this contest; the others know nothing of it.
             self.ending = Ending(Outcome.FAILED, f"internal error: {type(error).__name__}: {error}.")
 
-    def _pick_up(self) -> None:
-        """Make the runs, and pick up what an earlier run has left."""
+    def prepare(self) -> None:
+        """Make the runs, and pick up what an earlier run has left; `play` begins with it.
+
+        Raises:
+            LaunchError: the folder cannot be read.
+            PickUpError: the folder holds the files of another run.
+        """
         for index, slot in enumerate(self.slots):
             plan = self.match_plan(slot)
             try:

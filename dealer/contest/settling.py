@@ -210,6 +210,8 @@ def _find_player(bot: BotSettings, config: RunConfig) -> Player:
     has_process = player.kind is PlayerKind.COMMAND or (player.kind is PlayerKind.PYTHON and not config.in_process)
     if bot.environment and not has_process:
         raise _problem("bots", f"{player.name} is not started as a process, so it has no environment of its own")
+    if bot.arguments and player.kind is not PlayerKind.COMMAND:
+        raise _problem("bots", f"{player.name} is not started by a command, so it takes no arguments")
     if bot.directory is not None and player.kind is PlayerKind.TCP:
         raise _problem("bots", f"{player.name} is started by somebody else, so it has no directory here")
     limits = config.conditions.limits
@@ -218,7 +220,12 @@ def _find_player(bot: BotSettings, config: RunConfig) -> Player:
         for name in ("response", "hand", "per_hand")
         if (seconds := getattr(bot, f"t_{name}_s")) is not None
     }
-    return replace(player, environment=tuple(bot.environment.items()), limits=replace(limits, **own) if own else None)
+    return replace(
+        player,
+        arguments=tuple(bot.arguments),
+        environment=tuple(bot.environment.items()),
+        limits=replace(limits, **own) if own else None,
+    )
 
 
 def _length(config: RunConfig) -> tuple[int, StopRule]:

@@ -20,7 +20,7 @@ from dealer.match.faults import QUOTED_BYTES, StrayProblem
 from engine import Seat
 from protocol.framing import MAX_LINE_BYTES
 
-__all__ = ["LOOPBACK", "MOST_SEATS", "MOST_WAITING", "PATIENCE_S", "WOULD_BLOCK", "Door"]
+__all__ = ["LOOPBACK", "MOST_SEATS", "MOST_WAITING", "PATIENCE_S", "WOULD_BLOCK", "Door", "keep_alive"]
 
 _log = logging.getLogger(__name__)
 
@@ -39,6 +39,14 @@ RETRY_S = 1.0
 _VERSION = b"VERSION:"
 _ALIVE = (("TCP_KEEPIDLE", 30), ("TCP_KEEPALIVE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3))
 """A peer that has vanished without a word is noticed after a minute, wherever the system can be told so."""
+
+
+def keep_alive(sock: socket.socket) -> None:
+    """Have the system notice within a minute or so that the other side has vanished."""
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in _ALIVE:
+        with contextlib.suppress(AttributeError, OSError):
+            sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
 class _Visitor(NamedTuple):
@@ -145,10 +153,7 @@ class Door:
         if self._is_version is None:
             self._on_player(sock, address[:2], b"")
             return
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        for name, value in _ALIVE:
-            with contextlib.suppress(AttributeError, OSError):
-                sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+        keep_alive(sock)
         if len(self._visitors) >= MOST_WAITING:
             self._turn_away(loop, next(iter(self._visitors)), StrayProblem.SILENT)
         timer = loop.call_later(PATIENCE_S, self._turn_away, loop, sock, StrayProblem.SILENT)

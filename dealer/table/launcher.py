@@ -1,8 +1,9 @@
 """Starting bots as processes, finding out what became of them, and ending them with everything they started.
 
-A bot is started with host and port as its last two arguments, the game in the environment variable ``ARENA_GAME``,
-and both output streams in a file, so that the last lines of a bot that died can be shown. Our own interpreter is told
-not to put the present folder before the installed packages (``-P``); a command may import what lies beside it.
+A bot is started with host and port as its last two arguments (what it is set to have more comes after them), the game
+in the environment variable ``ARENA_GAME``, and both output streams in a file, so that the last lines of a bot that died
+can be shown. Our own interpreter is told not to put the present folder before the installed packages (``-P``); a
+command may import what lies beside it.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ def command_of(player: Player, *, host: str, port: int, game: str, seed: int | N
         # The script `arena bot` may not be on the path of this process; the interpreter is known.
         command = [sys.executable, "-P", "-c", _START_PYTHON, player.text, host, str(port), "--game", game]
         return command if seed is None else [*command, "--seed", str(seed)]
-    return [*player.command, host, str(port)]
+    return [*player.command, host, str(port), *player.arguments]
 
 
 def stop_all(processes: Sequence[BotProcess], *, leave_s: float = 0.5) -> None:

@@ -58,6 +58,7 @@ class Player:
         command: program and arguments, for a command.
         directory: the folder where a command is started, and a bot of one's own is looked for; None for the present
             one.
+        arguments: of a command, after host and port.
         environment: variables that its process gets besides our own.
         limits: its clocks where they are not those of the match.
     """
@@ -67,6 +68,7 @@ class Player:
     kind: PlayerKind
     command: tuple[str, ...] = ()
     directory: str | None = None
+    arguments: tuple[str, ...] = ()
     environment: tuple[tuple[str, str], ...] = ()
     limits: TimeLimits | None = None
 

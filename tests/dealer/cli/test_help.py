@@ -35,6 +35,7 @@ COMMANDS = (
     "hands",
     "doctor",
     "deal",
+    "serve",
     "bot",
     "bots",
     "games",

@@ -1,0 +1,163 @@
+"""``arena serve``: a server that stays up; bots and people's programs connect to it, and everything is kept."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dealer.cli.console import Terminal, abort
+from dealer.errors import ConfigError
+from dealer.server.accounts import add_token, add_user, revoke_tokens
+from dealer.server.reference_settings import read_reference_settings
+from dealer.server.server import FIRST_USER, Started
+from dealer.server.server import serve as serve_until_cancelled
+from dealer.server.settings import ServerSettings, house
+from dealer.server.store import DATABASE_NAME, Store, back_up
+from dealer.server.toml_settings import EXAMPLE, read_toml_settings
+from dealer.table.collector import spare_collector
+from dealer.table.loop import new_event_loop
+
+__all__ = ["serve"]
+
+_CONFIG_NAME = "arena-server.toml"
+_MOST_NAME_LETTERS = 64
+
+
+def serve(
+    context: typer.Context,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[CONFIG]",
+            help="A configuration: FILE.toml, or a configuration file of the ACPC's benchmark server. Without one, all "
+            "games and all built-in bots are there. Or 'backup FILE': copy the database to a new file, also while the "
+            "server runs. Or 'user NAME': make a user and print its token; a user who is there gets one more. Or "
+            "'revoke NAME': end all tokens of a user.",
+            show_default=False,
+        ),
+    ] = None,
+    host: Annotated[
+        str | None,
+        typer.Option(
+            "--host",
+            help="Address to listen on; 0.0.0.0 admits other machines.",
+            show_default="as configured; 127.0.0.1",
+        ),
+    ] = None,
+    port: Annotated[
+        int | None,
+        typer.Option("--port", min=0, max=65535, help="Port; 0 means any.", show_default="as configured; 54000"),
+    ] = None,
+    data: Annotated[Path, typer.Option("--data", metavar="DIR", help="Folder of everything the server keeps.")] = Path(
+        "arena-server"
+    ),
+    init: Annotated[
+        bool, typer.Option("--init", help=f"Write a configuration with all settings, {_CONFIG_NAME}, and end.")
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Log connections, faults and runs to standard error.")
+    ] = False,
+) -> None:
+    """Run a server: programs connect and have matches played against its bots; everything is kept.
+
+    It speaks the protocol of the ACPC's benchmark server. Ctrl-C ends it; what was going on goes on at the next start.
+    """
+    terminal = context.ensure_object(Terminal)
+    match words or []:
+        case [] if init:
+            _write_example(terminal)
+        case ["backup", file]:
+            back_up(data / DATABASE_NAME, Path(file))
+            terminal.sentence(f"The database is copied to {file}; the files of the runs are in {data / 'runs'}")
+        case ["user", name]:
+            _add_user(terminal, data, name)
+        case ["revoke", name]:
+            _revoke(terminal, data, name)
+        case [] | [_] if not init:
+            settings = _settings(Path(words[0]) if words else None)
+            if host == "":
+                abort("--host: an address is needed: 127.0.0.1 for this machine, 0.0.0.0 to admit other machines")
+            settings = replace(
+                settings,
+                host=settings.host if host is None else host,
+                port=settings.port if port is None else port,
+            )
+            _serve(terminal, settings, data, is_verbose=verbose)
+        case _:
+            abort("give a configuration, or 'backup FILE', 'user NAME', 'revoke NAME', or --init alone")
+
+
+def _settings(path: Path | None) -> ServerSettings:
+    if path is None:
+        return house()
+    return read_toml_settings(path) if path.suffix == ".toml" else read_reference_settings(path)
+
+
+def _write_example(terminal: Terminal) -> None:
+    path = Path(_CONFIG_NAME)
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(EXAMPLE)
+    except FileExistsError:
+        abort(f"{path} is there already, and nothing is ever overwritten")
+    terminal.sentence(f"Written: {path}. Start the server with: arena serve {path}")
+
+
+def _store(data: Path) -> Store:
+    if not (data / DATABASE_NAME).is_file():
+        raise ConfigError(f"{data} holds no server: start one with 'arena serve', or name its folder with --data")
+    return Store(data / DATABASE_NAME)
+
+
+def _add_user(terminal: Terminal, data: Path, name: str) -> None:
+    if not name.isprintable() or len(name.split()) != 1 or name != name.strip() or len(name) > _MOST_NAME_LETTERS:
+        abort(f"a user's name is one word of at most {_MOST_NAME_LETTERS} letters")
+    with contextlib.closing(_store(data)) as store:
+        token = store.write_now(lambda db: add_token(db, add_user(db, name)))
+    terminal.print(f"{name} {token}")
+    terminal.say("This is the login. The token is not kept and cannot be shown again.")
+
+
+def _revoke(terminal: Terminal, data: Path, name: str) -> None:
+    with contextlib.closing(_store(data)) as store:
+        count = store.write_now(lambda db: revoke_tokens(db, name))
+    terminal.sentence(f"{count} {'token' if count == 1 else 'tokens'} of {name} revoked.")
+
+
+def _serve(terminal: Terminal, settings: ServerSettings, data: Path, *, is_verbose: bool) -> None:
+    if is_verbose:
+        terminal.show_log()
+
+    def tell(started: Started) -> None:
+        for address, number in started.addresses:
+            terminal.sentence(f"Listening on {address} port {number}. Files are in {data}")
+        if started.waiting:
+            terminal.sentence(f"{started.waiting} requests of the last start go on.")
+        if started.token is not None:
+            terminal.print(f"Log in with: {FIRST_USER} {started.token}")
+            terminal.sentence("The token is not kept and cannot be shown again; 'arena serve user NAME' makes others.")
+        terminal.out.file.flush()
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        spare_collector()
+        runner.run(_until_stopped(settings, data, tell))
+    terminal.sentence("The server has ended. What was going on goes on at the next start.")
+    raise typer.Exit
+
+
+async def _until_stopped(settings: ServerSettings, data: Path, tell: object) -> None:
+    """Serve until Ctrl-C or SIGTERM."""
+    task = asyncio.ensure_future(serve_until_cancelled(settings, data, tell))  # type: ignore[arg-type]
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with contextlib.suppress(NotImplementedError, RuntimeError):
+            # Not on Windows, where Ctrl-C cancels the task that waits here, which has the same effect.
+            loop.add_signal_handler(number, task.cancel)
+    with contextlib.suppress(asyncio.CancelledError):
+        await task

@@ -1,0 +1,98 @@
+"""Jobs of which something is left, and what clients are told of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from dealer.runs import AnyResult, Run
+from dealer.server.ledger import JobRow, JobState, RunReport, RunRow
+from dealer.server.queue import Slot
+from dealer.server.settings import HouseGame
+from protocol.benchmark import OWN_SEAT
+
+__all__ = ["ActiveJob", "Client", "JobEnded", "RunEnded", "SeatOpen", "ServiceEvent"]
+
+
+@dataclass(frozen=True, slots=True)
+class SeatOpen:
+    """A seat of a client's own agent waits for it at this port."""
+
+    job: JobRow
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnded:
+    """A run has ended and is counted."""
+
+    job: JobRow
+    run: RunRow
+    report: RunReport
+
+
+@dataclass(frozen=True, slots=True)
+class JobEnded:
+    """Nothing is left of a job."""
+
+    job: JobRow
+    state: JobState
+    reason: str
+
+
+ServiceEvent: TypeAlias = SeatOpen | RunEnded | JobEnded
+
+
+class Client(Protocol):
+    """Somebody who is told what becomes of jobs."""
+
+    def tell(self, event: ServiceEvent) -> None:
+        """Take note; must not raise, and must not wait."""
+
+
+@dataclass(slots=True, eq=False)
+class ActiveJob:
+    """A job of which something is left.
+
+    Attributes:
+        row: as it is kept, with the number of runs started.
+        game: of the house.
+        client: who is told.
+        going: the run that goes on. run: the same, once it is being played.
+        is_resumed: whether `going` is to be gone on with, not started.
+        skips: see `dealer.server.queue.Job`.
+        end: why no more runs are started, if that has been decided.
+    """
+
+    row: JobRow
+    game: HouseGame
+    client: Client | None = None
+    going: RunRow | None = None
+    run: Run[AnyResult] | None = None
+    is_resumed: bool = False
+    skips: int = 0
+    end: str = ""
+    is_cancelled: bool = False
+
+    @property
+    def has_own_seat(self) -> bool:
+        """Whether a client's own agent plays."""
+        return OWN_SEAT in self.row.players
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a run goes on."""
+        return self.going is not None and not self.is_resumed
+
+    @property
+    def runs_left(self) -> int:
+        """How many runs are to be started, or gone on with after a restart."""
+        if self.end:
+            return 0
+        return self.row.runs - self.row.started + self.is_resumed
+
+    @property
+    def slot(self) -> Slot:
+        """What a run of it takes."""
+        bots = tuple(player for player in self.row.players if player != OWN_SEAT)
+        return Slot(self.row.user.id, self.row.game, bots)

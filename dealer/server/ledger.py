@@ -1,0 +1,387 @@
+"""What the server keeps of jobs and runs: its changes and questions to the store, as functions and values.
+
+A job is what a user asked for; each of its runs is a contest that `dealer.runs` plays, in a folder named by the run's
+number. A run is entered before it starts and closed once, by the change that also counts it: at no moment is it neither
+going on nor counted.
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import json
+import sqlite3
+import time
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dealer.match.faults import Fault
+from dealer.record.writers import remedy_text
+from dealer.server.accounts import User
+from dealer.server.settings import HouseBot, HouseGame
+from dealer.server.store import Store
+from engine.dealing import reference_generator
+
+__all__ = [
+    "JobRow",
+    "JobState",
+    "RunReport",
+    "RunRow",
+    "RunState",
+    "SeatReport",
+    "add_job",
+    "begin_run",
+    "end_job",
+    "end_run",
+    "enter_bots",
+    "jobs_of",
+    "last_stamp",
+    "mean_seconds",
+    "open_jobs",
+    "run_seed",
+    "runs_of",
+    "seats_of",
+    "served_stamps",
+]
+
+_RUNS_REMEMBERED = 20
+"""So many of the last runs of a game say how long the next one will take."""
+
+
+class JobState(enum.StrEnum):
+    """How a job stands."""
+
+    QUEUED = "queued"
+    """Something of it is to be played, or is being played."""
+    DONE = "done"
+    CANCELLED = "cancelled"
+
+
+class RunState(enum.StrEnum):
+    """How a run stands."""
+
+    RUNNING = "running"
+    FINISHED = "finished"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """A run.
+
+    Attributes:
+        id: its number among all runs.
+        number: among those of its job, from 1.
+        seed: of the cards.
+        folder: of its files, in that of the server.
+        state: how it stands. reason: how it ended, in a sentence.
+    """
+
+    id: int
+    number: int
+    seed: int
+    folder: str
+    state: RunState = RunState.RUNNING
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class JobRow:
+    """A job.
+
+    Attributes:
+        id: its number.
+        user: whose it is.
+        tag: what the user calls it.
+        game: the name of the game.
+        players: by seat, names of the house's bots, or `protocol.benchmark.OWN_SEAT`.
+        runs: how many.
+        seed: of all of them together.
+        seed_index: the only one in the sequence of seeds; None plays the sequence from its start.
+        stamp: when it last started, or came.
+        started: how many runs have been started.
+        going: the run that was going on.
+        state: how it stands. reason: why it was cancelled.
+    """
+
+    id: int
+    user: User
+    tag: str
+    game: str
+    players: tuple[str, ...]
+    runs: int
+    seed: int
+    seed_index: int | None
+    stamp: int
+    started: int = 0
+    going: RunRow | None = None
+    state: JobState = JobState.QUEUED
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SeatReport:
+    """What came out for one seat of a run.
+
+    Attributes:
+        name: of its player.
+        chips: net, over all hands.
+        mbb_per_game: what it won; None before the first hand.
+        half_width_95: half the 95 % interval of that; None if the hands are too few.
+        mbb_by_duplicate: the scores.
+    """
+
+    name: str
+    chips: float
+    mbb_per_game: float | None = None
+    half_width_95: float | None = None
+    mbb_by_duplicate: array[float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """How a run ended.
+
+    Attributes:
+        state: in a word. reason: in a sentence.
+        duplicates: how many deals were played in every seating; None for a run that does not count.
+        seats: by seat; empty where nothing was played.
+        matches: of each its name, the file of its log in the folder of the run, its first hand and its hands.
+        faults: of each the name of its match.
+    """
+
+    state: RunState
+    reason: str
+    duplicates: int | None = None
+    seats: tuple[SeatReport, ...] = ()
+    matches: tuple[tuple[str, str, int, int], ...] = ()
+    faults: tuple[tuple[str, Fault], ...] = ()
+
+
+def run_seed(job: JobRow, number: int) -> int:
+    """The seed of a run of a job, `number` from 1: the job's own for its only run, else from its sequence.
+
+    The sequence is what the reference's generator gives when it is started with the job's seed.
+    """
+    if job.runs == 1 and job.seed_index is None:
+        return job.seed
+    index = number - 1 if job.seed_index is None else job.seed_index
+    generator = reference_generator(job.seed)
+    # Many numbers at once come as one, the first in the lowest bits.
+    return generator.getrandbits(32 * (index + 1)) >> (32 * index)
+
+
+# ---- changes, for `Store.write`
+
+
+def enter_bots(db: sqlite3.Connection, games: Sequence[HouseGame]) -> dict[tuple[str, str], int]:
+    """Enter the bots of the house; one that is described otherwise than before gets a new version.
+
+    Returns:
+        the number of the version, by the names of game and bot.
+    """
+    versions = {}
+    for game in games:
+        for bot in game.bots:
+            db.execute("INSERT INTO bots (game, name) VALUES (?, ?) ON CONFLICT DO NOTHING", (game.name, bot.name))
+            row = db.execute("SELECT id FROM bots WHERE game = ? AND name = ?", (game.name, bot.name)).fetchone()
+            versions[game.name, bot.name] = _enter_version(db, row["id"], bot)
+    return versions
+
+
+def _enter_version(db: sqlite3.Connection, bot: int, described: HouseBot) -> int:
+    text = described.settings.model_dump_json()
+    fingerprint = hashlib.sha256(text.encode()).hexdigest()
+    row = db.execute(
+        "SELECT id, number, fingerprint FROM versions WHERE bot = ? ORDER BY number DESC LIMIT 1", (bot,)
+    ).fetchone()
+    if row is not None and row["fingerprint"] == fingerprint:
+        return int(row["id"])
+    made = db.execute(
+        "INSERT INTO versions (bot, number, description, fingerprint, created_s) VALUES (?, ?, ?, ?, ?)",
+        (bot, 1 if row is None else row["number"] + 1, text, fingerprint, time.time()),
+    )
+    return int(made.lastrowid or 0)
+
+
+def add_job(db: sqlite3.Connection, job: JobRow) -> int:
+    """Enter a job that waits; returns its number."""
+    made = db.execute(
+        "INSERT INTO jobs (user, tag, game, players, runs, seed, seed_index, state, stamp, submitted_s) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            job.user.id,
+            job.tag,
+            job.game,
+            json.dumps(job.players),
+            job.runs,
+            job.seed,
+            job.seed_index,
+            job.state,
+            job.stamp,
+            time.time(),
+        ),
+    )
+    return int(made.lastrowid or 0)
+
+
+def begin_run(db: sqlite3.Connection, job: JobRow, versions: Sequence[int | None], stamp: int) -> RunRow:
+    """Enter the next run of a job as going on.
+
+    Args:
+        db: the database.
+        job: whose run it is.
+        versions: by seat, of the bots of the house; None for a client's own.
+        stamp: of this start.
+    """
+    number = job.started + 1
+    seed = run_seed(job, number)
+    made = db.execute(
+        "INSERT INTO runs (job, number, game, seed, state, folder, started_s) VALUES (?, ?, ?, ?, 'running', '', ?)",
+        (job.id, number, job.game, seed, time.time()),
+    )
+    run = int(made.lastrowid or 0)
+    folder = f"runs/{run:08}"
+    db.execute("UPDATE runs SET folder = ? WHERE id = ?", (folder, run))
+    db.executemany(
+        "INSERT INTO seats (run, seat, version) VALUES (?, ?, ?)",
+        [(run, seat, version) for seat, version in enumerate(versions)],
+    )
+    db.execute("UPDATE jobs SET stamp = ? WHERE id = ?", (stamp, job.id))
+    db.execute("UPDATE users SET served = ? WHERE id = ?", (stamp, job.user.id))
+    return RunRow(run, number, seed, folder)
+
+
+def end_run(db: sqlite3.Connection, run: int, report: RunReport) -> None:
+    """Close a run and count it; one that is closed already stays as it is."""
+    now_s = time.time()
+    closed = db.execute(
+        "UPDATE runs SET state = ?, reason = ?, duplicates = ?, ended_s = ? WHERE id = ? AND state = 'running'",
+        (report.state, report.reason, report.duplicates, now_s, run),
+    )
+    if closed.rowcount != 1:
+        return
+    for seat, one in enumerate(report.seats):
+        db.execute(
+            "UPDATE seats SET name = ?, chips = ?, mbb_per_game = ?, half_width_95 = ? WHERE run = ? AND seat = ?",
+            (one.name, one.chips, one.mbb_per_game, one.half_width_95, run, seat),
+        )
+        if one.mbb_by_duplicate is not None:
+            scores = one.mbb_by_duplicate.tobytes()
+            db.execute("INSERT INTO scores (run, seat, mbb_by_duplicate) VALUES (?, ?, ?)", (run, seat, scores))
+    db.executemany(
+        "INSERT INTO matches (run, name, log, first_hand, hands) VALUES (?, ?, ?, ?, ?)",
+        [(run, *match) for match in report.matches],
+    )
+    db.executemany(
+        "INSERT INTO faults (run, match, seat, kind, hand_number, line, remedy) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        [
+            (run, match, fault.seat, fault.kind.value, fault.hand_number, fault.line, remedy_text(fault))
+            for match, fault in report.faults
+        ],
+    )
+
+
+def end_job(db: sqlite3.Connection, job: int, state: JobState, reason: str = "") -> None:
+    """Close a job."""
+    db.execute(
+        "UPDATE jobs SET state = ?, reason = ?, ended_s = ? WHERE id = ? AND state = 'queued'",
+        (state, reason, time.time(), job),
+    )
+
+
+# ---- questions
+
+
+def _job_of(row: sqlite3.Row) -> JobRow:
+    return JobRow(
+        row["id"],
+        User(row["user"], row["user_name"]),
+        row["tag"],
+        row["game"],
+        tuple(json.loads(row["players"])),
+        row["runs"],
+        row["seed"],
+        row["seed_index"],
+        row["stamp"],
+        row["started"],
+        None,
+        JobState(row["state"]),
+        row["reason"],
+    )
+
+
+_JOBS = (
+    "SELECT jobs.*, users.name AS user_name, (SELECT count(*) FROM runs WHERE runs.job = jobs.id) AS started "
+    "FROM jobs JOIN users ON users.id = jobs.user "
+)
+
+
+def open_jobs(store: Store) -> list[JobRow]:
+    """The jobs of which something is left, in the order in which they came; each with the run that was going on."""
+    jobs = []
+    for row in store.read(_JOBS + "WHERE jobs.state = 'queued' ORDER BY jobs.id"):
+        job = _job_of(row)
+        going = [run for run in runs_of(store, job.id) if run.state is RunState.RUNNING]
+        jobs.append(
+            JobRow(
+                job.id,
+                job.user,
+                job.tag,
+                job.game,
+                job.players,
+                job.runs,
+                job.seed,
+                job.seed_index,
+                job.stamp,
+                job.started,
+                going[0] if going else None,
+            )
+        )
+    return jobs
+
+
+def jobs_of(store: Store, user: int, tag: str | None, most: int) -> list[JobRow]:
+    """The last jobs of a user, with a tag if one is given, in the order in which they came."""
+    condition = "WHERE jobs.user = ? AND (?2 IS NULL OR jobs.tag = ?2) ORDER BY jobs.id DESC LIMIT ?3"
+    return [_job_of(row) for row in reversed(store.read(_JOBS + condition.replace("= ? ", "= ?1 "), user, tag, most))]
+
+
+def runs_of(store: Store, job: int) -> list[RunRow]:
+    """The runs of a job, in their order."""
+    return [
+        RunRow(row["id"], row["number"], row["seed"], row["folder"], RunState(row["state"]), row["reason"])
+        for row in store.read("SELECT * FROM runs WHERE job = ? ORDER BY number", job)
+    ]
+
+
+def seats_of(store: Store, run: int) -> list[SeatReport]:
+    """What came out for the seats of a run that has ended; empty where nothing was played."""
+    return [
+        SeatReport(row["name"], row["chips"], row["mbb_per_game"], row["half_width_95"])
+        for row in store.read("SELECT * FROM seats WHERE run = ? AND name IS NOT NULL ORDER BY seat", run)
+    ]
+
+
+def served_stamps(store: Store) -> dict[int, int]:
+    """When each user was last served, by the user's number."""
+    return {row["id"]: row["served"] for row in store.read("SELECT id, served FROM users")}
+
+
+def last_stamp(store: Store) -> int:
+    """The last stamp that was given."""
+    rows = store.read("SELECT max((SELECT max(stamp) FROM jobs), (SELECT max(served) FROM users)) AS last")
+    return int(rows[0]["last"] or 0)
+
+
+def mean_seconds(store: Store, game: str) -> float | None:
+    """How long the last runs of a game took, on average; None before the first has ended."""
+    rows = store.read(
+        "SELECT avg(ended_s - started_s) AS mean FROM (SELECT ended_s, started_s FROM runs "
+        "WHERE game = ? AND state = 'finished' ORDER BY id DESC LIMIT ?)",
+        game,
+        _RUNS_REMEMBERED,
+    )
+    return None if rows[0]["mean"] is None else float(rows[0]["mean"])

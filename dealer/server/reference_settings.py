@@ -1,0 +1,250 @@
+"""The configuration file of the ACPC's benchmark server, taken as it is.
+
+A keyword is the beginning of a line, in any case, tried in a fixed order; no blank need follow it. Numbers are read as
+C reads them, and a number out of range wraps. Words end at white space, and what follows the words that are needed is
+ignored. Games and bots are looked for where the server was started.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from bots.program import IS_WINDOWS
+from dealer.contest.config import BotSettings
+from dealer.errors import ConfigError
+from dealer.server.queue import Limits
+from dealer.server.settings import DEFAULT_PORT, HouseBot, HouseGame, ServerSettings
+from engine import Game
+from protocol import GameDefinitionError, find_game
+from protocol.benchmark import OWN_SEAT
+from protocol.framing import LineReader
+from protocol.numbers import scan_unsigned
+
+__all__ = ["read_reference_settings"]
+
+_LEAST_S = 0.001
+_MOST_S = 1e9
+
+
+@dataclass(slots=True)
+class _Block:
+    """A game block being read; bots are names and commands."""
+
+    name: str
+    game: Game
+    runs: int = 10
+    jobs: int = 1
+    hands: int = 5000
+    bots: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What has been read so far."""
+
+    numbers: dict[str, int] = field(default_factory=dict)
+    games: list[_Block] = field(default_factory=list)
+    passwords: dict[str, str] = field(default_factory=dict)
+    block: _Block | None = None
+
+
+_OUTSIDE: Final = {
+    "port": ("server port", "port", 16),
+    "maxRunningBots": ("maxRunningBots", "maximum number of running bots", 16),
+    "startupTimeoutSecs": ("startupTimeoutSecs", "startup timeout", 16),
+    "responseTimeoutSecs": ("responseTimeoutSecs", "response timeout", 16),
+    "handTimeoutSecs": ("handTimeoutSecs", "hand timeout", 16),
+    "avgHandTimeSecs": ("avgHandTimeSecs", "average hand timeout", 16),
+}
+"""Numbers of the server: what they are called inside a block, and where they cannot be read; and their bits."""
+
+_INSIDE: Final = {
+    "maxMatchRuns": ("runs", "maximum number of match runs", 16),
+    "maxRunningJobs": ("jobs", "maximum number of running jobs", 16),
+    "matchHands": ("hands", "number of hands in a match", 32),
+}
+"""Numbers of a game: the field of `_Block`, what they are called where they cannot be read, and their bits."""
+
+
+def read_reference_settings(path: Path) -> ServerSettings:
+    """Read a configuration file of the reference.
+
+    Raises:
+        ConfigError: it cannot be read, or says something that the reference does not take either.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {error.strerror}") from None
+    reader = LineReader()
+    reader.feed(data)
+    reader.feed_eof()
+    reading = _Reading()
+    number = 0
+    is_new_line = True
+    for raw in iter(reader.pop, None):
+        # A line that is too long goes on as a new one, as in the reference.
+        number += is_new_line
+        is_new_line = raw.endswith(b"\n")
+        line = raw.decode("utf-8", "surrogateescape").strip(" \t\r\n\v\f")
+        if not line or line[0] in "#;":
+            continue
+        try:
+            _read_line(line, reading)
+        except ConfigError as error:
+            raise ConfigError(*(f"line {number}: {text}" for _, text in error.problems), source=str(path)) from None
+    return _settled(reading)
+
+
+def _read_line(line: str, reading: _Reading) -> None:
+    """Take one line that says something.
+
+    Raises:
+        ConfigError: it says nothing that could be taken.
+    """
+    lower = line.lower()
+    if line.startswith("}"):
+        reading.block = None
+        return
+    handlers: list[tuple[str, Callable[[str, str, _Reading], None]]] = [
+        ("port", _read_number),
+        ("game", _read_game),
+        *((keyword, _read_number) for keyword in _OUTSIDE if keyword != "port"),
+        *((keyword, _read_game_number) for keyword in _INSIDE),
+        ("bot", _read_bot),
+        ("user", _read_user),
+    ]
+    for keyword, read in handlers:
+        if lower.startswith(keyword.lower()):
+            read(keyword, line, reading)
+            return
+    raise ConfigError(f"unknown configuration option {_shown(line)}")
+
+
+def _shown(line: str) -> str:
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in line[:200])
+
+
+def _number(line: str, keyword: str, what: str, bits: int) -> int:
+    scanned = scan_unsigned(line, len(keyword))
+    if scanned is None:
+        raise ConfigError(f"could not get {what} from: {_shown(line)}")
+    return int(scanned[0] % 2**bits)
+
+
+def _read_number(keyword: str, line: str, reading: _Reading) -> None:
+    outside, what, bits = _OUTSIDE[keyword]
+    if reading.block is not None:
+        raise ConfigError(f"{outside} must be defined outside of game blocks")
+    reading.numbers[keyword] = _number(line, keyword, what, bits)
+
+
+def _read_game_number(keyword: str, line: str, reading: _Reading) -> None:
+    name, what, bits = _INSIDE[keyword]
+    if reading.block is None:
+        raise ConfigError(f"{keyword} must be defined within a game block")
+    setattr(reading.block, name, _number(line, keyword, what, bits))
+
+
+def _words(line: str, keyword: str, count: int, what: str) -> list[str]:
+    words = line[len(keyword) :].split(maxsplit=count)[:count]
+    if len(words) < count:
+        raise ConfigError(f"could not get {what} from: {_shown(line[len(keyword) :])}")
+    return words
+
+
+def _read_game(keyword: str, line: str, reading: _Reading) -> None:
+    if reading.block is not None:
+        raise ConfigError("can't define a game within another game block")
+    (name,) = _words(line, keyword, 1, "game name")
+    if any(block.name == name for block in reading.games):
+        raise ConfigError(f"game {_shown(name)} has already been used")
+    if not name.isprintable():
+        raise ConfigError(f"could not open game file {_shown(name)}: the name has characters that cannot be printed")
+    if not os.path.isfile(name):
+        raise ConfigError(f"could not open game file {name}")
+    try:
+        _, game = find_game(os.path.join(".", name))
+    except GameDefinitionError as error:
+        raise ConfigError(f"could not read game {name}: {error.problem}") from None
+    reading.block = _Block(name, game)
+    reading.games.append(reading.block)
+
+
+def _read_bot(keyword: str, line: str, reading: _Reading) -> None:
+    if reading.block is None:
+        # In the words of the reference.
+        raise ConfigError("matchHands must be defined within a game block (and so must a bot)")
+    name, command = _words(line, keyword, 2, "bot name and command")
+    if name in reading.block.bots:
+        raise ConfigError(f"duplicate bot {_shown(name)}")
+    if name == OWN_SEAT:
+        raise ConfigError(f"{OWN_SEAT} is a reserved bot name")
+    _check_name(name)
+    reading.block.bots[name] = command
+
+
+def _read_user(keyword: str, line: str, reading: _Reading) -> None:
+    if reading.block is not None:
+        raise ConfigError("users must be defined outside of game blocks")
+    name, password = _words(line, keyword, 2, "user name and password")
+    if name in reading.passwords:
+        raise ConfigError(f"duplicate user {_shown(name)}")
+    _check_name(name)
+    reading.passwords[name] = password
+
+
+def _check_name(name: str) -> None:
+    if not name.isprintable():
+        raise ConfigError(f"a name cannot hold characters that cannot be printed: {_shown(name)}")
+
+
+def _settled(reading: _Reading) -> ServerSettings:
+    numbers = reading.numbers
+    limits = Limits(
+        bots=numbers.get("maxRunningBots", 0) or None,
+        runs_per_game={block.name: block.jobs for block in reading.games if block.jobs},
+    )
+    games = tuple(
+        HouseGame(
+            block.name,
+            os.path.abspath(block.name),
+            block.game,
+            block.hands,
+            block.runs,
+            tuple(HouseBot(name, BotSettings(bot=_command(command))) for name, command in block.bots.items()),
+        )
+        for block in reading.games
+    )
+
+    def limit_s(keyword: str, otherwise: int) -> float:
+        # A limit of 0 ends every match there; the shortest we have does, too.
+        return min(_MOST_S, max(_LEAST_S, float(numbers.get(keyword, otherwise))))
+
+    return ServerSettings(
+        games,
+        port=numbers.get("port", DEFAULT_PORT),
+        directory=os.getcwd(),
+        passwords=tuple(reading.passwords.items()),
+        limits=limits,
+        start_s=float(numbers.get("startupTimeoutSecs", 60)),
+        response_s=limit_s("responseTimeoutSecs", 600),
+        hand_s=limit_s("handTimeoutSecs", 21000),
+        per_hand_s=limit_s("avgHandTimeSecs", 7),
+        tells_position=True,
+    )
+
+
+def _command(path: str) -> str:
+    """A path as the description of a player: never looked for on PATH, and never taken for a built-in bot."""
+    if not os.path.dirname(path):
+        path = os.path.join(".", path)
+    if re.fullmatch(r"[\w./+-]+", path):
+        return path
+    return f'"{path}"' if IS_WINDOWS else shlex.quote(path)

@@ -1,0 +1,196 @@
+"""The configuration of a server as a TOML file: `EXAMPLE` is one with all settings and their meaning.
+
+A game that is not shipped is a path, looked for beside the file; commands start there, too.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from dealer.contest.config import NO_ADDRESS, BotSettings, problem_in_words
+from dealer.errors import ConfigError, PlayerError, SettingProblem
+from dealer.server.queue import Limits
+from dealer.server.settings import DEFAULT_PORT, HouseBot, HouseGame, ServerSettings, bots_for, house
+from dealer.table.players import PlayerKind, parse_player
+from engine.errors import quoted
+from protocol import GameDefinitionError, find_game, shipped_games
+from protocol.benchmark import OWN_SEAT
+
+__all__ = ["EXAMPLE", "read_toml_settings"]
+
+_Count: TypeAlias = Annotated[int, Field(ge=0, le=1_000_000)]
+_Seconds: TypeAlias = Annotated[float, Field(ge=0.001, le=1e9)]
+
+EXAMPLE = """\
+# The configuration of `arena serve`. Every setting may be left out; what stands here is its default.
+
+host = "127.0.0.1"              # the address to listen on; "0.0.0.0" admits other machines
+port = 54000                    # 0 means any free port
+advertise = ""                  # the address that clients are told for their own agents; "" is the one they came to
+
+# Limits; 0 means none.
+max_running_bots = 0            # bots of the house at a time, in all runs
+max_runs_per_user = 0           # runs of one user at a time
+max_runs_per_bot = 0            # how often one bot of the house sits at a table at a time
+max_queued_per_user = 100       # unfinished requests of one user (not 0)
+
+# Seconds.
+start_timeout_s = 60            # for all players of a match to connect and name their version; 0 waits without limit
+t_response_s = 600              # for one answer
+t_hand_s = 600                  # for all answers of a player in one hand
+t_per_hand_s = 7                # per hand, on average over the match
+login_timeout_s = 60            # for a client to log in
+idle_timeout_s = 86400          # a client that says nothing and waits for nothing is let go after this time
+write_timeout_s = 60            # for a client to read something of what it is sent
+own_seat_patience_s = 3600      # how long requests with a client's own agent wait for it after a restart
+
+max_connections = 500           # clients at a time
+max_connections_per_address = 50
+
+# The games, each with its bots. Without any, all games and all built-in bots are there.
+# [[games]]
+# game = "limit"                # as for `arena play`: a game's name, or the path of a .game file beside this one
+# name = "limit"                # what clients call it; left out, its full name
+# hands = 3000                  # of one run
+# max_runs = 10                 # of one request
+# max_running = 1               # runs of this game at a time, 0 means no limit; left out, the number of cores
+# bots = ["random", "mfs", "Mine=./my_bot.sh"]      # as for `arena play`; left out, all built-in bots that play it
+"""
+
+
+class _GameTable(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    game: str
+    name: str | None = Field(None, min_length=1, max_length=200)
+    hands: int = Field(3000, ge=1, le=2**32 - 1)
+    max_runs: int = Field(10, ge=1, le=10_000)
+    max_running: _Count | None = None
+    bots: list[BotSettings] | None = Field(None, max_length=1000)
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    host: str = "127.0.0.1"
+    port: int = Field(DEFAULT_PORT, ge=0, le=65535)
+    advertise: str = ""
+    max_running_bots: _Count = 0
+    max_runs_per_user: _Count = 0
+    max_runs_per_bot: _Count = 0
+    max_queued_per_user: int = Field(100, ge=1, le=10_000)
+    start_timeout_s: float = Field(60.0, ge=0, le=1e9)
+    t_response_s: _Seconds = 600.0
+    t_hand_s: _Seconds = 600.0
+    t_per_hand_s: _Seconds = 7.0
+    login_timeout_s: _Seconds = 60.0
+    idle_timeout_s: _Seconds = 86_400.0
+    write_timeout_s: _Seconds = 60.0
+    own_seat_patience_s: _Seconds = 3600.0
+    max_connections: int = Field(500, ge=1, le=100_000)
+    max_connections_per_address: int = Field(50, ge=1, le=100_000)
+    games: list[_GameTable] = Field(default=[], max_length=1000)
+
+
+def read_toml_settings(path: Path) -> ServerSettings:
+    """Read a configuration file.
+
+    Raises:
+        ConfigError: it cannot be read, is not TOML, or has settings that make no sense.
+    """
+    try:
+        data = tomllib.loads(path.read_text("utf-8-sig"))
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"byte {error.start + 1} is not UTF-8 text", source=str(path)) from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ConfigError(str(error), source=str(path)) from None
+    try:
+        return _settled(_File.model_validate(data), path.absolute().parent)
+    except ValidationError as error:
+        raise ConfigError(*map(_problem, error.errors(include_url=False)), source=str(path)) from None
+    except ConfigError as error:
+        raise ConfigError(*error.problems, source=str(path)) from None
+
+
+def _problem(problem: Any) -> SettingProblem:
+    where, text = problem_in_words(problem)
+    return SettingProblem(where, "there is no such setting" if problem["type"] == "extra_forbidden" else text)
+
+
+def _settled(file: _File, folder: Path) -> ServerSettings:
+    if not file.host:
+        raise ConfigError(SettingProblem("host", NO_ADDRESS))
+    if not file.advertise.isprintable() or " " in file.advertise:
+        raise ConfigError(SettingProblem("advertise", f"{quoted(file.advertise)} is not an address"))
+    games = tuple(_game(table, folder) for table in file.games)
+    names = [game.name for game in games]
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigError(SettingProblem("games", f"two games are called {quoted(name)}; give one another 'name'"))
+    base = house()
+    cores = os.cpu_count() or 1
+    running = {
+        game.name: cores if table.max_running is None else table.max_running
+        for game, table in zip(games, file.games, strict=True)
+    }
+    limits = Limits(
+        bots=file.max_running_bots or None,
+        runs_per_user=file.max_runs_per_user or None,
+        runs_per_bot=file.max_runs_per_bot or None,
+        runs_per_game={name: most for name, most in running.items() if most} if games else base.limits.runs_per_game,
+    )
+    return replace(
+        base,
+        games=games or base.games,
+        host=file.host,
+        port=file.port,
+        advertise=file.advertise,
+        directory=str(folder),
+        limits=limits,
+        queued_per_user=file.max_queued_per_user,
+        start_s=file.start_timeout_s,
+        response_s=file.t_response_s,
+        hand_s=file.t_hand_s,
+        per_hand_s=file.t_per_hand_s,
+        login_s=file.login_timeout_s,
+        idle_s=file.idle_timeout_s,
+        write_s=file.write_timeout_s,
+        connections=file.max_connections,
+        connections_per_address=file.max_connections_per_address,
+        own_seat_s=file.own_seat_patience_s,
+    )
+
+
+def _game(table: _GameTable, folder: Path) -> HouseGame:
+    beside = folder / table.game
+    try:
+        full, game = find_game(str(beside) if beside.is_file() else table.game)
+    except GameDefinitionError as error:
+        raise ConfigError(SettingProblem("games", str(error))) from None
+    name = table.name or (full if full in shipped_games() else os.path.basename(full))
+    if not name.isprintable() or " " in name:
+        raise ConfigError(SettingProblem("games", f"{quoted(name)} cannot be a name: it has to be one word"))
+    bots = bots_for(game) if table.bots is None else tuple(_bot(bot, folder) for bot in table.bots)
+    names = [bot.name for bot in bots]
+    for bot_name in names:
+        if names.count(bot_name) > 1:
+            raise ConfigError(SettingProblem("bots", f"{name} has two bots called {bot_name}; NAME=BOT gives a name"))
+    return HouseGame(name, full, game, table.hands, table.max_runs, bots)
+
+
+def _bot(settings: BotSettings, folder: Path) -> HouseBot:
+    try:
+        player = parse_player(settings.bot, os.path.join(folder, settings.directory or ""))
+    except PlayerError as error:
+        raise ConfigError(SettingProblem("bots", str(error))) from None
+    if player.kind is PlayerKind.TCP or player.name == OWN_SEAT:
+        raise ConfigError(SettingProblem("bots", f"{quoted(settings.bot)} is not a bot that the server could start"))
+    return HouseBot(player.name, settings.model_copy(update={"bot": player.text}))

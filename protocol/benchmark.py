@@ -1,0 +1,353 @@
+r"""The text port of a benchmark server: what programs written for the ACPC's server send, and what they are answered.
+
+Bytes in, events out; no sockets, no games, no queue. A client logs in with its first line, then gives commands, each a
+word in any case at the start of a line. Lines end with LF (a CR before it counts as white space) and have at most 4095
+bytes; what follows is the next line. A NUL ends a line. What is left when the client closes counts as a line.
+
+    >>> session = BenchmarkSession()
+    >>> session.receive_data(b"ann secret\nqstat\n")
+    >>> session.next_event()
+    Login(name='ann', password='secret', errand=None)
+    >>> session.next_event() is None  # until the login has been looked at
+    True
+    >>> session.admit()
+    >>> session.next_event()
+    ShowQueue()
+
+`QUIT`, `CANCEL`, `RESULT` and `LOG` are additions; everything else is that of the reference, byte for byte. Whatever is
+said in addition stands in lines that begin with ``# ``, which existing clients print.
+
+One client of the reference sends a single line, ``USER PASSWORD run|rerun|games ...``, and waits for the line
+``Matches finished``: its login carries an errand (`Errand`).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from protocol.errors import LocalProtocolError
+from protocol.framing import LineReader
+from protocol.numbers import scan_integer, scan_unsigned, wrap_int32, wrap_uint32
+
+__all__ = [
+    "BAD_LOGIN",
+    "BAD_REQUEST",
+    "FINISHED",
+    "HELP",
+    "LOGGED_IN",
+    "MOST_TAG_BYTES",
+    "NO_QUEUE",
+    "OWN_SEAT",
+    "UNKNOWN",
+    "BenchmarkEvent",
+    "BenchmarkSession",
+    "Cancel",
+    "Errand",
+    "FetchLog",
+    "ListGames",
+    "Login",
+    "Malformed",
+    "NotUnderstood",
+    "Quit",
+    "RequestRuns",
+    "ShowHelp",
+    "ShowQueue",
+    "ShowResult",
+    "games_text",
+    "queue_line",
+    "remark",
+    "run_text",
+]
+
+LOGGED_IN = "LOGON OKAY - type help for commands\n"
+BAD_LOGIN = "BAD LOGON\n"
+BAD_REQUEST = "BAD RUNMATCHES COMMAND\n"
+UNKNOWN = "UNKNOWN\n"
+NO_QUEUE = "Queue empty\n"
+FINISHED = "Matches finished\n"
+OWN_SEAT = "LOCAL"
+HELP = """HELP - this message
+GAMES - list available games and players
+QSTAT - show the current queue
+RUNMATCHES game #runs tag rngSeed player ... - submit match request
+  - Player order decides match seating
+  - "LOCAL" player runs the bm_widget agent (bot_command)
+# CANCEL tag - cancel your requests with this tag
+# RESULT [tag] - show what came out of your requests
+# LOG tag [run] - show the log of a run, or of all
+# QUIT - leave
+"""
+
+MOST_TAG_BYTES = 250
+"""So long may a user's name and the tag together be."""
+
+_BLANKS = re.compile(r"[ \t\n\v\f\r]+")
+_NUMBER = re.compile(r"[+-]?[0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRuns:
+    """Play a game some times.
+
+    Attributes:
+        game: its name.
+        runs: how often; at least 0.
+        tag: what the client calls the request.
+        seed: of all runs together, 32 bits.
+        players: the words that follow: at least as many as were sent, of which a game takes as many as it has seats.
+        index: only the run with this number, from 0, in the sequence of seeds.
+    """
+
+    game: str
+    runs: int
+    tag: str
+    seed: int
+    players: tuple[str, ...]
+    index: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ListGames:
+    """Which games and players are there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Malformed:
+    """A request for runs that is none; `problem` says why."""
+
+    problem: str
+
+
+Errand: TypeAlias = RequestRuns | ListGames | Malformed
+"""What a client that sends one line only wants done before it is told that its matches are finished."""
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """The first line; `admit` lets the lines after it be read.
+
+    Attributes:
+        name: of the user; empty if the line has no two words.
+        password: the second word.
+        errand: of a client that sends nothing else; its own seat is the player `OWN_SEAT`.
+    """
+
+    name: str
+    password: str
+    errand: Errand | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShowHelp:
+    """Which commands are there."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShowQueue:
+    """What is waiting and running."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotUnderstood:
+    """A line that is no command."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quit:
+    """The client leaves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """Cancel the client's requests with a tag."""
+
+    tag: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShowResult:
+    """What came out of the client's requests with a tag; of all of them without one."""
+
+    tag: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FetchLog:
+    """The logs of the client's requests with a tag.
+
+    Attributes:
+        tag: of the requests.
+        run: which run of each, from 1; None for all.
+    """
+
+    tag: str
+    run: int | None
+
+
+BenchmarkEvent: TypeAlias = (
+    Login
+    | ShowHelp
+    | ListGames
+    | ShowQueue
+    | RequestRuns
+    | Malformed
+    | NotUnderstood
+    | Quit
+    | Cancel
+    | ShowResult
+    | FetchLog
+)
+
+
+class BenchmarkSession:
+    """The server's side of one connection."""
+
+    def __init__(self) -> None:
+        self._reader = LineReader()
+        self._is_admitted = False
+        self._has_greeted = False
+
+    def receive_data(self, data: bytes) -> None:
+        """Take bytes from the client."""
+        self._reader.feed(data)
+
+    def receive_eof(self) -> None:
+        """The client sends nothing more."""
+        self._reader.feed_eof()
+
+    @property
+    def buffered_bytes(self) -> int:
+        """Bytes received whose lines have not been handed out."""
+        return self._reader.buffered_bytes
+
+    @property
+    def at_eof(self) -> bool:
+        """Whether the client has closed its side and every line has been handed out."""
+        return self._reader.at_eof
+
+    def admit(self) -> None:
+        """The login was good: go on with the lines after it.
+
+        Raises:
+            LocalProtocolError: there was no login.
+        """
+        if not self._has_greeted:
+            raise LocalProtocolError("nobody has logged in yet")
+        self._is_admitted = True
+
+    def next_event(self) -> BenchmarkEvent | None:
+        """The next event; None when more bytes are needed, or after a login that has not been admitted."""
+        if self._has_greeted and not self._is_admitted:
+            return None
+        line = self._reader.pop()
+        if line is None:
+            return None
+        text = line.partition(b"\0")[0].decode("utf-8", "surrogateescape")
+        if not self._has_greeted:
+            self._has_greeted = True
+            return _read_login(text)
+        return _read_command(text)
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in _BLANKS.split(text) if word]
+
+
+def _read_login(text: str) -> Login:
+    name, password, *rest = [*_words(text), "", ""][:2] + _words(text)[2:]
+    if not password:
+        return Login("", "")
+    match rest:
+        case ["games", *_]:
+            return Login(name, password, ListGames())
+        case ["run", game, _, runs, tag, seed, *players]:
+            return Login(name, password, _read_request([game, runs, tag, seed, *map(_as_seat, players)]))
+        case ["rerun", game, _, index, tag, seed, *players]:
+            return Login(name, password, _read_rerun(index, [game, "1", tag, seed, *map(_as_seat, players)]))
+        case ["run" | "rerun" as verb, *_]:
+            return Login(name, password, Malformed(f"too few words after '{verb}'"))
+    return Login(name, password)
+
+
+def _as_seat(player: str) -> str:
+    return OWN_SEAT if player == OWN_SEAT.lower() else player
+
+
+def _read_rerun(index: str, words: list[str]) -> RequestRuns | Malformed:
+    request = _read_request(words)
+    if isinstance(request, Malformed):
+        return request
+    if not index.isascii() or not index.isdigit() or len(index) > 9:
+        return Malformed("the index is not a number from 0")
+    return RequestRuns(request.game, 1, request.tag, request.seed, request.players, int(index))
+
+
+def _read_command(text: str) -> BenchmarkEvent:
+    lower = text[:16].lower()
+    if lower.startswith("help"):
+        return ShowHelp()
+    if lower.startswith("games"):
+        return ListGames()
+    if lower.startswith("qstat"):
+        return ShowQueue()
+    if lower.startswith("runmatches"):
+        return _read_request(_words(text[len("runmatches") :]))
+    match _words(text) if text[:1].strip() else []:
+        case [word] if word.lower() == "quit":
+            return Quit()
+        case [word] if word.lower() == "result":
+            return ShowResult(None)
+        case [word, tag] if word.lower() == "result":
+            return ShowResult(tag)
+        case [word, tag] if word.lower() == "cancel":
+            return Cancel(tag)
+        case [word, tag] if word.lower() == "log":
+            return FetchLog(tag, None)
+        case [word, tag, run] if word.lower() == "log" and run.isascii() and run.isdigit() and len(run) < 10:
+            return FetchLog(tag, int(run))
+    return NotUnderstood()
+
+
+def _read_request(words: list[str]) -> RequestRuns | Malformed:
+    """The arguments of RUNMATCHES; numbers as the reference reads them, wrapped to 32 bits."""
+    if len(words) < 4:
+        return Malformed("a request has a game, a number of runs, a tag, a seed and a player for every seat")
+    game, runs_text, tag, seed_text, *players = words
+    runs = scan_integer(runs_text) if _NUMBER.fullmatch(runs_text) else None
+    if runs is None or wrap_int32(runs[0]) < 0:
+        return Malformed("the number of runs is not a number from 0")
+    seed = scan_unsigned(seed_text) if _NUMBER.fullmatch(seed_text) else None
+    if seed is None:
+        return Malformed("the seed is not a whole number")
+    if "/" in tag or not tag.isprintable():
+        return Malformed("a tag is a word without '/' and without control characters")
+    return RequestRuns(game, wrap_int32(runs[0]), tag, wrap_uint32(seed[0]), tuple(players))
+
+
+# ---- answers
+
+
+def games_text(games: list[tuple[str, list[str]]]) -> str:
+    """The answer to GAMES.
+
+    Args:
+        games: names of games, each with the names of its bots, in the order in which they were defined.
+    """
+    return "".join(f"\n{game}\n" + "".join(f" {bot}\n" for bot in reversed(bots)) for game, bots in reversed(games))
+
+
+def queue_line(user: str, tag: str, game: str, remaining: int, *, is_running: bool) -> str:
+    """The line of one request in the answer to QSTAT; `remaining` does not count a run that is going on."""
+    return f"{user} {tag} {game} * {remaining} {'R' if is_running else 'Q'}\n"
+
+
+def run_text(user: str, tag: str, host: str, port: int) -> str:
+    """What makes a client start its agent for one seat."""
+    return f"# RUNNING {user}.{tag}\nRUN {host} {port}\n"
+
+
+def remark(text: str) -> str:
+    """A line in addition to what the reference says; control characters cannot end it."""
+    return "# " + "".join(char if char.isprintable() else "?" for char in text) + "\n"

@@ -1,0 +1,345 @@
+"""Servers inside a test, and clients that hear what is said to them as it was recorded of the reference.
+
+`conversation` starts a server in the loop of the test; `Talk` is a client. Bots of the house are small programs of
+their own, which need no import of ours: one plays, others wait, hang or crash.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import lzma
+import re
+import socket
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from dealer.server.accounts import GuessLimit
+from dealer.server.reference_settings import read_reference_settings
+from dealer.server.server import Started, serve
+from dealer.server.settings import ServerSettings
+from dealer.server.store import DATABASE_NAME, Store
+from dealer.table.loop import new_event_loop
+from protocol import find_game, format_game_definition
+from tests.dealer.helpers import CONFORMANCE, PATIENCE_S
+
+LIMIT = "holdem.limit.2p.reverse_blinds.game"
+KUHN = "kuhn.limit.3p.game"
+STARTS = ("RUNNING ",)
+"""Remarks of the reference itself."""
+
+BOT = '''#!{python} -ISs
+"""Calls whenever it is asked, or does what its name says."""
+import os, socket, sys, time
+name = os.path.basename(sys.argv[0]).partition(".")[0]
+if name == "crash":
+    sys.exit(3)
+if name == "spy":
+    with open("spied.txt", "a") as file:
+        paths = ["/proc/self/fd/" + fd for fd in os.listdir("/proc/self/fd") if int(fd) > 2]
+        links = [os.readlink(path) for path in paths if os.path.exists(path)]
+        file.write(repr((sys.argv[3:], links)) + "\\n")
+if name == "hang":
+    child = os.fork()
+    with open("hung.txt", "a") as file:
+        file.write("%d\\n" % os.getpid())
+    time.sleep(600)
+while name == "slow" and not taken():
+    time.sleep(0.01)
+'''
+TAKEN = '''
+def taken():
+    """Whether there was a ticket to start, which is used up."""
+    for ticket in os.listdir("tickets"):
+        try:
+            os.unlink("tickets/" + ticket)
+            return True
+        except OSError:
+            pass
+    return False
+
+'''
+PLAYING = """
+sock = socket.create_connection((sys.argv[1], int(sys.argv[2])))
+sock.sendall(b"VERSION:2.0.0\\r\\n")
+stream = sock.makefile("rb")
+game = open(os.environ["ARENA_GAME"]).read().lower()
+players = int(game.split("numplayers =")[1].split()[0])
+first = [int(word) - 1 for word in game.split("firstplayer =")[1].split("\\n")[0].split()]
+for line in stream:
+    if name == "midcrash":
+        sys.exit(3)
+    line = line.strip()
+    parts = line.split(b":")
+    seat, rounds = int(parts[1]), parts[3].split(b"/")
+    if b"f" in parts[3] and players == 2:
+        continue
+    turn = (first[min(len(rounds), len(first)) - 1] + len(rounds[-1])) % players
+    cards = parts[4].split(b"/")[0].split(b"|")
+    if turn == seat and (players > 2 or sum(map(bool, cards)) == 1):
+        sock.sendall(line + b":c\\r\\n")
+if name == "slowexit":
+    time.sleep(600)
+"""
+
+
+def write_house(folder: Path) -> None:
+    """The games, and the bots that configurations name."""
+    folder.mkdir(exist_ok=True)
+    (folder / "tickets").mkdir()
+    for name in (LIMIT, KUHN):
+        (folder / name).write_text(format_game_definition(find_game(name.removesuffix(".game"))[1]), "ascii")
+    head, rest = BOT.format(python=sys.executable).split("import os, socket, sys, time\n")
+    code = f"{head}import os, socket, sys, time\n{TAKEN}{rest}{PLAYING}"
+    names = "bot bot2l botk spy spyk slowexit crash hang midcrash slow noexec"
+    for name in names.split():
+        path = folder / f"{name}.sh"
+        path.write_text(code)
+        path.chmod(0o644 if name == "noexec" else 0o755)
+
+
+@cache
+def recordings() -> dict[str, list[dict[str, Any]]]:
+    """What was recorded of the reference: events by the name of the recording."""
+    found: dict[str, list[dict[str, Any]]] = json.loads(
+        lzma.decompress((CONFORMANCE / "benchmark_server.json.xz").read_bytes())
+    )
+    return found
+
+
+def recorded(number: int) -> list[dict[str, Any]]:
+    """The recording of this number."""
+    (name,) = (name for name in recordings() if name.startswith(f"{number:02}-"))
+    return recordings()[name]
+
+
+def reference_settings(text: str, **changes: Any) -> ServerSettings:
+    """The settings that a configuration of the reference gives; the working folder holds the house."""
+    Path("cfg").write_text(text)
+    return replace(read_reference_settings(Path("cfg")), port=0, **changes)
+
+
+def kept(data: bytes) -> bytes:
+    """What the reference would have said: no remarks of ours, no stray bytes, a port like any other."""
+    lines = [line for line in data.splitlines(keepends=True) if not line.startswith(b"# ") or b"# RUNNING " in line]
+    return re.sub(rb"(?m)^(RUN \S+) [0-9]+$", rb"\1 PORT", b"".join(lines).replace(b"\0", b""))
+
+
+@dataclass
+class Talk:
+    """A client.
+
+    Attributes:
+        heard: everything that was said to it.
+        is_closed: whether the server has closed its side.
+    """
+
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+    heard: bytearray = field(default_factory=bytearray)
+    is_closed: bool = False
+    _at: int = 0
+    _listening: asyncio.Task[None] | None = None
+    _news: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def listen(self) -> None:
+        """Hear from now on."""
+        self._listening = asyncio.create_task(self._listen())
+
+    async def _listen(self) -> None:
+        with contextlib.suppress(OSError):
+            while data := await self.reader.read(65536):
+                self.heard += data
+                self._news.set()
+        self.is_closed = True
+        self._news.set()
+
+    def say(self, text: str | bytes) -> None:
+        """Send something."""
+        self.writer.write(text.encode() if isinstance(text, str) else text)
+
+    async def until(self, is_enough: Callable[[], bool]) -> None:
+        """Hear on until something is true."""
+        async with asyncio.timeout(PATIENCE_S):
+            while not is_enough():
+                assert not self.is_closed, f"closed after {bytes(self.heard)!r}"
+                self._news.clear()
+                await self._news.wait()
+
+    async def hear(self, expected: str | bytes) -> None:
+        """Hear what the reference would have said next."""
+        wanted = kept(expected.encode("latin-1") if isinstance(expected, str) else expected)
+        with contextlib.suppress(TimeoutError):
+            await self.until(lambda: len(kept(bytes(self.heard))) >= self._at + len(wanted))
+        found = kept(bytes(self.heard))[self._at : self._at + len(wanted)]
+        assert found == wanted
+        self._at += len(wanted)
+
+    async def hear_remark(self, pattern: str) -> re.Match[str]:
+        """Hear on until a remark of ours fits a pattern."""
+        regex = re.compile(rf"(?m)^# {pattern}$")
+
+        def match() -> re.Match[str] | None:
+            return regex.search(self.heard.decode("utf-8", "replace"))
+
+        await self.until(lambda: match() is not None)
+        found = match()
+        assert found is not None
+        return found
+
+    async def hear_end(self) -> None:
+        """Hear the server close, and nothing more before."""
+        async with asyncio.timeout(PATIENCE_S):
+            while not self.is_closed:
+                self._news.clear()
+                await self._news.wait()
+        assert kept(bytes(self.heard))[self._at :] == b""
+
+    async def ask(self, question: str, answer: str) -> None:
+        """Ask until the answer is this one: what it tells of takes a moment."""
+        async with asyncio.timeout(PATIENCE_S):
+            while True:
+                self.say(question)
+                before = self._at
+                await self.until(lambda before=before: len(kept(bytes(self.heard))) > before)  # type: ignore[misc]
+                await self.settle()
+                found = kept(bytes(self.heard))[before:]
+                self._at += len(found)
+                if found == kept(answer.encode("latin-1")):
+                    return
+                await asyncio.sleep(0.02)
+
+    def skip(self) -> None:
+        """Let pass what was heard by now."""
+        self._at = len(kept(bytes(self.heard)))
+
+    async def settle(self) -> None:
+        """Hear everything that the server has to say by now: it answers in order."""
+        marks = self.heard.count(b"none of your runs has a log")
+        self.say("LOG no-such-tag-is-there\n")
+        await self.until(lambda: self.heard.count(b"none of your runs has a log") > marks)
+
+    def ports(self) -> list[int]:
+        """Where agents were to connect, so far."""
+        return [int(port) for port in re.findall(rb"(?m)^RUN \S+ ([0-9]+)$", bytes(self.heard))]
+
+    async def close(self) -> None:
+        """Leave."""
+        if self._listening is not None:
+            self._listening.cancel()
+        self.writer.close()
+        with contextlib.suppress(OSError):
+            await self.writer.wait_closed()
+
+
+@dataclass
+class House:
+    """A running server.
+
+    Attributes:
+        started: what it said when it was.
+        folder: what it keeps. task: it runs as long as this.
+    """
+
+    started: Started
+    folder: Path
+    task: asyncio.Task[None]
+    talks: list[Talk] = field(default_factory=list)
+
+    async def connect(self, *, is_slow: bool = False) -> Talk:
+        """A client that has said nothing yet; a slow one takes only a little at a time, and does not listen."""
+        address, port = self.started.addresses[0]
+        sock = socket.socket()
+        if is_slow:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
+        sock.setblocking(False)
+        await asyncio.get_running_loop().sock_connect(sock, (address, port))
+        talk = Talk(*await asyncio.open_connection(sock=sock))
+        if not is_slow:
+            talk.listen()
+        self.talks.append(talk)
+        return talk
+
+    async def log_in(self, name: str = "ann", password: str = "secret") -> Talk:
+        """A client that has logged in."""
+        talk = await self.connect()
+        talk.say(f"{name} {password}\n")
+        await talk.hear("LOGON OKAY - type help for commands\n")
+        return talk
+
+    def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        """What the database says."""
+        return rows(self.folder, query, *values)
+
+
+def rows(folder: Path, query: str, *values: object) -> list[tuple[Any, ...]]:
+    """What the database in a folder says."""
+    with contextlib.closing(Store(folder / DATABASE_NAME)) as store:
+        return [tuple(row) for row in store.read(query, *values)]
+
+
+@contextlib.asynccontextmanager
+async def running(
+    settings: ServerSettings, folder: Path = Path("data"), guesses: GuessLimit | None = None
+) -> AsyncIterator[House]:
+    """A server that runs until the end of the block."""
+    started: asyncio.Future[Started] = asyncio.get_running_loop().create_future()
+    task = asyncio.create_task(serve(settings, folder, started.set_result, guesses=guesses))
+    await asyncio.wait([task, started], return_when=asyncio.FIRST_COMPLETED)
+    if task.done():
+        task.result()
+    house = House(await started, folder, task)
+    try:
+        yield house
+        assert not task.done(), "the server has ended"
+    finally:
+        for talk in house.talks:
+            await talk.close()
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
+def conversation(
+    settings: ServerSettings,
+    talk: Callable[[House], Awaitable[None]],
+    folder: Path = Path("data"),
+    guesses: GuessLimit | None = None,
+) -> None:
+    """Start a server, let clients talk, and end it."""
+
+    async def play() -> None:
+        async with running(settings, folder, guesses) as house:
+            await talk(house)
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(play())
+
+
+async def play_agent(port: int, *, address: str = "127.0.0.1", hands: int | None = None) -> None:
+    """A client's own agent: calls until the match is over, or leaves after some hands."""
+    reader, writer = await asyncio.open_connection(address, port)
+    writer.write(b"VERSION:2.0.0\r\n")
+    with contextlib.suppress(ConnectionError):
+        async for raw in reader:
+            line = raw.strip()
+            parts = line.split(b":")
+            if hands is not None and int(parts[2]) >= hands:
+                break
+            writer.write(line + b":c\r\n")
+    writer.close()
+    with contextlib.suppress(OSError):
+        await writer.wait_closed()
+
+
+def tickets(count: int) -> None:
+    """Let this many slow bots start."""
+    have = len(list(Path("tickets").iterdir()))
+    for _ in range(count):
+        have += 1
+        (Path("tickets") / f"{have}-{id(object())}").touch()

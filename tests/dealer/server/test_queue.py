@@ -1,0 +1,173 @@
+"""Whose turn it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dealer.server.queue import MOST_SKIPS, Forecast, Job, Limits, Slot, forecast, never_fits, next_job, skipped
+
+ONE_AT_A_TIME = Limits(runs_per_game={"g": 1})
+
+
+def job(number: int, user: int, runs: int = 1, *, bots: Sequence[str] = ("a", "b"), game: str = "g") -> Job:
+    return Job(number, Slot(user, game, tuple(bots)), runs, number, 0)
+
+
+def played(jobs: Sequence[Job], limits: Limits, begun: Sequence[int] = ()) -> list[int]:
+    """The jobs in the order in which their runs start, each run ending before the next choice; `begun` start first."""
+    waiting = {one.id: one for one in jobs}
+    order = []
+    stamp = len(jobs)
+    while True:
+        chosen = waiting[begun[len(order)]] if len(order) < len(begun) else next_job(waiting.values(), {}, limits)
+        if chosen is None:
+            return order
+        stamp += 1
+        order.append(chosen.id)
+        for number in skipped(waiting.values(), {}, chosen):
+            waiting[number] = replace(waiting[number], skips=waiting[number].skips + 1)
+        waiting[chosen.id] = replace(chosen, runs_left=chosen.runs_left - 1, stamp=stamp, skips=0)
+        for other in list(waiting.values()):
+            if other.slot.user == chosen.slot.user:
+                waiting[other.id] = replace(other, user_served=stamp)
+
+
+def test_the_user_served_longest_ago_comes_first_and_its_jobs_take_turns() -> None:
+    waiting = [job(1, 1, 3), job(2, 1, 3), job(3, 1, 2), job(4, 2, 3)]
+    # As recorded of the reference, where the first job starts before the others come.
+    first = [replace(waiting[0], runs_left=2, stamp=2, user_served=2)]
+    rest = [replace(one, stamp=one.id + 1, user_served=2 if one.slot.user == 1 else 0) for one in waiting[1:]]
+    assert [1, *played(first + rest, ONE_AT_A_TIME)] == [1, 4, 1, 4, 2, 4, 3, 1, 2, 3, 2]
+
+
+def test_one_run_of_a_job_at_a_time() -> None:
+    one = job(1, 1, 3)
+    assert next_job([one], {1: one.slot}, Limits()) is None
+
+
+def test_a_job_waits_for_whoever_has_to_be_there() -> None:
+    assert next_job([replace(job(1, 1), is_ready=False)], {}, Limits()) is None
+
+
+@pytest.mark.parametrize(
+    ("limits", "slot", "fits"),
+    [
+        (Limits(), Slot(1, "g", ("a", "b")), True),
+        (Limits(bots=3), Slot(2, "h", ("c",)), True),
+        (Limits(bots=3), Slot(2, "h", ("c", "c")), False),
+        (Limits(bots=2), Slot(2, "h", ()), True),
+        (Limits(runs_per_user=1), Slot(1, "h", ()), False),
+        (Limits(runs_per_user=1), Slot(2, "h", ()), True),
+        (Limits(runs_per_game={"g": 1}), Slot(2, "g", ()), False),
+        (Limits(runs_per_game={"g": 1}), Slot(2, "h", ()), True),
+        (Limits(runs_per_bot=1), Slot(2, "h", ("b",)), False),
+        (Limits(runs_per_bot=1), Slot(2, "h", ("c",)), True),
+        (Limits(runs_per_bot=2), Slot(2, "h", ("b", "b")), False),
+    ],
+)
+def test_limits(limits: Limits, slot: Slot, *, fits: bool) -> None:
+    """While user 1 has the bots a and b play g."""
+    running = {1: Slot(1, "g", ("a", "b"))}
+    found = next_job([Job(2, slot, 1, 2, 0)], running, limits)
+    assert (found is not None) is fits
+
+
+def test_what_does_not_fit_is_skipped() -> None:
+    running = {1: Slot(3, "g", ("a", "b"))}
+    large, small = job(2, 1), replace(job(3, 2, bots=["a"]), user_served=1)
+    chosen = next_job([large, small], running, Limits(bots=3))
+    assert chosen == small
+    assert skipped([large, small], running, chosen) == [2]
+
+
+def test_what_was_skipped_often_is_not_skipped_for_ever() -> None:
+    running = {1: Slot(3, "g", ("a", "b"))}
+    large, small = replace(job(2, 1), skips=MOST_SKIPS), replace(job(3, 2, bots=["a"]), user_served=1)
+    assert next_job([large, small], running, Limits(bots=3)) is None
+    without_bots = replace(job(4, 2, bots=[], game="h"), user_served=1)
+    assert next_job([large, without_bots], running, Limits(bots=3)) == without_bots
+    # Its own user's limit is no reason for others to wait.
+    busy = {1: Slot(1, "g", ("a", "b"))}
+    assert next_job([large, small], busy, Limits(runs_per_user=1)) == small
+
+
+def test_what_can_never_run_is_told() -> None:
+    assert never_fits(Slot(1, "g", ("a", "b")), Limits(bots=1)) == "it needs 2 bots, and at most 1 may run at a time"
+    assert (
+        never_fits(Slot(1, "g", ("a", "a")), Limits(runs_per_bot=1))
+        == "a would sit 2 times, and may sit 1 times at a time"
+    )
+    assert never_fits(Slot(1, "g", ("a", "b")), Limits(bots=2, runs_per_bot=1, runs_per_user=1)) == ""
+
+
+def test_positions_and_times() -> None:
+    waiting = [job(1, 1), job(2, 1), job(3, 2), job(4, 2)]
+    running = {9: Slot(3, "g", ())}
+    found = forecast(waiting, running, ONE_AT_A_TIME, lambda game: 10.0, left_s=lambda number: 4.0)
+    assert found == {1: Forecast(1, 4.0), 3: Forecast(2, 14.0), 2: Forecast(3, 24.0), 4: Forecast(4, 34.0)}
+    unknown = forecast(waiting, {}, ONE_AT_A_TIME, lambda game: None)
+    assert unknown[1] == Forecast(1, 0.0)
+    assert unknown[2].starts_in_s is None
+
+
+def test_a_job_that_cannot_start_has_no_forecast() -> None:
+    assert forecast([replace(job(1, 1), is_ready=False)], {}, Limits(), lambda game: 1.0) == {}
+
+
+SLOTS = st.builds(
+    Slot, st.integers(1, 3), st.sampled_from("gh"), st.lists(st.sampled_from("abc"), max_size=3).map(tuple)
+)
+LIMITS = st.builds(
+    Limits,
+    st.none() | st.integers(1, 4),
+    st.none() | st.integers(1, 2),
+    st.none() | st.integers(1, 2),
+    st.sampled_from([{}, {"g": 1}, {"g": 2, "h": 1}]),
+)
+
+
+@given(st.lists(st.tuples(SLOTS, st.integers(1, 3)), max_size=8), LIMITS)
+def test_everything_that_can_run_does_run_within_the_limits(drawn: list[tuple[Slot, int]], limits: Limits) -> None:
+    jobs = {
+        number: Job(number, slot, runs, number, 0)
+        for number, (slot, runs) in enumerate(drawn, 1)
+        if not never_fits(slot, limits)
+    }
+    wanted = sum(one.runs_left for one in jobs.values())
+    running: dict[int, Slot] = {}
+    started = 0
+    stamp = 100
+    while any(one.runs_left for one in jobs.values()) or running:
+        chosen = next_job(jobs.values(), running, limits)
+        if chosen is None:
+            assert running, "something waits, nothing runs, and nothing can start"
+            del running[min(running)]
+            continue
+        stamp += 1
+        started += 1
+        jobs[chosen.id] = replace(chosen, runs_left=chosen.runs_left - 1, stamp=stamp)
+        running[chosen.id] = chosen.slot
+        assert within(running, limits)
+    assert started == wanted
+
+
+def within(running: Mapping[int, Slot], limits: Limits) -> bool:
+    slots = list(running.values())
+
+    def most(count: Callable[[Slot], int], limit: int | None) -> bool:
+        return limit is None or sum(map(count, slots)) <= limit
+
+    return (
+        most(lambda slot: len(slot.bots), limits.bots)
+        and all(most(lambda slot, user=user: slot.user == user, limits.runs_per_user) for user in (1, 2, 3))  # type: ignore[misc]
+        and all(most(lambda slot, bot=bot: slot.bots.count(bot), limits.runs_per_bot) for bot in "abc")  # type: ignore[misc]
+        and all(
+            most(lambda slot, game=game: slot.game == game, limit)  # type: ignore[misc]
+            for game, limit in (limits.runs_per_game or {}).items()
+        )
+    )

@@ -1,0 +1,160 @@
+"""What a server is: the configuration files of the reference, our own, and none at all."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from dealer.errors import ConfigError
+from dealer.server.queue import Limits
+from dealer.server.reference_settings import read_reference_settings
+from dealer.server.settings import house, player_name, run_config
+from dealer.server.toml_settings import EXAMPLE, read_toml_settings
+from protocol import shipped_games
+from protocol.benchmark import OWN_SEAT, games_text
+from tests.dealer.server.servers import KUHN, recordings, write_house
+
+CASES = recordings()["config_cases"]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["desc"].replace(" ", "-"))
+@pytest.mark.usefixtures("house_folder")
+def test_configurations_of_the_reference(case: dict[str, str | int | None]) -> None:
+    text = str(case["config"])
+    if "(cut, " in text:
+        # The recording leaves out the middle of a line that is too long.
+        text = text.replace(" ... (cut, 4221 bytes)", "s" * 4100)
+    Path("cfg").write_bytes(text.encode("utf-8"))
+    if case["rc"] is None:
+        settings = read_reference_settings(Path("cfg"))
+        assert games_text([(game.name, [bot.name for bot in game.bots]) for game in settings.games]) == case["GAMES"]
+        assert bool(settings.passwords) == str(case["logon"]).startswith("LOGON OKAY")
+        return
+    with pytest.raises(ConfigError) as caught:
+        read_reference_settings(Path("cfg"))
+    told = re.sub(r"^cfg: line [0-9]+: ", "", str(caught.value))
+    assert told != str(caught.value), "the line is named"
+    problem = str(case["stderr"]).splitlines()[-1].removeprefix("BM_ERROR: ")
+    # A mark is shown as what it is.
+    assert told.startswith(problem[:40].partition("ï")[0])
+
+
+@pytest.mark.usefixtures("house_folder")
+def test_numbers_of_the_reference_wrap_and_have_its_defaults() -> None:
+    Path("cfg").write_text(
+        f"port 70000\nmaxRunningBots -1\nresponseTimeoutSecs 0\ngame {KUHN} {{\nmaxRunningJobs 0\nbot a b\n}}\n"
+    )
+    settings = read_reference_settings(Path("cfg"))
+    assert (settings.port, settings.limits, settings.response_s) == (4464, Limits(bots=65535, runs_per_game={}), 0.001)
+    assert (settings.start_s, settings.hand_s, settings.per_hand_s) == (60, 21000, 7)
+    (game,) = settings.games
+    assert (game.hands, game.most_runs, game.bots[0].settings.bot) == (5000, 10, "./b")
+
+
+@pytest.mark.parametrize("text", ["\0", "user a\x1b p\n", "game a\x1b {\n", "bot\n", "\xff" * 5000, "game"])
+@pytest.mark.usefixtures("house_folder")
+def test_odd_configurations_are_told(text: str) -> None:
+    Path("cfg").write_bytes(text.encode("latin-1"))
+    with pytest.raises(ConfigError, match="cfg: line 1: ") as caught:
+        read_reference_settings(Path("cfg"))
+    assert str(caught.value).isprintable()
+
+
+def test_a_configuration_that_cannot_be_read(tmp_path: Path) -> None:
+    for read in (read_reference_settings, read_toml_settings):
+        with pytest.raises(ConfigError, match="cannot read"):
+            read(tmp_path / "nothing")
+
+
+def test_without_a_configuration_everything_is_there() -> None:
+    settings = house()
+    assert [game.name for game in settings.games] == shipped_games()
+    limit = settings.game("holdem.limit.2p.reverse_blinds")
+    kuhn = settings.game("kuhn.limit.3p")
+    assert limit is not None
+    assert kuhn is not None
+    assert {"lp-mc", "rembrant", "random"} <= {bot.name for bot in limit.bots}
+    assert "rembrant" not in {bot.name for bot in kuhn.bots}
+    assert (settings.host, settings.port, settings.game("nothing")) == ("127.0.0.1", 54000, None)
+
+
+def test_the_example_is_what_there_is_without_it(tmp_path: Path) -> None:
+    path = tmp_path / "arena-server.toml"
+    path.write_text(EXAMPLE)
+    assert read_toml_settings(path) == replace(house(), directory=str(tmp_path))
+    # With its last part, too, every setting of which is commented out.
+    path.write_text(re.sub(r"(?m)^# (?=\[\[|[a-z_]+ =)", "", EXAMPLE).replace(', "Mine=./my_bot.sh"', ""))
+    settings = read_toml_settings(path)
+    assert [(game.name, game.hands, [bot.name for bot in game.bots]) for game in settings.games] == [
+        ("limit", 3000, ["random", "mfs"])
+    ]
+
+
+def test_games_and_bots_beside_the_file(tmp_path: Path) -> None:
+    write_house(tmp_path / "house")
+    path = tmp_path / "house" / "s.toml"
+    path.write_text(f"""
+        host = "0.0.0.0"
+        max_running_bots = 4
+        [[games]]
+        game = "{KUHN}"
+        max_running = 0
+        bots = ["A=./bot.sh", {{bot = "B=./bot.sh --fast", environment = {{X = "1"}}, t_response_s = 2.0}}, "random"]
+        [[games]]
+        game = "kuhn"
+        name = "two"
+        max_running = 3
+    """)
+    settings = read_toml_settings(path)
+    assert settings.limits == Limits(bots=4, runs_per_game={"two": 3})
+    first, second = settings.games
+    assert (first.name, [bot.name for bot in first.bots]) == (KUHN, ["A", "B", "random"])
+    assert (second.name, second.path, second.hands) == ("two", "kuhn.limit.2p", 3000)
+    config = run_config(settings, first, ["B", OWN_SEAT, "A"], user="a|b c", seed=7, environment={"M": "x"})
+    assert [bot.bot for bot in config.bots] == ["B=./bot.sh --fast", "a_b_c=tcp", "A=./bot.sh"]
+    assert config.bots[0].environment == {"X": "1", "M": "x"}
+    assert (config.bots[0].t_response_s, config.host, config.seating) == (2.0, "0.0.0.0", "single")
+    assert run_config(settings, first, ["A", "A", "A"], user="a", seed=7, environment={}).host == "127.0.0.1"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("x = [", "Expected|Unclosed|Invalid"),
+        ("colour = 1", "colour: there is no such setting"),
+        ("port = 70000", "port: must be at most 65,535, not 70000"),
+        ('host = ""', "host: an address is needed"),
+        ('advertise = "a b"', "advertise: 'a b' is not an address"),
+        ('[[games]]\ngame = "chess"', "games: chess: no such game"),
+        ('[[games]]\ngame = "kuhn"\nname = "a b"', "cannot be a name"),
+        ('[[games]]\ngame = "kuhn"\n[[games]]\ngame = "kuhn"', "two games are called 'kuhn.limit.2p'"),
+        ('[[games]]\ngame = "kuhn"\nbots = ["nobody"]', "bots: 'nobody' is neither"),
+        ('[[games]]\ngame = "kuhn"\nbots = ["tcp"]', "'tcp' is not a bot that the server could start"),
+        ('[[games]]\ngame = "kuhn"\nbots = ["LOCAL=random"]', "'LOCAL=random' is not a bot"),
+        ('[[games]]\ngame = "kuhn"\nbots = ["random", "random"]', "two bots called random"),
+        ('[[games]]\ngame = "kuhn"\nhands = 0', "games.0.hands: must be at least 1, not 0"),
+        ("max_connections = 0", "max_connections: must be at least 1"),
+    ],
+)
+def test_what_makes_no_sense_is_told(tmp_path: Path, text: str, problem: str) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=problem) as caught:
+        read_toml_settings(path)
+    assert str(caught.value).startswith(str(path))
+
+
+def test_names_that_logs_can_hold() -> None:
+    assert [player_name(text) for text in ("ann", "a/../b", "a|b:c", "ü", "..", "x" * 100)] == [
+        "ann",
+        "a_.._b",
+        "a_b_c",
+        "player",
+        "player",
+        "x" * 64,
+    ]
+    assert os.sep not in player_name("a/b\\c")

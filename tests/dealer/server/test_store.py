@@ -1,0 +1,149 @@
+"""The database of a server: changes as a whole or not at all, versions, copies."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dealer.errors import StoreError
+from dealer.server.accounts import Accounts, GuessLimit, User, add_token, add_user, revoke_tokens
+from dealer.server.store import MIGRATIONS, Store, back_up
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with contextlib.closing(Store(tmp_path / "server.sqlite3")) as opened:
+        yield opened
+
+
+def version(path: Path) -> int:
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        (number,) = db.execute("PRAGMA user_version").fetchone()
+    return int(number)
+
+
+def test_a_change_is_there_when_it_returns(store: Store) -> None:
+    number = asyncio.run(store.write(lambda db: add_user(db, "ann")))
+    assert [tuple(row) for row in store.read("SELECT id, name FROM users WHERE name = ?", "ann")] == [(number, "ann")]
+
+
+def test_a_change_that_fails_leaves_nothing(store: Store) -> None:
+    def change(db: sqlite3.Connection) -> None:
+        add_user(db, "ann")
+        raise KeyError("halfway")
+
+    with pytest.raises(KeyError, match="halfway"):
+        store.write_now(change)
+    with pytest.raises(StoreError, match="no such table"):
+        store.write_now(lambda db: (add_user(db, "ann"), db.execute("SELECT * FROM nowhere")))
+    assert store.read("SELECT * FROM users") == []
+    store.write_now(lambda db: add_user(db, "bob"))
+    assert len(store.read("SELECT * FROM users")) == 1
+
+
+def test_what_is_read_cannot_be_changed(store: Store) -> None:
+    with pytest.raises(StoreError, match="readonly"):
+        store.read("DELETE FROM users")
+
+
+def test_an_older_database_is_brought_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "server.sqlite3"
+    with contextlib.closing(Store(path)) as older:
+        older.write_now(lambda db: add_user(db, "ann"))
+    assert version(path) == len(MIGRATIONS)
+    more = (*MIGRATIONS, "CREATE TABLE news (text TEXT); INSERT INTO news VALUES ('new')")
+    monkeypatch.setattr("dealer.server.store.MIGRATIONS", more)
+    with contextlib.closing(Store(path)) as newer:
+        assert [row["text"] for row in newer.read("SELECT text FROM news")] == ["new"]
+        assert len(newer.read("SELECT * FROM users")) == 1
+    assert version(path) == len(more)
+    monkeypatch.setattr("dealer.server.store.MIGRATIONS", MIGRATIONS)
+    with pytest.raises(StoreError, match=f"version {len(more)}, .* up to {len(MIGRATIONS)}; use the newer program"):
+        Store(path)
+
+
+def test_a_step_that_fails_leaves_the_version_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "server.sqlite3"
+    Store(path).close()
+    broken = "CREATE TABLE news (text TEXT); CREATE TABLE users (name TEXT)"
+    monkeypatch.setattr("dealer.server.store.MIGRATIONS", (*MIGRATIONS, broken))
+    with pytest.raises(StoreError, match="users already exists"):
+        Store(path)
+    monkeypatch.undo()
+    with contextlib.closing(Store(path)) as store, pytest.raises(StoreError, match="no such table: news"):
+        store.read("SELECT * FROM news")
+
+
+def test_a_file_that_is_no_database_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "server.sqlite3"
+    path.write_text("something else " * 100)
+    with pytest.raises(StoreError, match="file is not a database"):
+        Store(path)
+    with pytest.raises(StoreError, match="unable to open"):
+        Store(tmp_path / "nowhere" / "server.sqlite3")
+
+
+def test_a_copy_while_it_is_used(store: Store, tmp_path: Path) -> None:
+    store.write_now(lambda db: add_user(db, "ann"))
+    copy = tmp_path / "copy.sqlite3"
+    back_up(store.path, copy)
+    store.write_now(lambda db: add_user(db, "bob"))
+    with contextlib.closing(sqlite3.connect(copy)) as db:
+        assert db.execute("SELECT name FROM users").fetchall() == [("ann",)]
+        assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    with pytest.raises(StoreError, match="is there already"):
+        back_up(store.path, copy)
+    with pytest.raises(StoreError, match="no database of a server"):
+        back_up(tmp_path / "nothing", tmp_path / "other")
+    with pytest.raises(StoreError, match="cannot be written"):
+        back_up(store.path, tmp_path / "nowhere" / "other")
+    assert sorted(path.name for path in tmp_path.glob("*.new*")) == []
+
+
+def test_tokens_are_kept_as_hashes_and_can_be_revoked(store: Store) -> None:
+    token = store.write_now(lambda db: add_token(db, add_user(db, "ann")))
+    other = store.write_now(lambda db: add_token(db, add_user(db, "bob")))
+    accounts = Accounts(store)
+    ann = accounts.find("ann", token)
+    assert ann == User(1, "ann")
+    assert accounts.find("ann", other) is None
+    assert accounts.find("ann", token + "x") is None
+    assert accounts.find("nobody", token) is None
+    assert accounts.find("\udcff", "\udcff") is None
+    content = b"".join(path.read_bytes() for path in store.path.parent.iterdir())
+    assert token.encode() not in content
+    assert store.write_now(lambda db: revoke_tokens(db, "ann")) == 1
+    assert accounts.find("ann", token) is None
+    assert accounts.find("bob", other) is not None
+
+
+def test_users_with_passwords_have_no_tokens(store: Store) -> None:
+    token = store.write_now(lambda db: add_token(db, add_user(db, "ann")))
+    accounts = Accounts(store, {"ann": "secret", "ghost": "secret"})
+    assert accounts.find("ann", "secret") == User(1, "ann")
+    assert accounts.find("ann", token) is None
+    assert accounts.find("ann", "secre") is None
+    assert accounts.find("ghost", "secret") is None
+    content = b"".join(path.read_bytes() for path in store.path.parent.iterdir())
+    assert b"secret" not in content
+
+
+def test_who_fails_too_often_has_to_wait() -> None:
+    now_s = 100.0
+    guesses = GuessLimit(most_failures=3, within_s=10.0, most_addresses=2, clock_s=lambda: now_s)
+    for _ in range(3):
+        assert guesses.wait_s("here") == 0.0
+        guesses.note_failure("here")
+    assert guesses.wait_s("here") == 10.0
+    assert guesses.wait_s("there") == 0.0
+    now_s = 110.5
+    assert guesses.wait_s("here") == 0.0
+    guesses.note_failure("there")
+    guesses.note_failure("elsewhere")
+    now_s = 100.0
+    assert guesses.wait_s("here") == 0.0, "forgotten: too many addresses failed since"
