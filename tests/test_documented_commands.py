@@ -275,7 +275,16 @@ def _addresses(program: Program, words: list[str]) -> list[tuple[str, str]]:
     return [("127.0.0.1" if host == "0.0.0.0" else host, port) for host, port in found]
 
 
-@pytest.mark.parametrize("command", [command for command in RUNNABLE if not UNSHORTENED.search(command.text)], ids=str)
+@pytest.mark.parametrize(
+    "command",
+    [
+        # The README's quickly, the guides' as slow tests: they are many.
+        pytest.param(command, marks=() if command.document == ROOT / "README.md" else pytest.mark.slow)
+        for command in RUNNABLE
+        if not UNSHORTENED.search(command.text)
+    ],
+    ids=str,
+)
 def test_it_runs(command: Documented, tmp_path: Path, finished_run: Path) -> None:
     shorter = next((given for words, given in SHORTER.items() if words in command.text), ["-n", "2"])
     _run(command, tmp_path, finished_run, shorter if command in LONG else [])

@@ -63,6 +63,7 @@ def tracing() -> Iterator[None]:
     betting_start.cache_clear()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tracing")
 def test_limit_holdem_is_flat_after_1000_hands() -> None:
     early, late = _hands("limit", 2001, (1000, 2000))
@@ -82,6 +83,7 @@ def test_100000_hands_are_flat(name: str) -> None:
     assert max(second) < max(first) * 1.25 + (4 << 20)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tracing")
 def test_no_limit_betting_states_are_bounded() -> None:
     """Random sizes hardly ever repeat: without a bound every hand would stay."""

@@ -239,6 +239,7 @@ def _soak(folder: Path, *, matches: int, hands: int, seed: int) -> None:
     assert {case.match.phase for case in cases} == {Phase.FINISHED, Phase.FAILED}
 
 
+@pytest.mark.slow
 def test_40_matches_at_once(tmp_path: Path) -> None:
     _soak(tmp_path, matches=40, hands=4, seed=1)
 

@@ -74,6 +74,7 @@ def test_every_table_of_a_kernel_can_be_kept() -> None:
                 assert value.flags.c_contiguous, f"{name}.{table}"
 
 
+@pytest.mark.slow
 def test_another_process_reads_what_one_has_compiled(filled: Path) -> None:
     (cache,) = filled.iterdir()
     before = {path: path.stat().st_mtime_ns for path in cache.iterdir()}

@@ -106,6 +106,7 @@ def test_known_values():
     assert entry("AsAh") == pytest.approx(Equity(0.849319, 0.005436, 0.852037), abs=5e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "opponents"), [(168, 2), (5, 9)])
 def test_sampled_entries_come_out_again(monkeypatch, number, opponents):
     monkeypatch.setattr(equities, "_is_compiled", False)

@@ -126,6 +126,7 @@ OVERWRITTEN = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("package", "code", "script"), OVERWRITTEN)
 def test_a_distribution_that_has_overwritten_ours_is_named(
     tmp_path: Path, package: str, code: str, script: str
@@ -149,6 +150,7 @@ def test_other_failures_pass_unchanged() -> None:
 # ---- installations without files
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("package", PACKAGES)
 @pytest.mark.parametrize("ending", [".py", pytest.param(".pyc", marks=pytest.mark.slow)])
 def test_packages_in_a_zip_file_are_found_and_guarded(tmp_path: Path, package: str, ending: str) -> None:

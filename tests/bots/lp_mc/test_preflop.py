@@ -166,6 +166,7 @@ def test_a_higher_cap_is_worth_what_selby_found() -> None:
     assert solved(PreflopRules(cap=8)).value == pytest.approx(-0.04463, abs=5e-5)
 
 
+@pytest.mark.slow
 def test_a_check_in_place_of_a_free_fold_is_never_worse() -> None:
     form, plans = form_of(), published().plans
     better = without_free_folds(form, plans[1])

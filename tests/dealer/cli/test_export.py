@@ -60,6 +60,7 @@ def test_exported_again_it_is_the_same_to_the_byte(arena_here: Arena, run: Path,
     assert _texts(tmp_path / "again") == live
 
 
+@pytest.mark.slow
 def test_a_killed_run_has_whole_hand_histories_in_the_end(arena: Arena, tmp_path: Path) -> None:
     arguments = ("play", "limit", "random", "calling", "-n", "300", "--seed", "3", "--export", "pokerstars,phh,ohh")
     killed = _start(tmp_path, *arguments, "--out", "killed")

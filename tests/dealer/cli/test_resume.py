@@ -343,6 +343,7 @@ def test_more_hands_that_cannot_be_had(
     assert _files(tmp_path / "run") == before
 
 
+@pytest.mark.slow
 def test_more_hands_may_be_interrupted_as_well(tmp_path: Path, arena: Arena) -> None:
     _finished(arena)
     process = _start(tmp_path, "resume", "run", "-n", "20000")

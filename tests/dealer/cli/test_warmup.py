@@ -37,6 +37,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     disk.cache_folder.cache_clear()
 
 
+@pytest.mark.slow
 def test_what_was_compiled_where_and_for_how_long(root: Path, tmp_path: Path, arena_here: Arena) -> None:
     ran = subprocess.run(
         [sys.executable, "-P", "-c", ONE_JOB, "warmup"],

@@ -636,8 +636,12 @@ def _called_log(folder: Path, **options: Any) -> list[str]:
 
 each_way_to_fail = pytest.mark.parametrize(
     ("failing", "fault"),
-    [(DIES, "crash"), (LEAVES, "disconnect"), (SLEEPS, "timeout"), (FLOODS, "flood")],
-    ids=["dies", "leaves", "sleeps", "floods"],
+    [
+        pytest.param(DIES, "crash", id="dies"),
+        pytest.param(LEAVES, "disconnect", id="leaves"),
+        pytest.param(SLEEPS, "timeout", id="sleeps", marks=pytest.mark.slow),
+        pytest.param(FLOODS, "flood", id="floods"),
+    ],
 )
 
 

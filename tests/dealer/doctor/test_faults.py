@@ -91,6 +91,7 @@ def test_nothing_is_found_in_the_built_in_bots(spec: str, name: str) -> None:
     assert {outcome.state for outcome in examination.outcomes} <= {SituationState.OK, SituationState.NOT_IN_GAME}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GAMES)
 @pytest.mark.parametrize("make", [Peer, Chatty, WithLf])
 def test_nothing_is_found_in_unusual_good_bots(make: type[Peer], name: str) -> None:

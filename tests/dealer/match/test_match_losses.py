@@ -41,6 +41,7 @@ from tests.dealer.losses import (
 
 KUHN = game("kuhn")
 GAMES = ("kuhn", "leduc", "kuhn.limit.3p.game", "sidepots.nolimit.3p.game")
+FEW_GAMES = (*GAMES[:3], pytest.param(GAMES[3], marks=pytest.mark.slow))
 GONE = (FaultPolicy.FORFEIT, FaultPolicy.RESTART)
 
 
@@ -174,7 +175,7 @@ def _check_conserved(board: Board) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", FEW_GAMES)
 def test_under_end_every_failure_ends_the_match(name: str, way: str) -> None:
     expected = undisturbed(name)
     for number, seat in _moments(name, way):
@@ -226,7 +227,7 @@ def test_a_player_who_forfeits_checks_or_folds_and_the_others_play_on(name: str,
         ),
     ],
 )
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", FEW_GAMES)
 def test_a_player_started_again_goes_on_as_if_nothing_had_happened(name: str, way: str, is_slow: bool) -> None:
     """He is asked what he missed, byte for byte; slow: the others go on without him as long as they can."""
     expected = undisturbed(name)

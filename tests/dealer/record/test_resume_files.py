@@ -108,6 +108,7 @@ def test_cut_at_any_byte_of_its_transaction_log_a_match_goes_on(tmp_path: Path, 
         _goes_on(plan, log, tlog, unscored, tlog[:cut])
 
 
+@pytest.mark.slow
 @few_cuts
 @pytest.mark.parametrize("name", GAMES)
 def test_both_files_may_end_anywhere(tmp_path: Path, name: str, count: int) -> None:

@@ -61,6 +61,7 @@ def held(bots: int, seats: int, runs: int, deals: int = 200) -> tuple[float, flo
     return sum(means) / runs, sum(cells) / runs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("bots", "seats"), SIZES)
 def test_means_and_cells_hold(bots: int, seats: int) -> None:
     for share in held(bots, seats, 300):
@@ -101,6 +102,7 @@ def said_and_right(runs: int, samples: int, spread: float = 250.0) -> tuple[floa
     return said / runs, right / runs
 
 
+@pytest.mark.slow
 def test_first_places_are_as_sure_as_they_are_said_to_be() -> None:
     said, right = said_and_right(100, 100)
     assert said == pytest.approx(right, abs=chance_error(right, 100, 3.0))
@@ -141,6 +143,7 @@ def sentences(players: int, runs: int, deals: int, chance: np.random.Generator) 
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("players", [2, 3, 8])
 def test_the_best_of_equals_seldom_beats_the_table(players: int) -> None:
     said = [" beats " in sentence for sentence in sentences(players, 500, 200, np.random.default_rng(players))]
@@ -154,6 +157,7 @@ def test_the_best_of_equals_beats_the_table_once_in_twenty(players: int) -> None
     assert 0.02 <= sum(said) / 5000 <= 0.05 + chance_error(0.05, 5000, 3.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("players", [2, 3, 8])
 def test_a_contest_ended_by_a_test_holds_what_it_prints(players: int) -> None:
     """It ends as soon as its interval excludes the truth, if ever; 19 times in 20 it never does."""

@@ -57,6 +57,7 @@ def most_errors(runs: int) -> float:
     return runs * RATE + 3.5 * math.sqrt(runs * RATE * (1 - RATE))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MAKERS)
 @pytest.mark.parametrize(
     ("runs", "wald", "most", "decided"),
@@ -94,6 +95,7 @@ def test_looking_at_an_ordinary_interval_all_the_time_would_fail_the_same_trial(
     assert wrong > most_errors(runs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
@@ -261,6 +263,7 @@ def test_bets_that_were_lost_long_ago_vanish_quietly() -> None:
 # ---- how long it takes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mean_in_deltas", [-3.0, 0.0, 0.5, 1.0, 5.0])
 def test_the_estimate_up_front(mean_in_deltas: float) -> None:
     of = population("limit, raising against tight")
@@ -286,6 +289,7 @@ def test_the_estimate_needs_a_spread() -> None:
         expected_units(0, low=0, high=30, alpha=RATE, beta=RATE, mean=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mean_in_deltas", [0.0, 1.0])
 def test_the_forecast_on_the_way(mean_in_deltas: float) -> None:
     """On average over matches that are still undecided at a point, it is near what they take from there."""

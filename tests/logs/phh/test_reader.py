@@ -399,6 +399,7 @@ def test_what_a_chip_is_worth_must_make_sense() -> None:
             list(read_phh([FOLD], chip_value=value))  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_a_hand_longer_than_any_is_cut_off() -> None:
     text = "[1]\n" + FOLD + "x = [\n" + "1,\n" * 600_000 + "]\n[2]\n" + FOLD
     hands, problems = read(text)

@@ -22,6 +22,7 @@ def drawn(hands: int, each: float = 1.0) -> tuple[PlayerCurve, Sums]:
     return curve, sums
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hands", [0, 1, 999, 1000, 1001, 5000, 100_000])
 def test_there_are_never_too_many_points_and_never_too_few(hands: int) -> None:
     curve, _ = drawn(hands)
