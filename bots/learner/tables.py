@@ -117,6 +117,11 @@ class Trainee:
         return self._arrays.memory(self._hands, self._training)
 
     @property
+    def hands(self) -> int:
+        """How many hands it has learnt from."""
+        return self._hands
+
+    @property
     def cells(self) -> int:
         """How many cells it has met."""
         return self._arrays.met

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from dealer.cli.console import Terminal
 
-__all__ = ["duration", "working"]
+__all__ = ["duration", "live_line", "working"]
 
 _QUIET_S = 0.5
 _REDRAW_S = 0.1
@@ -47,6 +47,33 @@ def working(terminal: Terminal, what: str) -> Iterator[Callable[[float | None], 
                 live.start()
             live.update(Text(line, no_wrap=True, overflow="ellipsis"), refresh=True)
         next_s = now_s + (_REDRAW_S if live else _PLAIN_EVERY_S)
+
+    try:
+        yield show
+    finally:
+        if live is not None:
+            live.stop()
+
+
+@contextlib.contextmanager
+def live_line(terminal: Terminal) -> Iterator[Callable[[str], None]]:
+    """Gives a function that is told how far the work has come: one line, redrawn on a terminal, gone at the end.
+
+    Elsewhere a line is printed every ten seconds.
+    """
+    live = None
+    if terminal.err.is_terminal:
+        live = Live(Text(""), console=terminal.err, auto_refresh=False, transient=True)
+        live.start()
+    next_s = time.monotonic() + _PLAIN_EVERY_S
+
+    def show(line: str) -> None:
+        nonlocal next_s
+        if live is not None:
+            live.update(Text(line, no_wrap=True, overflow="ellipsis"), refresh=True)
+        elif time.monotonic() >= next_s:
+            terminal.say(line)
+            next_s = time.monotonic() + _PLAIN_EVERY_S
 
     try:
         yield show

@@ -1,0 +1,148 @@
+"""``arena train``: bots that learn, trained in this process."""
+
+from __future__ import annotations
+
+from dataclasses import fields, make_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from bots.learner.constants import Constants
+from dealer.cli.console import Terminal, abort, check_new_file
+from dealer.cli.findings import PageFile, PageForce, show_findings, write_findings
+from dealer.cli.options import takes_options
+from dealer.cli.streams import EXIT_INTERRUPTED
+from dealer.cli.working import duration, live_line
+
+if TYPE_CHECKING:
+    from bots.learner.training import Progress
+
+__all__ = ["app"]
+
+app = typer.Typer(help="Train bots that learn, against any field, in this process.", no_args_is_help=True)
+
+_TRAINING: Final = "Training"
+_CONSTANTS: Final = "How finely it looks"
+_OPPONENTS: Final = "calling random?decisions=20/50/15/10/5 mfs rh"
+_UNSEEN: Final = "raising random mfs?k=4 rh?k=64"
+
+
+@app.callback()
+def _group() -> None:
+    """Train bots that learn, against any field, in this process."""
+
+
+def _constant(about: Any) -> Any:
+    decides = about.metadata["decides"]
+    flag = f"--{about.name.replace('_', '-')}"
+    return Annotated[
+        type(about.default),
+        typer.Option(flag, help=f"{decides[0].upper()}{decides[1:]}.", rich_help_panel=_CONSTANTS),
+    ]
+
+
+_ConstantOptions: Any = make_dataclass(
+    "_ConstantOptions", [(about.name, _constant(about), about.default) for about in fields(Constants)], frozen=True
+)
+
+
+@app.command()
+@takes_options
+def learner(
+    context: typer.Context,
+    constants: _ConstantOptions,
+    game: Annotated[
+        str,
+        typer.Option("--game", help="A game (see 'arena games'), or a .game file.", rich_help_panel=_TRAINING),
+    ] = "limit",
+    opponents: Annotated[
+        str,
+        typer.Option(
+            metavar="BOTS",
+            help="The field it learns on: bots with blanks between them. Fewer than there are seats are repeated, more "
+            "take turns.",
+            rich_help_panel=_TRAINING,
+        ),
+    ] = _OPPONENTS,
+    unseen: Annotated[
+        str,
+        typer.Option(metavar="BOTS", help="The field it is tested on and never learns on.", rich_help_panel=_TRAINING),
+    ] = _UNSEEN,
+    hands: Annotated[
+        int, typer.Option("--hands", "-n", min=1, help="Hands, in whole blocks.", rich_help_panel=_TRAINING)
+    ] = 40_000,
+    block: Annotated[
+        int,
+        typer.Option(min=1, help="Hands after which it is tested and saved.", rich_help_panel=_TRAINING),
+    ] = 2_000,
+    test: Annotated[
+        int, typer.Option(min=1, help="Hands of each test against each field.", rich_help_panel=_TRAINING)
+    ] = 2_000,
+    explore: Annotated[
+        float,
+        typer.Option(help="Which part of its decisions is drawn while it learns, 0 to 1.", rich_help_panel=_TRAINING),
+    ] = 0.1,
+    trials: Annotated[
+        int,
+        typer.Option(min=1, help="Showdowns drawn for its chance against two or more.", rich_help_panel=_TRAINING),
+    ] = 1000,
+    seed: Annotated[int, typer.Option(help="Of the cards and of all draws.", rich_help_panel=_TRAINING)] = 1,
+    memory: Annotated[
+        Path,
+        typer.Option("--memory", metavar="FILE", help="What it remembers; a training is gone on with."),
+    ] = Path("learner.memory"),
+    out: PageFile = None,
+    force: PageForce = False,
+) -> None:
+    """Train the learner: play hands against a field, remember what each decision earned, and test it now and then.
+
+    After each block it plays unseen deals, frozen, against the field it learns on and against another one. The same
+    command goes on with an interrupted training; a larger -n goes on with a finished one.
+    """
+    terminal = context.ensure_object(Terminal)
+    from bots.learner.training import TrainingSettings, train
+    from bots.learner.training_report import training_report
+
+    if out is not None:
+        check_new_file(out, force)
+    if memory.is_dir():
+        abort(f"{memory} is a folder: --memory takes a file")
+    try:
+        looks = Constants(**{one.name: getattr(constants, one.name) for one in fields(Constants)})
+    except ValueError as error:
+        abort(str(error))
+    settings = TrainingSettings(
+        game=game,
+        opponents=tuple(opponents.split()),
+        unseen=tuple(unseen.split()),
+        constants=looks,
+        explore=explore,
+        trials=trials,
+        block=block,
+        test=test,
+        seed=seed,
+    )
+    try:
+        with live_line(terminal) as show:
+            trained, blocks = train(settings, hands, memory, lambda progress: show(_line(progress)))
+    except KeyboardInterrupt:
+        abort(f"interrupted; {memory} holds every finished block: the same command goes on", EXIT_INTERRUPTED)
+    report = training_report(settings, trained, blocks)
+    show_findings(terminal, report)
+    looking = "".join(f",{name}={value:g}" for name, value in Constants().differences(looks).items())
+    terminal.print(f"It plays as learner?memory={memory},learn=false{looking}")
+    if out is not None:
+        write_findings(terminal, report, out)
+
+
+def _line(progress: Progress) -> str:
+    """How a training stands, the most important first."""
+    last = progress.blocks[-1]
+    speed = "" if progress.hands_per_s is None else f", {progress.hands_per_s:,.0f} hands/s"
+    left = "" if progress.left_s is None else f", {duration(progress.left_s)} left"
+    return (
+        f"block {len(progress.blocks)} of {progress.wanted}{left}: {last.hands:,} hands{speed}, {last.cells:,} cells; "
+        f"mbb/g learning {last.learning.mean:+,.0f}, frozen {last.field.mean:+,.0f}, "
+        f"against the other field {last.unseen.mean:+,.0f}"
+    )

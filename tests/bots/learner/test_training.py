@@ -1,0 +1,86 @@
+"""Trainings of a learner: stopped anywhere they end the same, and what cannot be gone on with is said.
+
+Opponents that are named by class are not compiled, which makes these tests quick.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bots.errors import EvolutionError, LearnerFileError
+from bots.findings import LineChart
+from bots.learner.bot import LearnerBot
+from bots.learner.constants import Constants
+from bots.learner.files import read_memory
+from bots.learner.training import Block, Progress, TrainingSettings, train
+from bots.learner.training_report import training_report
+
+_SETTINGS = TrainingSettings(
+    opponents=("bots.baseline:CallingBot", "bots.baseline:RaisingBot"),
+    unseen=("bots.baseline:FoldingBot",),
+    constants=Constants(chance_interval=20, big_qty=3),
+    block=16,
+    test=12,
+)
+
+
+def test_a_training_ends_the_same_wherever_it_was_stopped(tmp_path: Path) -> None:
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    memory, blocks = train(_SETTINGS, 48, whole)
+    assert [block.hands for block in blocks] == [16, 32, 48]
+    assert memory == read_memory(whole, _SETTINGS.constants)
+
+    def stop(progress: Progress) -> None:
+        raise KeyboardInterrupt
+
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            train(_SETTINGS, 48, parts, stop)
+    seen: list[Progress] = []
+    assert train(_SETTINGS, 48, parts, seen.append) == (memory, blocks)
+    assert [len(progress.blocks) for progress in seen] == [3]
+    assert parts.read_bytes() == whole.read_bytes()
+    assert train(_SETTINGS, 20, parts) == (memory, blocks)
+
+    LearnerBot(memory=str(whole), learn=False, constants=_SETTINGS.constants)
+
+
+def test_what_is_won_is_told_by_block(tmp_path: Path) -> None:
+    memory, blocks = train(_SETTINGS, 32, tmp_path / "memory")
+    report = training_report(_SETTINGS, memory, blocks)
+    assert "32 hands" in report.sentences[0]
+    (section,) = report.sections
+    assert [row[0] for row in section.tables[0].rows] == ["16", "32"]
+    (chart,) = section.charts
+    assert isinstance(chart, LineChart)
+    assert [line.xs for line in chart.lines] == [(16.0, 32.0)] * 3
+    # Folding, the other field pays 750 whenever it is raised, and never wins.
+    assert all(isinstance(block, Block) and block.unseen.mean >= 0 for block in blocks)
+
+
+def test_a_training_is_gone_on_with_by_the_same_settings_only(tmp_path: Path) -> None:
+    path = tmp_path / "memory"
+    train(_SETTINGS, 16, path)
+    with pytest.raises(LearnerFileError, match=r"trained with explore 0\.1, seed 1, not explore 0\.2, seed 3: take"):
+        train(replace(_SETTINGS, explore=0.2, seed=3), 16, path)
+    with pytest.raises(LearnerFileError, match="other constants"):
+        train(replace(_SETTINGS, constants=Constants()), 16, path)
+    path.write_bytes(b"no memory")
+    with pytest.raises(LearnerFileError, match="does not begin"):
+        train(_SETTINGS, 16, path)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"explore": 1.5}, "explore must be from 0 to 1"),
+        ({"block": 0}, "block must be 1 or more"),
+        ({"opponents": ()}, "the opponents are missing"),
+    ],
+)
+def test_settings_that_cannot_be(wrong: dict[str, object], words: str) -> None:
+    with pytest.raises(EvolutionError, match=words):
+        replace(_SETTINGS, **wrong)  # type: ignore[arg-type]

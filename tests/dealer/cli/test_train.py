@@ -1,0 +1,50 @@
+"""``arena train learner``: a training from the command line. Opponents named by class are played without a compiler."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.dealer.cli.conftest import Arena
+
+_FIELDS = ("--opponents", "bots.baseline:CallingBot", "--unseen", "bots.baseline:FoldingBot")
+_SMALL = (*_FIELDS, "--block", "16", "--test", "8", "--chance-interval", "20")
+
+
+def test_a_training_and_its_page(arena_here: Arena, tmp_path: Path) -> None:
+    memory, page = tmp_path / "memory", tmp_path / "page.html"
+    arguments = ("train", "learner", *_SMALL, "--memory", str(memory), "-n")
+    ran = arena_here(*arguments, "32", "--out", str(page))
+    assert (ran.code, ran.err) == (0, "")
+    assert "After 32 hands it remembers" in ran.out
+    assert f"It plays as learner?memory={memory},learn=false,chance_interval=20\n" in ran.out
+    assert page.read_text("utf-8").count("<svg") == 1
+    again = arena_here(*arguments, "48")
+    assert again.code == 0
+    assert "After 48 hands it remembers" in again.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--explore", "2"], "explore must be from 0 to 1, not 2"),
+        (["--opponents", " "], "the opponents are missing: name at least one player"),
+        (["--opponents", "nobody"], "nobody"),
+        (["--opponents", "mfs?k=0"], "k must be above 0"),
+        (["--game", "kuhn"], "hold'em"),
+        (["--game", "nothing"], "nothing"),
+        (["--big-qty", "0"], "big_qty must be a whole number from 1 to 10, not 0"),
+        (["--memory", "."], ". is a folder: --memory takes a file"),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(
+    arena_here: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], sentence: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = arena_here("train", "learner", *_SMALL, *arguments)
+    assert ran.code == 2
+    assert ran.out == ""
+    assert ran.err.startswith("arena: ")
+    assert sentence in ran.err
+    assert "Traceback" not in ran.err
