@@ -18,13 +18,18 @@ from bots.evolved.runs import Progress, Run, evolve_player, evolve_trainers
 from bots.evolved.training import OPPONENTS, PLAYER, TRAINER, TrainingSettings
 from bots.workers import Workers, cluster_workers, local_workers
 from dealer.cli.console import Terminal, abort
+from dealer.cli.evolve_kuhn import kuhn
 from dealer.cli.options import takes_options
 from dealer.cli.streams import EXIT_INTERRUPTED
 from dealer.results.sentences import count_of
 
 __all__ = ["app"]
 
-app = typer.Typer(help="Evolve the agent of ten-handed limit hold'em by a genetic algorithm.", no_args_is_help=True)
+app = typer.Typer(
+    help="Evolve agents by genetic algorithms: of ten-handed limit hold'em, and of Kuhn poker.", no_args_is_help=True
+)
+
+app.command()(kuhn)
 
 _PLAIN_EVERY_S: Final = 10.0
 _TRAINING: Final = "Training"

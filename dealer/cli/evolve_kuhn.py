@@ -1,0 +1,274 @@
+"""``arena evolve kuhn``: strategies for Kuhn poker and three larger games, evolved."""
+
+from __future__ import annotations
+
+import contextlib
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, make_dataclass
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+from rich.live import Live
+from rich.text import Text
+
+from bots.evolution import Generation
+from bots.kuhn.evolution.files import format_genes, read_genes
+from bots.kuhn.evolution.results import KuhnResult
+from bots.kuhn.evolution.runs import Progress, SeedsDone, evolve_seeds, exploitability_of
+from bots.kuhn.evolution.settings import KuhnSettings, OppositionKind
+from bots.kuhn.games import CARDS, Genes
+from bots.kuhn.models import MODEL_NAMES, model
+from bots.kuhn.values import best_answer
+from bots.workers import Workers, cluster_workers, local_workers
+from dealer.cli.console import Terminal, abort, write_file
+from dealer.cli.options import takes_options
+from dealer.cli.streams import EXIT_INTERRUPTED
+from dealer.cli.working import duration
+from dealer.results.sentences import count_of
+
+__all__ = ["interruptible_work", "kuhn", "worked_by"]
+
+_PLAIN_EVERY_S: Final = 10.0
+_TRAINING: Final = "Evolution"
+_WORK: Final = "Where it is computed"
+_RIVALS: Final = {kind.value: kind for kind in OppositionKind if kind is not OppositionKind.MODEL}
+_GENERATIONS: Final = {OppositionKind.MODEL: 100}
+_MORE_GENERATIONS: Final = 1000
+_ROW: Final = 12
+"""Genes up to this many are told in one line."""
+
+
+def _option(about: Any) -> Any:
+    """The option of a setting; its meaning and default stand with the setting."""
+    name = about.name.replace("_", "-")
+    is_switch = isinstance(about.default, bool)
+    flags = (
+        [f"--{name}"] if is_switch and not about.default else [f"--{name}/--no-{name}" if is_switch else f"--{name}"]
+    )
+    text = about.metadata["decides"]
+    return typer.Option(*flags, help=f"{text[0].upper()}{text[1:]}.", rich_help_panel=_TRAINING)
+
+
+_Options: Any = make_dataclass(
+    "_Options",
+    [
+        (about.name, Annotated[type(about.default), _option(about)], about.default)
+        for about in fields(KuhnSettings)
+        if "decides" in about.metadata
+    ],
+    frozen=True,
+)
+
+
+@takes_options
+def kuhn(
+    context: typer.Context,
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the runs; made if it is not there.")],
+    settings: _Options,
+    opponent: Annotated[
+        str,
+        typer.Option(
+            "--opponent",
+            metavar="MODEL|FILE|KIND",
+            help=f"Whom to play against: {', '.join(MODEL_NAMES)}; a file of genes; or {', '.join(_RIVALS)}.",
+            rich_help_panel=_TRAINING,
+        ),
+    ] = "rational",
+    beside: Annotated[
+        str,
+        typer.Option(
+            "--model",
+            metavar="MODEL|FILE",
+            help="With mixed opponents: the model that first players play against beside their rivals.",
+            rich_help_panel=_TRAINING,
+        ),
+    ] = "rational",
+    generations: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Breed so many generations.",
+            show_default="100 against a model, 1,000 otherwise",
+            rich_help_panel=_TRAINING,
+        ),
+    ] = None,
+    repeat: Annotated[
+        int, typer.Option(min=1, help="Do so many runs, with consecutive seeds.", rich_help_panel=_WORK)
+    ] = 1,
+    workers: Annotated[int, typer.Option(min=1, help="Processes that do the runs.", rich_help_panel=_WORK)] = 1,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Let the workers of a dask cluster do the runs.", rich_help_panel=_WORK),
+    ] = None,
+) -> None:
+    """Evolve strategies for Kuhn poker, or a larger game of its three cards, by a genetic algorithm.
+
+    The defaults are those of the work it is re-made from. Every figure that hands decide stands beside an exact one. An
+    unfinished run is gone on with by the same command.
+    """
+    terminal = context.ensure_object(Terminal)
+    configured = _settings(settings, opponent, beside)
+    most = generations or _GENERATIONS.get(configured.opposition, _MORE_GENERATIONS)
+    with (
+        interruptible_work(folder),
+        worked_by(workers if repeat > 1 else 1, scheduler) as over,
+        _Live(terminal) as show,
+    ):
+        results = evolve_seeds(folder, configured, most, repeat, workers=over, show=show)
+    _write(folder, configured, results)
+    _tell(terminal, configured, results, folder)
+
+
+def _settings(options: Any, opponent: str, beside: str) -> KuhnSettings:
+    values = {about.name: getattr(options, about.name) for about in fields(options)}
+    kind = _RIVALS.get(opponent, OppositionKind.MODEL)
+    plain = KuhnSettings(game=options.game, opposition=OppositionKind.COEVOLUTION, tens_as_twos=options.tens_as_twos)
+    genes: Genes = ()
+    if kind is OppositionKind.MODEL:
+        genes = _model(opponent, plain, f"--opponent {opponent}", tuple(_RIVALS))
+    elif kind is OppositionKind.MIXED:
+        genes = _model(beside, plain, f"--model {beside}", ())
+    return KuhnSettings(**values, opposition=kind, model=genes)
+
+
+def _model(name: str, settings: KuhnSettings, option: str, others: Sequence[str]) -> Genes:
+    """A model by its name, or a file of genes."""
+    if name in MODEL_NAMES:
+        return model(name, settings.game)
+    path = Path(name)
+    if path.is_file():
+        return read_genes(path, settings.rules)
+    known = ", ".join((*MODEL_NAMES, *others))
+    abort(f"{option}: there is no such model, and no such file of genes; there are: {known}")
+
+
+@contextlib.contextmanager
+def worked_by(count: int, scheduler: str | None) -> Iterator[Workers | None]:
+    """The workers asked for; None for this process."""
+    if scheduler is None and count == 1:
+        yield None
+        return
+    with cluster_workers(scheduler) if scheduler is not None else local_workers(count) as workers:
+        yield workers
+
+
+@contextlib.contextmanager
+def interruptible_work(folder: Path) -> Iterator[None]:
+    """End the command at Ctrl-C with the sentence that says how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        abort(f"interrupted; {folder} holds what is finished: the same command goes on", EXIT_INTERRUPTED)
+
+
+class _Live:
+    """Shows progress: one line, redrawn on a terminal and printed now and then elsewhere."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal = terminal
+        self._live = None
+        if terminal.err.is_terminal:
+            self._live = Live(Text(""), console=terminal.err, auto_refresh=False, transient=True)
+        self._next_s = time.monotonic() + _PLAIN_EVERY_S
+
+    def __enter__(self) -> _Live:
+        if self._live is not None:
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def __call__(self, progress: Progress | SeedsDone) -> None:
+        line = _line(progress)
+        if self._live is not None:
+            self._live.update(Text(line, no_wrap=True, overflow="ellipsis"), refresh=True)
+        elif time.monotonic() >= self._next_s:
+            self._terminal.say(line)
+            self._next_s = time.monotonic() + _PLAIN_EVERY_S
+
+
+def _line(progress: Progress | SeedsDone) -> str:
+    """How a run stands, the most important first."""
+    if isinstance(progress, SeedsDone):
+        return f"{progress.done} of {count_of(progress.runs, 'run')}, {duration(progress.left_s)} left"
+    generation: Generation = progress.generation
+    of = f"seed {progress.seed} ({progress.number}/{progress.runs}), " if progress.runs > 1 else ""
+    left = "" if progress.left_s is None else f", {duration(progress.left_s)} left"
+    possible = "" if progress.possible is None else f" of {progress.possible:+.4f}"
+    return (
+        f"{of}generation {generation.number}/{progress.most}{left}, mean {generation.mean:+.4f}, "
+        f"best {generation.best:+.4f}, exactly {progress.exact:+.4f}{possible}, "
+        f"exploitable by {progress.exploitability:.4f}"
+    )
+
+
+# ---- what came out
+
+
+def _tell(terminal: Terminal, settings: KuhnSettings, results: Sequence[KuhnResult], folder: Path) -> None:
+    rows = [_row(settings, result) for result in results]
+    heads = ["seed", "mean", "best", "its exact value", "fittest exploitable by"]
+    if not results[0].record_genes:
+        heads = ["seed", "mean", "later mean", "fittest exploitable by", "average exploitable by"]
+    texts = [[str(result.seed), *(f"{one:+.4f}" for one in row)] for result, row in zip(results, rows, strict=True)]
+    if len(results) > 1:
+        columns = list(zip(*rows, strict=True))
+        texts.append(["mean", *(f"{statistics.fmean(column):+.4f}" for column in columns)])
+        texts.append(["spread", *(f"{statistics.stdev(column):.4f}" for column in columns)])
+    terminal.table(heads, texts)
+    _tell_genes(terminal, settings, results)
+    terminal.sentence(_in_words(settings, results))
+    terminal.print(f"results, the fittest genes and a chart (fitness.html) in {folder}")
+
+
+def _row(settings: KuhnSettings, result: KuhnResult) -> tuple[float, ...]:
+    game, seat = settings.rules, settings.seat - 1
+    fittest = exploitability_of(game, seat, result.fittest)
+    if result.record_value is not None:
+        return result.mean[-1], result.record, result.record_value, fittest
+    later = statistics.fmean(result.mean[len(result.mean) // 2 :])
+    return result.mean[-1], later, fittest, exploitability_of(game, 0, result.average)
+
+
+def _tell_genes(terminal: Terminal, settings: KuhnSettings, results: Sequence[KuhnResult]) -> None:
+    """The genes on average over the runs, beside the best answer's."""
+    game = settings.rules
+    sides = {"mean genes": [result.average or result.genes for result in results]}
+    if results[0].rival_average:
+        sides = {"first player": sides["mean genes"], "second player": [result.rival_average for result in results]}
+    answer = None
+    if settings.opposition is OppositionKind.MODEL:
+        answer = best_answer(game, settings.seat - 1, settings.model)
+    means = {name: [statistics.fmean(column) for column in zip(*genes, strict=True)] for name, genes in sides.items()}
+    rows = []
+    for at, row in enumerate(game.rows):
+        genes = slice(len(CARDS) * at, len(CARDS) * (at + 1))
+        cells = [" ".join(f"{gene:.2f}" for gene in mean[genes]) for mean in means.values()]
+        rows.append([row, *cells, *([" ".join(answer.symbols()[genes])] if answer else [])])
+    terminal.table(["genes", *means, *(["best answer"] if answer else [])], rows, left=(0,))
+
+
+def _in_words(settings: KuhnSettings, results: Sequence[KuhnResult]) -> str:
+    if settings.opposition is not OppositionKind.MODEL:
+        return (
+            "mean: of the first player's population in the last generation; later mean: of the second half of the "
+            "generations; the average genes are those of the second half; exploitable by: what the best answer wins "
+            "more than in an equilibrium"
+        )
+    possible = best_answer(settings.rules, settings.seat - 1, settings.model).value
+    record = max(result.record for result in results)
+    luck = f"; the best fitness, {record:+.4f}, is luck" if record > possible + 1e-9 else ""
+    return f"nobody can win more than {possible:+.4f} chips per hand from this opponent in this seat{luck}"
+
+
+def _write(folder: Path, settings: KuhnSettings, results: Sequence[KuhnResult]) -> None:
+    from bots.findings import format_findings
+    from bots.kuhn.claims.charts import fitness_report
+
+    write_file(folder / "fitness.html", format_findings(fitness_report(settings, results)))
+    write_file(folder / "fittest.genes", format_genes(results[0].record_genes or results[0].fittest, settings.rules))

@@ -1,0 +1,133 @@
+"""``arena evolve kuhn``: runs from the command line; what is finished is kept, and gone on with."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.dealer.cli.conftest import Arena
+from tests.dealer.helpers import ARENA, PATIENCE_S, program_env
+
+EXACT = ("--fitness", "exact", "--population", "101", "--generations")
+"""Quick: nothing is compiled."""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (
+            ["--opponent", "nobody"],
+            "--opponent nobody: there is no such model, and no such file of genes; there are: shy,",
+        ),
+        (["--opponent", "mixed", "--model", "me"], "--model me: there is no such model, and no such file of genes"),
+        (["--population", "100"], "100 chromosomes cannot have each of 101 values equally often"),
+        (["--games", "0"], "games must be 1 or more, not 0"),
+        (["--seat", "3"], "a seat is 1 or 2, not 3"),
+        (["--opponent", "coevolution", "--seat", "2"], "only against a model there is one seat to evolve"),
+        (["--game", "poker"], "--game: 'poker' is not one of 'classic', 'breadth', 'depth', 'both'"),
+        (["--tens-as-twos"], "a bet of 10 is answered as one of 2 in the game breadth only, not in classic"),
+        (["--mutation-rate", "7"], "the mutation rate must be 0 to 1, not 7"),
+        (["--elite", "1010"], "an elite of 1010 leaves no room for children in a population of 1010"),
+    ],
+)
+def test_settings_that_cannot_be(arena_here: Arena, tmp_path: Path, arguments: list[str], sentence: str) -> None:
+    ran = arena_here("evolve", "kuhn", str(tmp_path / "runs"), *arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith(f"arena: {sentence}")
+    assert ran.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("0 0.5 1\n0 0.5\n", "a strategy for the game classic has 6 genes, 2 rows of 3, not 5"),
+        ("0 0.5 1 0 0.5 1.5", "the gene C K is 1.5: a gene is a probability, 0 to 1"),
+        ("0 0.5 1\n0 nan 1", "the gene C Q is nan: a gene is a probability, 0 to 1"),
+        ("0 0.5 1\n0 half 1", "line 2: 'half' is no number; a gene is a probability, 0 to 1"),
+        ("", "a strategy for the game classic has 6 genes, 2 rows of 3, not 0"),
+    ],
+)
+def test_a_file_of_genes_that_is_none(arena_here: Arena, tmp_path: Path, text: str, sentence: str) -> None:
+    path = tmp_path / "my.genes"
+    path.write_text(text)
+    ran = arena_here("evolve", "kuhn", str(tmp_path / "runs"), "--opponent", str(path))
+    assert (ran.code, ran.out, ran.err) == (2, "", f"arena: {path}: {sentence}\n")
+
+
+def test_a_run_against_a_file_and_what_it_leaves(arena_here: Arena, tmp_path: Path) -> None:
+    (tmp_path / "mine.genes").write_text("# J Q K\n0 .5 1 # B\n0, .5, 1\n")
+    runs = tmp_path / "runs"
+    ran = arena_here("evolve", "kuhn", str(runs), "--opponent", str(tmp_path / "mine.genes"), *EXACT, "4")
+    assert ran.code == 0
+    assert "nobody can win more than +0.0833 chips per hand from this opponent in this seat\n" in ran.out
+    assert "C " in ran.out
+    found = json.loads((runs / "seed-1.json").read_text())
+    assert found["generations"] == 4
+    assert len(found["result"]["mean"]) == 5
+    assert found["result"]["record_value"] == pytest.approx(found["result"]["record"])
+    assert "<svg" in (runs / "fitness.html").read_text()
+    again = arena_here("evolve", "kuhn", str(tmp_path / "next"), "--opponent", str(runs / "fittest.genes"), *EXACT, "1")
+    assert again.code == 0
+
+
+@pytest.mark.parametrize("opponent", ["rational", "coevolution", "mixed", "hall-of-fame"])
+def test_it_goes_on_where_it_stopped(arena_here: Arena, tmp_path: Path, opponent: str) -> None:
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    command = ("--opponent", opponent, "--hall", "3", *EXACT)
+    assert arena_here("evolve", "kuhn", str(whole), *command, "6").code == 0
+    for generations in ("2", "3", "6"):
+        assert arena_here("evolve", "kuhn", str(parts), *command, generations).code == 0
+    one, other = (json.loads((folder / "seed-1.json").read_text()) for folder in (whole, parts))
+    assert one == other
+    ran = arena_here("evolve", "kuhn", str(parts), *command, "6", "--selection", "rank")
+    assert (ran.code, ran.out) == (2, "")
+    assert "seed-1.json: it was made with selection tournament, not selection rank: take another folder" in ran.err
+    ran = arena_here("evolve", "kuhn", str(parts), *command, "5")
+    assert "it is the result of 6 generations, more than the 5 asked for: take another folder" in ran.err
+
+
+def test_a_damaged_result(arena_here: Arena, tmp_path: Path) -> None:
+    (tmp_path / "seed-1.json").write_text('{"result": ')
+    ran = arena_here("evolve", "kuhn", str(tmp_path))
+    assert ran.code == 2
+    assert ran.err == f"arena: {tmp_path}/seed-1.json: it is not the result of such a run, or a damaged one\n"
+
+
+def test_repeated_runs_have_a_mean_and_a_spread(arena_here: Arena, tmp_path: Path) -> None:
+    ran = arena_here("evolve", "kuhn", str(tmp_path), "--repeat", "3", "--seed", "5", *EXACT, "2")
+    assert ran.code == 0
+    assert [line.split()[0] for line in ran.out.splitlines()[3:8]] == ["5", "6", "7", "mean", "spread"]
+    assert sorted(path.name for path in tmp_path.glob("seed-*.json")) == [f"seed-{seed}.json" for seed in (5, 6, 7)]
+
+
+@pytest.mark.slow  # processes are started, numba compiles
+class TestLong:
+    def test_processes_find_the_same(self, arena_here: Arena, tmp_path: Path) -> None:
+        for folder, workers in (("one", "1"), ("two", "2")):
+            ran = arena_here(
+                *("evolve", "kuhn", str(tmp_path / folder), "--repeat", "3", "--generations", "5"),
+                *("--population", "101", "--workers", workers),
+            )
+            assert ran.code == 0
+        for seed in (1, 2, 3):
+            one, two = ((tmp_path / folder / f"seed-{seed}.json").read_text() for folder in ("one", "two"))
+            assert one == two
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+    def test_ctrl_c_leaves_a_checkpoint_and_the_way_on(self, tmp_path: Path) -> None:
+        command = ["evolve", "kuhn", "runs", "--opponent", "coevolution", "--generations", "1000000"]
+        with subprocess.Popen(
+            [*ARENA, *command], cwd=tmp_path, env=program_env(), stderr=subprocess.PIPE, text=True
+        ) as process:
+            assert process.stderr is not None
+            assert "generation" in process.stderr.readline(), "printed after some seconds"
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=PATIENCE_S)
+        assert process.returncode == 130
+        assert err.splitlines()[-1] == "arena: interrupted; runs holds what is finished: the same command goes on"
+        assert (tmp_path / "runs" / "seed-1.npz").stat().st_size > 1000
