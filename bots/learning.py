@@ -57,6 +57,10 @@ class LearningBot(Bot):
         """
 
     @abstractmethod
+    def end_training(self) -> None:
+        """Close the journal, be the match over or the bot's part in it; a second call does nothing."""
+
+    @abstractmethod
     def merged(self, start: str, journals: Sequence[str]) -> bytes:
         """A memory and what was learnt since, as the content of a file; the order of the journals changes nothing.
 

@@ -14,7 +14,8 @@
     │   ├── LaunchError        a bot, a socket, a folder or a file cannot be had
     │   │   └── ListenError    a player's address cannot be listened on
     │   ├── PickUpError        a file is not that of the interrupted match
-    │   └── RemoteError        another machine cannot play a contest
+    │   ├── RemoteError        another machine cannot play a contest
+    │   └── TrainingError      what a player has learnt cannot be read or kept
     ├── MatchFailure           a match, or a player's part in it, is over; never leaves `dealer.match`
     ├── UnreadLinesError       a player does not read what it is sent (also an OSError); never leaves a match
     └── ConversationError      a bot under examination says no more; never leaves `dealer.doctor`
@@ -54,6 +55,7 @@ __all__ = [
     "SettingProblem",
     "StartError",
     "StoreError",
+    "TrainingError",
     "UnreadLinesError",
     "UsageError",
 ]
@@ -253,6 +255,10 @@ class PickUpError(StartError):
 
     def __str__(self) -> str:
         return f"{self.path}, line {self.line_number}: {self.problem}"
+
+
+class TrainingError(StartError):
+    """What a player has learnt cannot be read or kept; the sentence says why."""
 
 
 @dataclass(eq=False, repr=False)

@@ -152,8 +152,7 @@ class LearnerBot(LearningBot):
 
     def match_finished(self) -> None:
         """Write what was learnt, and let others have the file."""
-        if self._journal is not None:
-            self._journal.close()
+        self.end_training()
         if self._file is not None:
             file, self._file = self._file, None
             try:
@@ -208,6 +207,11 @@ class LearnerBot(LearningBot):
         self._matrix = Matrix(read_memory(start, self._constants))
         learn_journal(self._matrix, journal)
         self._journal = Journal(journal)
+
+    def end_training(self) -> None:
+        """Close the journal."""
+        if self._journal is not None:
+            self._journal.close()
 
     def merged(self, start: str, journals: Sequence[str]) -> bytes:
         """A memory and what the journals hold."""

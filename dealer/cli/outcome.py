@@ -37,12 +37,13 @@ def show_contest(terminal: Terminal, result: ContestResult, *, quiet: bool) -> N
 
 
 def _show_players(terminal: Terminal, result: ContestResult) -> None:
-    interval = "± 95 %" if result.interval is Interval.FIXED else "± 95 %, any time"
+    interval = "± 95 %, any time" if result.interval is Interval.ANY_TIME else "± 95 %"
+    unknown = "training" if result.interval is Interval.NONE else "too few"
     rows = [
         [
             player.name,
             "-" if player.mbb_per_game is None else signed(player.mbb_per_game, 1),
-            "too few" if player.half_width_95 is None else f"{player.half_width_95:,.1f}",
+            unknown if player.half_width_95 is None else f"{player.half_width_95:,.1f}",
             f"{player.chips:+,.10g}",
             f"{result.hands_counted:,}",
             _faults(player),

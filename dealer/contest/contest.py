@@ -24,10 +24,12 @@ from dealer.contest.plan import ContestPlan
 from dealer.contest.schedule import Slot
 from dealer.contest.scores import Scores
 from dealer.contest.tcp_run import TcpRun
-from dealer.errors import LaunchError, PickUpError, PlayerError, RemoteError
+from dealer.contest.training import Trained, Training
+from dealer.errors import LaunchError, PickUpError, PlayerError, RemoteError, TrainingError
 from dealer.match import MatchSetup
 from dealer.match.events import ActionPlayed, Event, Watcher
 from dealer.record.resume import PickedUp, pick_up
+from engine import Seat
 from logs.estimation import Monitor
 
 __all__ = ["Contest", "MatchEvent", "Watch"]
@@ -97,6 +99,8 @@ class Contest:
         seconds: how long it took, once ended.
         hands_before: hands found on disk, played by an earlier run.
         lost_hands: sentences about hands that had to be played again though they stood in a log.
+        training: what its players learn; None where nobody does.
+        trained: what they have learnt, once all hands were played.
     """
 
     def __init__(self, plan: ContestPlan, workers: asyncio.Semaphore, watch: Watch | None = None) -> None:
@@ -116,6 +120,8 @@ class Contest:
         self.seconds = 0.0
         self.hands_before = 0
         self.lost_hands: list[str] = []
+        self.training = Training(plan) if plan.learners else None
+        self.trained: tuple[Trained, ...] = ()
         self.monitor: Monitor | None = None
         if plan.looks:
             self.monitor = Monitor(plan.stop, plan.bounds)
@@ -164,7 +170,18 @@ class Contest:
         finally:
             self.seconds = time.monotonic() - self.started_s
             await self._close_all()
+        if self.training is not None and self.ending.outcome.is_complete:
+            self._learn(self.training)
         return self.ending
+
+    def _learn(self, training: Training) -> None:
+        """Put together what was learnt; where something is missing, the contest is not over."""
+        try:
+            for slot, run in zip(self.slots, self.runs, strict=True):
+                training.require_whole(slot, run.tally.absent)
+            self.trained = training.end(self.slots)
+        except TrainingError as error:
+            self.ending = Ending(Outcome.FAILED, f"{error}.")
 
     async def play_out(self) -> None:
         """Run the contest to its end, in its folder, which is made; whatever goes wrong is its ending."""
@@ -175,7 +192,7 @@ class Contest:
             except OSError as error:
                 raise LaunchError(f"make the folder {folder}", error.strerror) from None
             await self.play()
-        except (PickUpError, PlayerError, RemoteError) as error:
+        except (PickUpError, PlayerError, RemoteError, TrainingError) as error:
             self.ending = Ending(Outcome.FAILED, f"{error}.", error)
         except LaunchError as error:
             is_unplayed = self.scores.hands_played == self.hands_before
@@ -190,11 +207,17 @@ class Contest:
         Raises:
             LaunchError: the folder cannot be read.
             PickUpError: the folder holds the files of another run.
+            TrainingError: what players have learnt, or start from, cannot be read.
         """
+        if self.training is not None:
+            self.training.begin()
         for index, slot in enumerate(self.slots):
             plan = self.match_plan(slot)
             try:
-                picked_up = pick_up(plan.setup, plan.record)
+                journals = {
+                    Seat(seat): lesson.journal for seat, lesson in enumerate(plan.lessons) if lesson is not None
+                }
+                picked_up = pick_up(plan.setup, plan.record, journals)
             except OSError as error:
                 raise LaunchError(f"go on with {plan.record.folder}", error.strerror) from None
             if picked_up is not None:
@@ -202,7 +225,7 @@ class Contest:
                 if picked_up.lost:
                     self.lost_hands.append(
                         f"{plan.setup.name}: the last {picked_up.lost:,} hands of its log were played again: its "
-                        "transaction log ended before them."
+                        f"transaction log{' or a journal' if journals else ''} ended before them."
                     )
                 self.hands_before += picked_up.progress.hands
             run = self._make_run(index, plan, picked_up)
@@ -239,6 +262,7 @@ class Contest:
             conditions.host,
             conditions.ports,
             conditions.coalesce_s,
+            () if self.training is None else self.training.lessons(slot),
         )
 
     async def _play(self) -> Ending:

@@ -6,7 +6,10 @@ import asyncio
 import contextlib
 import time
 
+from bots.errors import BotFileError
+from bots.learning import LearningBot
 from dealer.contest.match_run import MatchRun
+from dealer.errors import TrainingError
 from dealer.match.causes import Cause
 from dealer.match.in_process import InProcessMatch
 from dealer.table.players import make_player
@@ -26,6 +29,7 @@ class LocalRun(MatchRun):
 
     def _prepare(self) -> None:
         self._match: InProcessMatch | None = None
+        self._learners: list[LearningBot] = []
 
     async def _play_until(self, hands: int) -> Cause | None:
         match = self._match
@@ -52,10 +56,19 @@ class LocalRun(MatchRun):
     async def _close(self) -> None:
         if self._match is not None:
             self._match.close()
+        for bot in self._learners:
+            bot.end_training()
 
     def _open(self) -> InProcessMatch:
         plan = self.plan
         bots = [make_player(player, seed) for player, seed in zip(plan.players, plan.bot_seeds, strict=True)]
+        for seat, bot in enumerate(bots):
+            if (lesson := plan.lesson(seat)) is not None and isinstance(bot, LearningBot):
+                self._learners.append(bot)
+                try:
+                    bot.train(lesson.start, lesson.journal)
+                except BotFileError as error:
+                    raise TrainingError(str(error)) from error
         if plan.setup.hands - self._progress.hands >= _MANY_HANDS:
             for bot in bots:
                 bot.prepare_for_many_hands()

@@ -31,7 +31,7 @@ from dealer.match.sentences import process_sentences, sentence_of
 from dealer.match.setup import NO_EARLIER_HANDS, MatchSetup
 from dealer.record.files import MatchFiles, RecordPlan, open_match_files
 from dealer.record.resume import PickedUp
-from dealer.table.players import Player
+from dealer.table.players import Lesson, Player
 from engine import Seat
 
 __all__ = ["Aftermath", "MatchAccount", "MatchPlan", "MatchRun"]
@@ -51,6 +51,7 @@ class MatchPlan:
         host: the address to listen on.
         ports: of the seats; missing ones and 0 mean any free port.
         coalesce_s: see `dealer.table.connections.Connections`.
+        lessons: by seat, for players that learn; empty where nobody does.
     """
 
     setup: MatchSetup
@@ -60,6 +61,11 @@ class MatchPlan:
     host: str = "127.0.0.1"
     ports: tuple[int, ...] = ()
     coalesce_s: float | None = None
+    lessons: tuple[Lesson | None, ...] = ()
+
+    def lesson(self, seat: int) -> Lesson | None:
+        """What the player in a seat is given, if it learns."""
+        return self.lessons[seat] if self.lessons else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from dealer.contest.settling import NamedGame, SettledConfig
 from dealer.record.files import RecordPlan
 from dealer.table.players import Player
 from engine import Game
-from logs.estimation import AnyTimeMean, Better, Bounds, FixedHands, RunningMean, StopRule, score_bounds
+from logs.estimation import AnyTimeMean, Better, Bounds, FixedHands, PlainMean, RunningMean, StopRule, score_bounds
 from logs.export import ExportOptions
 
 __all__ = ["ContestPlan", "RunPlan", "plan_run"]
@@ -32,7 +32,7 @@ class ContestPlan:
         hands: the most deals to play, each once in every seating.
         seed: of the cards; built-in bots get seeds of their own that follow from it.
         seating: which seatings.
-        slices: into how many matches the hands of a seating are cut.
+        slices: into how many matches the hands of a seating are cut; 1 where a player learns.
         stop: when to stop.
         conditions: how every match is played.
     """
@@ -59,6 +59,11 @@ class ContestPlan:
         return number_of_seatings(self.seating, self.game.num_players)
 
     @property
+    def learners(self) -> tuple[int, ...]:
+        """The players that learn; with one of them, the contest is training (`dealer.contest.training`)."""
+        return tuple(index for index, player in enumerate(self.players) if player.learns)
+
+    @property
     def opponent(self) -> str:
         """Whom the first player's results are against."""
         return self.names[1] if len(self.names) == 2 else "the table"
@@ -74,7 +79,9 @@ class ContestPlan:
         return score_bounds(self.game)
 
     def new_mean(self) -> RunningMean:
-        """A mean of scores whose interval is the one that the stop rule needs."""
+        """A mean of scores whose interval is the one that the stop rule needs; without one in training."""
+        if self.learners:
+            return PlainMean((), self.bounds)
         return AnyTimeMean((), self.bounds) if self.is_sequential else RunningMean((), self.bounds)
 
     @property
@@ -129,7 +136,7 @@ def plan_run(settled: SettledConfig, folder: Path) -> RunPlan:
                 settled.seed,
                 settled.seating,
                 # A tournament has enough matches to keep its workers busy.
-                -(-settled.workers // seatings) if is_play else 1,
+                -(-settled.workers // seatings) if is_play and not any(one.learns for one in settled.players) else 1,
                 settled.stop,
                 settled.conditions,
             )

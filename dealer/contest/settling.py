@@ -22,7 +22,7 @@ from dealer.contest.schedule import Format, Seating, number_of_seatings
 from dealer.errors import ConfigError, SettingProblem
 from dealer.match.faults import FaultPolicy
 from dealer.table.door import MOST_SEATS
-from dealer.table.players import Player, PlayerKind, game_refusal, parse_player, unique_names
+from dealer.table.players import Player, PlayerKind, game_refusal, learning_bot, parse_player, unique_names
 from engine import Game
 from engine.errors import quoted
 from logs.errors import UnsupportedGameError
@@ -129,6 +129,7 @@ def settle(config: RunConfig) -> SettledConfig:
         workers = 1 if config.in_process else min(os.cpu_count() or 1, seatings)
     _check(config, games, players, stop, largest, seatings, workers)
     _check_games(config, players, games)
+    _check_training(config, players, stop)
     names = unique_names(players)
     _check_histories(config, games, names)
     return SettledConfig(
@@ -225,6 +226,7 @@ def _find_player(bot: BotSettings, config: RunConfig) -> Player:
         arguments=tuple(bot.arguments),
         environment=tuple(bot.environment.items()),
         limits=replace(limits, **own) if own else None,
+        learns=_runs_here(player, config) and learning_bot(player) is not None,
     )
 
 
@@ -302,13 +304,27 @@ def _check_histories(config: RunConfig, games: Sequence[NamedGame], names: Seque
             raise _problem(setting, f"it is about hand histories, but {reason}")
 
 
-def _check_games(config: RunConfig, players: Sequence[Player], games: Sequence[NamedGame]) -> None:
-    """Refuse bots that do not play a game, before anything is played.
+def _check_training(config: RunConfig, players: Sequence[Player], stop: StopRule) -> None:
+    """Refuse to compare players one of which is another in every hand."""
+    learner = next((player for player in players if player.learns), None)
+    if learner is None:
+        return
+    frozen = f"{learner.name} learns while it plays, so it is another player in every hand"
+    if config.command is Command.TOURNAMENT:
+        raise _problem("bots", f"{frozen} and cannot be ranked; add learn=false, or train it in a play")
+    if not isinstance(stop, FixedHands):
+        raise _problem("stop", f"{frozen} and has no interval for '{stop}'; give a number of hands, or add learn=false")
 
-    The code of others runs in this process only if it plays here.
-    """
+
+def _runs_here(player: Player, config: RunConfig) -> bool:
+    """Whether a player's code runs in this process: that of others only if it plays here."""
+    return player.kind is PlayerKind.PYTHON and (config.in_process or is_builtin(player.text))
+
+
+def _check_games(config: RunConfig, players: Sequence[Player], games: Sequence[NamedGame]) -> None:
+    """Refuse bots that do not play a game, before anything is played."""
     for player in players:
-        if player.kind is PlayerKind.PYTHON and (config.in_process or is_builtin(player.text)):
+        if _runs_here(player, config):
             for named in games:
                 if (refusal := game_refusal(player, named.game)) is not None:
                     raise _problem("bots", f"{player.name} does not play {named.name}: {refusal}")

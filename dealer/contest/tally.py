@@ -9,7 +9,7 @@ from dealer.match.events import Event, FaultSeen, HandFinished, StrayConnection,
 from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.record.response_times import ResponseTimes
 from dealer.record.resume import PickedUp
-from engine import Game
+from engine import Game, Seat
 from logs import HandRecord
 
 __all__ = ["Tally"]
@@ -106,6 +106,11 @@ class Tally(Watcher):
         self.faults[seat][fault.kind.value] += 1
         if self.first_faults[seat] is None:
             self.first_faults[seat] = fault
+
+    @property
+    def absent(self) -> frozenset[Seat]:
+        """The seats whose players did not take part to the end."""
+        return frozenset(Seat(seat) for seat in self._gone)
 
     @property
     def fault_count(self) -> int:

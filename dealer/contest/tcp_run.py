@@ -33,6 +33,9 @@ __all__ = ["REACHABLE", "TcpRun"]
 _log = logging.getLogger(__name__)
 
 _DEATH_NOTICE_S = 0.5
+_LEAVE_S = 0.5
+_LEARNERS_LEAVE_S = 10.0
+"""How long bots have to leave by themselves when a match is over; one that learns may still have to write it down."""
 _MOST_RESTARTS_IN_A_ROW = 3
 """A player that fails more often than this without one answer in between is not started again."""
 
@@ -126,7 +129,8 @@ class TcpRun(MatchRun):
                     await asyncio.wait([self._playing])
             self._connections.close()
         # In a thread: other matches of this loop go on meanwhile.
-        await asyncio.shield(asyncio.to_thread(stop_all, list(self._processes.values())))
+        leave_s = _LEARNERS_LEAVE_S if any(self.plan.lessons) else _LEAVE_S
+        await asyncio.shield(asyncio.to_thread(stop_all, list(self._processes.values()), leave_s=leave_s))
 
     # ---- opening
 
@@ -165,6 +169,7 @@ class TcpRun(MatchRun):
             seed=plan.bot_seeds[seat],
             output_path=plan.record.output_path(plan.setup, seat),
             append=self._is_resumed or seat in self._processes,
+            lesson=plan.lesson(seat),
             on_exit=partial(_notify_from_thread, asyncio.get_running_loop(), connections.changes),
         )
 

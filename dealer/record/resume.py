@@ -19,9 +19,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
-from dealer.errors import PickUpError
+from bots.errors import BotFileError
+from bots.learning import cut_journal
+from dealer.errors import PickUpError, TrainingError
 from dealer.match import EarlierHands, MatchSetup
 from dealer.match.faults import Fault
 from dealer.record.files import RecordPlan
@@ -38,6 +41,8 @@ from protocol.match_state import betting_after, betting_text
 __all__ = ["PickedUp", "extend_log", "pick_up"]
 
 _HEADER_LINES = 4
+_NO_END = 2**64
+"""A hand number beyond all."""
 
 _MOST_BYTES_OF_A_LINE = 1 << 20
 """Longer than any line of a match, so that a file without line ends does not fill the memory."""
@@ -64,16 +69,25 @@ class PickedUp:
     lost: int = 0
 
 
-def pick_up(setup: MatchSetup, plan: RecordPlan) -> PickedUp | None:
+def pick_up(
+    setup: MatchSetup, plan: RecordPlan, journals: Mapping[Seat, str] = MappingProxyType({})
+) -> PickedUp | None:
     """Read what a match has left and cut it off at the last whole hand; None if the match has not begun.
+
+    Args:
+        setup: what is played.
+        plan: where its files are.
+        journals: of the players that learn. A match that ended before a journal was whole has not ended.
 
     Raises:
         PickUpError: the files are not those of this match, or damaged before their end.
+        TrainingError: a journal cannot be read, or its player is still there.
         OSError: they cannot be read or cut.
     """
     log_path, transactions_path = plan.path(setup, "log"), plan.path(setup, "tlog")
     faults_path = plan.path(setup, "faults")
     if not log_path.exists():
+        _cut_journals(journals, setup.first_hand)
         return None
     players = setup.game.num_players
     log = _read_log(log_path, setup, plan.game_name)
@@ -82,20 +96,26 @@ def pick_up(setup: MatchSetup, plan: RecordPlan) -> PickedUp | None:
         left = log_path.read_bytes()[: len(begin)].rstrip(b"\0\r\n")
         if not begin.startswith(left):
             raise PickUpError(log_path, 1, f"this is the log of another match: {_shown(left)}")
+        _cut_journals(journals, setup.first_hand)
         return None
     faults = _read_faults(faults_path, players)
     forfeits = {fault.seat: fault.hand_number for fault, _ in faults if fault.is_final}
     if log.bettings and not log.is_closed and not transactions_path.exists():
         raise PickUpError(transactions_path, 1, "the file is missing, and without it every hand would be played again")
     transactions = _read_transactions(transactions_path, setup, forfeits, log.bettings)
-    hands = len(log.bettings) if log.is_closed else min(len(log.bettings), len(transactions.ends) - 1)
+    learnt = _cut_journals({seat: path for seat, path in journals.items() if seat not in forfeits}, None)
+    is_closed = log.is_closed and learnt >= setup.first_hand + len(log.bettings)
+    hands = len(log.bettings)
+    if not is_closed:
+        hands = min(hands, len(transactions.ends) - 1, max(0, learnt - setup.first_hand))
     end_of_comments = _end_of_comments(plan.path(setup, "comments"), setup.first_hand + hands)
-    if not log.is_closed:
+    _cut_journals(journals, setup.first_hand + hands)
+    if not is_closed:
         _cut(log_path, log.ends[hands])
         _cut(transactions_path, transactions.ends[hands])
     values = log.values[: hands * players]
     _cut(plan.path(setup, "comments"), end_of_comments)
-    standing = _keep_standing(faults_path, faults, setup.first_hand, hands + log.is_closed)
+    standing = _keep_standing(faults_path, faults, setup.first_hand, hands + is_closed)
     progress = EarlierHands(
         hands,
         tuple(_total(values, seat, players) for seat in range(players)),
@@ -103,7 +123,7 @@ def pick_up(setup: MatchSetup, plan: RecordPlan) -> PickedUp | None:
         frozenset(fault.seat for fault in standing if fault.is_final),
     )
     lost = len(log.bettings) - hands
-    return PickedUp(progress, log.is_closed, values, standing, transactions.times, lost)
+    return PickedUp(progress, is_closed, values, standing, transactions.times, lost)
 
 
 def _total(values: array[float], seat: int, players: int) -> float:
@@ -353,6 +373,14 @@ def _end_of_comments(path: Path, end_hand: int) -> int:
             raise PickUpError(path, number, f"not a comment of this match: {_shown(line)}") from None
         at += len(line)
     return at
+
+
+def _cut_journals(journals: Mapping[Seat, str], end_hand: int | None) -> int:
+    """Cut journals off before a hand; returns the first hand that one of them lacks."""
+    try:
+        return min([cut_journal(path, end_hand) for path in journals.values()], default=_NO_END)
+    except BotFileError as error:
+        raise TrainingError(str(error)) from error
 
 
 def _cut(path: Path, size: int) -> None:

@@ -6,9 +6,10 @@ from collections import Counter
 
 from dealer.contest.contest import Contest
 from dealer.contest.ending import INTERRUPTED
+from dealer.contest.plan import ContestPlan
 from dealer.match.faults import FaultKind
 from dealer.record.response_times import ResponseTimes
-from dealer.results.schema import ContestResult, DealerReport, Interval, MatchSummary, PlayerResult
+from dealer.results.schema import ContestResult, DealerReport, Interval, MatchSummary, PlayerResult, TrainingReport
 from dealer.results.sentences import contest_sentence, fault_phrase
 from logs.estimation import TAIL_95, RunningMean
 
@@ -42,7 +43,7 @@ def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
         reason=ending.reason,
         stop=str(plan.stop),
         verdict=None if contest.monitor is None else contest.monitor.verdict,
-        interval=Interval.ANY_TIME if plan.is_sequential else Interval.FIXED,
+        interval=_interval(plan),
         seconds=contest.seconds,
         hands_per_second=hands / contest.seconds if contest.seconds else 0.0,
         folder=str(plan.record.folder),
@@ -58,10 +59,26 @@ def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
             )
             for slot, run in zip(contest.slots, contest.runs, strict=False)
         ],
+        training=[
+            TrainingReport(
+                player=one.player,
+                hands=one.hands,
+                memory=str(one.memory),
+                own_file=one.own_file,
+                problem=one.problem or None,
+            )
+            for one in contest.trained
+        ],
         dealer=_dealer_report(contest),
         sentence="",
     )
     return result.model_copy(update={"sentence": contest_sentence(result)})
+
+
+def _interval(plan: ContestPlan) -> Interval:
+    if plan.learners:
+        return Interval.NONE
+    return Interval.ANY_TIME if plan.is_sequential else Interval.FIXED
 
 
 def _player_result(contest: Contest, player: int, mean: RunningMean) -> PlayerResult:

@@ -11,7 +11,7 @@ import enum
 from typing import Any, NamedTuple
 
 from dealer.results.junit import Case
-from dealer.results.schema import ContestResult
+from dealer.results.schema import ContestResult, Interval
 from logs.estimation import Rate
 
 __all__ = ["GateVerdict", "Judgement", "judge"]
@@ -82,7 +82,9 @@ def judge(result: ContestResult, player: str, min_mbb: float) -> Judgement:
     rate = result.rate(player)
     bound = f"{min_mbb:+,g} mbb/g"
     verdict = GateVerdict.UNDECIDED
-    if rate is None or rate.low is None or rate.high is None:
+    if result.interval is Interval.NONE:
+        sentence = f"{player} over {result.opponent_of(player)}: a player learnt, so there is nothing to judge."
+    elif rate is None or rate.low is None or rate.high is None:
         who = f"{player} over {result.opponent_of(player)}"
         sentence = f"{who}: too few deals ({result.duplicates:,}) to compare with {bound}."
     else:

@@ -26,6 +26,7 @@ __all__ = [
     "PlayerResult",
     "Rank",
     "TournamentResult",
+    "TrainingReport",
 ]
 
 SCHEMA_VERSION = 2
@@ -38,6 +39,8 @@ class Interval(enum.StrEnum):
     """It holds for a number of hands set beforehand."""
     ANY_TIME = "any time"
     """It holds at every moment of a running contest."""
+    NONE = "none"
+    """There is none: a player learnt, and was another player in every hand."""
 
 
 class _Frozen(BaseModel):
@@ -78,6 +81,16 @@ class MatchSummary(_Frozen):
     chips: list[float] = Field(description="by seat, over all hands finished")
 
 
+class TrainingReport(_Frozen):
+    """What a player that learns has learnt, once all hands were played."""
+
+    player: str
+    hands: int = Field(description="from how many hands of the contest")
+    memory: str = Field(description="the file of what it remembers now")
+    own_file: str | None = Field(description="the file that it goes on writing; null without one")
+    problem: str | None = Field(description="why that file was left as it was; null where it holds the memory")
+
+
 class DealerReport(_Frozen):
     """The dealer's own overhead."""
 
@@ -107,7 +120,8 @@ class ContestResult(_Frozen):
     stop: str = Field(description="the stop rule, as given")
     verdict: Verdict | None = Field(description="of a sequential test, about the first player")
     interval: Interval = Field(
-        description="whether half_width_95 holds for a number of hands set beforehand, or at every moment"
+        description="whether half_width_95 holds for a number of hands set beforehand, or at every moment; or that "
+        "there is none, because a player learns"
     )
     seconds: float = Field(description="wall time of the last run, without earlier interrupted ones")
     hands_per_second: float
@@ -115,6 +129,9 @@ class ContestResult(_Frozen):
     resume: str | None = Field(description="the command that resumes the run; null if nothing is left to play")
     players: list[PlayerResult]
     matches: list[MatchSummary]
+    training: list[TrainingReport] = Field(
+        default=[], description="what players have learnt; empty where nobody learns, and until all hands are played"
+    )
     dealer: DealerReport
     sentence: str = Field(description="the result in words")
 

@@ -9,7 +9,7 @@ from dealer.contest.ending import Outcome
 from dealer.contest.plan import ContestPlan
 from dealer.match.faults import QUOTED_BYTES, Fault
 from dealer.record.writers import remedy_text
-from dealer.results.schema import ContestResult
+from dealer.results.schema import ContestResult, Interval, TrainingReport
 from engine import Game
 from logs.estimation import FEWEST_UNITS, IntervalWidth, Monitor, Rate, score_bounds
 
@@ -56,7 +56,8 @@ def contest_sentence(result: ContestResult) -> str:
     if result.verdict is not None:
         return f"{reason[:1].upper()}{reason[1:].rstrip('.')}, known after {deals}: {result.rate()} (95 %)."
     endings = {Outcome.FINISHED: "", Outcome.STOPPED: f" It stopped because {reason}"}
-    return _standing(result, deals) + endings.get(result.outcome, f" It ended early: {reason}")
+    learnt = "".join([f" {_learnt(one)}" for one in result.training])
+    return _standing(result, deals) + learnt + endings.get(result.outcome, f" It ended early: {reason}")
 
 
 def _standing(result: ContestResult, deals: str) -> str:
@@ -69,6 +70,11 @@ def _standing(result: ContestResult, deals: str) -> str:
     rate = Rate(best.mbb_per_game or 0.0, best.half_width_of_best_95, best.name, result.opponent_of(best.name))
     ahead = f"{rate.player} is ahead of {rate.opponent}"
     lead = rate.text().removeprefix("+")
+    if result.interval is Interval.NONE:
+        return (
+            f"{ahead} by {lead} after {deals}, in training: a player that learns is another in every hand, "
+            "so this measures nobody."
+        )
     if rate.half_width is None:
         return (
             f"{ahead} by {lead} after {deals}, too few to say anything about "
@@ -80,6 +86,13 @@ def _standing(result: ContestResult, deals: str) -> str:
         return f"{rate.player} beats {rate.opponent} by {measured} over {deals}."
     needed = count_of(rounded_up(result.duplicates * (rate.half_width / rate.mbb) ** 2), "deal")
     return f"{ahead} by {measured} after {deals}: that may be luck. If the lead is real, about {needed} would show it."
+
+
+def _learnt(one: TrainingReport) -> str:
+    """What a player has learnt, and where that is."""
+    files = [one.memory] if one.own_file is None or one.problem else [one.memory, one.own_file]
+    said = f"What {one.player} learnt from {count_of(one.hands, 'hand')} is in {listed(files)}."
+    return f"{said} {one.problem}" if one.problem else said
 
 
 def three_digits(number: float) -> str:

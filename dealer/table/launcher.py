@@ -19,7 +19,7 @@ from pathlib import Path
 
 from bots.program import Program
 from dealer.errors import LaunchError
-from dealer.table.players import Player, PlayerKind
+from dealer.table.players import Lesson, Player, PlayerKind
 from engine.errors import quoted
 
 __all__ = ["BotProcess", "command_of", "stop_all"]
@@ -42,6 +42,7 @@ class BotProcess(Program):
         seed: int | None,
         output_path: Path,
         append: bool = False,
+        lesson: Lesson | None = None,
         on_exit: Callable[[], None] = lambda: None,
     ) -> None:
         """Start the bot.
@@ -54,6 +55,7 @@ class BotProcess(Program):
             seed: for the chance decisions of a Python bot.
             output_path: where its output goes; an earlier file is replaced.
             append: keep what is in that file.
+            lesson: for a Python bot that learns.
             on_exit: called when the process has ended, in a thread of its own.
 
         Raises:
@@ -63,7 +65,7 @@ class BotProcess(Program):
         self._on_bot_exit = on_exit
         try:
             super().__init__(
-                command_of(player, host=host, port=port, game=game, seed=seed),
+                command_of(player, host=host, port=port, game=game, seed=seed, lesson=lesson),
                 environment=dict(os.environ, ARENA_GAME=game, PYTHONUNBUFFERED="1") | dict(player.environment),
                 output_path=output_path,
                 directory=player.directory,
@@ -84,12 +86,15 @@ class BotProcess(Program):
         self._on_bot_exit()
 
 
-def command_of(player: Player, *, host: str, port: int, game: str, seed: int | None) -> Sequence[str]:
+def command_of(
+    player: Player, *, host: str, port: int, game: str, seed: int | None, lesson: Lesson | None = None
+) -> Sequence[str]:
     """The command line that starts a player."""
     if player.kind is PlayerKind.PYTHON:
         # The script `arena bot` may not be on the path of this process; the interpreter is known.
         command = [sys.executable, "-P", "-c", _START_PYTHON, player.text, host, str(port), "--game", game]
-        return command if seed is None else [*command, "--seed", str(seed)]
+        command += [] if seed is None else ["--seed", str(seed)]
+        return command if lesson is None else [*command, "--start", lesson.start, "--journal", lesson.journal]
     return [*player.command, host, str(port), *player.arguments]
 
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from bots.bot import Bot
 from bots.errors import SpecError, in_one_line
+from bots.learning import LearningBot
 from bots.program import split_command
 from bots.registry import builtin_names, is_bot_name, is_builtin, make_bot
 from dealer.errors import PlayerError
@@ -25,7 +26,17 @@ from dealer.match.clocks import TimeLimits
 from engine import Game
 from engine.errors import quoted
 
-__all__ = ["NAME_RULE", "Player", "PlayerKind", "game_refusal", "make_player", "parse_player", "unique_names"]
+__all__ = [
+    "NAME_RULE",
+    "Lesson",
+    "Player",
+    "PlayerKind",
+    "game_refusal",
+    "learning_bot",
+    "make_player",
+    "parse_player",
+    "unique_names",
+]
 
 
 class PlayerKind(enum.Enum):
@@ -61,6 +72,7 @@ class Player:
         arguments: of a command, after host and port.
         environment: variables that its process gets besides our own.
         limits: its clocks where they are not those of the match.
+        learns: whether it is another player after every hand.
     """
 
     text: str
@@ -71,6 +83,20 @@ class Player:
     arguments: tuple[str, ...] = ()
     environment: tuple[tuple[str, str], ...] = ()
     limits: TimeLimits | None = None
+    learns: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What a player that learns is given for a match; see `bots.learning.LearningBot.train`.
+
+    Attributes:
+        start: the file of the memory that it starts from.
+        journal: the file for what it learns.
+    """
+
+    start: str
+    journal: str
 
 
 def parse_player(text: str, directory: str | None = None) -> Player:
@@ -142,6 +168,16 @@ def game_refusal(player: Player, game: Game) -> str | None:
         return bot.refusal(game)
     except Exception as error:
         raise PlayerError(f"{quoted(player.text, 400)}: its refusal() failed: {in_one_line(error)}") from error
+
+
+def learning_bot(player: Player) -> LearningBot | None:
+    """A Python player as a bot that learns; None where it does not.
+
+    Raises:
+        PlayerError: the bot cannot be made.
+    """
+    bot = make_player(player, 0)
+    return bot if isinstance(bot, LearningBot) and bot.is_learning else None
 
 
 def _program_name(command: Sequence[str], directory: str | None) -> str:

@@ -34,6 +34,7 @@ from logs.estimation.mean import (
     AnyTimeMean,
     Bounds,
     Moments,
+    PlainMean,
     RunningMean,
     interval_half_width,
 )
@@ -73,6 +74,7 @@ __all__ = [
     "MeanOfContests",
     "Moments",
     "Monitor",
+    "PlainMean",
     "RankedContest",
     "Ranking",
     "Rate",

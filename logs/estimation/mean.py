@@ -57,6 +57,7 @@ __all__ = [
     "AnyTimeMean",
     "Bounds",
     "Moments",
+    "PlainMean",
     "RunningMean",
     "interval_half_width",
 ]
@@ -190,6 +191,14 @@ class RunningMean:
             opponent: who pays them.
         """
         return Rate(self.mean, self.half_width_95, player, opponent) if self.count else None
+
+
+class PlainMean(RunningMean):
+    """A mean without an interval, for scores that are not drawn from one distribution: a player that learns."""
+
+    def half_width(self, tail: float = TAIL_95) -> None:
+        """None: how far off such a mean is cannot be said."""
+        return None
 
 
 class AnyTimeMean(RunningMean):

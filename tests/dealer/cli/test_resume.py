@@ -113,6 +113,30 @@ def _survives(folder: Path, arena: Arena, how: str, draw: random.Random, kills: 
     return killed
 
 
+def _learnt(run: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for kind in ("log", "journal", "memory") for path in run.glob(f"*.{kind}")}
+
+
+@pytest.mark.parametrize("kills", [1, pytest.param(8, marks=pytest.mark.slow)])
+def test_a_killed_training_resumed_has_learnt_the_same(tmp_path: Path, arena: Arena, kills: int) -> None:
+    hands = 15 * kills
+    training = ["play", "nolimit", "learner?memory=own.memory", "calling", "-n", str(hands), "--seed", "4"]
+    whole = arena(*training, "--in-process", "--out", "whole")
+    assert whole.code == 0, whole.err
+    (tmp_path / "own.memory").rename(tmp_path / "undisturbed.memory")
+    run = tmp_path / "killed"
+    for place in sorted(random.Random(kills).randrange(2 * hands) for _ in range(kills)):
+        command = (
+            ["resume", "killed"] if (run / "run.toml").exists() else [*training, "--workers", "2", "--out", "killed"]
+        )
+        count = _HandCount(run)
+        _kill_at(_start(tmp_path, *command), lambda place=place, count=count: count() > place)  # type: ignore[misc]
+    resumed = arena("resume", "killed")
+    assert resumed.code == 0, resumed.err
+    assert _learnt(run) == _learnt(tmp_path / "whole")
+    assert (tmp_path / "own.memory").read_bytes() == (tmp_path / "undisturbed.memory").read_bytes()
+
+
 @pytest.mark.parametrize("how", [pytest.param(how, marks=pytest.mark.slow) if how == LONG else how for how in RUNS])
 def test_a_killed_run_resumed_is_the_run_that_nobody_disturbed(tmp_path: Path, arena: Arena, how: str) -> None:
     assert _survives(tmp_path, arena, how, random.Random(how), 2)
