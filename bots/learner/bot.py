@@ -161,16 +161,11 @@ class LearnerBot(LearningBot):
             finally:
                 file.close()
 
-    def policy(self, view: View) -> Mapping[Action, float]:
-        """Frozen, probability 1 for the one action; while it learns, as it would play the state now."""
-        best = best_decision(self._look(view).row)
-        chances: dict[Action, float] = {}
-        for decision in Decision:
-            chance = self._explore / len(Decision) + (1 - self._explore) * (decision is best)
-            if chance:
-                action = action_of(decision, view)
-                chances[action] = chances.get(action, 0.0) + chance
-        return chances
+    def policy(self, view: View) -> Mapping[Action, float] | None:
+        """Frozen, probability 1 for the one action; None while it learns, or where samples have a seed nobody gave."""
+        if self._learns or not self._chance.is_reproducible(view):
+            return None
+        return {action_of(best_decision(self._look(view).row), view): 1.0}
 
     def _look(self, view: View) -> _Look:
         seen = observe(view, self._chance.percent(view))

@@ -139,14 +139,21 @@ def test_frozen_it_takes_what_earned_most_and_says_that_it_always_does(tmp_path:
     assert bot.policy(other) == {other.call(): 1.0}
 
 
-def test_while_it_learns_it_explores_and_its_policy_says_how_often(view_of: ViewOf) -> None:
+def test_while_it_learns_it_explores(view_of: ViewOf) -> None:
     view = view_of("limit", "MATCHSTATE:1:0::|JhTh")
     bot = LearnerBot(explore=0.5, seed=1)
-    fold, call, raise_ = view.fold(), view.call(), view.raise_min()
-    assert bot.policy(view) == pytest.approx({fold: 0.1, call: 0.6, raise_: 0.3})
+    assert bot.policy(view) is None
     played = [bot.act(view) for _ in range(2000)]
-    for action, chance in bot.policy(view).items():
+    for action, chance in ((view.fold(), 0.1), (view.call(), 0.6), (view.raise_min(), 0.3)):
         assert played.count(action) / 2000 == pytest.approx(chance, abs=0.05)
+
+
+def test_a_policy_that_depends_on_samples_needs_their_seed(tmp_path: Path, view_of: ViewOf) -> None:
+    path = tmp_path / "x.memory"
+    write_memory(path, Memory(CONSTANTS))
+    view = view_of("nolimit3", "MATCHSTATE:0:0:ccc/:AhAs||/2c7d9h")
+    assert LearnerBot(memory=str(path), learn=False).policy(view) is None
+    assert LearnerBot(memory=str(path), learn=False, seed=1).policy(view) == {view.call(): 1.0}
 
 
 @pytest.mark.parametrize("game", ["limit", "nolimit", "nolimit3", "limit10"])
@@ -160,10 +167,7 @@ def test_it_plays_two_to_ten_players_legally(game: str) -> None:
         while not hand.finished:
             view = View.from_hand(hand, hand.acting_position, number)
             bot = bots[hand.acting_position]
-            policy = bot.policy(view)
             answer = require_legal(bot.act(view), view)
-            assert sum(policy.values()) == pytest.approx(1)
-            assert policy[answer] > 0
             (comment,) = view.comments
             assert comment.endswith(b"\r\n")
             assert len(comment) < 500
