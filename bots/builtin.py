@@ -1,10 +1,10 @@
 """A Python bot of any kind as a program: what ``arena bot BOT HOST PORT`` runs.
 
-    python -m bots.builtin BOT HOST PORT [--game GAME] [--seed N] [--start MEMORY --journal FILE]
+    python -m bots.builtin BOT HOST PORT [--game GAME] [--seed N]
 
 BOT is a name that `bots.registry` knows, a class in a module or a file, and options if there are any:
-``random?fold=0.1``, ``my_bot.py:MyBot``. Game and exit codes are those of `bots.client`. A dealer gives a bot that
-learns the memory to start from and a journal (`bots.learning`).
+``random?fold=0.1``, ``my_bot.py:MyBot``. Game and exit codes are those of `bots.client`. Our dealer gives a bot
+that learns two more options, ``--start MEMORY --journal FILE`` (`bots.learning`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from engine.errors import quoted
 
 __all__ = ["main"]
 
-_USAGE: Final = "usage: arena bot BOT HOST PORT [--game GAME] [--seed N] [--start MEMORY --journal FILE]"
+_USAGE: Final = "usage: arena bot BOT HOST PORT [--game GAME] [--seed N]"
 
 
 _OPTIONS: Final = ("game", "seed", "start", "journal")

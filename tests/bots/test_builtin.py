@@ -86,6 +86,9 @@ def test_main_plays(thread_dealer: StartDealer) -> None:
     [
         (["calling", "localhost"], 2, "bot: PORT is missing; usage: arena bot BOT HOST PORT [--game GAME] [--seed N]"),
         (["calling", "localhost", "1", "--seed", "x"], 2, "--seed must be a whole number, not 'x'"),
+        (["mfs", "h", "1", "--start", "x", "--journal", "y"], 2, "bot: mfs does not learn, so it takes no --start"),
+        (["learner", "h", "1", "--start", "x"], 2, "bot: --start and --journal belong together"),
+        (["learner", "h", "1", "--start", "gone", "--journal", "y"], 1, "bot: gone: it cannot be read: No such file"),
         (["shark", "localhost", "1"], 1, "bot: 'shark': there is no bot 'shark'; there are: calling,"),
         (["calling", "localhost", "1", "--game", "chess"], 1, "chess: no such game"),
     ],

@@ -30,6 +30,7 @@ from protocol import find_game
 from tests.bots.playing import ViewOf, comment_of
 
 CONSTANTS = Constants()
+GUIDE = Path(__file__).resolve().parents[3] / "docs" / "learner.md"
 
 
 def winnings(game: str, bots: Sequence[Bot], hands: int, seed: int) -> float:
@@ -184,6 +185,7 @@ def test_it_explains_itself(tmp_path: Path, view_of: ViewOf) -> None:
     assert comment_of(bot, view) == (
         f"# {seen}; cell 400200101 earned 1 -500 (1), 4 +700 (1) mbb (times) -> 4 medium raise, r200\r\n"
     )
+    assert comment_of(bot, view_of("nolimit", "MATCHSTATE:1:0::|JhTh"))[2:-2] in GUIDE.read_text("utf-8")
     new = LearnerBot(explore=1, explain=True, seed=3)
     assert f"{seen}; cell 400200101 never met -> " in (
         said := comment_of(new, view_of("nolimit", "MATCHSTATE:1:0::|JhTh"))
