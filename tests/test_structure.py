@@ -197,7 +197,7 @@ def test_the_dealer_knows_no_bot() -> None:
     """The dealer knows what a bot is and how one is named, and no agent. The command line may mount more, and a
     terminal is a face of the seat of a person, who is none either."""
     known = {"bots.bot", "bots.program", "bots.registry", "bots.errors", "bots.group", "bots.decision_times"}
-    known |= {"bots.workers"}
+    known |= {"bots.learning", "bots.workers"}
     assert not [
         f"{name} -> {target}"
         for name, targets in arrows().items()
