@@ -58,7 +58,7 @@ def make_deals(count: int, seed: int, trials: int = 1000) -> DealSet:
     spent = np.empty(10, np.int64)
     for number, of_deal in enumerate(cards):
         for rotation in range(10):
-            in_pot, raises = kernel.preflop(of_deal, rotation, spent)
+            in_pot, raises, _ = kernel.preflop(of_deal, rotation, spent)
             if in_pot & (in_pot - 1):
                 seen.append((number, rotation, in_pot, raises))
                 before.append(spent.copy())

@@ -24,9 +24,11 @@ from engine.kernels.jit import njit
 from engine.kernels.rank import seven_rank
 from engine.starting_hands import starting_hand_table
 
-__all__ = ["PLAYERS", "deal", "play_table", "preflop", "weigh"]
+__all__ = ["LOGGED", "PLAYERS", "deal", "play_table", "preflop", "weigh"]
 
 PLAYERS: Final = 10
+LOGGED: Final = 6
+"""Columns of what is logged of a hand, see `play_table`."""
 _CARDS: Final = 25
 _CHART = np.array(chart(), np.uint8)
 _POSITION_CLASS = np.array([chart_position(position, PLAYERS) for position in range(PLAYERS)], np.int64)
@@ -40,7 +42,7 @@ _MOST_RAKE: Final = 3.0
 
 
 @njit
-def preflop(cards: NDArray[np.uint8], rotation: int, spent: NDArray[np.int64]) -> tuple[int, int]:
+def preflop(cards: NDArray[np.uint8], rotation: int, spent: NDArray[np.int64]) -> tuple[int, int, int]:
     """Play the first round by the charts.
 
     Args:
@@ -49,11 +51,13 @@ def preflop(cards: NDArray[np.uint8], rotation: int, spent: NDArray[np.int64]) -
         spent: by position, what each has put in at the end.
 
     Returns:
-        the bit set of the positions that have not folded, and the raises without the blind.
+        the bit set of the positions that have not folded, the raises without the blind, and the bit set of those who
+        raised.
     """
     spent[:] = 0
     spent[0], spent[1] = 1, 2
     in_pot, left, raises, called, price, position = (1 << PLAYERS) - 1, PLAYERS, 0, 0, 2, 2
+    raised = 0
     while called < left and left > 1:
         if in_pot >> position & 1:
             pair = (position + rotation) % PLAYERS
@@ -66,9 +70,10 @@ def preflop(cards: NDArray[np.uint8], rotation: int, spent: NDArray[np.int64]) -
                 called += 1
                 if action == 2 and raises < MOST_RAISES - 1:
                     raises, called, price = raises + 1, 1, price + 2
+                    raised |= 1 << position
                 spent[position] = price
         position = position + 1 if position + 1 < PLAYERS else 0
-    return in_pot, raises
+    return in_pot, raises, raised
 
 
 @njit
@@ -84,7 +89,7 @@ def deal(start: np.uint64, cards: NDArray[np.uint8]) -> np.uint64:
     while found < len(cards):
         start = np.uint64(draw_cards(deck, _CARDS, start))
         for rotation in range(PLAYERS):
-            in_pot, _ = preflop(deck, rotation, spent)
+            in_pot, _, _ = preflop(deck, rotation, spent)
             if in_pot & (in_pot - 1):
                 cards[found] = deck[:_CARDS]
                 found += 1
@@ -149,7 +154,7 @@ def weigh(
 @njit
 def play_table(
     chromosomes: Any,
-    by_price: bool,
+    by_price: NDArray[np.bool_],
     rake: bool,
     flops: Any,
     spent: NDArray[np.int64],
@@ -158,12 +163,13 @@ def play_table(
     weights: NDArray[np.float64],
     used: NDArray[np.bool_],
     won: NDArray[np.float64],
+    log: NDArray[np.float64],
 ) -> None:
     """Add what ten players win in all hands with a flop, each deal and rotation of pairs with all rotations of players.
 
     Args:
         chromosomes: one for each player, shape (10, 5040, 2).
-        by_price: the odds of the decision are the price, not the reward (`bots.evolved.chromosome.Odds`).
+        by_price: of each player, whether its odds are the price, not the reward (`bots.evolved.chromosome.Odds`).
         rake: the house takes a part of each pot: $0.25 of each whole $5, at most $3.
         flops: the hands that see a flop, shape (hands, 4): deal, rotation of the pairs, bit set of the positions that
             are in, raises.
@@ -173,13 +179,18 @@ def play_table(
         weights: see `weigh`.
         used: the genes of player 0 that were asked are set.
         won: by player, in dollars.
+        log: what player 0 did, shape (10 * hands, `LOGGED`), or without rows where nobody asks: for each hand and
+            rotation of the players its gain in dollars, the last round it saw (0 if it folded before the flop), 1 if
+            it was in a showdown, 1 if it won a part of the pot, its bets and raises, its calls of a price.
     """
     put_in = np.empty(PLAYERS, np.int64)
+    is_logged = len(log) > 0
     for number in range(len(flops)):
         at, rotation = flops[number, 0], flops[number, 1]
         for turn in range(PLAYERS):
             in_pot, before = flops[number, 2], flops[number, 3]
             pot, price, left = 0, 0, 0
+            last, own_raises, own_calls = 0, 0, 0
             for position in range(PLAYERS):
                 put_in[position] = spent[number, position]
                 pot += put_in[position]
@@ -187,6 +198,8 @@ def play_table(
                 left += in_pot >> position & 1
             for round_ in range(1, 4):
                 raises, called, position = 0, 0, 0
+                if in_pot >> (PLAYERS - turn) % PLAYERS & 1:
+                    last = round_
                 while called < left and left > 1:
                     if in_pot >> position & 1:
                         pair = (position + rotation) % PLAYERS
@@ -196,12 +209,17 @@ def play_table(
                             categories[at, pair, round_ - 1] * 8 + _POSITION_CLASS[position]
                         ) * BETTING_STATES + state
                         to_call = price - put_in[position]
-                        factor = to_call / pot if by_price else pot / (pot + to_call)
+                        factor = to_call / pot if by_price[player] else pot / (pot + to_call)
                         d = THRESHOLD * weights[at, pair, round_ - 1, left - 2] * factor
+                        wants_raise = d > chromosomes[player, gene, 0]
+                        folds = not wants_raise and not d > chromosomes[player, gene, 1] and to_call > 0
                         if player == 0:
                             used[gene] = True
-                        wants_raise = d > chromosomes[player, gene, 0]
-                        if not wants_raise and not d > chromosomes[player, gene, 1] and to_call > 0:
+                            if wants_raise and raises < MOST_RAISES:
+                                own_raises += 1
+                            elif to_call > 0 and not folds:
+                                own_calls += 1
+                        if folds:
                             in_pot &= ~(1 << position)
                             left -= 1
                         else:
@@ -229,3 +247,9 @@ def play_table(
                 won[player] -= put_in[position]
                 if in_pot >> position & 1 and np.int64(ranks[at, (position + rotation) % PLAYERS]) == best:
                     won[player] += (pot - taken) / winners
+            if is_logged:
+                own, row = (PLAYERS - turn) % PLAYERS, log[PLAYERS * number + turn]
+                is_in = in_pot >> own & 1
+                is_best = is_in and np.int64(ranks[at, (own + rotation) % PLAYERS]) == best
+                row[0] = (pot - taken) / winners - put_in[own] if is_best else -put_in[own]
+                row[1], row[2], row[3], row[4], row[5] = last, is_in and left > 1, is_best, own_raises, own_calls

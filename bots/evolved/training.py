@@ -124,14 +124,15 @@ class TableEvaluator:
             raise EvolutionError(
                 f"a table needs {OPPONENTS} opponents, not {0 if opponents is None else len(opponents)}"
             )
-        from bots.evolved.kernel import play_table
+        from bots.evolved.kernel import LOGGED, play_table
 
         deals = self.deal_set()
         table = np.empty((OPPONENTS + 1, *chromosomes.shape[1:]), np.int16)
         table[1:] = opponents
         used = np.zeros(chromosomes.shape[:2], bool)
         won = np.zeros((len(chromosomes), OPPONENTS + 1))
-        by_price = self.odds is Odds.PRICE
+        by_price = np.full(OPPONENTS + 1, self.odds is Odds.PRICE)
+        log = np.empty((0, LOGGED))
         for number, chromosome in enumerate(chromosomes):
             table[0] = chromosome
             play_table(
@@ -145,6 +146,7 @@ class TableEvaluator:
                 deals.weights,
                 used[number],
                 won[number],
+                log,
             )
         return Evaluation(won[:, 0], used, won[:, 1:])
 

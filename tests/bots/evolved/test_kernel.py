@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 import pytest
 
 from bots.evolved import kernel
-from bots.evolved.charts import chart, chart_position
-from bots.evolved.chromosome import GENES, Odds, decision, gene
+from bots.evolved.chromosome import GENES, Odds
 from bots.evolved.deals import DealSet, make_deals
 from bots.evolved.training import GENOME, TableEvaluator
-from engine import Action, ActionKind, betting_start, rank_hand
 from engine.equity import exact_equity, sampled_equity
-from engine.legality import nearest_legal
-from engine.starting_hands import starting_hand
-from protocol import find_game
+from tests.bots.evolved.slow_play import played_slowly
 
 pytestmark = pytest.mark.slow  # numba compiles for some seconds
 
-GAME = find_game("limit10")[1]
-CHIPS_PER_DOLLAR = 5
 TRIALS = 400
 
 
@@ -31,69 +22,19 @@ def deals() -> DealSet:
     return make_deals(12, 3, TRIALS)
 
 
-def raises_of(actions: Sequence[Any]) -> int:
-    return sum(action.kind is ActionKind.RAISE for _, action in actions)
-
-
-def played_slowly(deals: DealSet, chromosomes: Any, odds: Odds, rake: bool) -> tuple[list[float], set[int], int]:
-    """What ten players win in all hands of all deals, the genes that player 0 was asked for, the hands with a flop."""
-    won, used, flops = [0.0] * 10, set(), 0
-    for number, cards in enumerate(deals.cards.tolist()):
-        holdings = [cards[2 * pair : 2 * pair + 2] for pair in range(10)]
-        board = cards[20:]
-        for rotation in range(10):
-            for turn in range(10):
-                betting = betting_start(GAME)
-                while not betting.finished:
-                    position = betting.acting_position
-                    hole = holdings[(position + rotation) % 10]
-                    raises = [raises_of(actions) for actions in betting.rounds]
-                    if betting.round == 0:
-                        kind = chart()[chart_position(position, 10)][starting_hand(hole)][raises[0]]
-                    else:
-                        seen = board[: betting.round + 2]
-                        at = gene(
-                            rank_hand([*hole, *seen]) >> 12,
-                            chart_position(position, 10),
-                            betting.round,
-                            raises[-2],
-                            raises[-1],
-                        )
-                        if (player := (position + turn) % 10) == 0:
-                            used.add(at)
-                        opponents = len(betting.in_pot) - 1
-                        weight = deals.weights[number, (position + rotation) % 10, betting.round - 1, opponents - 1]
-                        price, pot = betting.to_call / CHIPS_PER_DOLLAR, betting.pot / CHIPS_PER_DOLLAR
-                        kind = decision(*chromosomes[player, at].tolist(), float(weight), price, pot, odds)
-                    betting = betting.after(nearest_legal(Action(ActionKind(kind)), betting))
-                spent = [chips / CHIPS_PER_DOLLAR for chips in betting.spent]
-                pot, alive, taken = sum(spent), betting.in_pot, 0.0
-                if len(betting.rounds) > 1:
-                    flops += 1
-                    taken = min(0.25 * (pot // 5), 3.0) if rake else 0.0
-                ranks = [rank_hand([*holdings[(position + rotation) % 10], *board]) for position in range(10)]
-                best = max(ranks[position] for position in alive)
-                winners = [position for position in alive if len(alive) == 1 or ranks[position] == best]
-                for position in range(10):
-                    won[(position + turn) % 10] -= spent[position]
-                for position in winners:
-                    won[(position + turn) % 10] += (pot - taken) / len(winners)
-    return won, used, flops
-
-
 @pytest.mark.parametrize("odds", Odds)
 @pytest.mark.parametrize("rake", [False, True])
 def test_hands_as_by_the_rule_book(deals: DealSet, odds: Odds, rake: bool) -> None:
     chromosomes = GENOME.random(10, np.random.default_rng(5))
     evaluator = TableEvaluator(len(deals.cards), 3, TRIALS, odds, rake)
     found = evaluator(chromosomes[:1], np.zeros(1, np.uint64), chromosomes[1:])
-    won, used, flops = played_slowly(deals, chromosomes, odds, rake)
-    assert flops == 10 * len(deals.flops)
+    slow = played_slowly(deals, chromosomes, [odds] * 10, rake)
+    assert len(slow.flops) == 10 * len(deals.flops)
     assert found.against is not None
-    assert [found.fitness[0], *found.against[0]] == pytest.approx(won, abs=1e-6)
+    assert [found.fitness[0], *found.against[0]] == pytest.approx(slow.won, abs=1e-6)
     assert found.used is not None
-    assert set(np.flatnonzero(found.used[0]).tolist()) == used
-    assert sum(won) == pytest.approx(0, abs=1e-6) if not rake else sum(won) < 0
+    assert set(np.flatnonzero(found.used[0]).tolist()) == slow.used
+    assert sum(slow.won) == pytest.approx(0, abs=1e-6) if not rake else sum(slow.won) < 0
 
 
 def test_each_deal_sees_a_flop_and_no_card_twice(deals: DealSet) -> None:

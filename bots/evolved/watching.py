@@ -1,0 +1,253 @@
+"""A player watched at its table of ten: what it won in each hand, how it played, and which genes it was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bots.evolution.genome import Bools, Chromosomes
+from bots.evolved.chromosome import GENES, Odds
+from bots.evolved.deals import DealSet
+from engine.starting_hands import starting_hand_table
+from logs.estimation.mean import FEWEST_UNITS, interval_half_width
+
+__all__ = ["Estimate", "Preflop", "Watched", "preflop_play", "ratio", "total", "watch", "winnings_of"]
+
+_PLAYERS: Final = 10
+_STARTING_HAND: Final = np.array(starting_hand_table(), np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A figure of some deals, and how far it can be trusted as one of all deals.
+
+    Attributes:
+        value: the figure.
+        half_width_95: half of its 95 % interval, whose units are deals: the hundred hands of one deal share its cards.
+            None with fewer than 100 deals.
+    """
+
+    value: float
+    half_width_95: float | None
+
+    @property
+    def low(self) -> float | None:
+        """The lower end."""
+        return None if self.half_width_95 is None else self.value - self.half_width_95
+
+    @property
+    def high(self) -> float | None:
+        """The upper end."""
+        return None if self.half_width_95 is None else self.value + self.half_width_95
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Watched:
+    """The hands with a flop of some deals as player 0 played them, in the order played: deal, rotation of the pairs,
+    rotation of the players.
+
+    Attributes:
+        deals: how many deals.
+        deal: of each hand.
+        position: of player 0, 0 for the small blind.
+        hand: its starting hand, an index of `engine.starting_hands.STARTING_HANDS`.
+        category: of its hand at the end, which is the last round that it saw; 0 to 8.
+        dollars: what it won.
+        last: the last round that it saw, 0 if it folded before the flop.
+        showdown: whether it was in one.
+        won: whether it won a part of the pot.
+        raises: its bets and raises after the flop.
+        calls: its calls of a price after the flop.
+        used: the genes it was asked for, shape (5040,).
+    """
+
+    deals: int
+    deal: NDArray[np.int64]
+    position: NDArray[np.int64]
+    hand: NDArray[np.int64]
+    category: NDArray[np.int64]
+    dollars: NDArray[np.float64]
+    last: NDArray[np.int64]
+    showdown: NDArray[np.bool_]
+    won: NDArray[np.bool_]
+    raises: NDArray[np.int64]
+    calls: NDArray[np.int64]
+    used: Bools
+
+    @property
+    def saw_flop(self) -> NDArray[np.bool_]:
+        """The hands in which it saw the flop."""
+        return self.last > 0
+
+
+def watch(deals: DealSet, player: Chromosomes, opponents: Chromosomes, odds: Sequence[Odds], rake: bool) -> Watched:
+    """Play all hands of some deals, and watch player 0.
+
+    Args:
+        deals: what is played.
+        player: its chromosome, shape (5040, 2).
+        opponents: of the nine others, shape (9, 5040, 2).
+        odds: by which each of the ten decides, the player first.
+        rake: whether the house takes a part of each pot that saw a flop.
+    """
+    from bots.evolved.kernel import LOGGED
+
+    log = np.empty((_PLAYERS * len(deals.flops), LOGGED))
+    used = np.zeros(GENES, bool)
+    _play(deals, player, opponents, odds, rake, used, np.zeros(_PLAYERS), log)
+    turn = np.tile(np.arange(_PLAYERS), len(deals.flops))
+    number, rotation = (np.repeat(deals.flops[:, column], _PLAYERS) for column in (0, 1))
+    position = (_PLAYERS - turn) % _PLAYERS
+    pair = (position + rotation) % _PLAYERS
+    last = log[:, 1].astype(np.int64)
+    return Watched(
+        deals=len(deals.cards),
+        deal=number,
+        position=position,
+        hand=_STARTING_HAND[deals.cards[number, 2 * pair], deals.cards[number, 2 * pair + 1]],
+        category=deals.categories[number, pair, np.maximum(last, 1) - 1].astype(np.int64),
+        dollars=log[:, 0],
+        last=last,
+        showdown=log[:, 2] > 0,
+        won=log[:, 3] > 0,
+        raises=log[:, 4].astype(np.int64),
+        calls=log[:, 5].astype(np.int64),
+        used=used,
+    )
+
+
+def winnings_of(
+    deals: DealSet, player: Chromosomes, opponents: Chromosomes, odds: Sequence[Odds], rake: bool
+) -> tuple[NDArray[np.float64], Bools]:
+    """What each of ten players wins in all hands of some deals, in dollars, and the genes that the first one used."""
+    from bots.evolved.kernel import LOGGED
+
+    used, won = np.zeros(GENES, bool), np.zeros(_PLAYERS)
+    _play(deals, player, opponents, odds, rake, used, won, np.empty((0, LOGGED)))
+    return won, used
+
+
+def _play(
+    deals: DealSet,
+    player: Chromosomes,
+    opponents: Chromosomes,
+    odds: Sequence[Odds],
+    rake: bool,
+    used: Bools,
+    won: NDArray[np.float64],
+    log: NDArray[np.float64],
+) -> None:
+    from bots.evolved.kernel import play_table
+
+    table = np.concatenate([player[None], opponents]).astype(np.int16)
+    by_price = np.array([one is Odds.PRICE for one in odds])
+    play_table(
+        *(table, by_price, rake, deals.flops, deals.spent, deals.categories, deals.ranks, deals.weights),
+        *(used, won, log),
+    )
+
+
+# ---- figures over deals
+
+
+def total(watched: Watched, values: NDArray[np.float64]) -> Estimate:
+    """The sum of a number of each hand.
+
+    Args:
+        watched: the hands.
+        values: of each hand.
+    """
+    by_deal = _by_deal(watched, values)
+    return Estimate(float(values.sum()), _half_width(by_deal, watched.deals))
+
+
+def ratio(watched: Watched, values: NDArray[np.float64], chances: NDArray[np.float64]) -> Estimate | None:
+    """The quotient of two sums over hands, such as a frequency; None without a chance.
+
+    Its interval is that of a ratio of two sums over deals (Cochran 1977, "Sampling Techniques", chapter 6).
+    """
+    return _ratio(_by_deal(watched, values), _by_deal(watched, chances))
+
+
+def _by_deal(watched: Watched, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.bincount(watched.deal, values, watched.deals).astype(np.float64, copy=False)
+
+
+def _ratio(values: NDArray[np.float64], chances: NDArray[np.float64]) -> Estimate | None:
+    """The quotient of two sums over deals."""
+    of = float(chances.sum())
+    if not of:
+        return None
+    value = float(values.sum()) / of
+    half_width = _half_width(values - value * chances, len(values))
+    return Estimate(value, None if half_width is None else half_width / of)
+
+
+def _half_width(by_deal: NDArray[np.float64], deals: int) -> float | None:
+    """Half the interval of a sum over deals."""
+    if deals < FEWEST_UNITS:
+        return None
+    return interval_half_width(float(np.std(by_deal, ddof=1)) * deals**0.5)
+
+
+# ---- before the flop
+
+
+@dataclass(frozen=True, slots=True)
+class Preflop:
+    """How the charts play before the flop, which all players of a table have in common.
+
+    Attributes:
+        vpip: the part of the hands in which chips were put in voluntarily; hands in which nobody left it a turn do not
+            count.
+        vpip_no_big_blind: the same without the hands in the big blind.
+        vpip_small_blind: the same of the hands in the small blind.
+        pfr: the part of them in which it raised.
+        saw_flop: the part of all hands in which it saw a flop.
+    """
+
+    vpip: Estimate
+    vpip_no_big_blind: Estimate
+    vpip_small_blind: Estimate
+    pfr: Estimate
+    saw_flop: Estimate
+
+
+def preflop_play(deals: DealSet) -> Preflop:
+    """How all hands of some deals begin, averaged over the positions, each of which everybody holds equally often."""
+    from bots.evolved.kernel import preflop
+
+    count = len(deals.cards)
+    blinds = np.array([1, 2, *[0] * (_PLAYERS - 2)])
+    paid, turns, raised, seen = np.zeros((4, count, _PLAYERS))
+    spent = np.empty(_PLAYERS, np.int64)
+    for number, cards in enumerate(deals.cards):
+        for rotation in range(_PLAYERS):
+            in_pot, _, raisers = preflop(cards, rotation, spent)
+            has_turn = np.ones(_PLAYERS, bool)
+            # All others folded, and nobody raised: the big blind had no turn.
+            has_turn[1] = in_pot != 2 or bool(raisers)
+            turns[number] += has_turn
+            paid[number] += spent > blinds
+            raised[number] += [raisers >> position & 1 for position in range(_PLAYERS)]
+            if in_pot & (in_pot - 1):
+                seen[number] += [in_pot >> position & 1 for position in range(_PLAYERS)]
+    others = [position for position in range(_PLAYERS) if position != 1]
+
+    def part(values: NDArray[np.float64], chances: NDArray[np.float64], positions: Sequence[int]) -> Estimate:
+        found = _ratio(values[:, positions].sum(axis=1), chances[:, positions].sum(axis=1))
+        assert found is not None, "every hand begins with turns"
+        return found
+
+    everywhere = range(_PLAYERS)
+    return Preflop(
+        vpip=part(paid, turns, everywhere),
+        vpip_no_big_blind=part(paid, turns, others),
+        vpip_small_blind=part(paid, turns, [0]),
+        pfr=part(raised, turns, everywhere),
+        saw_flop=part(seen, np.full((count, _PLAYERS), float(_PLAYERS)), everywhere),
+    )

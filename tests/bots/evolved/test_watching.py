@@ -1,0 +1,122 @@
+"""A watched player: hand by hand as by the rule book, figures as the tracker counts them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bots.evolved.chromosome import Odds
+from bots.evolved.deals import DealSet, make_deals
+from bots.evolved.training import GENOME
+from bots.evolved.watching import Watched, preflop_play, ratio, total, watch, winnings_of
+from engine import Category, rank_hand
+from engine.starting_hands import starting_hand
+from logs.tracker.hand_counts import HandCounts
+from logs.tracker.statistics import BotStatistics, statistics_of
+from tests.bots.evolved.slow_play import CHIPS_PER_DOLLAR, SlowPlay, played_slowly
+
+pytestmark = pytest.mark.slow  # numba compiles for some seconds
+
+ODDS = [Odds.PRICE, *[Odds.REWARD] * 4, *[Odds.PRICE] * 5]
+CHROMOSOMES = GENOME.random(10, np.random.default_rng(7))
+
+
+@pytest.fixture(scope="module")
+def deals() -> DealSet:
+    return make_deals(12, 5, 200)
+
+
+@pytest.fixture(scope="module")
+def watched(deals: DealSet) -> Watched:
+    return watch(deals, CHROMOSOMES[0], CHROMOSOMES[1:], ODDS, True)
+
+
+@pytest.fixture(scope="module")
+def slow(deals: DealSet) -> SlowPlay:
+    return played_slowly(deals, CHROMOSOMES, ODDS, True)
+
+
+def _statistics(slow: SlowPlay) -> BotStatistics:
+    statistics = statistics_of(HandCounts().add_all(slow.records))
+    return next(bot for bot in statistics.bots if bot.name == "0")
+
+
+def test_each_hand_as_by_the_rule_book(watched: Watched, slow: SlowPlay) -> None:
+    flops = slow.flops
+    assert len(watched.dollars) == len(flops)
+    for number, record in enumerate(flops):
+        position = record.seats.index(0)
+        hole = record.deal.hole_cards[position]
+        folded = [round_ for round_, actions in enumerate(record.betting.rounds) if (position, "f") in _texts(actions)]
+        last = folded[0] if folded else record.betting.round
+        assert watched.position[number] == position
+        assert watched.last[number] == last
+        assert watched.hand[number] == starting_hand(hole)
+        assert watched.dollars[number] == pytest.approx(record.values[position] / CHIPS_PER_DOLLAR)
+        assert watched.showdown[number] == (position in record.betting.in_pot and len(record.betting.in_pot) > 1)
+        if last:
+            assert watched.category[number] == rank_hand([*hole, *record.deal.board[: last + 2]]) >> 12
+    assert set(np.flatnonzero(watched.used).tolist()) == slow.used
+
+
+def _texts(actions: tuple[tuple[int, object], ...]) -> list[tuple[int, str]]:
+    return [(position, "f" if action.kind.name == "FOLD" else "") for position, action in actions]  # type: ignore[attr-defined]
+
+
+def test_figures_as_the_tracker_counts_them(deals: DealSet, watched: Watched, slow: SlowPlay) -> None:
+    bot = _statistics(slow)
+    preflop = preflop_play(deals)
+    assert bot.vpip is not None
+    assert bot.vpip_small_blind is not None
+    assert bot.pfr is not None
+    assert bot.aggression_factor is not None
+    assert preflop.vpip.value == pytest.approx(bot.vpip.times / bot.vpip.chances)
+    assert preflop.vpip_small_blind.value == pytest.approx(bot.vpip_small_blind.times / bot.vpip_small_blind.chances)
+    assert round(preflop.pfr.value * bot.vpip.chances) == bot.pfr.times
+    assert preflop.saw_flop.value == pytest.approx(watched.saw_flop.sum() / deals.hands)
+    assert watched.raises.sum() == bot.aggression_factor.raises
+    assert watched.calls.sum() == bot.aggression_factor.calls
+    assert bot.won_when_saw_flop is not None
+    assert bot.went_to_showdown is not None
+    assert bot.won_when_saw_flop.chances == watched.saw_flop.sum()
+    assert bot.won_when_saw_flop.times == watched.won[watched.saw_flop].sum()
+    assert bot.went_to_showdown.times == watched.showdown.sum()
+    assert bot.won_at_showdown.times == watched.won[watched.showdown].sum()
+    final = {category.name.replace("_", " ").lower(): int(category) for category in Category}
+    for hand in bot.final_hands:
+        assert (watched.category[watched.showdown] == final[hand.category]).sum() == hand.showdowns
+
+
+def test_winnings_without_a_log_are_the_same(deals: DealSet, watched: Watched, slow: SlowPlay) -> None:
+    won, used = winnings_of(deals, CHROMOSOMES[0], CHROMOSOMES[1:], ODDS, True)
+    assert won.tolist() == pytest.approx(slow.won, abs=1e-6)
+    assert won[0] == pytest.approx(watched.dollars.sum(), abs=1e-6)
+    assert (used == watched.used).all()
+
+
+def test_intervals_take_deals_for_units(watched: Watched) -> None:
+    """The winnings of 400 deals of two hands, which bring the same: the interval is that of 400 numbers, not of 800."""
+    random = np.random.default_rng(3)
+    by_deal = random.normal(1, 5, 400)
+    hands = _watched(np.repeat(np.arange(400), 2))
+    found = total(hands, np.repeat(by_deal, 2))
+    assert found.value == pytest.approx(2 * by_deal.sum())
+    assert found.half_width_95 == pytest.approx(1.96 * 2 * by_deal.std(ddof=1) * 20, rel=1e-3)
+    share = ratio(hands, np.repeat(by_deal, 2), np.ones(800))
+    assert share is not None
+    assert share.value == pytest.approx(by_deal.mean())
+    assert share.half_width_95 == pytest.approx(1.96 * by_deal.std(ddof=1) / 20, rel=1e-3)
+    assert (share.low, share.high) == (
+        pytest.approx(share.value - share.half_width_95),
+        pytest.approx(share.value + share.half_width_95),
+    )
+    assert ratio(hands, np.zeros(800), np.zeros(800)) is None
+    assert total(watched, watched.dollars).half_width_95 is None, "of twelve deals nothing is said"
+
+
+def _watched(deal: np.ndarray) -> Watched:
+    zeros, false = np.zeros(len(deal), np.int64), np.zeros(len(deal), bool)
+    return Watched(
+        *(int(deal[-1]) + 1, deal, zeros, zeros, zeros, zeros * 1.0, zeros, false, false, zeros, zeros),
+        np.zeros(5040, bool),
+    )
