@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -154,7 +154,7 @@ def _play(
 # ---- figures over deals
 
 
-def total(watched: Watched, values: NDArray[np.float64]) -> Estimate:
+def total(watched: Watched, values: NDArray[Any]) -> Estimate:
     """The sum of a number of each hand.
 
     Args:
@@ -165,7 +165,7 @@ def total(watched: Watched, values: NDArray[np.float64]) -> Estimate:
     return Estimate(float(values.sum()), _half_width(by_deal, watched.deals))
 
 
-def ratio(watched: Watched, values: NDArray[np.float64], chances: NDArray[np.float64]) -> Estimate | None:
+def ratio(watched: Watched, values: NDArray[Any], chances: NDArray[Any]) -> Estimate | None:
     """The quotient of two sums over hands, such as a frequency; None without a chance.
 
     Its interval is that of a ratio of two sums over deals (Cochran 1977, "Sampling Techniques", chapter 6).
@@ -173,7 +173,7 @@ def ratio(watched: Watched, values: NDArray[np.float64], chances: NDArray[np.flo
     return _ratio(_by_deal(watched, values), _by_deal(watched, chances))
 
 
-def _by_deal(watched: Watched, values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _by_deal(watched: Watched, values: NDArray[Any]) -> NDArray[np.float64]:
     return np.bincount(watched.deal, values, watched.deals).astype(np.float64, copy=False)
 
 

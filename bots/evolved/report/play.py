@@ -1,0 +1,360 @@
+"""How a player plays, and what it wins, on the deals it was trained on and on others, beside the printed figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bots.evolved.report.printed import PLAYED, PrintedPlayer, PrintedRow, printed_player, printed_style
+from bots.evolved.watching import Estimate, Preflop, Watched, ratio, total
+from bots.findings import ABSENT, Comparison, Comparisons, Line, LineChart, TableView, Verdict
+from engine import Category
+from engine.starting_hands import STARTING_HANDS
+from logs.estimation.rate import signed
+from logs.tracker.playing_style import classify
+
+__all__ = ["Sides", "best_hands", "by_hand", "finals", "style", "winnings"]
+
+BEST_HANDS: Final = 20
+_TWO_RUNS: Final = 2**0.5
+"""The printed figure is one of as many deals, so the interval of the difference is wider by this."""
+_POINTS: Final = 300
+
+CATEGORIES: Final = tuple(category.name.replace("_", " ").lower() for category in Category)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sides:
+    """A player watched on two sets of deals.
+
+    Attributes:
+        name: of its run.
+        trained: on the deals of its training.
+        unseen: on deals that nothing was trained on.
+    """
+
+    name: str
+    trained: Watched
+    unseen: Watched
+
+
+def per_thousand(watched: Watched) -> Estimate:
+    """Dollars in a thousand hands dealt."""
+    found = total(watched, watched.dollars)
+    scale = 1000 / (100 * watched.deals)
+    return Estimate(found.value * scale, None if found.half_width_95 is None else found.half_width_95 * scale)
+
+
+def interval_text(estimate: Estimate, digits: int) -> str:
+    """``± 1.5``; without enough deals, that."""
+    if estimate.half_width_95 is None:
+        return "too few deals for ±"
+    return f"± {estimate.half_width_95:,.{digits}f}"
+
+
+# ---- winnings
+
+
+def winnings(players: Sequence[Sides]) -> Comparisons:
+    """What each player won, twice: on the deals of its training and on others."""
+    rows = []
+    for player in players:
+        of = PLAYED["player" if player.name == "player" else "trainer"]
+        printed = printed_player(player.name).dollars / of * 1000
+        trained, unseen = per_thousand(player.trained), per_thousand(player.unseen)
+        verdict, why = _verdict_on_winnings(printed, trained, unseen)
+        rows.append(
+            Comparison(
+                quantity=f"{player.name}, deals of the training",
+                ours=signed(trained.value, 1),
+                printed=signed(printed, 1),
+                verdict=verdict,
+                why=why,
+            )
+        )
+        rows.append(
+            Comparison(
+                quantity=f"{player.name}, other deals",
+                ours=signed(unseen.value, 1),
+                interval=interval_text(unseen, 1),
+            )
+        )
+    return Comparisons(
+        "Winnings in dollars per 1,000 hands",
+        tuple(rows),
+        "Each at the table where its training ended. On the deals of the training the figure is exact and says what "
+        "the evolution has found, not what the player is worth; on other deals the 95 % interval is that of all deals, "
+        "for these ten players. The work prints the former only.",
+    )
+
+
+def _verdict_on_winnings(printed: float, trained: Estimate, unseen: Estimate) -> tuple[Verdict, str]:
+    if unseen.half_width_95 is None or trained.half_width_95 is None:
+        return Verdict.NOT_REPRODUCED, "too few deals were played to tell"
+    apart = _TWO_RUNS * trained.half_width_95
+    if abs(printed - unseen.value) <= apart:
+        return Verdict.REPRODUCED, "other deals bring as much, within what chance does"
+    if trained.value + apart >= printed > unseen.value:
+        return Verdict.LUCKY, "other deals bring less"
+    if printed < unseen.value:
+        return Verdict.NOT_REPRODUCED, "ours wins more, on other deals too"
+    return Verdict.NOT_REPRODUCED, "ours wins less, on its own deals already"
+
+
+def by_hand(watched: Watched, title: str, note: str = "") -> LineChart:
+    """The winnings along the hands in which it saw the flop: total, with and without showdown."""
+    seen = watched.saw_flop
+    dollars, showdown, deal = watched.dollars[seen], watched.showdown[seen], watched.deal[seen]
+    at = np.unique(np.linspace(0, max(len(dollars) - 1, 0), min(_POINTS, len(dollars))).astype(int))
+    xs = tuple((at + 1).tolist())
+
+    def line(name: str, values: NDArray[np.float64], half: NDArray[np.float64] | None = None) -> Line:
+        ys = np.cumsum(values)[at]
+        low, high = ((), ()) if half is None else (tuple((ys - half).tolist()), tuple((ys + half).tolist()))
+        return Line(name=name, xs=xs, ys=tuple(ys.tolist()), low=low, high=high)
+
+    whole = total(watched, np.where(seen, watched.dollars, 0.0)).half_width_95
+    half = None if whole is None else whole * np.sqrt((deal[at] + 1) / watched.deals)
+    return LineChart(
+        title=title,
+        x_label="hands with a flop",
+        y_label="dollars",
+        lines=(
+            line("total" if half is None else "total, with its 95 % interval", dollars, half),
+            line("with showdown", np.where(showdown, dollars, 0.0)),
+            line("without showdown", np.where(showdown, 0.0, dollars)),
+        ),
+        note=note,
+    )
+
+
+# ---- tables
+
+
+def best_hands(sides: Sides) -> tuple[TableView, Comparisons]:
+    """The starting hands that won most in hands with a flop: printed, on the training's deals, on others."""
+    printed = printed_player(sides.name)
+    ours = [_by_starting_hand(watched) for watched in (sides.trained, sides.unseen)]
+    rows = []
+    for place in range(BEST_HANDS):
+        cells = [str(place + 1)]
+        for table in (printed.hands, *(table for table, _ in ours)):
+            row = table[place] if place < len(table) else None
+            cells += (
+                ["", "", "", ""]
+                if row is None
+                else [row.name, f"{row.times:,}", f"{row.won_percent:.1f}", signed(row.dollars, 0)]
+            )
+        interval = ours[1][1][place] if place < len(ours[1][1]) else None
+        cells.append("" if interval is None else interval_text(interval, 0))
+        rows.append(tuple(cells))
+    heads = ("times", "won %", "dollars")
+    columns = (*("place", "printed", *heads, "training", *heads, "other deals", *heads, "interval"),)
+    view = TableView(
+        "The 20 best starting hands",
+        tuple((head, "") for head in columns),
+        tuple(rows),
+        "Of the hands in which it saw the flop: times, how often it won a part of the pot, and what they brought. The "
+        "last column is the 95 % interval of the dollars on other deals.",
+    )
+    return view, _verdicts_on_hands(printed, ours[0][0], ours[1][0], ours[1][1])
+
+
+def _verdicts_on_hands(
+    printed: PrintedPlayer,
+    trained: Sequence[PrintedRow],
+    unseen: Sequence[PrintedRow],
+    intervals: Sequence[Estimate],
+) -> Comparisons:
+    names = [{row.name for row in table[:BEST_HANDS]} for table in (printed.hands, trained, unseen)]
+    sure = sum(bool(interval.low is not None and interval.low > 0) for interval in intervals[:BEST_HANDS])
+    strong, count = _strong_hands(), len(names[0])
+    kept = [len(of & strong) for of in (names[0], names[2])]
+    is_most = min(kept) > BEST_HANDS / 2
+    return Comparisons(
+        "The best starting hands in figures",
+        (
+            Comparison(
+                quantity="of the best, among the 20 with the best chances against nine random hands",
+                ours=f"{kept[1]} of {len(names[2])}",
+                printed=f"{kept[0]} of {count}",
+                verdict=Verdict.REPRODUCED if is_most else Verdict.NOT_REPRODUCED,
+                why=f"they are to be the most powerful hands, and {'most' if is_most else 'not even most'} of them are",
+            ),
+            Comparison(
+                quantity="of the printed best, among our 20 best on other deals",
+                ours=f"{len(names[0] & names[2])} of {count}",
+            ),
+            Comparison(
+                quantity="of the printed best, among our 20 best on the training's deals",
+                ours=f"{len(names[0] & names[1])} of {count}",
+            ),
+            Comparison(
+                quantity="of our 20 best on other deals, with an interval above zero",
+                ours=f"{sure} of {len(names[2])}",
+            ),
+        ),
+    )
+
+
+def _strong_hands() -> set[str]:
+    """The 20 starting hands with the highest chances against nine random hands."""
+    from engine.equity import preflop_equity
+    from engine.starting_hands import starting_hand
+
+    example = {starting_hand((one, other)): (one, other) for one in range(52) for other in range(one)}
+    chances = {STARTING_HANDS[at]: preflop_equity(cards, 9).equity for at, cards in example.items()}
+    return set(sorted(chances, key=lambda name: -chances[name])[:BEST_HANDS])
+
+
+def _by_starting_hand(watched: Watched) -> tuple[list[PrintedRow], list[Estimate]]:
+    return _table(watched, watched.hand, STARTING_HANDS)
+
+
+def _table(watched: Watched, kinds: NDArray[np.int64], names: Sequence[str]) -> tuple[list[PrintedRow], list[Estimate]]:
+    """What the hands with a flop brought by kind, the best first, and the dollars with their intervals."""
+    found = []
+    for kind in np.unique(kinds[watched.saw_flop]).tolist():
+        of_kind = watched.saw_flop & (kinds == kind)
+        times = int(of_kind.sum())
+        dollars = total(watched, np.where(of_kind, watched.dollars, 0.0))
+        won = 100 * float(watched.won[of_kind].sum()) / times
+        found.append((PrintedRow(names[kind], times, won, dollars.value), dollars))
+    found.sort(key=lambda one: -one[0].dollars)
+    return [row for row, _ in found], [dollars for _, dollars in found]
+
+
+def finals(sides: Sides) -> tuple[Comparisons, ...]:
+    """How often it won with each hand at the end, and what these hands brought."""
+    printed = {row.name: row for row in printed_player(sides.name).finals}
+    of = PLAYED["player" if sides.name == "player" else "trainer"]
+    won, times, dollars = [], [], []
+    for kind, name in reversed(list(enumerate(CATEGORIES))):
+        watched = sides.unseen
+        of_kind = (watched.saw_flop & (watched.category == kind)).astype(float)
+        share = ratio(watched, watched.won * of_kind, of_kind)
+        if share is None:
+            continue
+        row = printed.get(name)
+        scale = 1000 / (100 * watched.deals)
+        often = _scaled(total(watched, of_kind), scale)
+        brought = _scaled(total(watched, watched.dollars * of_kind), scale)
+        factor = (100 * watched.deals / of) ** 0.5
+        won.append(
+            _compared(f"{name}: won %", _scaled(share, 100), None if row is None else row.won_percent, 1, factor)
+        )
+        times.append(_compared(f"{name}: times", often, None if row is None else row.times / of * 1000, 1, factor))
+        dollars.append(
+            _compared(f"{name}: dollars", brought, None if row is None else row.dollars / of * 1000, 1, factor)
+        )
+    note = (
+        "On other deals; the hand at the end is that of the last round the player saw. Times and dollars are per 1,000 "
+        "hands dealt. A figure is called reproduced if it differs by no more than chance makes two sets of deals "
+        "differ, ours and one of the printed size; that the chromosomes differ comes on top of that."
+    )
+    return (
+        Comparisons("Won, by the hand at the end", tuple(won), note),
+        Comparisons("Times, by the hand at the end", tuple(times)),
+        Comparisons("Dollars, by the hand at the end", tuple(dollars)),
+    )
+
+
+def _scaled(estimate: Estimate, by: float) -> Estimate:
+    half = estimate.half_width_95
+    return Estimate(estimate.value * by, None if half is None else half * by)
+
+
+def _compared(quantity: str, ours: Estimate, printed: float | None, digits: int, factor: float) -> Comparison:
+    """A figure beside the printed one.
+
+    Args:
+        quantity: its name.
+        ours: the figure.
+        printed: the work's; None where it prints none.
+        digits: behind the point.
+        factor: how much wider an interval of as many deals as the work had would be than ours.
+    """
+    text, interval = f"{ours.value:,.{digits}f}", interval_text(ours, digits)
+    if printed is None:
+        return Comparison(quantity=quantity, ours=text, interval=interval)
+    verdict, why = Verdict.REPRODUCED, ""
+    if ours.half_width_95 is None:
+        verdict, why = Verdict.NOT_REPRODUCED, "too few deals were played to tell"
+    elif abs(ours.value - printed) > ours.half_width_95 * (1 + factor**2) ** 0.5:
+        verdict, why = Verdict.NOT_REPRODUCED, f"ours is {'higher' if ours.value > printed else 'lower'} than by chance"
+    return Comparison(
+        quantity=quantity,
+        ours=text,
+        interval=interval,
+        printed=f"{printed:,.{digits}f}",
+        verdict=verdict,
+        why=why,
+    )
+
+
+# ---- style
+
+
+def style(watched: Watched, preflop: Preflop) -> Comparisons:
+    """VPIP to AF, and what such a player is called."""
+    printed = printed_style()
+    factor = (100 * watched.deals / PLAYED["player"]) ** 0.5
+    ones = watched.saw_flop.astype(float)
+    seen = {
+        "W$WSF": _percent(ratio(watched, watched.won * ones, ones)),
+        "WTSD": _percent(ratio(watched, watched.showdown * 1.0, ones)),
+        "W$SD": _percent(ratio(watched, watched.won * watched.showdown * 1.0, watched.showdown * 1.0)),
+        "AF": ratio(watched, watched.raises * 1.0, watched.calls * 1.0),
+    }
+    rows = [
+        _compared(
+            "VPIP %, without the big blind's hands", _scaled(preflop.vpip_no_big_blind, 100), printed["VPIP"], 1, factor
+        ),
+        Comparison(
+            quantity="VPIP % of all hands",
+            ours=f"{100 * preflop.vpip.value:.1f}",
+            interval=interval_text(_scaled(preflop.vpip, 100), 1),
+        ),
+        _compared("VPIP % in the small blind", _scaled(preflop.vpip_small_blind, 100), printed["VPIP_SB"], 1, factor),
+        _compared("PFR %", _scaled(preflop.pfr, 100), printed["PFR"], 1, factor),
+    ]
+    for name, figure in seen.items():
+        unit = "" if name == "AF" else " %"
+        rows.append(
+            Comparison(quantity=name + unit, ours=ABSENT)
+            if figure is None
+            else _compared(name + unit, figure, printed[name], 2 if name == "AF" else 1, factor)
+        )
+    ours = classify(
+        100 * watched.deals,
+        100 * preflop.vpip_no_big_blind.value,
+        100 * preflop.pfr.value,
+        int(watched.raises.sum()),
+        int(watched.calls.sum()),
+    )
+    theirs = classify(100 * watched.deals, printed["VPIP"], printed["PFR"], round(100 * printed["AF"]), 100)
+    assert theirs.play_class is not None
+    rows.append(
+        Comparison(
+            quantity="class of play",
+            ours=ABSENT if ours.play_class is None else ours.play_class.name,
+            printed="mouse",
+            verdict=Verdict.NOT_REPRODUCED,
+            why="a mouse is passive before the flop; by the work's own table its figures make a "
+            f"{theirs.play_class.name} player; ours: {ours.explanation}",
+        )
+    )
+    return Comparisons(
+        "Style of play",
+        tuple(rows),
+        "On other deals. VPIP and PFR are the charts' doing, which were rebuilt to fit these figures; only the rest "
+        "says something about the evolution. AF is bets and raises over calls after the flop.",
+    )
+
+
+def _percent(estimate: Estimate | None) -> Estimate | None:
+    return None if estimate is None else _scaled(estimate, 100)

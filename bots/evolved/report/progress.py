@@ -1,0 +1,116 @@
+"""The runs from their first generation to the last: winnings, strength on unseen deals, the cost of each trainer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+
+from bots.evolution.genome import Chromosomes
+from bots.evolved.chromosome import Odds
+from bots.evolved.deals import DealSet
+from bots.evolved.finished import FinishedRun, FinishedRuns
+from bots.evolved.report.play import interval_text, per_thousand
+from bots.evolved.training import GENOME, OPPONENTS
+from bots.evolved.watching import watch
+from bots.findings import Line, LineChart, TableView
+from logs.estimation.rate import signed
+
+__all__ = ["against_chart", "along_the_run", "cost_chart", "earlier_trainers", "progress_table", "random_opponents"]
+
+_MOST_CHAMPIONS: Final = 12
+"""Of each run, spread over it, that are measured on unseen deals."""
+
+
+def along_the_run(run: FinishedRun) -> LineChart:
+    """Gains in each generation: of the best individual, of the best opponent beside it, of all on average."""
+    history = run.state.history
+    xs = tuple(float(generation.number) for generation in history)
+    scale = 1000 / (100 * run.settings.deals)
+    return LineChart(
+        title=run.name,
+        x_label="generation",
+        y_label="dollars per 1,000 hands",
+        lines=(
+            Line(name="best individual", xs=xs, ys=tuple(scale * one.best for one in history)),
+            Line(name="best trainer", xs=xs, ys=tuple(scale * (one.best_opponent or 0.0) for one in history)),
+            Line(name="mean", xs=xs, ys=tuple(scale * one.mean for one in history)),
+        ),
+    )
+
+
+def cost_chart(runs: Sequence[FinishedRun]) -> LineChart:
+    """How many generations it took until each new trainer was found."""
+    lines = []
+    for run in runs:
+        found = run.state.champion_generations
+        costs = [after - before for before, after in pairwise((0, *found))]
+        lines.append(Line(name=run.name, xs=tuple(map(float, range(1, len(costs) + 1))), ys=tuple(map(float, costs))))
+    return LineChart(
+        title="Generations each trainer cost",
+        x_label="trainers found in the run",
+        y_label="generations",
+        lines=tuple(lines),
+        note="The work saw cycles: a much better individual soon fills the table with its like, which then rest.",
+    )
+
+
+def random_opponents(seed: int) -> Chromosomes:
+    """Nine chromosomes whose thresholds are drawn."""
+    return GENOME.random(OPPONENTS, np.random.default_rng([seed, 99]))
+
+
+def earlier_trainers(runs: FinishedRuns) -> Chromosomes:
+    """The trainer that each of nine runs had found by its middle."""
+    return np.array([run.state.champions[len(run.state.champions) // 2] for run in runs.trainers])
+
+
+def against_chart(
+    title: str, runs: Sequence[FinishedRun], opponents: Chromosomes, odds: Odds, rake: bool, deals: DealSet
+) -> LineChart:
+    """What some of the best individuals of each run, from the first to the last, win from nine others."""
+    lines = []
+    for run in runs:
+        champions = run.state.champions
+        chosen = np.unique(np.linspace(0, len(champions) - 1, min(_MOST_CHAMPIONS, len(champions))).astype(int))
+        won = [per_thousand(watch(deals, champions[at], opponents, (odds,) * 10, rake)) for at in chosen.tolist()]
+        has_band = len(runs) == 1 and won[0].half_width_95 is not None
+        lines.append(
+            Line(
+                name=run.name,
+                xs=tuple(float(at + 1) for at in chosen.tolist()),
+                ys=tuple(one.value for one in won),
+                low=tuple(one.low or 0.0 for one in won) if has_band else (),
+                high=tuple(one.high or 0.0 for one in won) if has_band else (),
+                has_dots=True,
+            )
+        )
+    return LineChart(
+        title=title,
+        x_label="trainers found in the run" if len(runs) > 1 else "best individuals so far, in order",
+        y_label="dollars per 1,000 hands",
+        lines=tuple(lines),
+        note="On deals that nothing was trained on, all lines on the same ones.",
+    )
+
+
+def progress_table(runs: FinishedRuns, others: Sequence[tuple[str, Chromosomes]], deals: DealSet) -> TableView:
+    """The first and the last best individual of each run against some tables, on unseen deals."""
+    rows = []
+    for run in (*runs.trainers, runs.player):
+        row = [run.name, f"{run.state.history[-1].number:,}", f"{len(run.state.champions):,}"]
+        for _, opponents in others:
+            for chromosome in (run.state.champions[0], run.chromosome):
+                played = watch(deals, chromosome, opponents, (run.settings.odds,) * 10, run.settings.rake)
+                won = per_thousand(played)
+                row.append(f"{signed(won.value)} {interval_text(won, 0)}")
+        rows.append(tuple(row))
+    heads = [f"{when} against {name}" for name, _ in others for when in ("first", "last")]
+    return TableView(
+        "The first and the last of each run",
+        tuple((head, "") for head in ("run", "generations", "bests", *heads)),
+        tuple(rows),
+        "Dollars per 1,000 hands on deals that nothing was trained on, with 95 % intervals of all deals.",
+    )
