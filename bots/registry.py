@@ -102,6 +102,7 @@ _ENTRIES: Final[Mapping[str, _Entry]] = {
     "calling": _Entry("bots.baseline:CallingBot", "calls every bet and never makes one"),
     "constant": _Entry("bots.baseline:ConstantBot", "takes one and the same action always"),
     "equilibrium": _Entry("bots.equilibrium.bot:EquilibriumBot", "plays an equilibrium of Kuhn's or of Leduc poker"),
+    "evolved": _Entry("bots.evolved.bot:EvolvedBot", "plays limit hold'em by charts, then by evolved genes"),
     "folding": _Entry("bots.baseline:FoldingBot", "folds to every bet"),
     "kuhn-bluffer": _Entry("bots.kuhn.bots:BlufferBot", "bets and raises weak cards, too, in Kuhn poker"),
     "kuhn-caller": _Entry("bots.kuhn.bots:CallerBot", "bets and calls whatever it holds, in Kuhn poker"),

@@ -1,4 +1,4 @@
-"""A chromosome at the table: a bot that is asked for by its class, ``bots.evolved.bot:EvolvedBot?chromosome=FILE``."""
+"""A chromosome at the table: the bot ``evolved``, which plays the shipped champion or any other chromosome."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bots.chance import Chance, holdem_refusal
 from bots.errors import ChromosomeError
 from bots.evolved.charts import POSITION_CLASSES, chart, chart_position
 from bots.evolved.chromosome import MOST_RAISES, Odds, decision, gene
-from bots.evolved.files import read_chromosome
+from bots.evolved.files import CHAMPION, read_chromosome, recorded_odds
 from bots.view import View
 from engine import Action, ActionKind, Game
 from engine.equity import DEFAULT_TRIALS, compile_kernels
@@ -39,9 +39,9 @@ class EvolvedBot(Bot):
     """
 
     option_help: ClassVar[Mapping[str, str]] = {
-        "chromosome": "the file of the chromosome, which `arena evolve player` writes",
+        "chromosome": "a file that `arena evolve` wrote; the shipped champion by default",
         "odds": "what the chance is multiplied with: reward, the pot's share of pot and price, or price, the price as "
-        "a part of the pot; a chromosome means something only under the odds it was trained with",
+        "a part of the pot; by default what the chromosome was trained with, as it means something only under that",
         "trials": "how many showdowns are drawn to estimate the chance against two or more opponents",
         "explain": "whether to send a comment with situation, gene, thresholds and value before each action",
         "seed": "where these draws start; random by default",
@@ -58,7 +58,7 @@ class EvolvedBot(Bot):
         self,
         *,
         chromosome: str = "",
-        odds: str = Odds.REWARD.value,
+        odds: str = "",
         trials: int = DEFAULT_TRIALS,
         explain: bool = False,
         seed: int | None = None,
@@ -68,16 +68,16 @@ class EvolvedBot(Bot):
         Raises:
             ValueError: a value is out of range, or a file that is no chromosome.
         """
-        if not chromosome:
-            raise ValueError("it needs a chromosome: chromosome=FILE; `arena evolve player` breeds one")
         try:
-            self._odds = Odds(odds)
-        except ValueError:
-            raise ValueError(f"odds are {' or '.join(one.value for one in Odds)}, not {odds!r}") from None
-        try:
-            self._thresholds = read_chromosome(chromosome).thresholds
+            found = read_chromosome(chromosome or CHAMPION)
         except ChromosomeError as error:
             raise ValueError(str(error)) from error
+        self._thresholds = found.thresholds
+        try:
+            self._odds = Odds(odds or recorded_odds(found))
+        except ValueError:
+            wanted = odds or recorded_odds(found)
+            raise ValueError(f"odds are {' or '.join(one.value for one in Odds)}, not {wanted!r}") from None
         self._chance = Chance(trials=trials, seed=seed)
         self._explains = explain
 

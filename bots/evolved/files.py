@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from bots.errors import ChromosomeError
-from bots.evolved.chromosome import GENES, THRESHOLD
+from bots.evolved.chromosome import GENES, THRESHOLD, Odds
 
-__all__ = ["Chromosome", "read_chromosome", "write_chromosome"]
+__all__ = ["CHAMPION", "Chromosome", "read_chromosome", "recorded_odds", "write_chromosome"]
+
+CHAMPION: Final = os.path.join(os.path.dirname(__file__), "champion.chromosome")
+"""The shipped one; its first line tells the commands, seeds and date of its training."""
 
 _WHAT: Final = "a chromosome of acpc-arena's evolved agent"
 _VERSION: Final = 1
@@ -81,3 +85,11 @@ def read_chromosome(path: str) -> Chromosome:
     if any(not -THRESHOLD <= value <= THRESHOLD for value in values):
         raise ChromosomeError(path, f"it has thresholds outside of -{THRESHOLD} to {THRESHOLD}")
     return Chromosome(values, json.dumps(header.get("training"), sort_keys=True))
+
+
+def recorded_odds(chromosome: Chromosome) -> str:
+    """The odds that a chromosome was trained with; ``reward``, the default, where its record says none."""
+    record = json.loads(chromosome.record)
+    settings = record.get("settings") if isinstance(record, dict) else None
+    odds = settings.get("odds") if isinstance(settings, dict) else None
+    return odds if isinstance(odds, str) else Odds.REWARD.value

@@ -39,6 +39,14 @@ class FinishedRun:
     chromosome: Chromosomes
     record: Mapping[str, Any]
 
+    @property
+    def bests(self) -> Chromosomes:
+        """Those that became trainers, of a player's run those better than all before; the last where there were none.
+
+        Its shape is (individuals, 5040, 2).
+        """
+        return self.state.champions if len(self.state.champions) else self.chromosome[None]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FinishedRuns:

@@ -19,6 +19,7 @@ from bots.evolved.training import OPPONENTS, PLAYER, TRAINER, TrainingSettings
 from bots.workers import Workers, cluster_workers, local_workers
 from dealer.cli.console import Terminal, abort
 from dealer.cli.evolve_kuhn import kuhn
+from dealer.cli.evolve_report import report
 from dealer.cli.options import takes_options
 from dealer.cli.streams import EXIT_INTERRUPTED
 from dealer.results.sentences import count_of
@@ -221,3 +222,6 @@ def _report(terminal: Terminal, runs: list[Run]) -> None:
         left=(0, 6),
     )
     terminal.print(f"{count_of(len(runs), 'chromosome')} in {runs[0].path.parent}; gains are dollars over all hands")
+
+
+app.command()(report)

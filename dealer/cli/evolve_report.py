@@ -26,8 +26,13 @@ def report(
         int, typer.Option("--deals", min=1, help="Deals that nothing was trained on, each played 100 times.")
     ] = 1000,
     matches: Annotated[
-        int, typer.Option("--matches", min=0, help="Deals of each match against another bot; 0 plays none.")
-    ] = 400,
+        int,
+        typer.Option(
+            "--matches",
+            min=0,
+            help="Deals of each match against other bots, more where it has to win at a table of ten; 0 plays none.",
+        ),
+    ] = 200,
     seed: Annotated[int, typer.Option(min=0, help="Of these deals, and of the matches.")] = 20_121,
     workers: Annotated[int, typer.Option("--workers", min=1, help="Processes that play the matches.")] = 1,
     out_file: PageFile = None,

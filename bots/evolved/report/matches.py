@@ -25,6 +25,12 @@ __all__ = ["FIELDS", "Opponent", "Result", "effort", "opponents", "play_matches"
 FIELDS: Final = ("random", "calling", "raising")
 """What the player has to beat at a table of ten."""
 
+_FIELDS_TIMES: Final = 5
+"""So many times the deals of other matches are played against these: they have to be told from zero."""
+
+_LEARNERS: Final = ("learner",)
+"""Play by what they have played before, so that deals are no units."""
+
 _PARTS: Final = 4
 _US: Final = "evolved"
 
@@ -68,24 +74,27 @@ class _Part:
 
 
 def opponents(deals: int) -> list[Opponent]:
-    """Every built-in bot that plays limit hold'em, at a table of ten and alone."""
+    """Every built-in bot that plays limit hold'em but learners: nine of each at a table of ten, and one alone."""
     found = []
     for game in ("limit10", "limit"):
         definition = find_game(game)[1]
         for name in builtin_names():
+            if name in _LEARNERS:
+                continue
             try:
                 bot = make_bot(name, 1)
             except SpecError:
                 # A bot that needs options of its own is nobody to compare with.
                 continue
             if not isinstance(bot, EvolvedBot) and type(bot).refusal(definition) is None:
-                found.append(Opponent(name, game, deals))
+                is_field = name in FIELDS and game == "limit10"
+                found.append(Opponent(name, game, _FIELDS_TIMES * deals if is_field else deals))
     return found
 
 
 def effort(opponent: Opponent) -> int:
     """How much work a match is beside others: all players of all rotations have to be asked."""
-    return 1 if opponent.game == "limit" else 8
+    return (1 if opponent.game == "limit" else 8) * opponent.deals
 
 
 def play_matches(
@@ -100,7 +109,7 @@ def play_matches(
 
     Args:
         chromosome: the path of the player's.
-        odds: by which it decides.
+        odds: by which it decides; empty for those of its training.
         matches: what is played.
         seed: of the cards, and of the samples of all bots.
         workers: who plays; this process by default.
@@ -110,10 +119,7 @@ def play_matches(
     for opponent in matches:
         count = min(_PARTS, opponent.deals)
         bounds = [opponent.deals * part // count for part in range(count + 1)]
-        parts = [
-            _Part(chromosome, odds, opponent, first, end - first, seed)
-            for first, end in pairwise(bounds)
-        ]
+        parts = [_Part(chromosome, odds, opponent, first, end - first, seed) for first, end in pairwise(bounds)]
         scores = list(map(_play, parts)) if workers is None else workers.map(_play, parts)
         # Without bounds: a limit hand moves so little that the normal interval covers what it says.
         won = RunningMean(score for part in scores for score in part)
@@ -129,7 +135,7 @@ def _play(part: _Part) -> list[float]:
     game = find_game(part.opponent.game)[1]
     others = game.num_players - 1
     bots = [
-        make_bot(f"bots.evolved.bot:EvolvedBot?chromosome={part.chromosome},odds={part.odds}", part.seed),
+        EvolvedBot(chromosome=part.chromosome, odds=part.odds, seed=part.seed),
         *(make_bot(part.opponent.bot, part.seed + number) for number in range(1, others + 1)),
     ]
     for bot in bots:

@@ -17,7 +17,7 @@ from engine.starting_hands import STARTING_HANDS
 from logs.estimation.rate import signed
 from logs.tracker.playing_style import classify
 
-__all__ = ["Sides", "best_hands", "by_hand", "finals", "style", "winnings"]
+__all__ = ["Sides", "best_hands", "by_hand", "finals", "style", "verdict_on_winnings", "winnings"]
 
 BEST_HANDS: Final = 20
 _TWO_RUNS: Final = 2**0.5
@@ -66,7 +66,7 @@ def winnings(players: Sequence[Sides]) -> Comparisons:
         of = PLAYED["player" if player.name == "player" else "trainer"]
         printed = printed_player(player.name).dollars / of * 1000
         trained, unseen = per_thousand(player.trained), per_thousand(player.unseen)
-        verdict, why = _verdict_on_winnings(printed, trained, unseen)
+        verdict, why = verdict_on_winnings(printed, trained, unseen)
         rows.append(
             Comparison(
                 quantity=f"{player.name}, deals of the training",
@@ -92,7 +92,11 @@ def winnings(players: Sequence[Sides]) -> Comparisons:
     )
 
 
-def _verdict_on_winnings(printed: float, trained: Estimate, unseen: Estimate) -> tuple[Verdict, str]:
+def verdict_on_winnings(printed: float, trained: Estimate, unseen: Estimate) -> tuple[Verdict, str]:
+    """What became of printed winnings, which are those of the deals of a training, and why.
+
+    A difference counts from what chance makes two sets of as many deals differ.
+    """
     if unseen.half_width_95 is None or trained.half_width_95 is None:
         return Verdict.NOT_REPRODUCED, "too few deals were played to tell"
     apart = _TWO_RUNS * trained.half_width_95

@@ -64,7 +64,7 @@ def random_opponents(seed: int) -> Chromosomes:
 
 def earlier_trainers(runs: FinishedRuns) -> Chromosomes:
     """The trainer that each of nine runs had found by its middle."""
-    return np.array([run.state.champions[len(run.state.champions) // 2] for run in runs.trainers])
+    return np.array([run.bests[len(run.bests) // 2] for run in runs.trainers])
 
 
 def against_chart(
@@ -73,7 +73,7 @@ def against_chart(
     """What some of the best individuals of each run, from the first to the last, win from nine others."""
     lines = []
     for run in runs:
-        champions = run.state.champions
+        champions = run.bests
         chosen = np.unique(np.linspace(0, len(champions) - 1, min(_MOST_CHAMPIONS, len(champions))).astype(int))
         won = [per_thousand(watch(deals, champions[at], opponents, (odds,) * 10, rake)) for at in chosen.tolist()]
         has_band = len(runs) == 1 and won[0].half_width_95 is not None
@@ -102,7 +102,7 @@ def progress_table(runs: FinishedRuns, others: Sequence[tuple[str, Chromosomes]]
     for run in (*runs.trainers, runs.player):
         row = [run.name, f"{run.state.history[-1].number:,}", f"{len(run.state.champions):,}"]
         for _, opponents in others:
-            for chromosome in (run.state.champions[0], run.chromosome):
+            for chromosome in (run.bests[0], run.chromosome):
                 played = watch(deals, chromosome, opponents, (run.settings.odds,) * 10, run.settings.rake)
                 won = per_thousand(played)
                 row.append(f"{signed(won.value)} {interval_text(won, 0)}")

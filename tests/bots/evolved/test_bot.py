@@ -14,12 +14,17 @@ from bots.errors import ChromosomeError, GameRefused
 from bots.evolved.bot import EvolvedBot
 from bots.evolved.charts import POSITION_CLASSES, chart, chart_position
 from bots.evolved.chromosome import GENES, Odds, decision, gene
-from bots.evolved.files import Chromosome, read_chromosome, write_chromosome
+from bots.evolved.files import CHAMPION, Chromosome, read_chromosome, recorded_odds, write_chromosome
+from bots.evolved.finished import recorded_settings
+from bots.evolved.report.matches import FIELDS, Opponent, play_matches
 from bots.evolved.training import GENOME
+from bots.registry import make_bot
 from engine import ActionKind
 from engine.starting_hands import STARTING_HANDS, starting_hand
 
 Make = Callable[..., EvolvedBot]
+
+FIELD_DEALS = (300, 1000, 4000)
 
 
 @pytest.fixture(scope="module")
@@ -135,8 +140,6 @@ def test_other_games_are_refused(make: Make, game: str) -> None:
 
 
 def test_options_that_cannot_be(make: Make, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="it needs a chromosome: chromosome=FILE; `arena evolve player` breeds one"):
-        EvolvedBot()
     with pytest.raises(ValueError, match="odds are reward or price, not 'good'"):
         make(odds="good")
     with pytest.raises(ValueError, match="trials must be 1 or more, not 0"):
@@ -145,7 +148,40 @@ def test_options_that_cannot_be(make: Make, tmp_path: Path) -> None:
         make(chromosome=str(tmp_path / "none"))
 
 
+class TestChampion:
+    def test_it_is_shipped_and_plays_without_options(self) -> None:
+        bots = [make_bot("evolved", 1), make_bot("evolved?trials=20", 2), make_bot("calling")]
+        names = ("ours", "other", "calling")
+        records = list(self_play("limit3", bots, hands=4, seed=1, names=names))
+        assert len(records) == 12
+
+    def test_its_file_says_what_it_is(self) -> None:
+        record = json.loads(read_chromosome(CHAMPION).record)
+        assert recorded_settings(record) is not None
+        assert {"what", "commands", "date", "generations", "trainers", "acpc-arena"} <= record.keys()
+        assert all(command.startswith("arena evolve ") for command in record["commands"])
+
+    @pytest.mark.slow  # thousands of hands
+    @pytest.mark.parametrize(("field", "deals"), zip(FIELDS, FIELD_DEALS, strict=True))
+    def test_it_beats_simple_fields_at_a_table_of_ten(self, field: str, deals: int) -> None:
+        """On deals that decided nothing: the seed is of no training and of no choice."""
+        (result,) = play_matches(CHAMPION, "", [Opponent(field, "limit10", deals)], 20_260, None)
+        assert result.rate.low is not None
+        assert result.rate.low > 0
+
+
 class TestFiles:
+    def test_the_odds_of_the_training_are_those_of_the_table(self, tmp_path: Path) -> None:
+        for odds in Odds:
+            path = str(tmp_path / odds.value)
+            write_chromosome(path, bytes(2 * GENES), {"settings": {"odds": odds.value}})
+            assert recorded_odds(read_chromosome(path)) == odds.value
+        write_chromosome(str(tmp_path / "none"), bytes(2 * GENES), {"settings": 3})
+        assert recorded_odds(read_chromosome(str(tmp_path / "none"))) == "reward"
+        write_chromosome(str(tmp_path / "good"), bytes(2 * GENES), {"settings": {"odds": "good"}})
+        with pytest.raises(ValueError, match="odds are reward or price, not 'good'"):
+            EvolvedBot(chromosome=str(tmp_path / "good"))
+
     def test_round_trip(self, file: Path) -> None:
         genes = GENOME.random(1, np.random.default_rng(4))[0]
         assert read_chromosome(str(file)) == Chromosome(tuple(genes.ravel().tolist()), '{"seed": 4}')

@@ -47,6 +47,37 @@ def test_a_damaged_checkpoint(arena_here: Arena, tmp_path: Path) -> None:
     assert "trainer-1.npz: it is not a checkpoint of an evolution, or a damaged one" in ran.err
 
 
+@pytest.mark.parametrize(
+    ("folder", "sentence"),
+    [
+        ("none", "none: there is no such folder"),
+        (".", ".: it holds no runs: arena evolve trainers and arena evolve player make them"),
+    ],
+)
+def test_a_report_needs_runs(arena_here: Arena, tmp_path: Path, folder: str, sentence: str) -> None:
+    ran = arena_here("evolve", "report", folder)
+    assert (ran.code, ran.out, ran.err) == (2, "", f"arena: {sentence}\n")
+    (tmp_path / "page.html").write_text("mine")
+    ran = arena_here("evolve", "report", folder, "--out", "page.html")
+    assert ran.code == 2
+    assert "page.html exists already: --force overwrites it" in ran.err
+
+
+@pytest.mark.slow  # numba compiles
+def test_a_report_is_printed_and_written(arena_here: Arena, tmp_path: Path) -> None:
+    for command in ("trainers", "player"):
+        assert arena_here("evolve", command, str(tmp_path), *SMALL, "2").code == 0
+    page = tmp_path / "page.html"
+    ran = arena_here("evolve", "report", str(tmp_path), "--deals", "4", "--matches", "1", "--out", str(page))
+    assert ran.code == 0
+    assert "Style of play" in ran.out
+    assert "Against the built-in bots" in ran.out
+    assert "<svg" in page.read_text("utf-8")
+    ran = arena_here("evolve", "report", str(tmp_path), "--seed", "1")
+    assert ran.code == 2
+    assert "deals of seed 1 were trained on; take another seed for the unseen ones" in ran.err
+
+
 @pytest.mark.slow  # numba compiles
 class TestRuns:
     def test_trainers_and_a_player(self, arena_here: Arena, tmp_path: Path) -> None:

@@ -1,0 +1,171 @@
+"""Breed the champion again, measure it, and write what came out into `docs/evolved.md`.
+
+    python docs/evolved/remake.py FOLDER
+
+breeds the runs below in FOLDER, or goes on with them; chooses the player that wins most over many tables, on deals that
+decide nothing else; writes it to `bots/evolved/champion.chromosome`; and makes the report on its run, beside the other
+runs. The report's tables go to `report.json` beside this script, and from there into the page; FOLDER has the whole
+report as `report.html`. The tests hold the page against that file. The sentences around the tables are not written by a
+program: read them again when the figures have changed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from bots.evolved.deals import make_deals
+from bots.evolved.files import CHAMPION, write_chromosome
+from bots.evolved.finished import FinishedRuns, read_runs
+from bots.evolved.report import ReportSettings, evolved_report
+from bots.evolved.report.others import standings
+from bots.findings import Report, format_findings
+from bots.workers import local_workers
+
+HERE: Final = Path(__file__).resolve().parent
+PAGE: Final = HERE.parent / "evolved.md"
+REPORT: Final = HERE / "report.json"
+
+SELECTION_DEALS: Final = 1000
+SELECTION_SEED: Final = 90_001
+SETTINGS: Final = ReportSettings(deals=1000, matches=200)
+
+
+class Bred(NamedTuple):
+    """A run.
+
+    Attributes:
+        player: the options of its player.
+        trainers: the options of its own trainers; empty if they are those of other runs.
+        borrowed: numbers of trainers, by the run that they come from.
+    """
+
+    player: str
+    trainers: str = ""
+    borrowed: Mapping[str, Sequence[int]] = {}
+
+
+_SMALL: Final = "--deals 60 --population 40 --generations 50 --seed 1001"
+_SMALL_PLAYER: Final = "--deals 150 --population 40 --generations 120 --seed 1100"
+_ALL: Final = tuple(range(1, 10))
+
+TRAINERS_ALONE: Final = {"published": "--generations 200 --seed 1 --count 5"}
+"""Trainers of the work's size; there is no player of theirs."""
+
+RUNS: Final = {
+    "reward": Bred(_SMALL_PLAYER, _SMALL),
+    "price": Bred(f"{_SMALL_PLAYER} --odds price", f"{_SMALL} --odds price"),
+    "no-rake": Bred(f"{_SMALL_PLAYER} --no-rake", f"{_SMALL} --no-rake"),
+    "more-deals": Bred("--deals 450 --population 40 --generations 120 --seed 1100", borrowed={"reward": _ALL}),
+    "longer": Bred("--deals 150 --population 40 --generations 360 --seed 1100", borrowed={"reward": _ALL}),
+    "large": Bred(
+        "--deals 600 --population 60 --generations 150 --seed 1200",
+        borrowed={"published": _ALL[:5], "reward": _ALL[5:]},
+    ),
+}
+
+
+def breed(folder: Path) -> list[FinishedRuns]:
+    """Every run, finished."""
+    for name, options in TRAINERS_ALONE.items():
+        if not all((folder / name / f"trainer-{number}.chromosome").exists() for number in _ALL[:5]):
+            _arena("trainers", folder / name, options)
+    for name, bred in RUNS.items():
+        if bred.trainers and not (folder / name / "trainer-9.chromosome").exists():
+            _arena("trainers", folder / name, bred.trainers)
+        (folder / name).mkdir(exist_ok=True)
+        for source, numbers in bred.borrowed.items():
+            for number in numbers:
+                for kind in ("npz", "chromosome"):
+                    shutil.copy(folder / source / f"trainer-{number}.{kind}", folder / name)
+        if not (folder / name / "player.chromosome").exists():
+            _arena("player", folder / name, bred.player)
+    return [read_runs(folder / name) for name in RUNS]
+
+
+def _arena(command: str, folder: Path, options: str) -> None:
+    words = ["evolve", command, str(folder), *options.split(), "--workers", str(os.cpu_count())]
+    subprocess.run([sys.executable, "-c", "from dealer.cli import main; main()", *words], check=True)
+
+
+def commands(name: str) -> list[str]:
+    """What breeds a run, in the order of typing; borrowed trainers are copied into its folder."""
+    bred = RUNS[name]
+    made = [f"arena evolve trainers {name} {bred.trainers}"] if bred.trainers else []
+    for source in bred.borrowed:
+        options = TRAINERS_ALONE.get(source) or RUNS[source].trainers
+        made.append(f"arena evolve trainers {source} {options}")
+    return [*made, f"arena evolve player {name} {bred.player}"]
+
+
+def choose(all_runs: Sequence[FinishedRuns]) -> FinishedRuns:
+    """The runs whose player wins most over all tables."""
+    deals = make_deals(SELECTION_DEALS, SELECTION_SEED)
+    return max(standings(all_runs, deals, SELECTION_SEED), key=lambda one: one.mean).runs
+
+
+def ship(runs: FinishedRuns) -> None:
+    """Write the champion with the record of its training."""
+    name, player = runs.folder.name, runs.player
+    record = {
+        "what": "the shipped champion: of the runs of docs/evolved/remake.py the player that won most over many tables",
+        "commands": commands(name),
+        "trainers of other runs": {source: list(numbers) for source, numbers in RUNS[name].borrowed.items()},
+        "chosen": {"deals": SELECTION_DEALS, "seed": SELECTION_SEED, "among": list(RUNS)},
+        **player.record,
+    }
+    write_chromosome(CHAMPION, player.chromosome.astype("int8").tobytes(), record)
+
+
+def as_data(report: Report) -> dict[str, Any]:
+    """Words and tables of a report."""
+    return {
+        "sentences": list(report.sentences),
+        "facts": [list(fact) for fact in report.facts],
+        "tables": {
+            view.title: {"columns": [head for head, _ in view.columns], "rows": [list(row) for row in view.rows]}
+            for section in report.sections
+            for view in section.tables
+        },
+    }
+
+
+def with_tables(text: str, data: Mapping[str, Any]) -> str:
+    """The text of the page with these tables and sentences."""
+    parts = {title: _markdown(table) for title, table in data["tables"].items()}
+    parts["sentences"] = "".join(f"> {sentence}\n" for sentence in data["sentences"])
+    for title, part in parts.items():
+        start, end = f"<!-- {title} -->\n", f"<!-- end of {title} -->"
+        if start in text:
+            head, rest = text.split(start)
+            text = head + start + part + end + rest.split(end)[1]
+    return text
+
+
+def _markdown(table: Mapping[str, Any]) -> str:
+    head = f"| {' | '.join(table['columns'])} |\n|{' --- |' * len(table['columns'])}\n"
+    return head + "".join(f"| {' | '.join(row)} |\n" for row in table["rows"])
+
+
+def main(folder: Path) -> None:
+    """Breed what has not been bred, and write everything anew."""
+    folder.mkdir(parents=True, exist_ok=True)
+    all_runs = breed(folder)
+    chosen = choose(all_runs)
+    ship(chosen)
+    others = [runs for runs in all_runs if runs is not chosen]
+    with local_workers(os.cpu_count() or 1) as workers:
+        report = evolved_report(chosen, SETTINGS, others, workers=workers, show=lambda part: print(f"{part:.0%}"))
+    (folder / "report.html").write_text(format_findings(report), "utf-8")
+    REPORT.write_text(json.dumps(as_data(report), indent=1, ensure_ascii=False) + "\n", "utf-8")
+    PAGE.write_text(with_tables(PAGE.read_text("utf-8"), as_data(report)), "utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

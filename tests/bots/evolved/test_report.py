@@ -1,0 +1,119 @@
+"""The report on an evolution: its sections from runs of a few generations, and the printed figures it stands on."""
+
+from __future__ import annotations
+
+import pytest
+
+from bots.errors import EvolutionError
+from bots.evolution import StopRule
+from bots.evolved.finished import FinishedRuns, read_runs
+from bots.evolved.report import ReportSettings, evolved_report
+from bots.evolved.report.matches import Opponent, opponents, play_matches
+from bots.evolved.report.play import verdict_on_winnings
+from bots.evolved.report.printed import PLAYED, printed_player, printed_style
+from bots.evolved.runs import evolve_player, evolve_trainers, run_names
+from bots.evolved.training import TrainingSettings
+from bots.evolved.watching import Estimate
+from bots.findings import Verdict, format_findings
+from bots.workers import local_workers
+from engine import Category
+from engine.starting_hands import STARTING_HANDS
+from tests.logs.pages import checked_page
+
+SMALL = TrainingSettings(deals=4, population=6, trials=20)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> FinishedRuns:
+    folder = tmp_path_factory.mktemp("runs")
+    evolve_trainers(folder, SMALL, StopRule(generations=3))
+    evolve_player(folder, TrainingSettings(deals=4, population=6, trials=20, seed=50), StopRule(generations=3))
+    return read_runs(folder)
+
+
+@pytest.mark.slow  # numba compiles
+def test_a_report_has_all_sections(runs: FinishedRuns) -> None:
+    parts: list[float] = []
+    report = evolved_report(runs, ReportSettings(deals=120, matches=2, seed=77), [runs], show=parts.append)
+    titles = ["Winnings", "Along the runs", "How it plays", "Genes", "Against other bots", "Other runs"]
+    assert [section.title for section in report.sections] == titles
+    assert parts == sorted(parts)
+    assert parts[-1] == 1
+    checker = checked_page(format_findings(report))
+    assert checker.fetched == []
+    assert checker.counts["svg"] == sum(len(section.charts) for section in report.sections)
+    winnings = report.sections[0].tables[0]
+    assert [row[0] for row in winnings.rows[:2]] == ["player, deals of the training", "player, other deals"]
+    assert len(winnings.rows) == 20
+    side = report.sections[-1].tables[0]
+    assert side.rows[0] == side.rows[1], "the same runs beside themselves"
+    again = evolved_report(runs, ReportSettings(deals=120, matches=2, seed=77), [runs])
+    assert again == report
+
+
+@pytest.mark.slow  # numba compiles
+def test_few_deals_give_no_intervals_and_no_matches_no_section(runs: FinishedRuns) -> None:
+    report = evolved_report(runs, ReportSettings(deals=3, matches=0, seed=77))
+    assert [section.title for section in report.sections] == ["Winnings", "Along the runs", "How it plays", "Genes"]
+    assert "too few deals for ±" in report.sections[0].tables[0].rows[1]
+
+
+@pytest.mark.slow  # numba compiles
+def test_unseen_deals_are_no_training_deals(runs: FinishedRuns) -> None:
+    with pytest.raises(EvolutionError, match="deals of seed 3 were trained on; take another seed"):
+        evolved_report(runs, ReportSettings(deals=3, matches=0, seed=3))
+
+
+@pytest.mark.slow  # starts processes
+def test_matches_do_not_depend_on_who_plays_them(runs: FinishedRuns) -> None:
+    path, matches = str(runs.folder / "player.chromosome"), [Opponent("calling", "limit", 8)]
+    with local_workers(2) as workers:
+        assert play_matches(path, "", matches, 5, workers) == play_matches(path, "", matches, 5, None)
+
+
+def test_the_opponents_are_the_bots_that_play_limit_holdem() -> None:
+    found = {(one.bot, one.game) for one in opponents(1)}
+    assert {("random", "limit10"), ("calling", "limit10"), ("raising", "limit10"), ("lp-mc", "limit")} <= found
+    assert not {("lp-mc", "limit10"), ("evolved", "limit"), ("learner", "limit")} & found
+
+
+@pytest.mark.parametrize(("deals", "matches"), [(0, 1), (1, -1)])
+def test_settings_that_cannot_be(deals: int, matches: int) -> None:
+    with pytest.raises(EvolutionError, match=r"needs at least 1 unseen deal|cannot have -1 deals"):
+        ReportSettings(deals=deals, matches=matches)
+
+
+@pytest.mark.parametrize("name", [*run_names(9), "player"])
+def test_printed_tables(name: str) -> None:
+    player = printed_player(name)
+    assert len(player.hands) in (20, 21)
+    assert {row.name for row in player.hands} <= set(STARTING_HANDS)
+    assert {row.name for row in player.finals} <= {one.name.replace("_", " ").lower() for one in Category}
+    assert player.flops < PLAYED["player" if name == "player" else "trainer"] / 5, "about 19 % of the hands"
+    assert [row.dollars for row in player.hands] == sorted((row.dollars for row in player.hands), reverse=True)
+
+
+def test_printed_sums() -> None:
+    assert (printed_player("player").flops, round(printed_player("player").dollars, 2)) == (9934, 20758.49)
+    assert printed_style()["AF"] == 1.34
+
+
+@pytest.mark.parametrize(
+    ("printed", "trained", "unseen", "verdict"),
+    [
+        (100.0, 105.0, 95.0, Verdict.REPRODUCED),
+        (100.0, 105.0, 20.0, Verdict.LUCKY),
+        (100.0, 300.0, 200.0, Verdict.NOT_REPRODUCED),
+        (100.0, 50.0, 20.0, Verdict.NOT_REPRODUCED),
+    ],
+)
+def test_verdicts_on_winnings(printed: float, trained: float, unseen: float, verdict: Verdict) -> None:
+    half = 10.0
+    found, why = verdict_on_winnings(printed, Estimate(trained, half), Estimate(unseen, half))
+    assert found is verdict
+    assert why
+    assert verdict_on_winnings(printed, Estimate(trained, None), Estimate(unseen, half))[0] is Verdict.NOT_REPRODUCED
+
+
+def test_an_estimate_has_two_ends() -> None:
+    assert (Estimate(3.0, 1.0).low, Estimate(3.0, 1.0).high, Estimate(3.0, None).low) == (2.0, 4.0, None)
