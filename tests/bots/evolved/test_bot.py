@@ -162,7 +162,7 @@ class TestChampion:
         assert all(command.startswith("arena evolve ") for command in record["commands"])
 
     @pytest.mark.slow  # thousands of hands
-    @pytest.mark.parametrize(("field", "deals"), zip(FIELDS, FIELD_DEALS, strict=True))
+    @pytest.mark.parametrize(("field", "deals"), list(zip(FIELDS, FIELD_DEALS, strict=True)))
     def test_it_beats_simple_fields_at_a_table_of_ten(self, field: str, deals: int) -> None:
         """On deals that decided nothing: the seed is of no training and of no choice."""
         (result,) = play_matches(CHAMPION, "", [Opponent(field, "limit10", deals)], 20_260, None)
