@@ -32,6 +32,7 @@ __all__ = [
     "SeatReport",
     "add_job",
     "begin_run",
+    "close_abandoned_runs",
     "end_job",
     "end_run",
     "enter_bots",
@@ -281,6 +282,15 @@ def end_run(db: sqlite3.Connection, run: int, report: RunReport) -> None:
             (run, match, fault.seat, fault.kind.value, fault.hand_number, fault.line, remedy_text(fault))
             for match, fault in report.faults
         ],
+    )
+
+
+def close_abandoned_runs(db: sqlite3.Connection) -> None:
+    """Close the runs that go on of jobs that do not: the server ended when it had just cancelled them."""
+    db.execute(
+        "UPDATE runs SET state = 'cancelled', reason = 'it was cancelled.', ended_s = ? "
+        "WHERE state = 'running' AND job IN (SELECT id FROM jobs WHERE state != 'queued')",
+        (time.time(),),
     )
 
 

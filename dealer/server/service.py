@@ -69,6 +69,7 @@ class Service:
         self._running = _Running()
         self._is_stopping = False
         self._closing: set[asyncio.Task[None]] = set()
+        store.write_now(ledger.close_abandoned_runs)
         self._versions = store.write_now(lambda db: ledger.enter_bots(db, settings.games))
         self._stamp = ledger.last_stamp(store)
         self._served = ledger.served_stamps(store)
@@ -329,13 +330,25 @@ class Service:
         """The jobs of which something is left, in the order in which they came."""
         return list(self._jobs.values())
 
-    def cancel(self, user: User, tag: str) -> int:
-        """Cancel a user's jobs with a tag, also what is being played; returns how many there were."""
+    async def cancel(self, user: User, tag: str) -> int:
+        """Cancel a user's jobs with a tag, also what is being played; returns how many there were.
+
+        Raises:
+            StoreError: it cannot be written; nothing is cancelled.
+        """
         jobs = [
             job for job in self._jobs.values() if job.row.user == user and job.row.tag == tag and not job.is_cancelled
         ]
+        reason = "it was cancelled"
+
+        def change(db: sqlite3.Connection) -> None:
+            for job in jobs:
+                ledger.end_job(db, job.row.id, JobState.CANCELLED, reason)
+
+        await self.store.write(change)
         for job in jobs:
-            self._stop(job, "it was cancelled", is_run_stopped=True)
+            if job.row.id in self._jobs:
+                self._stop(job, reason, is_run_stopped=True)
         return len(jobs)
 
     def adopt(self, user: User, client: Client) -> int:
@@ -348,6 +361,9 @@ class Service:
 
     def leave(self, client: Client) -> None:
         """A client has gone: its jobs with own seats lose all runs that have not started."""
+        if self._is_stopping:
+            # The server leaves, not the client: everything goes on at the next start.
+            return
         for job in list(self._jobs.values()):
             if job.client is client:
                 job.client = None

@@ -315,8 +315,7 @@ class _Connection:
             case Malformed(problem):
                 self.write(BAD_REQUEST + remark(problem))
             case Cancel(tag):
-                count = self._service.cancel(self._user, tag)
-                self.write(remark(f"{count} of your requests with this tag {'is' if count == 1 else 'are'} cancelled"))
+                await self._cancel(tag)
             case ShowResult(tag):
                 self._show_result(tag)
             case FetchLog(tag, run):
@@ -336,6 +335,15 @@ class _Connection:
             self.write(remark(_accepted_text(row, expected)))
             return row
         return None
+
+    async def _cancel(self, tag: str) -> None:
+        try:
+            count = await self._service.cancel(self._user, tag)
+        except StoreError as error:
+            _log.error("nothing can be cancelled: %s", error)
+            self.write(remark("the server cannot write it down now; try again later"))
+        else:
+            self.write(remark(f"{count} of your requests with this tag {'is' if count == 1 else 'are'} cancelled"))
 
     def _show_queue(self) -> None:
         lines = [

@@ -135,7 +135,7 @@ def _settled(file: _File, folder: Path) -> ServerSettings:
     for name in names:
         if names.count(name) > 1:
             raise ConfigError(SettingProblem("games", f"two games are called {quoted(name)}; give one another 'name'"))
-    base = house()
+    base = ServerSettings(()) if games else house()
     cores = os.cpu_count() or 1
     running = {
         game.name: cores if table.max_running is None else table.max_running

@@ -298,11 +298,12 @@ async def running(
         yield house
         assert not task.done(), "the server has ended"
     finally:
-        for talk in house.talks:
-            await talk.close()
+        # The server ends first, as if its clients had not expected it.
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await task
+        for talk in house.talks:
+            await talk.close()
 
 
 def conversation(

@@ -1,0 +1,118 @@
+"""``arena serve``: what it says, what it refuses, and what is done beside a running server."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import signal
+import socket
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tests.dealer.cli.conftest import Arena
+from tests.dealer.helpers import ARENA, PATIENCE_S, program_env
+from tests.programs import Program, start
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def started(*words: str) -> tuple[Program, int]:
+    """A server, and its port."""
+    program = start([*ARENA, "serve", *words, "--port", "0"], cwd=Path.cwd(), env=program_env())
+    assert program.stdout is not None
+    line = program.stdout.readline().decode()
+    found = re.fullmatch(r"Listening on 127\.0\.0\.1 port ([0-9]+)\. Files are in arena-server\n", line)
+    assert found, line
+    return program, int(found[1])
+
+
+def answers(port: int, *lines: str) -> str:
+    """What a client that says these lines hears until the server closes."""
+    with socket.create_connection(("127.0.0.1", port), PATIENCE_S) as sock:
+        sock.sendall("".join(f"{line}\n" for line in lines).encode())
+        sock.shutdown(socket.SHUT_WR)
+        return sock.makefile("rb").read().decode()
+
+
+def ended(program: Program, number: signal.Signals) -> str:
+    """Ends a server; returns the rest of what it says."""
+    program.send_signal(number)
+    out, err = program.communicate(timeout=PATIENCE_S)
+    assert (program.wait(), err.decode()) == (0, "")
+    return out.decode()
+
+
+def test_a_server_from_its_first_start_to_its_end(arena: Arena, folder: Path) -> None:
+    program, port = started()
+    try:
+        assert program.stdout is not None
+        login = program.stdout.readline().decode().removeprefix("Log in with: ").strip()
+        assert answers(port, login, "QSTAT") == "LOGON OKAY - type help for commands\nQueue empty\n"
+        assert "\n lp-mc\n" in answers(port, login, "games")
+        assert answers(port, "player guess") == "BAD LOGON\n"
+        again = arena("serve")
+        assert (again.code, again.out) == (2, "")
+        assert again.err == "arena: another server is running in arena-server; name another folder with --data\n"
+        ann = arena("serve", "user", "ann")
+        assert (ann.code, ann.err) == (0, "This is the login. The token is not kept and cannot be shown again.\n")
+        assert answers(port, ann.out.strip()).startswith("LOGON OKAY")
+        assert arena("serve", "revoke", "ann").out == "1 token of ann revoked.\n"
+        assert answers(port, ann.out.strip()) == "BAD LOGON\n"
+        copied = arena("serve", "backup", "copy.sqlite3")
+        assert copied.code == 0
+        with contextlib.closing(sqlite3.connect("copy.sqlite3")) as db:
+            assert db.execute("SELECT name FROM users ORDER BY id").fetchall() == [("player",), ("ann",)]
+        taken = arena("serve", "backup", "copy.sqlite3")
+        assert (taken.code, taken.err) == (
+            2,
+            "arena: copy.sqlite3: is there already, and nothing is ever overwritten\n",
+        )
+    finally:
+        said = ended(program, signal.SIGTERM)
+    assert said.endswith("The server has ended. What was going on goes on at the next start.\n")
+    second, port = started()
+    assert answers(port, login, "QUIT") == "LOGON OKAY - type help for commands\n"
+    assert "Log in with" not in ended(second, signal.SIGINT)
+
+
+def test_a_configuration_is_written_once(arena: Arena, folder: Path) -> None:
+    assert arena("serve", "--init").out == (
+        "Written: arena-server.toml. Start the server with: arena serve arena-server.toml\n"
+    )
+    again = arena("serve", "--init")
+    assert (again.code, again.err) == (
+        2,
+        "arena: arena-server.toml is there already, and nothing is ever overwritten\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["nothing.toml"], "cannot read nothing.toml: No such file or directory"),
+        (["nothing"], "cannot read nothing: No such file or directory"),
+        (["bad.toml"], "bad.toml: colour: there is no such setting"),
+        (["bad.cfg"], "bad.cfg: line 2: unknown configuration option colour red"),
+        (["--host", ""], "--host: an address is needed: .*"),
+        (["--host", "192.0.2.1", "--port", "0"], "cannot listen on 192.0.2.1 port any: .*"),
+        (["--data", "bad.toml"], ".*bad.toml.*"),
+        (["a", "b"], "give a configuration, or .*"),
+        (["x.toml", "--init"], "give a configuration, or .*"),
+        (["user", "ann"], "arena-server holds no server: start one with 'arena serve', or .*"),
+        (["revoke", "ann"], "arena-server holds no server: .*"),
+        (["user", "a b"], "a user's name is one word of at most 64 letters"),
+        (["backup", "x"], r"arena-server.server\.sqlite3: there is no database of a server"),
+    ],
+)
+def test_what_cannot_be_done_is_told(arena: Arena, folder: Path, words: list[str], problem: str) -> None:
+    Path("bad.toml").write_text("colour = 1\n")
+    Path("bad.cfg").write_text("port 1\ncolour red\n")
+    told = arena("serve", *words)
+    assert (told.code, told.out) == (2, "")
+    assert re.fullmatch(f"arena: {problem}\n", told.err), told.err

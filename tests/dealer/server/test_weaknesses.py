@@ -1,0 +1,439 @@
+"""What ended or stopped the reference's server, one test each: ours goes on, for everybody else.
+
+In this order: connections, tags and disks, descriptors, passwords, seats, names, answers, starvation, restarts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import os
+import shutil
+import sqlite3
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from dealer.errors import ConfigError, StoreError
+from dealer.server.accounts import GuessLimit
+from dealer.server.store import Store
+from tests.dealer.server.servers import (
+    KUHN,
+    LIMIT,
+    House,
+    conversation,
+    play_agent,
+    reference_settings,
+    rows,
+    tickets,
+)
+
+pytestmark = [
+    pytest.mark.skipif(os.name == "nt", reason="the bots of these tests are scripts"),
+    pytest.mark.usefixtures("house_folder"),
+]
+
+CONFIG = f"""
+startupTimeoutSecs 20
+responseTimeoutSecs 20
+game {KUHN} {{
+    matchHands 3
+    maxRunningJobs 2
+    bot k1 ./bot.sh
+    bot k2 ./bot.sh
+    bot hang ./hang.sh
+    bot slow ./slow.sh
+    bot spy ./spy.sh
+}}
+user ann secret
+user bob hunter2
+"""
+
+
+async def is_served(house: House, name: str = "bob", password: str = "hunter2") -> None:
+    """Somebody else logs in, and has a match played."""
+    bob = await house.log_in(name, password)
+    tag = f"ok{len(house.talks)}"
+    bob.say(f"RUNMATCHES {KUHN} 1 {tag} 7 k1 k2 k1\n")
+    await bob.hear_remark(f"{name}.{tag} run 1 of 1: finished, .*")
+
+
+def play(talk: Callable[[House], Awaitable[None]], text: str = CONFIG, **changes: Any) -> None:
+    conversation(reference_settings(text, **changes), talk)
+
+
+# ---- 1: clients that stop the service
+
+
+def test_clients_that_say_half_a_line_and_that_do_not_read() -> None:
+    async def talk(house: House) -> None:
+        strangers = [await house.connect() for _ in range(5)]
+        for stranger in strangers:
+            stranger.say("a")
+        deaf = await house.connect(is_slow=True)
+        deaf.say("ann secret\n")
+        for _ in range(200):
+            deaf.say("HELP\n" * 100)
+        await is_served(house)
+        for _ in range(100):
+            await asyncio.sleep(0)
+        assert not strangers[0].is_closed
+
+    play(talk)
+
+
+def test_a_client_that_does_not_read_is_let_go() -> None:
+    async def talk(house: House) -> None:
+        deaf = await house.connect(is_slow=True)
+        deaf.say("ann secret\n")
+        with contextlib.suppress(ConnectionError):
+            # It ends because the server closes the connection.
+            while not deaf.writer.transport.is_closing():
+                deaf.say("HELP\n" * 800)
+                await deaf.writer.drain()
+        await is_served(house)
+
+    play(talk, write_s=0.2)
+
+
+def test_time_and_number_of_connections_are_bounded() -> None:
+    async def talk(house: House) -> None:
+        silent = await house.connect()
+        await silent.hear_end()
+        idle = await house.log_in()
+        await idle.hear_remark("you have said nothing for a long time")
+        await idle.hear_end()
+        many = [await house.connect() for _ in range(4)]
+        await many[3].hear_remark("too many connections; try again later")
+        await many[3].hear_end()
+
+    play(talk, login_s=0.3, idle_s=0.3, connections_per_address=3)
+
+
+def test_a_client_that_waits_for_its_match_is_not_idle() -> None:
+    async def talk(house: House) -> None:
+        ann = await house.log_in()
+        ann.say(f"RUNMATCHES {KUHN} 1 t 7 slow k1 k2\n")
+        await ann.hear_remark("QUEUED .*")
+        await asyncio.sleep(0.5)
+        assert not ann.is_closed
+        tickets(1)
+        await ann.hear_remark("ann.t run 1 of 1: finished, .*")
+        await ann.hear_end()
+
+    play(talk, idle_s=0.1)
+
+
+# ---- 2: tags, disks and games that ended the server
+
+
+def test_tags_are_never_names_of_files() -> None:
+    async def talk(house: House) -> None:
+        ann = await house.log_in()
+        for tag in ("..", "a:b", "%s%n", "C:\\x", "-q", "NUL"):
+            ann.say(f"RUNMATCHES {KUHN} 1 {tag} 7 k1 k2 k1\n")
+        for tag in ("x" * 245, "../x", "a\x1b[2J"):
+            ann.say(f"RUNMATCHES {KUHN} 1 {tag} 7 k1 k2 k1\n")
+            await ann.hear("BAD RUNMATCHES COMMAND\n")
+        await ann.ask("QSTAT\n", "Queue empty\n")
+        files = {str(path.relative_to(house.folder)) for path in house.folder.rglob("*")}
+        assert all(Path(file).parts[0] in ("runs", "run.lock") or file.startswith("server.sqlite3") for file in files)
+        assert {path.name for path in (house.folder / "runs").iterdir()} == {f"{run:08}" for run in range(1, 7)}
+        await is_served(house)
+
+    play(talk)
+
+
+def test_a_full_disk_refuses_requests_and_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    is_full = False
+    write = Store.write
+
+    async def write_if_possible(self: Store, change: Callable[[sqlite3.Connection], Any]) -> Any:
+        if is_full:
+            raise StoreError(self.path, os.strerror(errno.ENOSPC))
+        return await write(self, change)
+
+    monkeypatch.setattr(Store, "write", write_if_possible)
+    monkeypatch.setattr("dealer.server.service._RETRY_S", 0.05)
+
+    async def talk(house: House) -> None:
+        nonlocal is_full
+        ann = await house.log_in()
+        ann.say(f"RUNMATCHES {KUHN} 1 before 7 slow k2 k1\n")
+        await ann.hear_remark("QUEUED ann.before: .*")
+        is_full = True
+        ann.say(f"RUNMATCHES {KUHN} 1 t 7 k1 k2 k1\n")
+        await ann.hear("BAD RUNMATCHES COMMAND\n")
+        await ann.hear_remark("the server cannot write it down now; try again later")
+        tickets(1)
+        await asyncio.sleep(0.3)
+        is_full = False
+        await ann.hear_remark("ann.before run 1 of 1: finished, .*")
+        await is_served(house)
+
+    play(talk)
+
+
+def test_a_game_of_no_hands_is_refused() -> None:
+    async def talk(house: House) -> None:
+        ann = await house.log_in()
+        ann.say(f"RUNMATCHES {LIMIT} 1 t 1 a a\n")
+        await ann.hear("BAD RUNMATCHES COMMAND\n")
+        await ann.hear_remark(f"{LIMIT} is set to be played for 0 hands")
+        await is_served(house)
+
+    play(talk, f"{CONFIG}game {LIMIT} {{\nmatchHands 0\nbot a ./bot.sh\n}}\n")
+
+
+# ---- 3 and 5: descriptors that leak and are inherited
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
+def test_runs_leave_no_descriptor_open_and_bots_inherit_none() -> None:
+    async def talk(house: House) -> None:
+        ann = await house.log_in()
+        counts = []
+        for tag in "abc":
+            ann.say(f"RUNMATCHES {KUHN} 1 {tag} 7 spy k1 spy\n")
+            await ann.hear_remark(f"ann.{tag} run 1 of 1: finished, .*")
+            await ann.ask("QSTAT\n", "Queue empty\n")
+            counts.append(len(os.listdir("/proc/self/fd")))
+        assert counts[1] == counts[2]
+        # What they have open is their own: the file that they write to. Their numbers count bots, as in the reference.
+        lines = Path("spied.txt").read_text().splitlines()
+        assert {line.partition(", [")[2].count("socket:") for line in lines} == {0}
+        assert {line.partition("]")[0] for line in lines} == {"(['0'", "(['2'"}
+
+    play(talk)
+
+
+def test_a_descriptor_that_cannot_be_had_fails_one_run_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    async def talk(house: House) -> None:
+        ann = await house.log_in()
+        with monkeypatch.context() as patch:
+            patch.setattr("dealer.table.door.socket.socket", fail)
+            ann.say(f"RUNMATCHES {KUHN} 1 t 7 k1 k2 k1\n")
+            await ann.hear_remark("ann.t run 1 of 1: failed: cannot listen on .*Too many open files.*")
+        await is_served(house)
+
+    play(talk)
+
+
+# ---- 4: passwords
+
+
+def test_guessing_is_slowed_down_and_passwords_are_not_kept() -> None:
+    async def talk(house: House) -> None:
+        for _ in range(3):
+            guesser = await house.connect()
+            guesser.say("ann guess\n")
+            await guesser.hear("BAD LOGON\n")
+            await guesser.hear_end()
+        late = await house.connect()
+        late.say("ann secret\n")
+        await late.hear("BAD LOGON\n")
+        await late.hear_remark("too many failures to log in; wait [0-9]+ s")
+        content = b"".join(path.read_bytes() for path in house.folder.rglob("*") if path.is_file())
+        assert b"secret" not in content
+        assert b"hunter2" not in content
+
+    conversation(reference_settings(CONFIG), talk, guesses=GuessLimit(most_failures=3, within_s=1000))
+
+
+# ---- 5: seats
+
+
+def test_a_seat_is_not_at_a_port_that_follows_from_the_seed() -> None:
+    async def talk(house: House) -> None:
+        ann = await house.log_in()
+        ann.say(f"RUNMATCHES {KUHN} 2 t 42 LOCAL k1 k2\n")
+        for number in (1, 2):
+            await ann.until(lambda number=number: len(ann.ports()) == number)  # type: ignore[misc]
+            stranger_reader, stranger = await asyncio.open_connection("127.0.0.1", ann.ports()[-1])
+            stranger.write(b"GET / HTTP/1.1\r\n\r\n")
+            # It is turned away, and the seat is still there for the agent.
+            assert await stranger_reader.read() == b""
+            stranger.close()
+            await play_agent(ann.ports()[-1])
+            await ann.hear_remark(f"ann.t run {number} of 2: finished, .*")
+        assert not {10822, 58468, 63537} & set(ann.ports())
+
+    play(talk)
+
+
+def test_a_bot_of_the_house_writes_to_nobody() -> None:
+    """What a bot prints goes to a file of its run."""
+
+    async def talk(house: House) -> None:
+        await is_served(house)
+        bob = house.talks[-1]
+        await bob.settle()
+        assert b"RUN 127.0.0.1 9" not in bob.heard
+        assert sorted(path.name for path in (house.folder / "runs" / "00000001").glob("*.out")) == [
+            "match.seat1.k1.out",
+            "match.seat2.k2.out",
+            "match.seat3.k1-2.out",
+        ]
+
+    play(talk)
+
+
+# ---- 6: names
+
+
+def test_names_cannot_break_a_log() -> None:
+    async def talk(house: House) -> None:
+        odd = await house.log_in("a|b:c", "p")
+        odd.say(f"RUNMATCHES {KUHN} 1 t|:x 7 LOCAL b|:x k1\n")
+        await odd.until(lambda: len(odd.ports()) == 1)
+        await play_agent(odd.ports()[0])
+        await odd.hear_remark(r"a\|b:c.t\|:x run 1 of 1: finished, a_b_c .*")
+        log = (house.folder / "runs" / "00000001" / "match.log").read_text()
+        assert "SCORE:" in log
+        assert log.splitlines()[-1].endswith(":a_b_c|b_x|k1")
+        await is_served(house)
+
+    play(talk, CONFIG.replace("bot k1", "bot b|:x ./bot.sh\n bot k1") + "user a|b:c p\n")
+
+
+def test_names_that_are_not_text_are_refused() -> None:
+    with pytest.raises(ConfigError, match="a name cannot hold characters that cannot be printed"):
+        reference_settings(CONFIG + "user a\x1b[2Jb p\n")
+
+
+# ---- 7: answers
+
+
+def test_what_becomes_of_a_request_is_told() -> None:
+    async def talk(house: House) -> None:
+        ann = await house.log_in()
+        for request, why in (
+            ("nosuch 1 t 7 k1 k1 k1", "there is no game nosuch; .*"),
+            (f"{KUHN} 11 t 7 k1 k1 k1", ".* is played at most 10 times .*"),
+            (f"{KUHN} 1 t 7 k1 k1", ".* has 3 seats, and 2 players are named"),
+            (f"{KUHN} 1 t 7 k1 k1 nobody", ".* has no bot nobody; .*"),
+            (f"{KUHN} x t 7 k1 k1 k1", "the number of runs is not a number from 0"),
+        ):
+            ann.say(f"RUNMATCHES {request}\n")
+            await ann.hear("BAD RUNMATCHES COMMAND\n")
+            await ann.hear_remark(why)
+        ann.say(f"RUNMATCHES {KUHN} 0 none 7 k1 k1 k1\n")
+        await ann.hear_remark("QUEUED ann.none: 0 runs, seed 7")
+        ann.say(f"RUNMATCHES {KUHN} 2 t 0 k1 k2 k1\n")
+        seed = (await ann.hear_remark("QUEUED ann.t: 2 runs, seed ([0-9]+), .*"))[1]
+        assert int(seed)
+        await ann.hear_remark(r"ann.t run 2 of 2: finished, k1 [+-][0-9]+ \([+-][0-9,]+ .*mbb/g\), k2 .*, k1#2 .*")
+        ann.say("RESULT t\n")
+        await ann.hear_remark(f"ann.t: {KUHN}, k1, k2, k1, 2 of 2 runs")
+        ann.say("RESULT\nRESULT nothing\nLOG t 1\n")
+        await ann.hear_remark("none of your requests has this tag")
+        await ann.hear_remark("LOG ann.t 1 of 2")
+        await ann.hear_remark("END OF LOG")
+        assert (await house.log_in("bob", "hunter2")).heard.count(b"ann.t") == 0
+        bob = house.talks[-1]
+        bob.say("RESULT t\nLOG t\n")
+        await bob.hear_remark("none of your requests has this tag")
+        await bob.hear_remark("none of your runs has a log of this tag and number")
+
+    play(talk)
+
+
+# ---- 7 and 8: cancelling, and what holds up the queue
+
+
+def test_cancelling_at_every_stage() -> None:
+    async def talk(house: House) -> None:
+        ann = await house.log_in()
+        for tag in "abc":
+            ann.say(f"RUNMATCHES {KUHN} 2 {tag} 7 slow k1 k2\n")
+        queue = "".join(f"ann {tag} {KUHN} * {state}\n" for tag, state in (("c", "2 Q"), ("b", "1 R"), ("a", "1 R")))
+        await ann.ask("QSTAT\n", queue)
+        bob = await house.log_in("bob", "hunter2")
+        bob.say("CANCEL a\n")
+        await bob.hear_remark("0 of your requests with this tag are cancelled")
+        ann.say("CANCEL c\n")
+        await ann.hear_remark("1 of your requests with this tag is cancelled")
+        await ann.hear_remark("CANCELLED ann.c: it was cancelled")
+        ann.say("CANCEL a\nCANCEL b\n")
+        for tag in "ab":
+            await ann.hear_remark(f"ann.{tag} run 1 of 2: cancelled: it was cancelled.")
+            await ann.hear_remark(f"CANCELLED ann.{tag}: it was cancelled")
+        await ann.ask("QSTAT\n", "Queue empty\n")
+        states = house.rows("SELECT tag, state, (SELECT group_concat(state) FROM runs WHERE job = jobs.id) FROM jobs")
+        assert states == [("a", "cancelled", "cancelled"), ("b", "cancelled", "cancelled"), ("c", "cancelled", None)]
+        await is_served(house)
+
+    play(talk)
+
+
+def test_a_bot_that_hangs_is_ended_with_what_it_started() -> None:
+    async def talk(house: House) -> None:
+        ann = await house.log_in()
+        ann.say(f"RUNMATCHES {KUHN} 1 h 7 k1 hang k2\n")
+        await ann.hear_remark("ann.h run 1 of 1: failed: .*")
+        await ann.ask("QSTAT\n", "Queue empty\n")
+        pids = [int(line) for line in Path("hung.txt").read_text().splitlines()]
+        assert len(pids) == 2
+        alive = [pid for pid in pids if psutil.pid_exists(pid)]
+        assert [pid for pid in alive if psutil.Process(pid).status() != psutil.STATUS_ZOMBIE] == []
+        await is_served(house)
+
+    play(talk, start_s=1.0)
+
+
+def test_requests_of_one_user_are_bounded() -> None:
+    async def talk(house: House) -> None:
+        ann = await house.log_in()
+        for tag in "abc":
+            ann.say(f"RUNMATCHES {KUHN} 1 {tag} 7 slow k1 k2\n")
+        await ann.hear("BAD RUNMATCHES COMMAND\n")
+        await ann.hear_remark("2 of your requests are waiting already")
+        tickets(2)
+        await ann.ask("QSTAT\n", "Queue empty\n")
+        await is_served(house)
+
+    play(talk, queued_per_user=2)
+
+
+# ---- restarts
+
+
+def test_requests_with_own_seats_wait_for_their_client_after_a_restart() -> None:
+    settings = reference_settings(CONFIG)
+
+    async def before(house: House) -> None:
+        ann = await house.log_in()
+        ann.say(f"RUNMATCHES {KUHN} 2 mine 7 LOCAL k1 k2\n")
+        await ann.until(lambda: len(ann.ports()) == 1)
+
+    async def after(house: House) -> None:
+        bob = await house.log_in("bob", "hunter2")
+        await bob.ask("QSTAT\n", f"ann mine {KUHN} * 2 Q\n")
+        ann = await house.log_in()
+        await ann.hear_remark("the server was started again: 1 of your requests go on with your agents")
+        for number in range(2):
+            await ann.until(lambda number=number: len(ann.ports()) == number + 1)  # type: ignore[misc]
+            await play_agent(ann.ports()[-1])
+        await ann.hear_remark("ann.mine run 2 of 2: finished, .*")
+
+    async def while_away(house: House) -> None:
+        bob = await house.log_in("bob", "hunter2")
+        await bob.ask("QSTAT\n", "Queue empty\n")
+        assert house.rows("SELECT state, reason FROM jobs WHERE tag = 'mine'") == [
+            ("cancelled", "its client has not come back")
+        ]
+
+    conversation(settings, before)
+    shutil.copytree("data", "other")
+    assert rows(Path("data"), "SELECT state FROM runs") == [("running",)]
+    conversation(settings, after)
+    assert rows(Path("data"), "SELECT state FROM jobs") == [("done",)]
+    conversation(replace(settings, own_seat_s=0.1), while_away, folder=Path("other"))
