@@ -15,6 +15,7 @@
     │   ├── CheckpointError  the checkpoint of an evolution
     │   ├── ChromosomeError  a chromosome
     │   └── LearnerFileError  a learner's memory, or the journal of what it learns
+    ├── PolicyError     a policy cannot be had, tells no probabilities, or is not that of the hands
     ├── WorkersError    processes or machines that were to compute something cannot
     └── RemoteBotError  a bot that is a separate program can no longer be played with
         ├── BotExited   the program ended, or closed its connection
@@ -46,6 +47,7 @@ __all__ = [
     "GameRefused",
     "IllegalReply",
     "LearnerFileError",
+    "PolicyError",
     "RemoteBotError",
     "SolvingError",
     "SpecError",
@@ -163,6 +165,10 @@ class ChromosomeError(BotFileError):
 
 class LearnerFileError(BotFileError):
     """A learner's memory or journal cannot be written or read."""
+
+
+class PolicyError(BotsError):
+    """A policy cannot be had, tells no probabilities, or is not that of the hands; the sentence says which."""
 
 
 class WorkersError(BotsError):

@@ -27,7 +27,8 @@ DEALS_PER_WEIGHT: Final = 20
 
 _FOLDS: Final = 2
 _RELATIVE_ZERO: Final = 1e-9
-"""Columns that are combinations of others, to this part of their size, get no weight of their own."""
+"""Columns that are 0, or combinations of others, to this part of their size get no weight of their own: what is left of
+them is rounding, whose mean is not 0."""
 
 
 class Mean(NamedTuple):
@@ -96,7 +97,9 @@ class CrossSums:
         used = [HANDS, *columns]
         squares = products[np.ix_(used, used)]
         scale = np.sqrt(np.diag(squares))
-        scale[scale == 0] = 1.0
+        is_rounding = scale <= _RELATIVE_ZERO * np.sqrt(products[column, column])
+        squares = np.where(is_rounding | is_rounding[:, np.newaxis], 0.0, squares)
+        scale[is_rounding] = np.inf
         solved = np.linalg.lstsq(squares / np.outer(scale, scale), products[used, column] / scale, rcond=_RELATIVE_ZERO)
         weights = np.zeros(len(products))
         weights[column] = 1.0

@@ -13,7 +13,7 @@ does not grow with the number of hands.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Final, NamedTuple, Protocol
@@ -65,13 +65,13 @@ class _Betting(NamedTuple):
 class Reduction:
     """Counts hands of any games for all estimators."""
 
-    def __init__(self, corrections: Mapping[Game, HandCorrections] | None = None) -> None:
+    def __init__(self, corrections: Callable[[Game], HandCorrections] | None = None) -> None:
         """Start without a hand.
 
         Args:
-            corrections: of players whose policy is known, by the game without its stacks (`without_stacks`).
+            corrections: makes those of players whose policy is known, for a game that has come up.
         """
-        self._corrections = corrections or {}
+        self._corrections = corrections
         self._games: dict[Game, _GameSums] = {}
         self._last: tuple[Game | None, _GameSums | None] = None, None
 
@@ -79,18 +79,25 @@ class Reduction:
         """Count a hand."""
         last, sums = self._last
         if record.game is not last:
-            game = without_stacks(record.game)
-            sums = self._games.get(game) or self._games.setdefault(game, _GameSums(game, self._corrections.get(game)))
+            game = _without_stacks(record.game)
+            sums = self._games.get(game)
+            if sums is None:
+                sums = self._games[game] = _GameSums(game, self._corrections and self._corrections(record.game))
             self._last = record.game, sums
         assert sums is not None
         sums.add(record)
+
+    @property
+    def players(self) -> tuple[str, ...]:
+        """The players of all games, in the order in which they came, as far as hands have been counted up."""
+        return tuple(dict.fromkeys([name for sums in self._games.values() for name in sums.players]))
 
     def estimates(self) -> Estimates:
         """All win rates by all estimators; counting may go on afterwards, with another deal."""
         return Estimates(games=[sums.estimates() for sums in self._games.values()])
 
 
-def without_stacks(game: Game) -> Game:
+def _without_stacks(game: Game) -> Game:
     """A game as hands with different stacks share it."""
     return replace(game, stacks=(DEFAULT_STACK,) * game.num_players)
 
@@ -195,6 +202,10 @@ class _GameSums:
             sums.add(by_deal[of_player], folds[of_player])
             for value in raw[of_player].tolist():
                 mean.add(1000 * value)
+
+    @property
+    def players(self) -> tuple[str, ...]:
+        return tuple(self._players)
 
     def _player(self, name: str) -> int:
         found = self._players.get(name)

@@ -1,0 +1,274 @@
+"""Where a policy comes from: a bot, a file of probabilities, or a program that is asked.
+
+    parse_policy("mfs?k=2")                a bot, named as in a match (`bots.registry`)
+    parse_policy("file:new.policy")        a file, below
+    parse_policy("ask:./my_policy --x")    a program, below
+
+All speak in the same lines. A state is what a dealer would send to the player whose turn it is, and probabilities are
+pairs of an action and its probability, in the protocol's letters; raises carry their hand totals in no-limit games:
+
+    MATCHSTATE:0:30:cr300:9s8h|    f 0.2 c 0.5 r900 0.3
+
+A *file* has such lines: a state, then its probabilities, or ``?`` where the player cannot say. An empty hand number
+(``MATCHSTATE:0::cr300:9s8h|``) stands for every hand. ``#`` begins a remark. States that are not in it have no policy.
+
+A *program* is started once; the variable ``ARENA_GAME`` holds the path of the game's definition, as for bots. It is
+sent one state per line on its standard input and answers each with one line on its standard output: the probabilities,
+or ``?``. When its input ends, it should end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import queue
+import re
+import subprocess
+import tempfile
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, Protocol
+
+from bots.bot import Bot
+from bots.errors import PolicyError
+from bots.program import split_command
+from bots.registry import make_bot
+from bots.view import View
+from engine import Action, ActionKind, Game, raise_to
+from engine.errors import quoted
+from protocol import FormatError, format_action, format_game_definition
+from protocol.match_state import parse_match_state
+
+__all__ = ["AskedPolicy", "FilePolicy", "Policy", "parse_policy", "policy_in"]
+
+_TOLERANCE: Final = 1e-4
+"""By which probabilities may miss a sum of 1, since files round them; they are then divided by it."""
+
+_KINDS: Final[Mapping[str, ActionKind]] = {"f": ActionKind.FOLD, "c": ActionKind.CALL, "r": ActionKind.RAISE}
+_ACTION: Final = re.compile(r"([fcr])([0-9]{0,9})", re.ASCII)
+_UNKNOWN: Final = "?"
+_ANY_HAND: Final = re.compile(r"(MATCHSTATE:[0-9]+:)[0-9]+(:)", re.ASCII)
+
+
+class Policy(Protocol):
+    """Something that tells probabilities: a `Bot`, or what this module makes."""
+
+    def policy(self, view: View) -> Mapping[Action, float] | None:
+        """The probability of each action in a state; None where it cannot tell."""
+        ...
+
+
+def parse_policy(text: str, game: Game) -> Policy:
+    """A policy from its text; see the head of this module.
+
+    Raises:
+        PolicyError: the file cannot be read, the program cannot be started, or the bot does not play this game.
+        SpecError: there is no such bot.
+    """
+    kind, _, rest = text.partition(":")
+    if kind == "file" and rest:
+        return FilePolicy(rest, game)
+    if kind == "ask" and rest:
+        return AskedPolicy(rest, game)
+    bot = make_bot(text)
+    if (problem := bot.refusal(game)) is not None:
+        raise PolicyError(f"{text} has no policy here: {problem}")
+    if type(bot).policy is Bot.policy:
+        raise PolicyError(f"{text} has no policy: it cannot tell the probabilities of its actions")
+    bot.prepare(game)
+    return bot
+
+
+def policy_in(policy: Policy, view: View) -> Mapping[Action, float] | None:
+    """The probabilities of a policy in a state, checked: legal actions, and a sum of 1.
+
+    Raises:
+        PolicyError: they are not.
+    """
+    found = policy.policy(view)
+    if found is None:
+        return None
+    legal = view.legal
+    for action, chance in found.items():
+        is_legal = action.kind == ActionKind.CALL or (
+            legal.can_fold
+            if action.kind == ActionKind.FOLD
+            else legal.can_raise and (view.game.is_limit or legal.raise_min <= action.hand_total <= legal.raise_max)
+        )
+        if not is_legal and chance:
+            raise PolicyError(
+                f"in {_text_of(view)} the policy names an action that the rules refuse: {format_action(action)}"
+            )
+        if not chance >= 0:
+            raise PolicyError(f"in {_text_of(view)} the policy has a probability that is none: {chance:g}")
+    total = math.fsum(found.values())
+    if not abs(total - 1) <= _TOLERANCE:
+        raise PolicyError(f"in {_text_of(view)} the probabilities of the policy sum to {total:g}, not to 1")
+    return found if total == 1 else {action: chance / total for action, chance in found.items()}
+
+
+class FilePolicy:
+    """A policy from a file of probabilities."""
+
+    def __init__(self, path: str | os.PathLike[str], game: Game) -> None:
+        """Read the file.
+
+        Raises:
+            PolicyError: it cannot be read, or a line of it; the message says which.
+        """
+        self._known: dict[str, Mapping[Action, float] | None] = {}
+        try:
+            with open(path, encoding="utf-8") as file:
+                for number, line in enumerate(file, 1):
+                    words = line.partition("#")[0].split()
+                    if words:
+                        self._read(f"{os.fspath(path)}:{number}", words, game)
+        except OSError as error:
+            raise PolicyError(f"{os.fspath(path)}: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise PolicyError(f"{os.fspath(path)}: is not a text in UTF-8") from error
+
+    def _read(self, place: str, words: list[str], game: Game) -> None:
+        state, *rest = words
+        text = re.sub(r"^(MATCHSTATE:[0-9]+:)(:)", r"\g<1>0\2", state)
+        try:
+            parse_match_state(text, game)
+        except FormatError as error:
+            raise PolicyError(f"{place}: {quoted(state, 100)} is not a state of the game: {error.problem}") from error
+        try:
+            found = _parse_probabilities(rest)
+        except ValueError as error:
+            raise PolicyError(f"{place}: {error}") from error
+        if self._known.setdefault(state, found) != found:
+            raise PolicyError(f"{place}: {state} has other probabilities than before")
+
+    def policy(self, view: View) -> Mapping[Action, float] | None:
+        """The probabilities of the state, of this hand or else of every hand; None where the file has none."""
+        text = _text_of(view)
+        if text in self._known:
+            return self._known[text]
+        return self._known.get(_ANY_HAND.sub(r"\1\2", text, count=1))
+
+
+class AskedPolicy:
+    """A policy of a program that is asked; a context manager that ends it."""
+
+    def __init__(
+        self, command: str, game: Game, *, reply_timeout_s: float = 60.0, leave_timeout_s: float = 1.0
+    ) -> None:
+        """Start the program.
+
+        Args:
+            command: the program and its arguments, split as a shell does.
+            game: the game.
+            reply_timeout_s: how long it may take for an answer.
+            leave_timeout_s: how long it may take to end once its input has ended; then it is killed.
+
+        Raises:
+            PolicyError: it cannot be started.
+        """
+        self._command = command
+        self._reply_timeout_s, self._leave_timeout_s = reply_timeout_s, leave_timeout_s
+        self._folder = tempfile.TemporaryDirectory()
+        definition = Path(self._folder.name) / "policy.game"
+        definition.write_text(format_game_definition(game), "ascii")
+        try:
+            self._process = subprocess.Popen(
+                split_command(command),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env={**os.environ, "ARENA_GAME": str(definition)},
+            )
+        except (OSError, ValueError) as error:
+            self._folder.cleanup()
+            raise PolicyError(f"{command!r} cannot be started: {getattr(error, 'strerror', None) or error}") from error
+        self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self) -> None:
+        assert self._process.stdout is not None
+        with contextlib.suppress(OSError, ValueError):
+            for line in self._process.stdout:
+                self._lines.put(line)
+        self._lines.put(b"")
+
+    def __enter__(self) -> AskedPolicy:
+        """The policy itself; its program is ended at the end."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the program."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()
+        try:
+            self._process.wait(self._leave_timeout_s)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._folder.cleanup()
+
+    def policy(self, view: View) -> Mapping[Action, float] | None:
+        """Ask the program.
+
+        Raises:
+            PolicyError: it has ended, does not answer in time, or its answer cannot be read.
+        """
+        state = _text_of(view)
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError):  # it has ended: reading says so
+            self._process.stdin.write(state.encode("ascii") + b"\n")
+            self._process.stdin.flush()
+        try:
+            line = self._lines.get(timeout=self._reply_timeout_s)
+        except queue.Empty:
+            raise PolicyError(
+                f"{self._command!r} has not answered {state} within {self._reply_timeout_s:g} s"
+            ) from None
+        if not line:
+            raise PolicyError(f"{self._command!r} ended instead of answering {state}")
+        text = line.decode("utf-8", "replace").strip()
+        try:
+            return _parse_probabilities(text.split())
+        except ValueError as error:
+            raise PolicyError(f"{self._command!r} answered {state} with {quoted(text, 100)}: {error}") from error
+
+
+def _parse_probabilities(words: list[str]) -> Mapping[Action, float] | None:
+    """Pairs of actions and probabilities; None for a question mark.
+
+    Raises:
+        ValueError: they are none.
+    """
+    if words == [_UNKNOWN]:
+        return None
+    if not words or len(words) % 2:
+        raise ValueError("probabilities are pairs such as f 0.2 c 0.8, or one ?")
+    found: dict[Action, float] = {}
+    for name, text in zip(words[::2], words[1::2], strict=True):
+        match = _ACTION.fullmatch(name)
+        if match is None or (match[1] != "r" and match[2]):
+            raise ValueError(f"{quoted(name, 40)} is no action: f, c, r, or r with a hand total")
+        kind = _KINDS[match[1]]
+        action = raise_to(int(match[2] or 0)) if kind == ActionKind.RAISE else Action(kind)
+        try:
+            chance = float(text)
+        except ValueError:
+            chance = math.nan
+        if not 0 <= chance <= 1 + _TOLERANCE:
+            raise ValueError(f"{quoted(text, 40)} is no probability")
+        if action in found:
+            raise ValueError(f"{name} is named twice")
+        found[action] = chance
+    if not abs(math.fsum(found.values()) - 1) <= _TOLERANCE:
+        raise ValueError(f"the probabilities sum to {math.fsum(found.values()):g}, not to 1")
+    return found
+
+
+def _text_of(view: View) -> str:
+    return view.match_state.format()
