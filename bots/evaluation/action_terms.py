@@ -44,15 +44,18 @@ class ActionTerms:
 
     Attributes:
         columns: by player, its columns.
+        doubts: by player, why its policy may not be that of all its hands.
     """
 
-    def __init__(self, game: Game, policies: Mapping[str, Policy]) -> None:
+    def __init__(self, game: Game, policies: Mapping[str, Policy], doubts: Mapping[str, str] | None = None) -> None:
         """Prepare.
 
         Args:
             game: the game; stacks do not matter.
             policies: by name of the player.
+            doubts: by name of the player, why its policy may not be that of all its hands, in words.
         """
+        self.doubts = dict(doubts or {})
         width = 1 + _EVENTS * game.num_rounds
         self._policies = dict(policies)
         self.columns = {name: range(at * width, (at + 1) * width) for at, name in enumerate(self._policies)}

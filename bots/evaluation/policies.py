@@ -7,10 +7,10 @@
 All speak in the same lines. A state is what a dealer would send to the player whose turn it is, and probabilities are
 pairs of an action and its probability, in the protocol's letters; raises carry their hand totals in no-limit games:
 
-    MATCHSTATE:0:30:cr300:9s8h|    f 0.2 c 0.5 r900 0.3
+    MATCHSTATE:1:30:cr300:|9s8h    f 0.2 c 0.5 r900 0.3
 
 A *file* has such lines: a state, then its probabilities, or ``?`` where the player cannot say. An empty hand number
-(``MATCHSTATE:0::cr300:9s8h|``) stands for every hand. ``#`` begins a remark. States that are not in it have no policy.
+(``MATCHSTATE:1::cr300:|9s8h``) stands for every hand. ``#`` begins a remark. States that are not in it have no policy.
 
 A *program* is started once; the variable ``ARENA_GAME`` holds the path of the game's definition, as for bots. It is
 sent one state per line on its standard input and answers each with one line on its standard output: the probabilities,
@@ -185,12 +185,13 @@ class AskedPolicy:
             self._folder.cleanup()
             raise PolicyError(f"{command!r} cannot be started: {getattr(error, 'strerror', None) or error}") from error
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-        threading.Thread(target=self._listen, daemon=True).start()
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
 
     def _listen(self) -> None:
         assert self._process.stdout is not None
-        with contextlib.suppress(OSError, ValueError):
-            for line in self._process.stdout:
+        with self._process.stdout as output:
+            for line in output:
                 self._lines.put(line)
         self._lines.put(b"")
 
@@ -211,6 +212,8 @@ class AskedPolicy:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        # Its output ends with it, unless something that it has started holds it open.
+        self._listener.join(self._leave_timeout_s)
         self._folder.cleanup()
 
     def policy(self, view: View) -> Mapping[Action, float] | None:

@@ -27,6 +27,21 @@ def stats(
     strict: Strict = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print all statistics as JSON.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print one row per bot and position as CSV.")] = False,
+    variance: Annotated[
+        bool, typer.Option("--variance", help="Print win rates by estimators with less luck in them, instead.")
+    ] = False,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--policy",
+            metavar="NAME[=POLICY]",
+            help="With --variance: a player whose probabilities are known, by a bot, file:PATH or ask:COMMAND; the "
+            "name alone takes the bot from the run's result.",
+        ),
+    ] = None,
+    save: Annotated[
+        bool, typer.Option("--save", help="With --variance: also write them to the run's result.json.")
+    ] = False,
 ) -> None:
     """Show how each bot plays: its win rate, how often it bets, raises and goes to showdown, by position and street.
 
@@ -35,6 +50,23 @@ def stats(
     if as_json and as_csv:
         abort("--json and --csv contradict each other; give one")
     terminal = context.ensure_object(Terminal)
+    if variance:
+        if brief or times or as_csv:
+            abort("--variance prints a table of its own: it goes with --json, --policy, --save, --game and --strict")
+        from dealer.cli.estimates import show_estimates
+
+        show_estimates(
+            terminal,
+            sources,
+            known=policy or [],
+            game=game_named(game),
+            strict=strict,
+            as_json=as_json,
+            save=save,
+        )
+        return
+    if policy or save:
+        abort("--policy and --save go with --variance")
     counts = counted(terminal, sources, game=game_named(game), strict=strict, times=times)
     from logs.tracker.statistics import statistics_of
     from logs.tracker.tables import COLUMNS, rows, statistics_tables

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from dealer.contest.ending import Outcome
 from dealer.contest.schedule import Format, Seating
 from logs.estimation import Rate, Verdict
+from logs.variance.estimates import GameEstimates
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -134,6 +135,9 @@ class ContestResult(_Frozen):
     )
     dealer: DealerReport
     sentence: str = Field(description="the result in words")
+    estimates: GameEstimates | None = Field(
+        default=None, description="win rates by several estimators, once arena stats RUN --variance --save has run"
+    )
 
     def rate(self, player: str | None = None) -> Rate | None:
         """What a player won from its opponent, or from the table; None if no deal is complete.

@@ -41,13 +41,17 @@ _CHANCE_NAME: Final = "chance-corrected and AIVAT"
 
 
 class HandCorrections(Protocol):
-    """Terms of mean 0 of the actions of players whose policy is known.
+    """Terms of mean 0 of the actions of players whose policy is known."""
 
-    Attributes:
-        columns: by player, its columns; the first one is the term of the value function.
-    """
+    @property
+    def columns(self) -> Mapping[str, range]:
+        """By player, its columns; the first one is the term of the value function."""
+        ...
 
-    columns: Mapping[str, range]
+    @property
+    def doubts(self) -> Mapping[str, str]:
+        """By player, why its policy may not be that of all its hands, in words; nothing for the others."""
+        ...
 
     def terms(self, record: HandRecord) -> Terms:
         """The terms of a hand."""
@@ -313,6 +317,8 @@ class _GameSums:
         warning = None
         if estimator is Estimator.ALL_IN and self._hidden:
             warning = "folded cards that the hands do not show are left in the deck, which biases it a little"
+        if known and self._corrections is not None:
+            warning = "; ".join([text for name, text in self._corrections.doubts.items() if name in known]) or None
         return Estimate(
             estimator=estimator,
             known=list(known),
