@@ -64,7 +64,10 @@ class Weak(Bot):
 run(Weak())
 """
 """A bot that loses so much that sequential tests are short."""
-GROUPS = {"bench": ("dealer", "evaluator", "equity", "export", "startup"), "solve": ("equities", "preflop")}
+GROUPS = {
+    "bench": ("dealer", "evaluator", "equity", "export", "startup"),
+    "solve": ("equities", "preflop", "kuhn", "leduc", "kuhn3", "game"),
+}
 """Commands of two words."""
 SHORTER = {"arena doctor": ["--only", "bets"], "arena solve preflop": ["--cap", "2"]}
 """What makes a command short; all others play two hands."""

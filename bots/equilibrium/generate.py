@@ -6,34 +6,22 @@ have many equilibria, and another version of the solver may find another.
 
 from __future__ import annotations
 
-import re
 import zlib
 from typing import Final
 
 import numpy as np
 
 from bots.equilibrium.table import CHECKSUMS, Chances, Table, table_path, write
-from bots.solving.coarse import coarse
-from bots.solving.engine_games import small_game
 from bots.solving.linear_program import LinearProgram
 from bots.solving.plans import completed, plan_of
+from bots.solving.ranks import rank_game
 from bots.solving.sequence_form import Plan, SequenceForm, sequence_form
 from engine import Game
 from protocol import find_game
 
-__all__ = ["equilibrium_table", "form_of_ranks"]
+__all__ = ["equilibrium_table"]
 
-_BOARD: Final = re.compile(r"/(.)[cdhs]")
 _MISTAKES: Final = 1e-6
-
-
-def form_of_ranks(game: Game) -> SequenceForm:
-    """A game of one hole card, and one board card at most, whose players do not look at suits.
-
-    Raises:
-        SolvingError: the game is too large.
-    """
-    return sequence_form(coarse(small_game(game), lambda card: card[0], lambda name: _BOARD.sub(r"/\1", name)))
 
 
 def equilibrium_table(game: Game) -> Table:
@@ -45,7 +33,7 @@ def equilibrium_table(game: Game) -> Table:
     Raises:
         SolvingError: the game cannot be solved.
     """
-    form = form_of_ranks(game)
+    form = sequence_form(rank_game(game))
     plans = LinearProgram(form).solve().plans
     erring = [_MISTAKES * _even(form, player) + (1 - _MISTAKES) * plan for player, plan in enumerate(plans)]
     table = {}

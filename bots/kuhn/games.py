@@ -106,6 +106,20 @@ class KuhnGame:
         return (*bets, *(row + size for row in answers for size in sizes))
 
     @property
+    def questions(self) -> tuple[str, ...]:
+        """The questions in words, by number."""
+        return tuple(self._question(row) for row in self.rows)
+
+    def _question(self, row: str) -> str:
+        if row.startswith("B"):
+            return {"B": "bet?", "B>1": "bet more than 1?", "B10": "bet 10, not 2?"}[row]
+        kind = row.rstrip("0123456789")
+        bet = f"a bet of {row[len(kind) :]}" if self.variant.has_sizes else "a bet"
+        if kind == "C":
+            return f"call a raise of {bet}?" if self.variant.has_raise else f"call {bet}?"
+        return f"stay in against {bet}?" if kind == "NF" else f"and raise {bet}?"
+
+    @property
     def gene_names(self) -> tuple[str, ...]:
         """Row and card of each gene, such as ``B J``."""
         return tuple(f"{row} {card}" for row in self.rows for card in CARDS)

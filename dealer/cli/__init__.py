@@ -40,7 +40,7 @@ COMMANDS = {
     "warmup": "Compile once what bots and commands compute with, and keep it on disk: they are ready at once "
     "afterwards.",
     "equity": "Show each player's chance to win, to tie, and its share of the pot at a showdown of hold'em.",
-    "solve": "Compute anew what the bots play by: chances of hands, and the game before the flop.",
+    "solve": "Solve small games; compute anew what the bots play by: chances of hands, and the game before the flop.",
     "train": "Train bots that learn, against any field, in this process.",
     "evolve": "Evolve agents by genetic algorithms: of ten-handed limit hold'em, and of Kuhn poker.",
     "bench": "Measure our speed and our peers', in turn in one run.",

@@ -6,7 +6,6 @@ proportion. The words say the same, for those who see no colours.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,14 +13,13 @@ from rich.console import Console, Group, RenderableType
 from rich.style import Style
 from rich.text import Text
 
+from dealer.cli import pictures
 from engine.cards import RANKS
 
 if TYPE_CHECKING:
     from bots.lp_mc.charts import Chart, Lines
 
-__all__ = ["LEGEND", "PICTURE_FORMATS", "chart_view", "picture"]
-
-PICTURE_FORMATS: Final = ("png", "svg", "pdf")
+__all__ = ["LEGEND", "chart_view", "picture"]
 
 _COLOURS: Final = {
     "f": (176, 176, 184),
@@ -113,23 +111,14 @@ def picture(charts: Sequence[Chart], title: str, format_: str) -> bytes:
     Args:
         charts: what to draw.
         title: above all.
-        format_: one of `PICTURE_FORMATS`.
+        format_: one of `dealer.cli.pictures.PICTURE_FORMATS`.
     """
-    import matplotlib as mpl
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
 
-    style: Any = {"svg.hashsalt": title, "font.family": "sans-serif", "font.size": 7}
-    with mpl.rc_context(style):
-        figure = Figure(figsize=(6 * len(charts), 6.8), layout="constrained")
-        FigureCanvasAgg(figure)
-        figure.suptitle(title, fontsize=11)
+    def draw(figure: Any) -> None:
         for place, chart in enumerate(charts, 1):
             _draw(figure.add_subplot(1, len(charts), place), chart)
-        file = io.BytesIO()
-        dated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(format_, {})
-        figure.savefig(file, format=format_, dpi=150, metadata=dated)
-    return file.getvalue()
+
+    return pictures.picture(draw, title, format_, (6 * len(charts), 6.8))
 
 
 def _draw(axes: Any, chart: Chart) -> None:

@@ -10,6 +10,7 @@ import typer
 
 from dealer.cli.console import Terminal, abort
 from dealer.cli.solve_preflop import preflop
+from dealer.cli.solve_small import game, kuhn, kuhn3, leduc
 from dealer.cli.streams import EXIT_FAILED
 from dealer.cli.working import working
 from engine import STARTING_HANDS
@@ -17,13 +18,14 @@ from engine import STARTING_HANDS
 __all__ = ["app"]
 
 app = typer.Typer(
-    help="Compute anew what the bots play by: chances of hands, and the game before the flop.", no_args_is_help=True
+    help="Solve small games; compute anew what the bots play by: chances of hands, and the game before the flop.",
+    no_args_is_help=True,
 )
 
 
 @app.callback()
 def _group() -> None:
-    """Compute anew what the bots play by: chances of hands, and the game before the flop."""
+    """Solve small games; compute anew what the bots play by: chances of hands, and the game before the flop."""
 
 
 @app.command()
@@ -66,4 +68,5 @@ def equities(
     terminal.print("the table that comes with the arena is the same")
 
 
-app.command()(preflop)
+for command in (preflop, kuhn, kuhn3, leduc, game):
+    app.command()(command)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from dealer.cli.console import Terminal, abort, check_writable
+from dealer.cli.pictures import check_picture, format_of, write_picture
 from dealer.cli.streams import EXIT_FAILED
 from dealer.cli.working import working
 
@@ -67,15 +68,12 @@ def preflop(
     """
     terminal = context.ensure_object(Terminal)
     from bots.lp_mc.preflop import PreflopRules, preflop_form
-    from dealer.cli.hand_charts import PICTURE_FORMATS
 
     rules = PreflopRules(_two_numbers(blinds), bet, cap)
     if as_published and algorithm is not Algorithm.LP:
         abort("--as-published is a mistake in a linear program: give it without --algorithm cfr+")
-    if chart is not None and chart.suffix.removeprefix(".").lower() not in PICTURE_FORMATS:
-        abort(f"--chart {chart}: the name must end in .{', .'.join(PICTURE_FORMATS[:-1])} or .{PICTURE_FORMATS[-1]}")
     check_writable(mps)
-    check_writable(chart)
+    check_picture(chart)
     form = preflop_form(rules)
     if mps is not None:
         _write_mps(form, mps, as_published=as_published)
@@ -112,11 +110,7 @@ def _draw(path: Path, result: Mapping[str, Any], form: SequenceForm, plans: Plan
     from dealer.cli.hand_charts import picture
 
     title = f"{_game_in_words(result)}: {result['value']:+.6f} chips for the small blind"
-    data = picture(charts(form, plans), title, path.suffix.removeprefix(".").lower())
-    try:
-        path.write_bytes(data)
-    except OSError as error:
-        abort(f"cannot write {path}: {error.strerror}")
+    write_picture(path, picture(charts(form, plans), title, format_of(path)))
 
 
 # ---- solving

@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from typing import Protocol
 
 from rich.live import Live
 from rich.text import Text
 
 from dealer.cli.console import Terminal
 
-__all__ = ["duration", "live_line", "working"]
+__all__ = ["Show", "duration", "live_line", "working"]
 
 _QUIET_S = 0.5
 _REDRAW_S = 0.1
 _PLAIN_EVERY_S = 10.0
 
 
+class Show(Protocol):
+    """Is told how far the work has come."""
+
+    def __call__(self, part: float | None, so_far: str = "") -> None:
+        """Which part of it is done, 0 to 1, or None where nobody can say; and what it has come to, in words."""
+
+
 @contextlib.contextmanager
-def working(terminal: Terminal, what: str) -> Iterator[Callable[[float | None], None]]:
-    """Gives a function that is told which part of the work is done, 0 to 1, or None where nobody can say.
+def working(terminal: Terminal, what: str) -> Iterator[Show]:
+    """Gives a function that is told how far the work has come.
 
     On a terminal a line is redrawn, and gone at the end; elsewhere one is printed every ten seconds. What takes less
     than half a second shows nothing.
@@ -31,7 +39,7 @@ def working(terminal: Terminal, what: str) -> Iterator[Callable[[float | None], 
     )
     next_s = began_s + (_QUIET_S if live else _PLAIN_EVERY_S)
 
-    def show(part: float | None) -> None:
+    def show(part: float | None, so_far: str = "") -> None:
         nonlocal next_s
         now_s = time.monotonic()
         if now_s < next_s or part == 0:
@@ -40,6 +48,8 @@ def working(terminal: Terminal, what: str) -> Iterator[Callable[[float | None], 
         line = f"{what}: {duration(gone_s)} so far"
         if part is not None:
             line = f"{what}: {part:.0%}, {duration(gone_s * (1 / part - 1))} left"
+        if so_far:
+            line += f", {so_far}"
         if live is None:
             terminal.say(line)
         else:

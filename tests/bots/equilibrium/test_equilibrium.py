@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from bots.equilibrium.bot import GAMES, EquilibriumBot
-from bots.equilibrium.generate import equilibrium_table, form_of_ranks
+from bots.equilibrium.generate import equilibrium_table
 from bots.equilibrium.table import CHECKSUMS, read, strategy_table, table_path, write
 from bots.errors import GameRefused, SpecError
 from bots.registry import make_bot
@@ -16,6 +16,7 @@ from bots.solving.engine_games import small_game
 from bots.solving.linear_program import LinearProgram
 from bots.solving.plans import expected_value, exploitability
 from bots.solving.policies import plan_of_bot
+from bots.solving.ranks import rank_game
 from bots.solving.sequence_form import sequence_form
 from bots.view import View
 from engine import CALL, FOLD, RAISE, Hand, deal_hand
@@ -61,7 +62,7 @@ def test_the_tables_can_be_made_anew() -> None:
     for name in CHECKSUMS:
         game = find_game(name)[1]
         assert equilibrium_table(game).keys() == strategy_table(name).keys()
-        assert LinearProgram(form_of_ranks(game)).solve().value == pytest.approx(VALUES[name], abs=1e-12)
+        assert LinearProgram(sequence_form(rank_game(game))).solve().value == pytest.approx(VALUES[name], abs=1e-12)
 
 
 def test_a_damaged_table() -> None:

@@ -33,6 +33,16 @@ def terminal_of(stream: io.StringIO, *, is_terminal: bool) -> Terminal:
     return terminal
 
 
+def test_what_it_has_come_to_is_told(clock: Clock) -> None:
+    stream = io.StringIO()
+    with working(terminal_of(stream, is_terminal=False), "counting") as show:
+        clock.now_s += 15
+        show(0.5, "3 found")
+        clock.now_s += 15
+        show(None, "4 found")
+    assert stream.getvalue() == "counting: 50%, 15 s left, 3 found\ncounting: 30 s so far, 4 found\n"
+
+
 def test_on_a_terminal_a_line_is_redrawn_and_gone_at_the_end(clock: Clock) -> None:
     stream = io.StringIO()
     with working(terminal_of(stream, is_terminal=True), "counting") as show:

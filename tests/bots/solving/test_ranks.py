@@ -6,15 +6,16 @@ from itertools import islice
 
 import pytest
 
-from bots.equilibrium.generate import form_of_ranks
+from bots.errors import SolvingError
 from bots.solving.plans import nash_conv
+from bots.solving.ranks import rank_game
 from bots.solving.regret_matching import cfr_plus
-from bots.solving.sequence_form import SequenceForm
+from bots.solving.sequence_form import SequenceForm, sequence_form
 from protocol import find_game
 
 
 def test_leduc_without_suits(leduc: SequenceForm) -> None:
-    ranks = form_of_ranks(find_game("leduc")[1])
+    ranks = sequence_form(rank_game(find_game("leduc")[1]))
     assert ranks.game.classes == (("Q", "K", "A"),) * 2
     assert sum(len(choices) * 3 for choices in ranks.choices) == 288
     assert ranks.game.matrices.sum() == pytest.approx(leduc.game.matrices.sum(), abs=1e-12)
@@ -24,6 +25,11 @@ def test_leduc_without_suits(leduc: SequenceForm) -> None:
 
 def test_three_players_without_suits() -> None:
     """With one suit nothing changes."""
-    ranks = form_of_ranks(find_game("kuhn3")[1])
+    ranks = sequence_form(rank_game(find_game("kuhn3")[1]))
     assert ranks.game.classes == (("J", "Q", "K", "A"),) * 3
     assert ranks.game.matrices.shape[1:] == (3, 4, 4, 4)
+
+
+def test_where_suits_matter() -> None:
+    with pytest.raises(SolvingError, match="suits matter where a player sees 5 cards"):
+        rank_game(find_game("limit")[1])

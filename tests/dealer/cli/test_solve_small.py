@@ -1,0 +1,141 @@
+"""``arena solve kuhn``, ``leduc``, ``kuhn3`` and ``game``: what they print, what they write, what they refuse."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from protocol import find_game, format_game_definition
+from tests.dealer.cli.conftest import Arena
+
+LEDUC = -0.08560642407800047
+
+
+def solved(arena: Arena, *words: str) -> dict[str, Any]:
+    ran = arena("solve", *words, "--json")
+    assert (ran.code, ran.err) == (0, "")
+    found: dict[str, Any] = json.loads(ran.out)
+    return found
+
+
+def test_kuhn(arena_here: Arena) -> None:
+    ran = arena_here("solve", "kuhn")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith("Kuhn poker: 2 players, 12 information sets, 5 ends.\n")
+    assert "Value for the first player: -0.055555555556 chips per hand.\n" in ran.out
+    assert "Exploitability by exact best responses: below 1e-12 chips per hand.\n" in ran.out
+    second = ran.out.partition("The second player")[2]
+    assert re.search(r"B  bet\? +0\.3333 +0 +1 *\n +C  call a bet\? +0 +0\.3333 +1", second)
+    (a,) = re.findall(r"The numbers above are those of a = (\S+)\.$", ran.out, re.MULTILINE)
+    assert 0 <= float(a) <= 1 / 3
+
+
+@pytest.mark.parametrize(
+    ("game", "sets", "ends"), [("classic", 12, 5), ("breadth", 36, 13), ("depth", 24, 9), ("both", 72, 25)]
+)
+def test_the_four_games(arena_here: Arena, game: str, sets: int, ends: int) -> None:
+    found = solved(arena_here, "kuhn", "--game", game)
+    assert (found["information_sets"], found["ends"], found["algorithm"]) == (sets, ends, "lp")
+    assert found["values"] == pytest.approx([-1 / 18, 1 / 18], abs=1e-12), "larger bets and raises change nothing"
+    assert found["exploitability"] < 1e-12
+    assert found["convergence"] == []
+    told = arena_here("solve", "kuhn", "--game", game).out
+    assert ("and raise a bet" in told) == (game in ("depth", "both"))
+    assert ("bet 10, not 2?" in told) == (game in ("breadth", "both"))
+
+
+def test_who_cannot_tell_a_bet_of_10_from_one_of_2(arena_here: Arena) -> None:
+    found = solved(arena_here, "kuhn", "--game", "breadth", "--tens-as-twos")
+    assert "C10" in found["strategies"][0]
+    assert "C10" not in found["strategies"][1]
+    assert found["information_sets"] == 33
+    ran = arena_here("solve", "kuhn", "--tens-as-twos")
+    assert (ran.code, ran.out) == (2, "")
+    assert "in the game breadth only, not in classic" in ran.sentence
+
+
+def test_leduc(arena_here: Arena, tmp_path: Path) -> None:
+    out = tmp_path / "leduc.json"
+    ran = arena_here("solve", "leduc", "--out", str(out))
+    assert ran.code == 0
+    assert ran.out.startswith("Leduc poker: 2 players, 288 information sets, 274 ends on all boards.\n")
+    assert "Value for the first player: -0.085606424078 chips per hand.\n" in ran.out
+    assert "270 more information sets come later" in ran.out
+    found = json.loads(out.read_text("utf-8"))
+    assert found["values"][0] == pytest.approx(LEDUC, abs=1e-12)
+    assert found["exploitability"] < 1e-12
+    chances = found["strategies"][1]["cc/Qr"]["K"]
+    assert list(chances) == ["f", "c", "r"]
+    assert sum(chances.values()) == pytest.approx(1, abs=1e-9)
+
+
+@pytest.mark.parametrize("algorithm", ["cfr", "cfr+"])
+def test_regret_matching(arena_here: Arena, algorithm: str) -> None:
+    ran = arena_here("solve", "kuhn", "--algorithm", algorithm, "--iterations", "100")
+    assert ran.code == 0
+    assert f"Convergence of {algorithm}, chips per hand" in ran.out
+    rows = re.findall(r"^ +([\d,]+) +(\S+) +([+-]\S+) +(#+) *$", ran.out, re.MULTILINE)
+    assert [row[0] for row in rows] == ["1", "2", "5", "10", "20", "50", "100"]
+    assert rows[0][1] == "0.458333"
+    known = {"cfr": 0.016451954631831328, "cfr+": 0.0023888082022231333}[algorithm]
+    found = solved(arena_here, "kuhn", "--algorithm", algorithm, "--iterations", "100")
+    assert found["convergence"][-1]["nash_conv"] == pytest.approx(known, rel=1e-9)
+    assert float(rows[-1][1]) == pytest.approx(known / 2, rel=1e-4)
+    assert "The numbers above come near those of a = 0." in ran.out
+
+
+def test_three_players(arena_here: Arena) -> None:
+    ran = arena_here("solve", "kuhn3", "--iterations", "20")
+    assert ran.code == 0
+    assert "Values by seat: first -0.0" in ran.out
+    assert "With 3 players regret matching promises no equilibrium." in ran.out
+    assert "both give the second player -0.020833 (-1/48)" in ran.out
+    assert len(re.findall(r"^ +(?:first|second|third) +\S+ +[JQKA] +[fc] \S+, ", ran.out, re.MULTILINE)) == 48
+
+
+def test_a_game_of_ones_own(arena_here: Arena, tmp_path: Path) -> None:
+    text = format_game_definition(find_game("kuhn")[1]).replace("numRanks = 3", "numRanks = 13")
+    (tmp_path / "kuhn13.game").write_text(text)
+    found = solved(arena_here, "game", "kuhn13.game")
+    assert (found["information_sets"], found["exploitability"] < 1e-11) == (52, True)
+    assert found["values"][0] < 0
+
+
+def test_a_picture(arena_here: Arena, tmp_path: Path) -> None:
+    ran = arena_here("solve", "kuhn", "--algorithm", "cfr+", "--iterations", "10", "--chart", "c.png")
+    assert ran.code == 0
+    assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (
+            ("kuhn3", "--algorithm", "lp"),
+            "a linear program solves games of two players, not one of 3: give --algorithm",
+        ),
+        (("kuhn", "--iterations", "5"), "--iterations is about regret matching: give it with --algorithm cfr+ or cfr"),
+        (("leduc", "--chart", "c.png"), "--chart is about regret matching"),
+        (("kuhn", "--algorithm", "cfr", "--chart", "c.doc"), "the name must end in .png, .svg or .pdf"),
+        (("kuhn", "--out", "no/where.json"), "cannot write no/where.json: No such file or directory"),
+        (("game", "limit"), "the game is too large to be solved card by card: 1,326 holdings"),
+        (("game", "omaha"), "omaha: no such game or file"),
+    ],
+)
+def test_what_is_refused(arena_here: Arena, words: tuple[str, ...], sentence: str) -> None:
+    ran = arena_here("solve", *words)
+    assert (ran.code, ran.out) == (2, "")
+    assert sentence in ran.sentence
+
+
+def test_an_interruption_ends_it(arena_here: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bots.solving.convergence.nash_conv", interrupted)
+    ran = arena_here("solve", "kuhn3")
+    assert (ran.code, ran.out) == (130, "")
