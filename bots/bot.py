@@ -12,13 +12,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 from bots.errors import GameRefused
 from bots.view import View
 from engine import Action, Game
 
-__all__ = ["Bot"]
+__all__ = ["Bot", "FilePath"]
+
+FilePath: TypeAlias = str
+"""The path of a file, as an option: relative to the folder in which the bot was asked for."""
 
 
 class Bot(ABC):

@@ -7,7 +7,8 @@
 
 and takes options after a question mark: ``random?fold=0.1,call=0.5,raise=0.4``. The options are the parameters of the
 class's constructor: their names (without the underscore that keeps ``raise_`` from being a Python keyword), types and
-defaults are read from it, so they are written in one place only. A parameter whose default is a dataclass stands for
+defaults are read from it, so they are written in one place only. One of the type `FilePath` is a file: its path is
+relative to the folder in which the bot is looked for. A parameter whose default is a dataclass stands for
 the fields of that dataclass.
 
 A distribution declares bots by entry points:
@@ -137,6 +138,8 @@ _TYPES: Final[Mapping[str, _Type]] = {
     "float": _Type("number", float),
     "str": _Type("text", str),
     "str | None": _Type("text", str),
+    "FilePath": _Type("file", str),
+    "FilePath | None": _Type("file", str),
     "bool": _Type("true or false", _read_bool),
 }
 """How to read the text of an option, by the annotation of its parameter."""
@@ -207,7 +210,11 @@ def make_bot(spec: str, seed: int | None = None, *, directory: str | None = None
             such options, or its constructor refuses them. Where the bot's own code raised, that is the error's cause.
     """
     (_, options), found = _parse_spec(spec, directory)
-    given = dict(options)
+    files = {option.name for option in _options(found) if option.type_name == "file"}
+    given = {
+        name: os.path.join(directory or "", value) if name in files and isinstance(value, str) and value else value
+        for name, value in options.items()
+    }
     if seed is not None and any(option.name == "seed" for option in _options(found)):
         given.setdefault("seed", seed)
     try:

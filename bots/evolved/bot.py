@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from bots.bot import Bot
+from bots.bot import Bot, FilePath
 from bots.chance import Chance, holdem_refusal
 from bots.errors import ChromosomeError
 from bots.evolved.charts import POSITION_CLASSES, chart, chart_position
@@ -57,7 +57,7 @@ class EvolvedBot(Bot):
     def __init__(
         self,
         *,
-        chromosome: str = "",
+        chromosome: FilePath = "",
         odds: str = "",
         trials: int = DEFAULT_TRIALS,
         explain: bool = False,

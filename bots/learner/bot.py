@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final, NamedTuple
 
 from bots.baseline import HandRandom
+from bots.bot import FilePath
 from bots.chance import Chance, holdem_refusal
 from bots.errors import LearnerFileError
 from bots.formula.decisions import Decision, action_of
@@ -71,7 +72,7 @@ class LearnerBot(LearningBot):
     def __init__(
         self,
         *,
-        memory: str | None = None,
+        memory: FilePath | None = None,
         learn: bool = True,
         explore: float = 0.1,
         constants: Constants = Constants(),  # noqa: B008 - frozen

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from bots import registry
 from bots.baseline import CallingBot, ConstantBot, RandomBot
 from bots.errors import SpecError
+from bots.learner.bot import LearnerBot
 from bots.registry import describe, describe_all, is_builtin, make_bot, parse_spec
 
 
@@ -129,3 +132,19 @@ def test_which_texts_ask_for_built_in_bots() -> None:
         True,
         *[False] * 3,
     ]
+
+
+def test_an_option_that_is_a_file_lies_in_the_folder_of_the_bot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    assert {option.name: option.type_name for option in describe("learner").options}["memory"] == "file"
+    for spec, directory, path in [
+        ("learner?memory=x.memory", None, "x.memory"),
+        ("learner?memory=x.memory", str(tmp_path), str(tmp_path / "x.memory")),
+        (f"learner?memory={tmp_path / 'x.memory'}", "elsewhere", str(tmp_path / "x.memory")),
+    ]:
+        bot = make_bot(spec, directory=directory)
+        assert isinstance(bot, LearnerBot)
+        assert bot.memory_path == path

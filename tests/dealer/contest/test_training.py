@@ -338,3 +338,18 @@ def test_a_learner_that_forfeits_has_learnt_until_then(tmp_path: Path, monkeypat
     result = trained(tmp_path / "run", "failing.py:Failing", "calling", on_fault="forfeit")
     assert result.outcome.is_complete
     assert result.training[0].hands == 2 * 5
+
+
+def test_resumed_from_another_folder_it_keeps_its_own_file(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    trained(tmp_path / "run", "learner?memory=own.memory", "calling")
+    for path in ("run/result.json", "here/own.memory"):
+        (tmp_path / path).unlink()
+    monkeypatch.chdir(tmp_path / "there")
+    assert resume(tmp_path / "run").outcome.is_complete
+    assert (tmp_path / "here" / "own.memory").read_bytes() == (whole / "learner.memory").read_bytes()
+    assert os.listdir(tmp_path / "there") == []
