@@ -1,0 +1,142 @@
+"""``arena evolve learner``: the constants of the bot that learns, by evolution and by other searches."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import fields, make_dataclass
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from bots.learner.tuning import SEARCHES, Measured, TuningSettings, check, search
+from bots.workers import Workers, cluster_workers, local_workers
+from dealer.cli.console import Terminal, abort, check_new_file
+from dealer.cli.findings import PageFile, PageForce, show_findings, write_findings
+from dealer.cli.options import takes_options
+from dealer.cli.streams import EXIT_INTERRUPTED
+from dealer.cli.working import duration, live_line
+
+__all__ = ["learner"]
+
+_SEARCH: Final = "Search"
+_WORK: Final = "Where it is computed"
+_DEFAULTS: Final = TuningSettings()
+
+
+def _help(about: Any) -> Any:
+    text = about.metadata["decides"]
+    return typer.Option(f"--{about.name}", help=f"{text[0].upper()}{text[1:]}.", rich_help_panel=_SEARCH)
+
+
+_NUMBERS: Final = [about for about in fields(TuningSettings) if "decides" in about.metadata]
+_SearchOptions: Any = make_dataclass(
+    "_SearchOptions",
+    [(about.name, Annotated[type(about.default), _help(about)], about.default) for about in _NUMBERS],
+    frozen=True,
+)
+
+
+@takes_options
+def learner(
+    context: typer.Context,
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where measurements are kept; made if not there.")],
+    settings: _SearchOptions,
+    game: Annotated[
+        str, typer.Option("--game", help="A game (see 'arena games'), or a .game file.", rich_help_panel=_SEARCH)
+    ] = _DEFAULTS.game,
+    opponents: Annotated[
+        str,
+        typer.Option(
+            metavar="BOTS",
+            help="The field of all learners: bots with blanks between them. Fewer than there are seats are repeated, "
+            "more take turns.",
+            rich_help_panel=_SEARCH,
+        ),
+    ] = " ".join(_DEFAULTS.opponents),
+    seeds: Annotated[
+        int,
+        typer.Option(
+            min=5,
+            help="Trainings and tests of the best of each search at the end.",
+            rich_help_panel=_SEARCH,
+        ),
+    ] = 20,
+    workers: Annotated[
+        int, typer.Option("--workers", min=1, help="Processes that train learners.", rich_help_panel=_WORK)
+    ] = 1,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            "--scheduler",
+            metavar="ADDRESS",
+            help="Let the workers of a dask cluster train learners.",
+            rich_help_panel=_WORK,
+        ),
+    ] = None,
+    out: PageFile = None,
+    force: PageForce = False,
+) -> None:
+    """Search the ten constants of the learner: by evolution, at random, and by CMA-ES, each with the same budget.
+
+    A set of constants is worth what a learner with it wins, frozen, on unseen deals after its training. The best of
+    each search is then measured anew. An interrupted search is gone on with by the same command.
+    """
+    terminal = context.ensure_object(Terminal)
+    from bots.learner.constants import Constants
+    from bots.learner.tuning_report import tuning_report
+
+    if out is not None:
+        check_new_file(out, force)
+    numbers = {about.name: getattr(settings, about.name) for about in _NUMBERS}
+    wanted = TuningSettings(game=game, opponents=tuple(opponents.split()), **numbers)
+    searched: dict[str, tuple[Measured, ...]] = {}
+    skipped: list[str] = []
+    try:
+        with _workers(workers, scheduler) as over, live_line(terminal) as show:
+            for name in SEARCHES:
+                try:
+                    searched[name] = search(
+                        name, wanted, folder, workers=over, show=_progress(show, name, wanted.budget)
+                    )
+                except ImportError:
+                    skipped.append(name)
+            sets = {name: max(found, key=lambda one: one.mbb).constants for name, found in searched.items()}
+            others = [wanted.seed + at for at in range(1, seeds + 1)]
+            checks = {}
+            for name, constants in {"default": Constants(), **sets}.items():
+                show(f"{name} anew, {seeds} seeds")
+                checks[name] = check(wanted, constants, others, over)
+    except KeyboardInterrupt:
+        abort(f"interrupted; {folder} holds every measurement: the same command goes on", EXIT_INTERRUPTED)
+    report = tuning_report(wanted, searched, checks, skipped)
+    show_findings(terminal, report)
+    if out is not None:
+        write_findings(terminal, report, out)
+
+
+def _progress(show: Callable[[str], None], name: str, budget: int) -> Callable[[int, Measured], None]:
+    """Tells how a search stands; the time left from its second batch on."""
+    first: list[float] = []
+
+    def tell(done: int, best: Measured) -> None:
+        now_s = time.monotonic()
+        if not first:
+            first.extend((now_s, done))
+        left = ""
+        if done > first[1]:
+            left = f", {duration((now_s - first[0]) / (done - first[1]) * (budget - done))} left"
+        show(f"{name}: {done:,} of {budget:,} learners{left}, best {best.mbb:+,.0f} mbb/g")
+
+    return tell
+
+
+@contextlib.contextmanager
+def _workers(count: int, scheduler: str | None) -> Iterator[Workers | None]:
+    if scheduler is None and count == 1:
+        yield None
+        return
+    with cluster_workers(scheduler) if scheduler is not None else local_workers(count) as workers:
+        yield workers
