@@ -110,7 +110,7 @@ def tuning_report(
             ("above the default", "seed by seed"),
         ),
         tuple(rows),
-        f"Anew: the mean over {len(checks['default'])} seeds, each of them another training and another test; each ± is "
+        f"Anew: the mean over {len(checks['default'])} seeds, each of them another training and test; each ± is "
         "half the 95 % interval of Student's t over the seeds, so it covers the luck of cards and training.",
     )
     sets = (Constants(), *[best.constants for best in bests.values()])

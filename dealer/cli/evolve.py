@@ -19,6 +19,7 @@ from bots.evolved.training import OPPONENTS, PLAYER, TRAINER, TrainingSettings
 from bots.workers import Workers, cluster_workers, local_workers
 from dealer.cli.console import Terminal, abort
 from dealer.cli.evolve_kuhn import kuhn
+from dealer.cli.evolve_learner import learner
 from dealer.cli.evolve_report import report
 from dealer.cli.options import takes_options
 from dealer.cli.streams import EXIT_INTERRUPTED
@@ -27,10 +28,12 @@ from dealer.results.sentences import count_of
 __all__ = ["app"]
 
 app = typer.Typer(
-    help="Evolve agents by genetic algorithms: of ten-handed limit hold'em, and of Kuhn poker.", no_args_is_help=True
+    help="Evolve agents of ten-handed limit hold'em and of Kuhn poker, and the constants of the learner.",
+    no_args_is_help=True,
 )
 
 app.command()(kuhn)
+app.command()(learner)
 
 _PLAIN_EVERY_S: Final = 10.0
 _TRAINING: Final = "Training"

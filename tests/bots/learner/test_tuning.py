@@ -1,0 +1,107 @@
+"""The search for constants: stopped anywhere it ends the same, and its figures mean what they say.
+
+Opponents that are named by class are not compiled, which makes these tests quick.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bots.errors import CheckpointError, EvolutionError
+from bots.learner.constants import RANGES, Constants
+from bots.learner.intervals import Spread, student_point
+from bots.learner.tuning import Measured, TuningSettings, check, measured_mbb, search
+from bots.learner.tuning_report import influences, tuning_report
+
+_SETTINGS = TuningSettings(
+    opponents=("bots.baseline:CallingBot",), hands=8, test=4, population=3, generations=2, trials=5
+)
+
+
+@pytest.mark.parametrize("name", ["evolution", "random"])
+def test_a_search_ends_the_same_wherever_it_was_stopped(tmp_path: Path, name: str) -> None:
+    whole = search(name, _SETTINGS, tmp_path / "whole")
+    assert len(whole) == _SETTINGS.budget == 7
+
+    def stop(done: int, best: Measured) -> None:
+        if done > 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        search(name, _SETTINGS, tmp_path / "parts", show=stop)
+    path = tmp_path / "parts" / f"{name}.jsonl"
+    path.write_bytes(path.read_bytes() + b"[[1, 2")  # a line cut off
+    assert search(name, _SETTINGS, tmp_path / "parts") == whole
+    assert path.read_bytes() == (tmp_path / "whole" / f"{name}.jsonl").read_bytes()
+    for one in whole:
+        assert one.mbb == measured_mbb(_SETTINGS, one.constants, _SETTINGS.seed)
+        for constant, (low, high) in RANGES.items():
+            assert low <= getattr(one.constants, constant) <= high
+
+
+def test_a_folder_of_other_measurements_is_refused(tmp_path: Path) -> None:
+    search("random", _SETTINGS, tmp_path)
+    with pytest.raises(CheckpointError, match="made with hands 8, not hands 6: take another folder"):
+        search("random", replace(_SETTINGS, hands=6), tmp_path)
+    (tmp_path / "random.jsonl").write_bytes(b"\xff\n")
+    with pytest.raises(CheckpointError, match="no measurements of a search, or damaged"):
+        search("random", _SETTINGS, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"hands": 0}, "hands must be 1 or more"),
+        ({"explore": -1.0}, "explore must be from 0 to 1"),
+        ({"population": 1}, "at least 2 individuals"),
+        ({"crossover": 2.0}, "crossover rate"),
+        ({"opponents": ()}, "the opponents are missing"),
+    ],
+)
+def test_settings_that_cannot_be(wrong: dict[str, object], words: str) -> None:
+    with pytest.raises(EvolutionError, match=words):
+        replace(_SETTINGS, **wrong)  # type: ignore[arg-type]
+
+
+def test_the_covariance_matrix_adaptation(tmp_path: Path) -> None:
+    pytest.importorskip("cma")
+    found = search("cma-es", replace(_SETTINGS, population=4), tmp_path)
+    assert len(found) == 10
+    assert search("cma-es", replace(_SETTINGS, population=4), tmp_path) == found
+
+
+def test_the_constant_that_decides_alone_has_all_the_influence() -> None:
+    draw = np.random.default_rng(3)
+    measured = [
+        Measured(Constants(pot_interval=float(pot), big_qty=int(levels)), 100.0 * (int(pot) // 10))
+        for pot, levels in zip(draw.uniform(1, 50, 300), draw.integers(2, 11, 300), strict=True)
+    ]
+    first, *others = influences(measured, 1)
+    assert first.name == "pot_interval"
+    assert first.share > 0.9
+    assert first.low <= first.share <= first.high
+    assert all(abs(one.share) < 0.05 for one in others)
+
+
+def test_the_report_judges_by_the_seeds(tmp_path: Path) -> None:
+    searched = {name: search(name, _SETTINGS, tmp_path) for name in ("evolution", "random")}
+    seeds = np.arange(6.0)
+    better = {"default": seeds, "evolution": seeds + 10 + seeds % 2, "random": seeds + 10 - seeds % 2}
+    report = tuning_report(_SETTINGS, searched, better, ["cma-es"])
+    assert "over the default constants is real: +10 ± 1 mbb/g" in report.sentences[0]
+    assert "cma-es was left out" in report.sentences[-1]
+    same = {"default": seeds, "evolution": seeds + seeds % 2, "random": seeds - seeds % 2 + 0.5}
+    assert "does not show" in tuning_report(_SETTINGS, searched, same).sentences[0]
+    assert check(_SETTINGS, Constants(), (2, 3)).tolist() == [measured_mbb(_SETTINGS, Constants(), at) for at in (2, 3)]
+
+
+def test_intervals_are_those_of_student() -> None:
+    for freedom, point in ((4, 2.7764), (9, 2.2622), (19, 2.0930), (60, 2.0003)):  # any table of Student's t
+        assert student_point(freedom) == pytest.approx(point, abs=2e-3)
+    spread = Spread.of([1.0, 2.0, 3.0, 4.0, 5.0])
+    assert (spread.mean, round(spread.half_width, 2)) == (3.0, 1.96)
+    assert (spread.low + spread.high) / 2 == spread.mean

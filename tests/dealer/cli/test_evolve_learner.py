@@ -1,0 +1,43 @@
+"""``arena evolve learner``: the searches from the command line. Opponents named by class are played without a compiler."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.dealer.cli.conftest import Arena
+
+_SMALL = (
+    *("--opponents", "bots.baseline:CallingBot", "--hands", "4", "--test", "4", "--population", "5"),
+    *("--generations", "4", "--trials", "5", "--seeds", "5"),
+)
+
+
+def test_three_searches_and_their_page(arena_here: Arena, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    ran = arena_here("evolve", "learner", str(tmp_path / "runs"), *_SMALL, "--out", str(page))
+    assert ran.code == 0
+    assert "over the default constants" in ran.out
+    assert "21 learners for each search" in ran.out
+    assert page.read_text("utf-8").count("<svg") == 2
+    again = arena_here("evolve", "learner", str(tmp_path / "runs"), *_SMALL)
+    assert again.out == ran.out.replace(f"The page with all charts is {page}.\n", "")
+    other = arena_here("evolve", "learner", str(tmp_path / "runs"), *_SMALL, "--hands", "6")
+    assert (other.code, other.out) == (2, "")
+    assert "it was made with hands 4, not hands 6: take another folder" in other.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--mutation", "3"], "the mutation rate must be 0 to 1, not 3"),
+        (["--opponents", "nobody"], "nobody"),
+        (["--game", "leduc"], "hold'em"),
+        (["--population", "1"], "a population needs at least 2 individuals, not 1"),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(arena_here: Arena, tmp_path: Path, arguments: list[str], sentence: str) -> None:
+    ran = arena_here("evolve", "learner", str(tmp_path / "runs"), *_SMALL, *arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert sentence in ran.err
