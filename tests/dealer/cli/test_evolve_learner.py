@@ -1,4 +1,4 @@
-"""``arena evolve learner``: the searches from the command line. Opponents named by class are played without a compiler."""
+"""``arena evolve learner``: the searches from the command line, against bots named by class, which need no compiler."""
 
 from __future__ import annotations
 
