@@ -113,6 +113,7 @@ class BotSettings(BaseModel):
     Attributes:
         bot: as on the command line, with its name if it has one of its own.
         directory: the folder where it starts, in that of the run.
+        address: the only one from which a ``tcp`` player may connect.
         arguments: what follows host and port in the words that start a command.
         environment: variables that its process gets besides those of the run.
         t_response_s: seconds for one answer; None as for all.
@@ -124,6 +125,7 @@ class BotSettings(BaseModel):
 
     bot: str
     directory: str | None = None
+    address: str | None = None
     arguments: list[str] = []
     environment: dict[str, str] = {}
     t_response_s: _Seconds | None = None

@@ -211,6 +211,8 @@ def _find_player(bot: BotSettings, config: RunConfig) -> Player:
     has_process = player.kind is PlayerKind.COMMAND or (player.kind is PlayerKind.PYTHON and not config.in_process)
     if bot.environment and not has_process:
         raise _problem("bots", f"{player.name} is not started as a process, so it has no environment of its own")
+    if bot.address is not None and player.kind is not PlayerKind.TCP:
+        raise _problem("bots", f"{player.name} is started here, so it has no address of its own")
     if bot.arguments and player.kind is not PlayerKind.COMMAND:
         raise _problem("bots", f"{player.name} is not started by a command, so it takes no arguments")
     if bot.directory is not None and player.kind is PlayerKind.TCP:
@@ -224,6 +226,7 @@ def _find_player(bot: BotSettings, config: RunConfig) -> Player:
     return replace(
         player,
         arguments=tuple(bot.arguments),
+        address=bot.address,
         environment=tuple(bot.environment.items()),
         limits=replace(limits, **own) if own else None,
         learns=_runs_here(player, config) and learning_bot(player) is not None,

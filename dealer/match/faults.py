@@ -43,6 +43,7 @@ class StrayProblem(enum.Enum):
     NO_VERSION = "did not begin with a version line"
     SILENT = "said nothing"
     TAKEN = "named its version, but the player of this seat is another"
+    ELSEWHERE = "named its version, but the player of this seat comes from another address"
     LEFT_EARLY = "left before the match began"
 
 

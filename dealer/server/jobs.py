@@ -44,7 +44,13 @@ ServiceEvent: TypeAlias = SeatOpen | RunEnded | JobEnded
 
 
 class Client(Protocol):
-    """Somebody who is told what becomes of jobs."""
+    """Somebody who is told what becomes of jobs.
+
+    Attributes:
+        address: from which it has connected.
+    """
+
+    address: str
 
     def tell(self, event: ServiceEvent) -> None:
         """Take note; must not raise, and must not wait."""

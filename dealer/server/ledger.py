@@ -355,8 +355,8 @@ def open_jobs(store: Store) -> list[JobRow]:
 
 def jobs_of(store: Store, user: int, tag: str | None, most: int) -> list[JobRow]:
     """The last jobs of a user, with a tag if one is given, in the order in which they came."""
-    condition = "WHERE jobs.user = ? AND (?2 IS NULL OR jobs.tag = ?2) ORDER BY jobs.id DESC LIMIT ?3"
-    return [_job_of(row) for row in reversed(store.read(_JOBS + condition.replace("= ? ", "= ?1 "), user, tag, most))]
+    condition = "WHERE jobs.user = ?1 AND (?2 IS NULL OR jobs.tag = ?2) ORDER BY jobs.id DESC LIMIT ?3"
+    return [_job_of(row) for row in reversed(store.read(_JOBS + condition, user, tag, most))]
 
 
 def runs_of(store: Store, job: int) -> list[RunRow]:

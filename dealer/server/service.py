@@ -15,7 +15,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from dealer.contest.config import RunConfig
+from dealer.contest.config import RunConfig, read_config, validated
 from dealer.contest.ending import Outcome
 from dealer.contest.progress import Progress
 from dealer.errors import DealerError, RefusedError, StoreError
@@ -31,6 +31,7 @@ from dealer.server.reports import report_of
 from dealer.server.settings import HouseGame, ServerSettings, run_config
 from dealer.server.store import Store
 from dealer.table.loop import Changes
+from logs.whole_file import write_whole
 from protocol.benchmark import MOST_TAG_BYTES, OWN_SEAT, RequestRuns
 
 __all__ = ["Service"]
@@ -203,11 +204,27 @@ class Service:
         """The run in its folder: as far as it has come, or new."""
         folder = self._folder / row.folder
         if (folder / CONFIG_NAME).is_file():
+            if job.has_own_seat:
+                self._readdress(folder / CONFIG_NAME, job)
             return reopen(folder)
         if folder.exists():
             # The server ended while it was made.
             empty_folder(folder, is_removed=True)
         return new_play(self._config(job, row), folder)
+
+    def _readdress(self, path: Path, job: ActiveJob) -> None:
+        """Have a run expect the agents of its client from where that is now."""
+        config = validated(read_config(path), str(path))
+        address = self._address_of(job)
+        bots = [
+            bot.model_copy(update={"address": address}) if player == OWN_SEAT else bot
+            for bot, player in zip(config.bots, job.row.players, strict=True)
+        ]
+        write_whole(path, config.model_copy(update={"bots": bots, "host": self.settings.host}).to_toml())
+
+    def _address_of(self, job: ActiveJob) -> str | None:
+        """The address from which the agents of a job's client have to come; None for any."""
+        return None if job.client is None or not self.settings.seats_by_address else job.client.address
 
     def _config(self, job: ActiveJob, row: RunRow) -> RunConfig:
         return run_config(
@@ -215,6 +232,7 @@ class Service:
             job.game,
             job.row.players,
             user=job.row.user.name,
+            address=self._address_of(job),
             seed=row.seed,
             environment=self._environment,
         )
@@ -288,7 +306,12 @@ class Service:
             return row, None
         self._jobs[number] = ActiveJob(row, game, client)
         self._changes.notify()
-        return row, (await self.forecasts()).get(number)
+        try:
+            return row, (await self.forecasts()).get(number)
+        except StoreError as error:
+            # It is taken all the same.
+            _log.error("no forecast can be made: %s", error)
+            return row, None
 
     def _checked(self, user: User, request: RequestRuns) -> HouseGame:
         """The game of a request that can be played.

@@ -84,6 +84,7 @@ class ServerSettings:
         idle_s: a client that says nothing for so long, and waits for nothing, is let go.
         write_s: for a client to take something of what it is sent.
         connections: at a time, in all. connections_per_address: from one address.
+        seats_by_address: an agent of a client has to come from the client's own address.
         tells_position: commands get one more argument: the number of the bot, from 0, as from the reference's server.
         own_seat_s: how long requests wait for a client that the server has lost when it was started again.
     """
@@ -106,6 +107,7 @@ class ServerSettings:
     connections: int = 500
     connections_per_address: int = 50
     own_seat_s: float = 3600.0
+    seats_by_address: bool = True
     tells_position: bool = False
 
     def game(self, name: str) -> HouseGame | None:
@@ -144,6 +146,7 @@ def run_config(
     players: Sequence[str],
     *,
     user: str,
+    address: str | None,
     seed: int,
     environment: dict[str, str],
 ) -> RunConfig:
@@ -154,6 +157,7 @@ def run_config(
         game: which game.
         players: by seat, names of the house's bots or `OWN_SEAT`.
         user: whose request it is.
+        address: from which the agents of this user have to come; None for any.
         seed: of the cards.
         environment: variables that the bots' processes get.
 
@@ -165,7 +169,7 @@ def run_config(
     for player in players:
         bot = game.bot(player)
         if player == OWN_SEAT or bot is None:
-            bots.append(BotSettings(bot=f"{player_name(user)}=tcp"))
+            bots.append(BotSettings(bot=f"{player_name(user)}=tcp", address=address))
             continue
         more: dict[str, object] = {
             "bot": f"{player_name(bot.name)}={bot.settings.bot}",

@@ -134,7 +134,7 @@ class TextPort:
         task.add_done_callback(on_done)
 
     async def _serve(self, address: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        connection = _Connection(self._service, reader, writer)
+        connection = _Connection(self._service, address, reader, writer)
         try:
             user = await self._logged_in(address, connection)
             if user is not None:
@@ -168,9 +168,16 @@ class TextPort:
 
 
 class _Connection:
-    """One client."""
+    """One client.
 
-    def __init__(self, service: Service, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    Attributes:
+        address: from which it has connected.
+    """
+
+    def __init__(
+        self, service: Service, address: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        self.address = address
         self._service = service
         self._reader = reader
         self._writer = writer

@@ -33,6 +33,7 @@ EXAMPLE = """\
 host = "127.0.0.1"              # the address to listen on; "0.0.0.0" admits other machines
 port = 54000                    # 0 means any free port
 advertise = ""                  # the address that clients are told for their own agents; "" is the one they came to
+seats_by_address = true         # a client's own agents have to come from the client's address
 
 # Limits; 0 means none.
 max_running_bots = 0            # bots of the house at a time, in all runs
@@ -81,6 +82,7 @@ class _File(BaseModel):
     host: str = "127.0.0.1"
     port: int = Field(DEFAULT_PORT, ge=0, le=65535)
     advertise: str = ""
+    seats_by_address: bool = True
     max_running_bots: _Count = 0
     max_runs_per_user: _Count = 0
     max_runs_per_bot: _Count = 0
@@ -166,6 +168,7 @@ def _settled(file: _File, folder: Path) -> ServerSettings:
         connections=file.max_connections,
         connections_per_address=file.max_connections_per_address,
         own_seat_s=file.own_seat_patience_s,
+        seats_by_address=file.seats_by_address,
     )
 
 

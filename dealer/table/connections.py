@@ -15,7 +15,7 @@ import asyncio
 import logging
 import socket
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -62,6 +62,7 @@ class Connections:
         host: str = "127.0.0.1",
         reads_versions: bool = False,
         may_return: Collection[Seat] = (),
+        only_from: Mapping[Seat, str] | None = None,
         coalesce_s: float | None = None,
         max_unread_bytes: int = 1 << 16,
         max_unsent_bytes: int = 1 << 20,
@@ -75,6 +76,7 @@ class Connections:
             reads_versions: a seat is taken by a version line, not by whoever connects first.
             may_return: the seats whose players may connect again at any time, from the address they have come from,
                 and then play on over the new connection; needs `reads_versions`.
+            only_from: the addresses of players that may come from one address only; needs `reads_versions`.
             coalesce_s: how long lines to players that are not to act are held back, unless a question to them takes
                 them along. None sends them as soon as no reply waits to be served, at most a millisecond later.
             max_unread_bytes: see the module.
@@ -91,6 +93,7 @@ class Connections:
         self._host = host
         self._reads_versions = reads_versions
         self._may_return = may_return
+        self._only_from = only_from or {}
         self._strays: dict[Seat, StrayConnection] = {}
         self.on_stray: Callable[[StrayConnection], object] = lambda event: None
         players = match.setup.game.num_players
@@ -259,6 +262,10 @@ class Connections:
         """Give the seat to a player that has come, for the first time or again."""
         match, before, host = self.match, self._connections[seat], address[0]
         try:
+            if host != self._only_from.get(seat, host):
+                sock.close()
+                self._turn_away(seat, host, StrayProblem.ELSEWHERE, said[:QUOTED_BYTES])
+                return
             if host != before.host if before is not None else not match.is_awaited(seat):
                 sock.close()
                 self._turn_away(seat, host, StrayProblem.TAKEN, said[:QUOTED_BYTES])

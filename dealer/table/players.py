@@ -70,6 +70,7 @@ class Player:
         directory: the folder where a command is started, and a bot of one's own is looked for; None for the present
             one.
         arguments: of a command, after host and port.
+        address: the only one from which a client that somebody else starts may connect; None for any.
         environment: variables that its process gets besides our own.
         limits: its clocks where they are not those of the match.
         learns: whether it is another player after every hand.
@@ -81,6 +82,7 @@ class Player:
     command: tuple[str, ...] = ()
     directory: str | None = None
     arguments: tuple[str, ...] = ()
+    address: str | None = None
     environment: tuple[tuple[str, str], ...] = ()
     limits: TimeLimits | None = None
     learns: bool = False

@@ -14,6 +14,7 @@ from dealer.contest.config import RunConfig, read_config, validated
 from dealer.contest.settling import settle
 from dealer.errors import ConfigError
 from dealer.match.faults import FaultPolicy
+from dealer.table.launcher import command_of
 
 
 def test_nothing_asked_for_is_fine() -> None:
@@ -149,6 +150,18 @@ def test_a_bot_may_have_settings_of_its_own(tmp_path: Path) -> None:
     assert validated(written) == config
 
 
+def test_arguments_and_an_address_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "bot.sh").write_text("#!/bin/sh\n")
+    (tmp_path / "bot.sh").chmod(0o755)
+    bots = [{"bot": "./bot.sh -x", "arguments": ["0", "a b"]}, {"bot": "tcp", "address": "10.0.0.7"}]
+    config = validated({"games": ["kuhn"], "bots": bots, "directory": str(tmp_path)})
+    first, second = settle(config).players
+    command = command_of(first, host="h", port=7, game="kuhn", seed=None)
+    assert command == [f"{tmp_path}/./bot.sh", "-x", "h", "7", "0", "a b"]
+    assert (first.address, second.address) == (None, "10.0.0.7")
+    assert tomllib.loads(config.to_toml())["bots"] == bots
+
+
 @pytest.mark.parametrize(
     ("bot", "more", "problem"),
     [
@@ -163,6 +176,9 @@ def test_a_bot_may_have_settings_of_its_own(tmp_path: Path) -> None:
             "bots: calling is not started as a process",
         ),
         ({"bot": "tcp", "directory": "."}, {}, "bots: tcp is started by somebody else"),
+        ({"bot": "tcp", "arguments": ["x"]}, {}, "bots: tcp is not started by a command, so it takes no arguments"),
+        ({"bot": "calling", "arguments": ["a\0b"]}, {}, "bots.0.arguments: 'a\\x00b' cannot be an argument"),
+        ({"bot": "calling", "address": "::1"}, {}, "bots: calling is started here, so it has no address of its own"),
         (
             {"bot": "calling", "directory": "nowhere"},
             {},

@@ -322,20 +322,19 @@ def conversation(
         runner.run(play())
 
 
-async def play_agent(port: int, *, address: str = "127.0.0.1", hands: int | None = None) -> None:
-    """A client's own agent: calls until the match is over, or leaves after some hands."""
-    reader, writer = await asyncio.open_connection(address, port)
+async def play_agent(port: int, *, own_address: str = "127.0.0.1") -> bytes:
+    """A client's own agent: calls until the match is over; returns the last that it has heard."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(own_address, 0))
+    line = b""
     writer.write(b"VERSION:2.0.0\r\n")
     with contextlib.suppress(ConnectionError):
         async for raw in reader:
             line = raw.strip()
-            parts = line.split(b":")
-            if hands is not None and int(parts[2]) >= hands:
-                break
             writer.write(line + b":c\r\n")
     writer.close()
     with contextlib.suppress(OSError):
         await writer.wait_closed()
+    return line
 
 
 def tickets(count: int) -> None:

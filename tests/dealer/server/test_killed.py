@@ -69,7 +69,9 @@ class Client:
             pass
 
     def wait_until_all_is_played(self) -> None:
+        until_s = time.monotonic() + 10 * PATIENCE_S
         while True:
+            assert time.monotonic() < until_s, "something is never played"
             self.say("QSTAT")
             while (line := self.hear()).startswith("# "):
                 pass

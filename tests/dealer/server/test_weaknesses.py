@@ -11,6 +11,7 @@ import errno
 import os
 import shutil
 import sqlite3
+import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
@@ -269,6 +270,28 @@ def test_a_seat_is_not_at_a_port_that_follows_from_the_seed() -> None:
     play(talk)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a second address of this machine")
+def test_a_seat_is_not_for_agents_from_another_address_than_its_clients() -> None:
+    async def talk(house: House) -> None:
+        ann = await house.log_in()
+        ann.say(f"RUNMATCHES {KUHN} 1 t 42 LOCAL k1 k2\n")
+        await ann.until(lambda: len(ann.ports()) == 1)
+        assert await play_agent(ann.ports()[0], own_address="127.0.0.2") == b""
+        assert (await play_agent(ann.ports()[0])).startswith(b"MATCHSTATE:")
+        await ann.hear_remark("ann.t run 1 of 1: finished, .*")
+
+    play(talk)
+    shutil.rmtree("data")
+
+    async def anywhere(house: House) -> None:
+        ann = await house.log_in()
+        ann.say(f"RUNMATCHES {KUHN} 1 t 42 LOCAL k1 k2\n")
+        await ann.until(lambda: len(ann.ports()) == 1)
+        assert (await play_agent(ann.ports()[0], own_address="127.0.0.2")).startswith(b"MATCHSTATE:")
+
+    play(anywhere, seats_by_address=False)
+
+
 def test_a_bot_of_the_house_writes_to_nobody() -> None:
     """What a bot prints goes to a file of its run."""
 
@@ -437,3 +460,28 @@ def test_requests_with_own_seats_wait_for_their_client_after_a_restart() -> None
     conversation(settings, after)
     assert rows(Path("data"), "SELECT state FROM jobs") == [("done",)]
     conversation(replace(settings, own_seat_s=0.1), while_away, folder=Path("other"))
+
+
+def test_what_the_house_no_longer_has_is_cancelled_at_the_next_start() -> None:
+    async def before(house: House) -> None:
+        ann = await house.log_in()
+        ann.say(f"RUNMATCHES {KUHN} 1 gone 7 slow k1 k2\nRUNMATCHES {KUHN} 1 stays 7 spy k1 k2\n")
+        await ann.hear_remark("QUEUED ann.stays: .*")
+        await ann.ask("QSTAT\n", f"ann gone {KUHN} * 0 R\n")
+
+    async def after(house: House) -> None:
+        ann = await house.log_in()
+        await ann.ask("QSTAT\n", "Queue empty\n")
+        found = house.rows("SELECT jobs.tag, jobs.state, runs.state, runs.reason FROM jobs JOIN runs ON job = jobs.id")
+        assert found == [
+            ("gone", "cancelled", "cancelled", "there is no slow any more"),
+            ("stays", "done", "finished", "all hands were played."),
+        ]
+        # A bot that is described otherwise is another version of it.
+        assert house.rows("SELECT name, number FROM versions JOIN bots ON bots.id = bot WHERE name = 'k1'") == [
+            ("k1", 1),
+            ("k1", 2),
+        ]
+
+    play(before)
+    play(after, CONFIG.replace("bot slow ./slow.sh", "").replace("k1 ./bot.sh", "k1 ./botk.sh"))

@@ -201,6 +201,21 @@ def test_another_address_does_not_take_the_place() -> None:
     assert playing.strays == [StrayConnection(Seat(0), "127.0.0.2", StrayProblem.TAKEN, b"VERSION:2.0.0\r\n")]
 
 
+@linux_only
+def test_a_seat_for_one_address_only() -> None:
+    async def play(playing: Screened) -> list[Client]:
+        with socket.socket() as other:
+            other.bind(("127.0.0.2", 0))
+            other.setblocking(False)
+            await asyncio.get_running_loop().sock_connect(other, ("127.0.0.1", playing.ports[0]))
+            await asyncio.get_running_loop().sock_sendall(other, b"VERSION:2.0.0\r\n")
+            await playing.strays_come_to(1)
+        return await playing.clients()
+
+    playing = _plays_to_the_end(play, host=LOOPBACK, only_from={Seat(0): "127.0.0.1"})
+    assert playing.strays == [StrayConnection(Seat(0), "127.0.0.2", StrayProblem.ELSEWHERE, b"VERSION:2.0.0\r\n")]
+
+
 def test_who_was_not_there_in_time() -> None:
     async def main(hello: bytes | None) -> str:
         playing = Screened(limits=limits(start_s=0.3))
