@@ -121,7 +121,9 @@ RUNNABLE = [
 LONG = [
     command
     for command in RUNNABLE
-    if re.search(r"\barena (play|deal|tournament|bench|doctor|solve)\b|\bacpc-dealer\b", command.text)
+    if re.search(
+        r"\barena (play|deal|tournament|bench|doctor|solve (equities|preflop))\b|\bacpc-dealer\b", command.text
+    )
 ]
 """They are shortened, and run in their full length by the slow twins."""
 UNSHORTENED = re.compile(r"\barena (bench|solve equities)\b")
@@ -332,7 +334,8 @@ def test_commands_and_options_exist(document: Path) -> None:
             words = part.split()
             if words[0] == "arena" and len(words) > 1 and not words[1].startswith("-"):
                 assert words[1] in commands, f"there is no command {part!r}"
-                known = _options_of(*words[: 2 + (words[1] in GROUPS and len(words) > 2 and words[2].isalpha())])
+                is_of_two_words = len(words) > 2 and words[2] in GROUPS.get(words[1], ())
+                known = _options_of(*words[: 2 + is_of_two_words])
             elif words[0].startswith("--"):
                 known = frozenset(anywhere)
             else:

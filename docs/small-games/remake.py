@@ -1,0 +1,97 @@
+"""Run what `docs/small-games.md` shows again and write what came out into the page.
+
+    python docs/small-games/remake.py
+
+It takes seconds. The tests hold the page against it. The sentences around are not written by a program: read them again
+when the figures have changed.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import textwrap
+from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from bots.kuhn.equilibria import kuhn_equilibrium
+from bots.kuhn.games import Genes, KuhnGame, Variant
+from bots.kuhn.models import MODEL_NAMES, models
+from bots.kuhn.values import best_answer, expected_value
+from dealer.cli.app import application
+
+PAGE: Final = Path(__file__).resolve().parent.parent / "small-games.md"
+WIDTH: Final = 110
+
+
+def printed(*words: str, until: str = "") -> str:
+    """What `arena` prints, up to a line that begins with a text; sentences are broken between words."""
+    stream = io.StringIO()
+    with redirect_stdout(stream):
+        application(["solve"])(["solve", *words], prog_name="arena", standalone_mode=False)
+    lines: list[str] = []
+    for line in stream.getvalue().splitlines():
+        if until and line.startswith(until):
+            break
+        is_sentence = line and not line.startswith(" ")
+        lines += textwrap.wrap(line.rstrip(), WIDTH) if is_sentence else [line.rstrip()]
+    text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines).strip("\n"))
+    return f"```text\n{text}\n```\n"
+
+
+def _mean(game: KuhnGame, one: tuple[Genes, Genes], other: tuple[Genes, Genes]) -> float:
+    """What one player wins from another on average over both seats."""
+    return (expected_value(game, one[0], other[1]) - expected_value(game, other[0], one[1])) / 2
+
+
+def matrix() -> str:
+    """What each model, and the equilibrium, wins from each model in the classic game."""
+    game, players = KuhnGame(), models(Variant.CLASSIC)
+    rows: dict[str, tuple[Genes, Genes]] = {name: (players[name],) * 2 for name in MODEL_NAMES}
+    rows["equilibrium"] = kuhn_equilibrium(1 / 3)
+    lines = [f"| chips per hand of row | {' | '.join(MODEL_NAMES)} |", "| --- |" + " ---: |" * len(MODEL_NAMES)]
+    for name, genes in rows.items():
+        cells = []
+        for other in MODEL_NAMES:
+            value = round(_mean(game, genes, (players[other],) * 2), 4) + 0.0
+            cells.append("" if name == other else f"{value:+.4f}")
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def best_answers() -> str:
+    """What the best answer to each model wins in each of the games, in the first and in the second seat."""
+    names = [variant.value for variant in Variant]
+    lines = [f"| against | {' | '.join(names)} |", "| --- |" + " ---: |" * len(names)]
+    for name in MODEL_NAMES:
+        cells = []
+        for variant in Variant:
+            values = [best_answer(KuhnGame(variant), seat, models(variant)[name]).value for seat in (0, 1)]
+            cells.append(" / ".join(f"{value:.4f}" for value in values))
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+BLOCKS: Final[Mapping[str, Callable[[], str]]] = {
+    "kuhn": partial(printed, "kuhn", "--algorithm", "cfr+", "--iterations", "1000"),
+    "leduc": partial(printed, "leduc", until="The first betting round"),
+    "kuhn3": partial(printed, "kuhn3", "--iterations", "200", until="All decisions"),
+    "matrix": matrix,
+    "best answers": best_answers,
+}
+"""The blocks of the page by the names of their markers."""
+
+
+def with_blocks(text: str) -> str:
+    """The text of the page with everything made anew."""
+    for name, make in BLOCKS.items():
+        head, rest = text.split(f"<!-- {name} -->\n")
+        text = f"{head}<!-- {name} -->\n{make()}<!-- end of {name} -->" + rest.split(f"<!-- end of {name} -->")[1]
+    return text
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_blocks(PAGE.read_text("utf-8")), "utf-8")
