@@ -198,8 +198,10 @@ def cluster_workers(address: str) -> Workers:
         address: of its scheduler, such as ``tcp://192.168.0.5:8786``.
 
     Raises:
-        WorkersError: dask.distributed is not installed, the scheduler does not answer, or it has no workers.
+        WorkersError: no address, no dask.distributed, a scheduler that does not answer, or has no workers.
     """
+    if not address.strip():
+        raise WorkersError("a cluster has an address, that of its scheduler, such as tcp://192.168.0.5:8786")
     try:
         import distributed
     except ImportError:

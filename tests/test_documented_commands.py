@@ -65,7 +65,7 @@ run(Weak())
 """
 """A bot that loses so much that sequential tests are short."""
 GROUPS = {
-    "bench": ("dealer", "evaluator", "equity", "export", "startup"),
+    "bench": ("dealer", "evaluator", "equity", "export", "selfplay", "startup"),
     "solve": ("equities", "preflop", "kuhn", "leduc", "kuhn3", "game"),
 }
 """Commands of two words."""

@@ -74,6 +74,16 @@ class StopRule:
             return StopReason.DIVERSITY
         return None
 
+    def most_left(self, generation: Generation) -> int | None:
+        """The most generations that can follow after one; None where there is no bound.
+
+        Where patience and the number of renewals bound it, each renewal may come just before patience ends.
+        """
+        bounds = [] if self.generations is None else [self.generations - generation.number]
+        if self.patience is not None and self.opponents is not None:
+            bounds.append((self.opponents - generation.renewals) * self.patience - generation.since_renewal)
+        return max(0, min(bounds)) if bounds else None
+
 
 @dataclass(frozen=True, slots=True)
 class Generation:

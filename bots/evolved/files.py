@@ -51,11 +51,15 @@ def write_chromosome(path: str, thresholds: bytes, record: Mapping[str, Any]) ->
     Raises:
         ChromosomeError: the file cannot be written.
     """
+    # A bot that plays needs neither.
+    from pathlib import Path
+
+    from logs.whole_file import write_whole
+
     checksum = hashlib.sha256(thresholds).hexdigest()
     header = {"what": _WHAT, "version": _VERSION, "sha256": checksum, "training": dict(record)}
     try:
-        with open(path, "wb") as file:
-            file.write(json.dumps(header).encode() + b"\n" + thresholds)
+        write_whole(Path(path), json.dumps(header).encode() + b"\n" + thresholds)
     except OSError as error:
         raise ChromosomeError(path, f"it cannot be written: {error.strerror or error}") from error
 

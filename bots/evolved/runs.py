@@ -1,16 +1,19 @@
 """Runs of the training in a folder: checkpoints while they run, chromosomes when they end.
 
-A folder holds ``trainer-1`` to ``trainer-9`` and ``player``, each with a checkpoint (.npz) and, once it is finished, a
-chromosome. What is there is gone on with, never begun again: with the same settings the end is the same to the bit,
-whatever happened in between.
+A folder holds ``trainer-1`` to ``trainer-9`` and ``player``, each with a checkpoint (.npz), what it was checked against
+(`bots.evolved.checks`) and, once it is finished, a chromosome. What is there is gone on with, never begun again: with
+the same settings the end is the same to the bit, whatever happened in between.
 """
 
 from __future__ import annotations
 
 import json
+import signal
+import threading
 import time
+from array import array
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -23,14 +26,17 @@ import numpy as np
 from bots.errors import CheckpointError, ChromosomeError
 from bots.evolution import Evolution, Generation, State, StopReason, StopRule, load_checkpoint, save_checkpoint
 from bots.evolution.genome import Chromosomes
+from bots.evolved.checks import Checker, CheckSettings
 from bots.evolved.chromosome import GENES
 from bots.evolved.files import read_chromosome, write_chromosome
 from bots.evolved.training import OPPONENTS, TrainingSettings, player_evolution, trainer_evolution
 from bots.workers import Workers
+from logs.whole_file import FileLock
 
-__all__ = ["Progress", "Run", "evolve_player", "evolve_trainers", "run_names"]
+__all__ = ["CHECKS", "Progress", "Run", "evolve_player", "evolve_trainers", "run_names"]
 
 _SAVE_EVERY_S: Final = 10.0
+CHECKS: Final = CheckSettings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +48,8 @@ class Progress:
         number: of the run among those of the command, from 1.
         runs: of the command.
         generation: the last one.
-        most: generations of the run; None where their number has no bound.
+        left: the most generations that can follow; None where their number has no bound.
+        is_exact: whether so many will follow, or fewer may.
         seconds: that a generation takes, by the clock; None after the command's first.
         hands: that the individuals together play in a generation.
     """
@@ -51,16 +58,15 @@ class Progress:
     number: int
     runs: int
     generation: Generation
-    most: int | None
+    left: int | None
+    is_exact: bool
     seconds: float | None
     hands: int
 
     @property
     def left_s(self) -> float | None:
-        """How long the run will take, in seconds; None if that is not known."""
-        if self.most is None or self.seconds is None:
-            return None
-        return (self.most - self.generation.number) * self.seconds
+        """How long the generations left will take, in seconds; None if that is not known."""
+        return None if self.left is None or self.seconds is None else self.left * self.seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +97,7 @@ def evolve_trainers(
     rule: StopRule,
     *,
     count: int = OPPONENTS,
+    checks: CheckSettings = CHECKS,
     workers: Workers | None = None,
     show: Callable[[Progress], None] = lambda _: None,
 ) -> list[Run]:
@@ -101,6 +108,7 @@ def evolve_trainers(
         settings: the seed is that of the first; each of the others has the next.
         rule: when one is finished.
         count: how many.
+        checks: when they meet opponents from whom they learn nothing.
         workers: who evaluates; this process by default.
         show: told after each generation.
 
@@ -116,7 +124,7 @@ def evolve_trainers(
         def make(state: State | None, own: TrainingSettings = own, **over: Any) -> Evolution:
             return trainer_evolution(own, state=state, **over)
 
-        runs.append(_run(folder, name, (number + 1, count), own, {}, make, rule, workers, show))
+        runs.append(_run(folder, name, (number + 1, count), own, {}, make, rule, checks, workers, show))
     return runs
 
 
@@ -125,6 +133,7 @@ def evolve_player(
     settings: TrainingSettings,
     rule: StopRule,
     *,
+    checks: CheckSettings = CHECKS,
     workers: Workers | None = None,
     show: Callable[[Progress], None] = lambda _: None,
 ) -> Run:
@@ -147,7 +156,7 @@ def evolve_player(
     def make(state: State | None, **over: Any) -> Evolution:
         return player_evolution(settings, trainers, state=state, **over)
 
-    return _run(folder, "player", (1, 1), settings, about, make, rule, workers, show)
+    return _run(folder, "player", (1, 1), settings, about, make, rule, checks, workers, show)
 
 
 def _run(
@@ -158,50 +167,78 @@ def _run(
     about: dict[str, Any],
     make: Callable[..., Evolution],
     rule: StopRule,
+    checks: CheckSettings,
     workers: Workers | None,
     show: Callable[[Progress], None],
 ) -> Run:
     about = {"settings": json.loads(json.dumps(asdict(settings), default=lambda odds: odds.value)), **about}
     checkpoint = folder / f"{name}.npz"
-    state = None
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CheckpointError(str(folder), f"the folder cannot be made: {error.strerror or error}") from error
-    if checkpoint.exists():
-        state, found = load_checkpoint(checkpoint)
-        if found != about:
-            raise CheckpointError(str(checkpoint), _difference(about, found))
     over: dict[str, Any] = {} if workers is None else {"over": workers.map, "parts": 4 * workers.count}
-    evolution = make(state, **over)
     hands = 100 * settings.deals * settings.population
-    with _saved(evolution, checkpoint, about) as save:
-        # The first generation waits for compiled code and new workers: it tells nothing about the others.
-        first, began_s = -1, 0.0
-        for generation in evolution.generations(rule):
-            seconds = None
-            if first < 0:
-                first, began_s = generation.number, time.monotonic()
-            else:
-                seconds = (time.monotonic() - began_s) / (generation.number - first)
-            show(Progress(name, *place, generation, rule.generations, seconds, hands))
-            save()
+    with _locked(folder, name):
+        state = None
+        if checkpoint.exists():
+            state, found = load_checkpoint(checkpoint)
+            if found != about:
+                raise CheckpointError(str(checkpoint), _difference(about, found))
+        evolution = make(state, **over)
+        checker = Checker(folder, name, settings, checks, over.get("over"))
+        with _saved(evolution, checkpoint, about) as save:
+            # The first generation waits for compiled code and new workers: it tells nothing about the others.
+            first, began_s = -1, 0.0
+            for generation in evolution.generations(rule):
+                seconds = None
+                if first < 0:
+                    first, began_s = generation.number, time.monotonic()
+                else:
+                    seconds = (time.monotonic() - began_s) / (generation.number - first)
+                left, is_exact = rule.most_left(generation), rule.patience is None and rule.opponents is None
+                show(Progress(name, *place, generation, left, is_exact, seconds, hands))
+                save()
+                assert evolution.state is not None
+                checker.check(evolution.state, is_last=rule.reason(generation) is not None)
     assert evolution.state is not None
     last = evolution.state.history[-1]
     reason = rule.reason(last)
     assert reason is not None
     path = folder / f"{name}.chromosome"
-    record = {
-        **about,
-        "run": name,
-        "date": datetime.now(UTC).date().isoformat(),
-        "acpc-arena": version("acpc-arena"),
-        "generations": last.number,
-        "renewals": last.renewals,
-        "dollars": last.best,
-    }
-    write_chromosome(str(path), evolution.champion.astype(np.int8).tobytes(), record)
+    thresholds = evolution.champion.astype(np.int8).tobytes()
+    if not _holds(path, thresholds):
+        record = {
+            **about,
+            "run": name,
+            "date": datetime.now(UTC).date().isoformat(),
+            "acpc-arena": version("acpc-arena"),
+            "generations": last.number,
+            "renewals": last.renewals,
+            "dollars": last.best,
+        }
+        write_chromosome(str(path), thresholds, record)
     return Run(name, path, reason, last)
+
+
+def _holds(path: Path, thresholds: bytes) -> bool:
+    """Whether a file is the chromosome with these thresholds, which then keeps its date."""
+    try:
+        return array("b", read_chromosome(str(path)).thresholds).tobytes() == thresholds
+    except ChromosomeError:
+        return False
+
+
+@contextmanager
+def _locked(folder: Path, name: str) -> Iterator[None]:
+    """Make the folder, and keep others out of the run."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / f"{name}.lock")
+    except BlockingIOError as error:
+        raise CheckpointError(str(folder / name), "another process goes on with this run") from error
+    except FileExistsError as error:
+        raise CheckpointError(str(folder), "it is a file; a run needs a folder") from error
+    except OSError as error:
+        raise CheckpointError(str(folder), f"the folder cannot be written: {error.strerror or error}") from error
+    with closing(lock):
+        yield
 
 
 @contextmanager
@@ -220,7 +257,21 @@ def _saved(evolution: Evolution, path: Path, about: dict[str, Any]) -> Iterator[
         yield save
     finally:
         if evolution.state is not None and evolution.state is not begun_with:
-            save_checkpoint(path, evolution.state, about)
+            with _undisturbed():
+                save_checkpoint(path, evolution.state, about)
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Let no impatient second Ctrl-C end what the first one began."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _difference(wanted: dict[str, Any], found: dict[str, Any]) -> str:

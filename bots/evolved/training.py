@@ -47,6 +47,15 @@ OPPONENTS: Final = 9
 """Chromosomes at the table beside the one that is evaluated."""
 
 
+_BOUNDS: Final = (
+    ("deals", 1, 1_000_000),
+    ("trials", 1, 1_000_000),
+    ("tournament", 1, 1_000_000),
+    ("population", 2, 1_000_000),
+    ("seed", 0, 2**63 - 1),
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingSettings:
     """What one run of the evolution is made of; the defaults are the work's for a trainer."""
@@ -68,9 +77,9 @@ class TrainingSettings:
 
     def __post_init__(self) -> None:
         """Check what the operators do not check themselves."""
-        for name in ("deals", "trials"):
-            if getattr(self, name) < 1:
-                raise EvolutionError(f"{name} must be 1 or more, not {getattr(self, name)}")
+        for name, least, most in _BOUNDS:
+            if not least <= getattr(self, name) <= most:
+                raise EvolutionError(f"{name} must be {least} to {most:,}, not {getattr(self, name)}")
 
     @property
     def breeding(self) -> Breeding:

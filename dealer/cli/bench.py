@@ -118,6 +118,28 @@ def export(
 
 
 @app.command()
+def selfplay(
+    context: typer.Context,
+    repeats: Annotated[int, typer.Option(min=1, help="Number of measurements of each program.")] = 5,
+    individuals: Annotated[
+        int, typer.Option(min=8, max=100_000, help="Individuals evaluated each time, with 20,000 hands each.")
+    ] = 50,
+    chromosome: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="The evolved player in all ten seats.", show_default="chromosomes drawn at random"
+        ),
+    ] = None,
+    as_json: _Json = False,
+) -> None:
+    """Ten-handed limit hold'em in one process: the training's kernel, plain Python, and pokerkit."""
+    from dealer.bench.selfplay import measure
+
+    with _measuring():
+        _show(context, measure(repeats, individuals, chromosome), as_json=as_json)
+
+
+@app.command()
 def startup(
     context: typer.Context,
     rounds: Annotated[int, typer.Option(min=1, help="Number of starts of each program.")] = 21,

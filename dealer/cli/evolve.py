@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 import time
 from collections.abc import Iterator
 from dataclasses import fields, make_dataclass
@@ -13,8 +14,10 @@ import typer
 from rich.live import Live
 from rich.text import Text
 
+from bots.errors import WorkersError
 from bots.evolution import StopRule
-from bots.evolved.runs import Progress, Run, evolve_player, evolve_trainers
+from bots.evolved.checks import CheckSettings
+from bots.evolved.runs import CHECKS, Progress, Run, evolve_player, evolve_trainers
 from bots.evolved.training import OPPONENTS, PLAYER, TRAINER, TrainingSettings
 from bots.workers import Workers, cluster_workers, local_workers
 from dealer.cli.console import Terminal, abort
@@ -22,10 +25,10 @@ from dealer.cli.evolve_kuhn import kuhn
 from dealer.cli.evolve_learner import learner
 from dealer.cli.evolve_report import report
 from dealer.cli.options import takes_options
-from dealer.cli.streams import EXIT_INTERRUPTED
+from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
 from dealer.results.sentences import count_of
 
-__all__ = ["app"]
+__all__ = ["app", "progress_line"]
 
 app = typer.Typer(
     help="Evolve agents of ten-handed limit hold'em and of Kuhn poker, and the constants of the learner.",
@@ -38,6 +41,7 @@ app.command()(learner)
 _PLAIN_EVERY_S: Final = 10.0
 _TRAINING: Final = "Training"
 _STOP: Final = "When to stop"
+_ALONG: Final = "Checks along the way"
 _WORK: Final = "Where it is computed"
 
 
@@ -68,8 +72,27 @@ _Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of t
 _Generations = Annotated[
     int | None, typer.Option("--generations", min=1, help="Breed at most this many generations.", rich_help_panel=_STOP)
 ]
+_CheckEvery = Annotated[
+    int,
+    typer.Option(
+        "--check-every",
+        min=0,
+        help="Let the best individual meet opponents from whom nothing is learned, random trainers and earlier "
+        "champions, whenever so many generations have been bred; 0 never does.",
+        rich_help_panel=_ALONG,
+    ),
+]
+_CheckDeals = Annotated[
+    int,
+    typer.Option(
+        "--check-deals",
+        min=1,
+        help="Deals of such a meeting, each played 100 times; no training sees them.",
+        rich_help_panel=_ALONG,
+    ),
+]
 _WorkerCount = Annotated[
-    int, typer.Option("--workers", min=1, help="Processes that play the hands.", rich_help_panel=_WORK)
+    int, typer.Option("--workers", min=1, max=1000, help="Processes that play the hands.", rich_help_panel=_WORK)
 ]
 _Scheduler = Annotated[
     str | None,
@@ -100,6 +123,8 @@ def trainers(
         int,
         typer.Option(min=1, help="Stop when this many generations brought a better trainer.", rich_help_panel=_STOP),
     ] = TRAINER.opponents or 0,
+    check_every: _CheckEvery = CHECKS.every,
+    check_deals: _CheckDeals = CHECKS.deals,
     workers: _WorkerCount = 1,
     scheduler: _Scheduler = None,
 ) -> None:
@@ -109,8 +134,9 @@ def trainers(
     """
     terminal = context.ensure_object(Terminal)
     rule = StopRule(generations=generations, patience=patience, opponents=renewals)
-    with _interruptible(terminal, folder), _workers(workers, scheduler) as over, _Live(terminal) as show:
-        runs = evolve_trainers(folder, _training(settings), rule, count=count, workers=over, show=show)
+    asked, checks = _training(settings), CheckSettings(every=check_every, deals=check_deals)
+    with _workers(workers, scheduler) as over, _kept(folder), _Live(terminal) as show:
+        runs = evolve_trainers(folder, asked, rule, count=count, checks=checks, workers=over, show=show)
     _report(terminal, runs)
 
 
@@ -121,6 +147,8 @@ def player(
     folder: _Folder,
     settings: _PlayerOptions,
     generations: _Generations = PLAYER.generations,
+    check_every: _CheckEvery = CHECKS.every,
+    check_deals: _CheckDeals = CHECKS.deals,
     workers: _WorkerCount = 1,
     scheduler: _Scheduler = None,
 ) -> None:
@@ -129,8 +157,10 @@ def player(
     An unfinished run is gone on with. The chromosome it leaves is a bot: `bots.evolved.bot:EvolvedBot?chromosome=FILE`.
     """
     terminal = context.ensure_object(Terminal)
-    with _interruptible(terminal, folder), _workers(workers, scheduler) as over, _Live(terminal) as show:
-        run = evolve_player(folder, _training(settings), StopRule(generations=generations), workers=over, show=show)
+    rule, asked = StopRule(generations=generations), _training(settings)
+    checks = CheckSettings(every=check_every, deals=check_deals)
+    with _workers(workers, scheduler) as over, _kept(folder), _Live(terminal) as show:
+        run = evolve_player(folder, asked, rule, checks=checks, workers=over, show=show)
     _report(terminal, [run])
     terminal.print(f"It plays as bots.evolved.bot:EvolvedBot?chromosome={run.path}")
 
@@ -141,6 +171,8 @@ def _training(settings: Any) -> TrainingSettings:
 
 @contextlib.contextmanager
 def _workers(count: int, scheduler: str | None) -> Iterator[Workers | None]:
+    if scheduler is not None and count > 1:
+        abort("--workers counts processes of this machine, and a cluster has workers of its own: leave one out")
     if scheduler is None and count == 1:
         yield None
         return
@@ -149,11 +181,17 @@ def _workers(count: int, scheduler: str | None) -> Iterator[Workers | None]:
 
 
 @contextlib.contextmanager
-def _interruptible(terminal: Terminal, folder: Path) -> Iterator[None]:
+def _kept(folder: Path) -> Iterator[None]:
+    """Whatever ends the command early, say what is kept, and how to go on."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
     except KeyboardInterrupt:
         abort(f"interrupted; {folder} holds every finished generation: the same command goes on", EXIT_INTERRUPTED)
+    except WorkersError as error:
+        abort(f"{error}; {folder} holds every finished generation: the same command goes on", EXIT_FAILED)
+    except MemoryError:
+        abort("there is not enough memory: ask for a smaller population, fewer deals or a smaller tournament")
 
 
 class _Live:
@@ -176,7 +214,7 @@ class _Live:
             self._live.stop()
 
     def __call__(self, progress: Progress) -> None:
-        line = _line(progress)
+        line = progress_line(progress)
         if self._live is not None:
             self._live.update(Text(line, no_wrap=True, overflow="ellipsis"), refresh=True)
         elif time.monotonic() >= self._next_s:
@@ -184,11 +222,15 @@ class _Live:
             self._next_s = time.monotonic() + _PLAIN_EVERY_S
 
 
-def _line(progress: Progress) -> str:
+def progress_line(progress: Progress) -> str:
     """How a run stands, the most important first."""
     generation = progress.generation
     of = f" ({progress.number}/{progress.runs})" if progress.runs > 1 else ""
-    left = "" if progress.left_s is None else f", {_duration(progress.left_s)} left"
+    left = (
+        ""
+        if progress.left_s is None
+        else f", {_duration(progress.left_s)} left{'' if progress.is_exact else ' at most'}"
+    )
     renewed = (
         f", trainers renewed {generation.renewals}x, {generation.since_renewal} generations ago"
         if generation.renewals

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from bots.evolution import load_checkpoint
+from bots.evolution import Generation, StopRule, load_checkpoint
+from bots.evolved.checks import read_checks
 from bots.evolved.files import read_chromosome
+from bots.evolved.runs import Progress, run_names
+from dealer.cli.evolve import progress_line
+from logs.whole_file import FileLock
+from tests.clusters import local_cluster
 from tests.dealer.cli.conftest import Arena
 from tests.dealer.helpers import ARENA, PATIENCE_S, program_env
 
@@ -21,9 +29,21 @@ SMALL = ("--deals", "4", "--population", "6", "--trials", "20", "--generations")
     ("arguments", "sentence"),
     [
         (["--variance", "7"], "the variance of a mutation is a part of the range, above 0 and at most 1, not 7"),
-        (["--population", "1"], "a population needs at least 2 individuals, not 1"),
-        (["--tournament", "0"], "a tournament needs at least 1 participant, not 0"),
-        (["--deals", "0"], "deals must be 1 or more, not 0"),
+        (["--variance", "0"], "the variance of a mutation is a part of the range, above 0 and at most 1, not 0"),
+        (["--variance", "nan"], "the variance of a mutation is a part of the range, above 0 and at most 1, not nan"),
+        (["--population", "1"], "population must be 2 to 1,000,000, not 1"),
+        (["--population", "-5"], "population must be 2 to 1,000,000, not -5"),
+        (["--tournament", "0"], "tournament must be 1 to 1,000,000, not 0"),
+        (["--deals", "0"], "deals must be 1 to 1,000,000, not 0"),
+        (["--deals", "99999999999999999999999"], "deals must be 1 to 1,000,000, not 99999999999999999999999"),
+        (["--trials", "-1"], "trials must be 1 to 1,000,000, not -1"),
+        (["--seed", "-1"], "seed must be 0 to 9,223,372,036,854,775,807, not -1"),
+        (["--mutated", "0"], "a mutation must change at least 1 gene, not 0"),
+        (
+            ["--scheduler", "tcp://127.0.0.1:1", "--workers", "2"],
+            "--workers counts processes of this machine, and a cluster has workers of its own: leave one out",
+        ),
+        (["--scheduler", ""], "a cluster has an address, that of its scheduler, such as tcp://192.168.0.5:8786"),
         (["--points", "0"], "at least 1 gene must be exchanged, not 0"),
         (["--odds", "good"], "--odds: 'good' is not one of 'reward', 'price'"),
     ],
@@ -32,6 +52,64 @@ def test_settings_that_cannot_be(arena_here: Arena, tmp_path: Path, arguments: l
     ran = arena_here("evolve", "trainers", str(tmp_path / "runs"), *arguments)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == f"arena: {sentence}\n"
+
+
+def test_a_folder_that_is_a_file(arena_here: Arena, tmp_path: Path) -> None:
+    (tmp_path / "runs").write_text("no folder")
+    ran = arena_here("evolve", "trainers", str(tmp_path / "runs"))
+    assert ran.code == 2
+    assert ran.err == f"arena: {tmp_path / 'runs'}: it is a file; a run needs a folder\n"
+    ran = arena_here("evolve", "trainers", str(tmp_path / "runs" / "below"))
+    assert ran.code == 2
+    assert ran.err == f"arena: {tmp_path / 'runs' / 'below'}: the folder cannot be written: Not a directory\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written(arena_here: Arena, tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir(0o500)
+    ran = arena_here("evolve", "trainers", str(tmp_path / "runs"))
+    assert ran.code == 2
+    assert ran.err == f"arena: {tmp_path / 'runs'}: the folder cannot be written: Permission denied\n"
+
+
+def test_two_at_once(arena_here: Arena, tmp_path: Path) -> None:
+    with contextlib.closing(FileLock(tmp_path / "trainer-1.lock")):
+        ran = arena_here("evolve", "trainers", str(tmp_path))
+    assert ran.code == 2
+    assert ran.err == f"arena: {tmp_path / 'trainer-1'}: another process goes on with this run\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "these are no checks of a run, or damaged ones: remove the file"),
+        ('{"version": 1, "deals": 7}', "these are no checks of a run, or damaged ones: remove the file"),
+        ('{"version": 7, "deals": 7, "checks": []}', "it is of version 7; this program reads version 1"),
+        ('{"version": 1, "deals": 7, "checks": []}', "it was made with 7 deals, not 200: ask for the same"),
+    ],
+)
+def test_checks_that_cannot_be_gone_on_with(arena_here: Arena, tmp_path: Path, text: str, sentence: str) -> None:
+    (tmp_path / "trainer-1.checks.json").write_text(text)
+    ran = arena_here("evolve", "trainers", str(tmp_path))
+    assert ran.code == 2
+    assert ran.err == f"arena: {tmp_path / 'trainer-1.checks.json'}: {sentence}\n"
+
+
+def test_the_line_says_how_a_run_stands() -> None:
+    generation = Generation(40, 1234.5, -67.8, 890.1, 0.25, 0.9, 3, 12)
+    rule = StopRule(patience=200, opponents=500)
+    left = rule.most_left(generation)
+    assert left == 497 * 200 - 12
+    line = progress_line(Progress("trainer-3", 3, 9, generation, left, False, 0.5, 2_000_000))
+    assert line == (
+        "trainer-3 (3/9): generation 40, 13:48:14 left at most, best +1,234, mean -68, best trainer +890 dollars, "
+        "trainers renewed 3x, 12 generations ago, genes used 25%, 4.0 M hands/s"
+    )
+    left = StopRule(generations=50).most_left(generation)
+    line = progress_line(Progress("player", 1, 1, generation, left, True, 0.5, 2_000_000))
+    assert line.startswith("player: generation 40, 0:05 left, best +1,234, mean -68, best trainer +890 dollars")
+    assert StopRule(patience=7).most_left(generation) is None
+    assert StopRule(generations=45, patience=200, opponents=500).most_left(generation) == 5
 
 
 def test_a_player_needs_trainers(arena_here: Arena, tmp_path: Path) -> None:
@@ -117,6 +195,91 @@ class TestRuns:
         one, two = (load_checkpoint(tmp_path / folder / "trainer-1.npz")[0] for folder in ("one", "two"))
         assert one.history == two.history
         assert (one.population == two.population).all()
+
+    def test_checks_change_nothing(self, arena_here: Arena, tmp_path: Path) -> None:
+        for folder, every in (("without", "0"), ("with", "1"), ("parts", "1")):
+            for who in ("trainers", "player"):
+                for generations in ("1", "3") if folder == "parts" else ("3",):
+                    small = (*SMALL, generations, "--check-every", every, "--check-deals", "3")
+                    assert arena_here("evolve", who, str(tmp_path / folder), *small).code == 0
+        for name in (*run_names(9), "player"):
+            one, other = (load_checkpoint(tmp_path / folder / f"{name}.npz")[0] for folder in ("without", "with"))
+            assert one.history == other.history
+            assert (one.population == other.population).all()
+            assert (one.champions == other.champions).all()
+            genes = [read_chromosome(str(tmp_path / folder / f"{name}.chromosome")) for folder in ("without", "with")]
+            assert genes[0] == genes[1]
+            assert read_checks(tmp_path / "without", name) is None
+            checks = read_checks(tmp_path / "with", name)
+            assert checks is not None
+            assert checks.deals == 3
+            assert [check.generation for check in checks.checks] == list(range(4))
+            assert [check.renewals for check in checks.checks] == [one.renewals for one in other.history]
+            assert checks == read_checks(tmp_path / "parts", name)
+
+    def test_a_finished_run_is_left_as_it_is(self, arena_here: Arena, tmp_path: Path) -> None:
+        command = ("evolve", "trainers", str(tmp_path), "--count", "1", *SMALL, "2")
+        assert arena_here(*command).code == 0
+        before = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in tmp_path.iterdir()}
+        assert set(before) == {"trainer-1.npz", "trainer-1.checks.json", "trainer-1.chromosome"}
+        assert arena_here(*command).code == 0
+        assert before == {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in tmp_path.iterdir()}
+
+    def test_a_disk_that_is_full(self, arena_here: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert arena_here("evolve", "trainers", str(tmp_path), "--count", "1", *SMALL, "2").code == 0
+
+        def fail(*_: object, **__: object) -> None:
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr("numpy.savez_compressed", fail)
+        ran = arena_here("evolve", "trainers", str(tmp_path), "--count", "1", *SMALL, "3")
+        assert ran.code == 2
+        assert ran.err.endswith("trainer-1.npz: it cannot be written: No space left on device\n")
+        monkeypatch.undo()
+        assert load_checkpoint(tmp_path / "trainer-1.npz")[0].history[-1].number == 2
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGKILL")
+    def test_a_cluster_finds_the_same_though_a_worker_dies(self, arena_here: Arena, tmp_path: Path) -> None:
+        longer = ("--deals", "4", "--population", "20", "--trials", "20", "--generations", "200")
+        assert arena_here("evolve", "trainers", str(tmp_path / "here"), "--count", "1", *longer).code == 0
+        with local_cluster(tmp_path) as cluster:
+            command = ["evolve", "trainers", "there", "--count", "1", *longer, "--scheduler", cluster.address]
+            with subprocess.Popen(
+                [*ARENA, *command], cwd=tmp_path, env=program_env(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+            ) as process:
+                until_s = time.monotonic() + PATIENCE_S
+                while process.poll() is None and not (tmp_path / "there" / "trainer-1.checks.json").exists():
+                    assert time.monotonic() < until_s
+                    time.sleep(0.01)
+                cluster.kill_worker(0)
+                _, err = process.communicate(timeout=2 * PATIENCE_S)
+            assert process.returncode == 0, err
+        one, two = (load_checkpoint(tmp_path / folder / "trainer-1.npz")[0] for folder in ("here", "there"))
+        assert one.history == two.history
+        assert (one.population == two.population).all()
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGKILL")
+    def test_a_cluster_that_is_lost(self, tmp_path: Path) -> None:
+        with local_cluster(tmp_path) as cluster:
+            command = ["evolve", "trainers", "runs", "--count", "1", *SMALL, "100000", "--scheduler", cluster.address]
+            with subprocess.Popen(
+                [*ARENA, *command],
+                cwd=tmp_path,
+                env=program_env(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+            ) as process:
+                assert process.stderr is not None
+                assert "generation" in process.stderr.readline()
+                cluster.kill()
+                _, err = process.communicate(timeout=PATIENCE_S)
+            assert process.returncode == 1
+            assert err.splitlines()[-1] == (
+                f"arena: the cluster at {cluster.address}: the connection was lost; runs holds every finished "
+                "generation: the same command goes on"
+            )
+            assert load_checkpoint(tmp_path / "runs" / "trainer-1.npz")[0].history
 
     @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
     @pytest.mark.parametrize("workers", ["1", "2"])

@@ -54,6 +54,7 @@ COMMANDS = (
     "bench evaluator",
     "bench equity",
     "bench export",
+    "bench selfplay",
     "bench startup",
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -126,6 +127,36 @@ def test_formats_are_measured(arena_here: Arena) -> None:
     assert len(rows) == 18
     assert all(row["rate_median"] > 0 for row in rows if row["who"] == "acpc-arena")
     assert all(row["ratio"] for row in rows if row["who"].startswith("pokerkit ") and "PHH" in row["group"])
+
+
+@pytest.mark.slow  # numba compiles
+def test_self_play_is_measured(arena_here: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dealer.bench.selfplay.PYTHON_HANDS", 60)
+    ran = arena_here("bench", "selfplay", "--repeats", "1", "--individuals", "8", "--json")
+    assert (ran.code, ran.err) == (0, "")
+    rows = json.loads(ran.out)
+    assert len(rows) == 5
+    assert all(row["rate_median"] > 0 for row in rows)
+    assert [row["ratio"] is None for row in rows] == [True, False, True, False, False]
+    assert rows[-1]["who"].startswith("pokerkit ")
+
+
+def test_pokerkit_pays_what_we_pay() -> None:
+    pytest.importorskip("pokerkit")
+    from dealer.bench import selfplay
+
+    run, who = selfplay.pokerkit_play(list(selfplay.chart_hands(12)))
+    assert run is not None
+    assert who.startswith("pokerkit ")
+    changed = [replace(record, values=record.values[::-1]) for record in selfplay.chart_hands(12)]
+    with pytest.raises(RuntimeError, match=r"pokerkit pays .* in hand \d+, not "):
+        selfplay.pokerkit_play(changed)
+
+
+def test_self_play_of_a_player_that_is_not_there(arena_here: Arena) -> None:
+    ran = arena_here("bench", "selfplay", "--chromosome", "nobody.chromosome")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == "arena: nobody.chromosome: it cannot be read: No such file or directory\n"
 
 
 def test_chances_are_measured(arena_here: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
