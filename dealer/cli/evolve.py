@@ -22,6 +22,7 @@ from bots.evolved.training import OPPONENTS, PLAYER, TRAINER, TrainingSettings
 from bots.workers import Workers, cluster_workers, local_workers
 from dealer.cli.console import Terminal, abort
 from dealer.cli.evolve_kuhn import kuhn
+from dealer.cli.evolve_kuhn_report import kuhn_report
 from dealer.cli.evolve_learner import learner
 from dealer.cli.evolve_report import report
 from dealer.cli.options import takes_options
@@ -37,6 +38,7 @@ app = typer.Typer(
 
 app.command()(kuhn)
 app.command()(learner)
+app.command("kuhn-report")(kuhn_report)
 
 _PLAIN_EVERY_S: Final = 10.0
 _TRAINING: Final = "Training"

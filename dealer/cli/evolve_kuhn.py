@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import statistics
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, make_dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
-from rich.live import Live
-from rich.text import Text
 
 from bots.evolution import Generation
 from bots.kuhn.evolution.files import format_genes, read_genes
@@ -26,12 +23,11 @@ from bots.workers import Workers, cluster_workers, local_workers
 from dealer.cli.console import Terminal, abort, write_file
 from dealer.cli.options import takes_options
 from dealer.cli.streams import EXIT_INTERRUPTED
-from dealer.cli.working import duration
+from dealer.cli.working import duration, live_line
 from dealer.results.sentences import count_of
 
 __all__ = ["interruptible_work", "kuhn", "worked_by"]
 
-_PLAIN_EVERY_S: Final = 10.0
 _TRAINING: Final = "Evolution"
 _WORK: Final = "Where it is computed"
 _RIVALS: Final = {kind.value: kind for kind in OppositionKind if kind is not OppositionKind.MODEL}
@@ -115,9 +111,11 @@ def kuhn(
     with (
         interruptible_work(folder),
         worked_by(workers if repeat > 1 else 1, scheduler) as over,
-        _Live(terminal) as show,
+        live_line(terminal) as line,
     ):
-        results = evolve_seeds(folder, configured, most, repeat, workers=over, show=show)
+        results = evolve_seeds(
+            folder, configured, most, repeat, workers=over, show=lambda progress: line(_line(progress))
+        )
     _write(folder, configured, results)
     _tell(terminal, configured, results, folder)
 
@@ -162,34 +160,6 @@ def interruptible_work(folder: Path) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         abort(f"interrupted; {folder} holds what is finished: the same command goes on", EXIT_INTERRUPTED)
-
-
-class _Live:
-    """Shows progress: one line, redrawn on a terminal and printed now and then elsewhere."""
-
-    def __init__(self, terminal: Terminal) -> None:
-        self._terminal = terminal
-        self._live = None
-        if terminal.err.is_terminal:
-            self._live = Live(Text(""), console=terminal.err, auto_refresh=False, transient=True)
-        self._next_s = time.monotonic() + _PLAIN_EVERY_S
-
-    def __enter__(self) -> _Live:
-        if self._live is not None:
-            self._live.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._live is not None:
-            self._live.stop()
-
-    def __call__(self, progress: Progress | SeedsDone) -> None:
-        line = _line(progress)
-        if self._live is not None:
-            self._live.update(Text(line, no_wrap=True, overflow="ellipsis"), refresh=True)
-        elif time.monotonic() >= self._next_s:
-            self._terminal.say(line)
-            self._next_s = time.monotonic() + _PLAIN_EVERY_S
 
 
 def _line(progress: Progress | SeedsDone) -> str:

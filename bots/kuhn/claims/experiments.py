@@ -26,6 +26,7 @@ FIXED: Final = 100
 _STUDY: Final = 500
 """Generations of the work's comparison of selections."""
 _COEVOLUTION: Final = 1000
+_LONGEST: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +46,8 @@ class Experiment:
     share: int
 
     def seeds(self, count: int) -> int:
-        """How many seeds of those asked for are run; two at least, if that many are asked for."""
-        return max(count // self.share, min(count, 2))
+        """How many seeds of those asked for are run; two at least, but for the longest runs."""
+        return max(count // self.share, 1 if self.share >= _LONGEST else min(count, 2))
 
     def settings_of(self, seed: int) -> KuhnSettings:
         """The settings of a run."""
@@ -75,23 +76,23 @@ def _experiments() -> Iterator[Experiment]:
                 yield _against(variant, "bluffer", seat, "conjectured", genes=CONJECTURED_BLUFFER)
     for name in FOUR_MODELS:
         for selection in SelectionKind:
-            yield _against(Variant.CLASSIC, name, 1, selection.value, generations=_STUDY, share=10, selection=selection)
+            yield _against(Variant.CLASSIC, name, 1, selection.value, generations=_STUDY, share=20, selection=selection)
         one_point = CrossoverKind.ONE_POINT
-        yield _against(Variant.CLASSIC, name, 1, one_point.value, share=5, crossover=one_point)
-        yield _against(Variant.CLASSIC, name, 1, "random-start", share=5, start=Start.RANDOM)
+        yield _against(Variant.CLASSIC, name, 1, one_point.value, share=10, crossover=one_point)
+        yield _against(Variant.CLASSIC, name, 1, "random-start", share=10, start=Start.RANDOM)
     listed = SelectionKind.RANK
-    yield _against(Variant.CLASSIC, "rational", 1, "rank-as-listed", share=5, selection=listed, as_published=True)
+    yield _against(Variant.CLASSIC, "rational", 1, "rank-as-listed", share=10, selection=listed, as_published=True)
     yield _against(Variant.CLASSIC, "rational", 2, "as-listed", share=10, as_published=True)
-    yield _against(Variant.CLASSIC, "rational", 1, "exact", share=5, fitness=Fitness.EXACT)
+    yield _against(Variant.CLASSIC, "rational", 1, "exact", share=10, fitness=Fitness.EXACT)
     coevolution = OppositionKind.COEVOLUTION
-    yield _rivals("coevolution-classic", coevolution, 5)
+    yield _rivals("coevolution-classic", coevolution, 20)
     rational = model("rational", Variant.CLASSIC)
-    yield _rivals("mixed-classic", OppositionKind.MIXED, 5, model=rational)
-    yield _rivals("mixed-classic-as-listed", OppositionKind.MIXED, 25, model=rational, as_published=True)
-    yield _rivals("coevolution-classic-exact", coevolution, 25, fitness=Fitness.EXACT)
-    yield _rivals("coevolution-classic-hall", OppositionKind.HALL_OF_FAME, 25)
+    yield _rivals("mixed-classic", OppositionKind.MIXED, 20, model=rational)
+    yield _rivals("mixed-classic-as-listed", OppositionKind.MIXED, 100, model=rational, as_published=True)
+    yield _rivals("coevolution-classic-exact", coevolution, 100, fitness=Fitness.EXACT)
+    yield _rivals("coevolution-classic-hall", OppositionKind.HALL_OF_FAME, 100)
     for variant in (Variant.BREADTH, Variant.DEPTH, Variant.BOTH):
-        yield _rivals(f"coevolution-{variant.value}", coevolution, 25, game=variant)
+        yield _rivals(f"coevolution-{variant.value}", coevolution, 100, game=variant)
 
 
 def _against(
@@ -106,8 +107,8 @@ def _against(
     **options: Any,
 ) -> Experiment:
     if share is None:
-        is_simple = variant is not Variant.CLASSIC and name in ("shy", "safe")
-        share = 10 if variant is Variant.BOTH else 5 if is_simple else 1
+        is_simple = variant is Variant.BOTH or name in ("shy", "safe")
+        share = 1 if variant is Variant.CLASSIC else 10 if is_simple else 4
     settings = KuhnSettings(game=variant, model=genes or model(name, variant), seat=seat, **options)
     words = (variant.value, name, str(seat), about)
     return Experiment("-".join(word for word in words if word), settings, generations, share)

@@ -131,3 +131,14 @@ class TestLong:
         assert process.returncode == 130
         assert err.splitlines()[-1] == "arena: interrupted; runs holds what is finished: the same command goes on"
         assert (tmp_path / "runs" / "seed-1.npz").stat().st_size > 1000
+
+
+def test_a_report_that_cannot_be(arena_here: Arena, tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_text("mine")
+    ran = arena_here("evolve", "kuhn-report", str(tmp_path / "runs"), "--out", str(tmp_path / "page.html"))
+    assert ran.code == 2
+    assert ran.err == f"arena: {tmp_path}/page.html exists already: --force overwrites it, --out takes another name\n"
+    (tmp_path / "classic-shy-1.jsonl").write_text("what?\n")
+    ran = arena_here("evolve", "kuhn-report", str(tmp_path), "--seeds", "2")
+    assert ran.code == 2
+    assert "classic-shy-1.jsonl: it does not hold results of an experiment, or is damaged" in ran.err

@@ -1,0 +1,207 @@
+"""The work's results against its models: the best fitness, what can be won, and the genes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import numpy as np
+
+from bots.findings import Comparison, Comparisons, LineChart, Section, TableView, Verdict
+from bots.kuhn.claims.charts import band, level
+from bots.kuhn.claims.experiments import FIXED, FOUR_MODELS, Experiment, experiments
+from bots.kuhn.claims.figures import RUN_SPREAD, differing, mean_of, mean_rows, of_runs, range_verdict, symbols
+from bots.kuhn.claims.gathering import Gathered
+from bots.kuhn.claims.printed import BEST, GENES
+from bots.kuhn.evolution.results import KuhnResult
+from bots.kuhn.games import KuhnGame, Variant
+from bots.kuhn.models import models
+from bots.kuhn.values import best_answer, spread
+
+__all__ = ["LUCK", "law", "model_sections"]
+
+LUCK: Final = 4.3
+"""Standard errors by which the highest of about 101,000 means lies above what is possible."""
+
+_TITLES: Final = {
+    Variant.CLASSIC: "Kuhn poker against the models",
+    Variant.BREADTH: "Three sizes of bets against the models",
+    Variant.DEPTH: "One raise against the models",
+    Variant.BOTH: "Sizes and a raise against the models",
+}
+_SENTENCES: Final = {
+    Variant.CLASSIC: (
+        "The work evolves 1,010 strategies for 100 generations against each of its models, and gives the highest "
+        "fitness of any strategy in any generation as what the strategy wins. A fitness is the mean of 1,010 hands. "
+        "The highest of about 101,000 such means lies 4.3 standard errors above what can be won at all: the column "
+        "«law» is that, and the printed figures are it.",
+    ),
+    Variant.BREADTH: (
+        "By the printed rules nobody can win 1.24 from Rational. If the second player answered a bet of 10 by its "
+        "genes for a bet of 2, the printed figures for Rational and Bluffer and the printed genes come out: a "
+        "mistake in a part of the program that is not printed.",
+    ),
+    Variant.DEPTH: ("The same law holds with one raise.",),
+    Variant.BOTH: (
+        "The printed answers to the Bluffer cannot have been evolved against the printed Bluffer, which always bets "
+        "first: no row of bets could converge in the second seat. Against a cautious model with other answers to a "
+        "bet of 10 the printed genes come out, and figures near the printed ones: that model is a conjecture.",
+    ),
+}
+
+
+def law(experiment: Experiment) -> float:
+    """What the highest fitness of a run comes to: the best possible, and so much luck."""
+    settings = experiment.settings
+    answer = best_answer(settings.rules, settings.seat - 1, settings.model)
+    players = (answer.genes, settings.model) if settings.seat == 1 else (settings.model, answer.genes)
+    error: float = spread(settings.rules, *players) / settings.games**0.5
+    return answer.value + LUCK * error
+
+
+def model_sections(found: Gathered) -> Iterator[Section]:
+    """A section for each game."""
+    for variant in Variant:
+        mine = [one for one in experiments() if one.settings.game is variant and _is_of_models(one)]
+        parts = (_comparisons(variant, mine, found), _exact(mine, found), _genes(variant, mine, found))
+        charts = _charts(mine, found) if variant is Variant.CLASSIC else ()
+        yield Section(_TITLES[variant], _SENTENCES[variant], (*parts, *charts))
+
+
+def _is_of_models(experiment: Experiment) -> bool:
+    about = experiment.name.split("-", 3)[3:]
+    is_fixed = bool(experiment.settings.model) and experiment.generations == FIXED
+    return is_fixed and (not about or about[0] in ("tens-as-twos", "conjectured"))
+
+
+def _name(experiment: Experiment) -> str:
+    """Opponent and seat in words."""
+    settings = experiment.settings
+    known = {genes: name.capitalize() for name, genes in models(settings.game).items() if name in FOUR_MODELS}
+    if settings.game is Variant.CLASSIC:
+        known |= {genes: name.capitalize() for name, genes in models(settings.game).items() if name not in FOUR_MODELS}
+    name = known.get(settings.model, "a conjectured Bluffer")
+    rule = ", tens answered as twos" if settings.tens_as_twos else ""
+    return f"{name}, seat {settings.seat}{rule}"
+
+
+def _key(experiment: Experiment) -> tuple[str, int]:
+    _, name, seat, *_ = experiment.name.split("-")
+    return name, int(seat)
+
+
+def _comparisons(variant: Variant, mine: Sequence[Experiment], found: Gathered) -> Comparisons:
+    rows = []
+    for experiment in mine:
+        printed = BEST[variant][_key(experiment)]
+        settings = experiment.settings
+        possible = best_answer(settings.rules, settings.seat - 1, settings.model).value
+        records = [result.record for result in found[experiment.name]]
+        verdict, why = range_verdict(printed, records, possible)
+        if verdict is Verdict.NOT_REPRODUCED and printed > possible:
+            why = f"nobody wins more than {possible:.4f}; {why}"
+        rows.append(
+            Comparison(
+                quantity=_name(experiment),
+                ours=f"{mean_of(records):.3f}",
+                interval=f"{min(records):.3f} to {max(records):.3f}",
+                printed=f"{printed:.2f}",
+                verdict=verdict,
+                why=why,
+            )
+        )
+    note = "Ours is the mean over the seeds; the interval holds all of them, from the lowest to the highest."
+    return Comparisons("The highest fitness of all generations, chips per hand", tuple(rows), note)
+
+
+def _exact(mine: Sequence[Experiment], found: Gathered) -> TableView:
+    rows = []
+    for experiment in mine:
+        settings, results = experiment.settings, found[experiment.name]
+        possible = best_answer(settings.rules, settings.seat - 1, settings.model).value
+        rows.append(
+            (
+                _name(experiment),
+                f"{possible:.4f}",
+                of_runs([result.mean[-1] for result in results]),
+                of_runs([result.record for result in results]),
+                f"{law(experiment):.3f}",
+                of_runs([_value(result) for result in results]),
+                str(_converged_at(results)),
+                str(len(results)),
+            )
+        )
+    columns = (
+        ("", ""),
+        ("possible", "what the best answer wins, exactly"),
+        ("mean", "fitness of the population in generation 100"),
+        ("best", "the highest fitness of all generations"),
+        ("law", "possible, and 4.3 standard errors of 1,010 hands"),
+        ("its value", "what the strategy with the highest fitness wins, exactly"),
+        ("95 % at", "the generation in which 95 % of the gain of the mean is reached"),
+        ("seeds", ""),
+    )
+    return TableView("What can be won, and what the best strategy is worth", columns, tuple(rows), RUN_SPREAD)
+
+
+def _value(result: KuhnResult) -> float:
+    return result.record_value if result.record_value is not None else 0.0
+
+
+def _converged_at(results: Sequence[KuhnResult]) -> int:
+    mean = np.array([result.mean for result in results]).mean(axis=0)
+    return int(np.argmax(mean >= mean[0] + 0.95 * (mean[-1] - mean[0])))
+
+
+def _genes(variant: Variant, mine: Sequence[Experiment], found: Gathered) -> TableView:
+    game = KuhnGame(variant)
+    rows = []
+    for experiment in mine:
+        settings = experiment.settings
+        printed = GENES[variant][_key(experiment)]
+        genes = mean_rows([result.genes for result in found[experiment.name]])
+        others = differing(printed, genes, game.gene_names)
+        answer = best_answer(settings.rules, settings.seat - 1, settings.model).symbols()
+        free = [name for name, sign in zip(game.gene_names, answer, strict=True) if sign in "~."]
+        is_idle = all(other.rsplit(" ", 1)[0] in free for other in others)
+        idle = "; nothing depends on them" if is_idle else ""
+        rows.append(
+            (
+                _name(experiment),
+                printed,
+                symbols(genes),
+                " ".join(answer[at : at + 3] for at in range(0, len(answer), 3)),
+                (Verdict.NOT_REPRODUCED if others else Verdict.REPRODUCED).value,
+                "here " + ", ".join(others) + idle if others else "",
+            )
+        )
+    note = (
+        "By row of the chromosome, J Q K: 0 and 1 beyond 0.05 and 0.95, v below 0.25, ^ above 0.75, ~ between; ours "
+        "are the means of the last population and over the seeds. In the exact best answer ~ is indifferent and . "
+        "is never asked. Reproduced: every gene printed as 0 or 1 lies within 0.2 of it."
+    )
+    heads = ("", "printed", "ours", "best answer", "verdict", "because")
+    return TableView("What the genes converge to", tuple((head, "") for head in heads), tuple(rows), note)
+
+
+def _charts(mine: Sequence[Experiment], found: Gathered) -> tuple[LineChart, ...]:
+    charts = []
+    for experiment in mine:
+        settings, results = experiment.settings, found[experiment.name]
+        if settings.seat == 2 or _key(experiment)[0] not in FOUR_MODELS:
+            continue
+        possible = best_answer(settings.rules, settings.seat - 1, settings.model).value
+        charts.append(
+            LineChart(
+                title=f"Fitness against {_name(experiment)}",
+                x_label="generation",
+                y_label="chips per hand",
+                lines=(
+                    band("best", [result.best for result in results]),
+                    band("mean", [result.mean for result in results]),
+                    level("possible", possible, experiment.generations),
+                ),
+                note="Means over the seeds; bands are a standard deviation wide each way.",
+            )
+        )
+    return tuple(charts)
