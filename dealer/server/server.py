@@ -7,9 +7,11 @@ run.lock            taken by the server that is running
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import sqlite3
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +27,9 @@ __all__ = ["FIRST_USER", "Started", "serve"]
 
 FIRST_USER = "player"
 """The user that a server without any has from its first start on."""
+
+
+_MOST_THREADS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,8 @@ async def serve(
         StartError: the port cannot be had, or the folder not be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    # Bots that are slow to leave after their matches keep a thread each; nobody else shall wait for one.
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="server"))
     with contextlib.ExitStack() as stack:
         try:
             stack.enter_context(contextlib.closing(RunLock(folder)))
