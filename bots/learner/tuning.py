@@ -12,7 +12,7 @@ was stopped is run again from its start, finds what it asks for, and goes on whe
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -172,12 +172,38 @@ def search(
 
 
 def check(
-    settings: TuningSettings, constants: Constants, seeds: Sequence[int], workers: Workers | None = None
-) -> NDArray[np.float64]:
-    """What constants are worth on other deals and with other draws, one number for each seed."""
+    settings: TuningSettings,
+    sets: Mapping[str, Constants],
+    seeds: Sequence[int],
+    *,
+    workers: Workers | None = None,
+    show: Callable[[int], None] = lambda done: None,
+) -> Mapping[str, NDArray[np.float64]]:
+    """What sets of constants are worth on other deals and with other draws.
+
+    Args:
+        settings: of the search.
+        sets: by name.
+        seeds: of deals and draws; a seed is the same deals for all sets.
+        workers: who measures; this process by default.
+        show: told how many seeds are done.
+
+    Returns:
+        by name, one number for each seed.
+
+    Raises:
+        WorkersError: the workers are gone.
+    """
     over: Any = map if workers is None else workers.map
-    count = len(seeds)
-    return np.array(list(over(measured_mbb, [settings] * count, [constants] * count, seeds)))
+    found = []
+    for one in over(_check_seed, [settings] * len(seeds), [tuple(sets.values())] * len(seeds), seeds):
+        found.append(one)
+        show(len(found))
+    return dict(zip(sets, np.array(found).T, strict=True))
+
+
+def _check_seed(settings: TuningSettings, sets: Sequence[Constants], seed: int) -> list[float]:
+    return [measured_mbb(settings, constants, seed) for constants in sets]
 
 
 def _evolve(settings: TuningSettings, measurements: _Measurements) -> None:

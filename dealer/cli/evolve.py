@@ -24,6 +24,7 @@ from dealer.cli.console import Terminal, abort
 from dealer.cli.evolve_kuhn import kuhn
 from dealer.cli.evolve_kuhn_report import kuhn_report
 from dealer.cli.evolve_learner import learner
+from dealer.cli.evolve_learner_report import learner_report
 from dealer.cli.evolve_report import report
 from dealer.cli.options import takes_options
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
@@ -39,6 +40,7 @@ app = typer.Typer(
 app.command()(kuhn)
 app.command()(learner)
 app.command("kuhn-report")(kuhn_report)
+app.command("learner-report")(learner_report)
 
 _PLAIN_EVERY_S: Final = 10.0
 _TRAINING: Final = "Training"

@@ -105,10 +105,13 @@ def learner(
                     skipped.append(name)
             sets = {name: max(found, key=lambda one: one.mbb).constants for name, found in searched.items()}
             others = [wanted.seed + at for at in range(1, seeds + 1)]
-            checks = {}
-            for name, constants in {"default": Constants(), **sets}.items():
-                show(f"{name} anew, {seeds} seeds")
-                checks[name] = check(wanted, constants, others, over)
+            checks = check(
+                wanted,
+                {"default": Constants(), **sets},
+                others,
+                workers=over,
+                show=lambda done: show(f"measured anew with {done} of {seeds} seeds"),
+            )
     except KeyboardInterrupt:
         abort(f"interrupted; {folder} holds every measurement: the same command goes on", EXIT_INTERRUPTED)
     report = tuning_report(wanted, searched, checks, skipped)

@@ -96,7 +96,15 @@ def test_the_report_judges_by_the_seeds(tmp_path: Path) -> None:
     assert "cma-es was left out" in report.sentences[-1]
     same = {"default": seeds, "evolution": seeds + seeds % 2, "random": seeds - seeds % 2 + 0.5}
     assert "does not show" in tuning_report(_SETTINGS, searched, same).sentences[0]
-    assert check(_SETTINGS, Constants(), (2, 3)).tolist() == [measured_mbb(_SETTINGS, Constants(), at) for at in (2, 3)]
+
+
+def test_constants_are_measured_anew_on_the_same_deals() -> None:
+    done: list[int] = []
+    sets = {"default": Constants(), "other": Constants(big_qty=2)}
+    found = check(_SETTINGS, sets, (2, 3), show=done.append)
+    assert done == [1, 2]
+    for name, constants in sets.items():
+        assert found[name].tolist() == [measured_mbb(_SETTINGS, constants, seed) for seed in (2, 3)]
 
 
 def test_intervals_are_those_of_student() -> None:

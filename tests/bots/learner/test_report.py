@@ -1,0 +1,78 @@
+"""The report of the experiments says what was played, and judges by the intervals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bots.errors import EvolutionError
+from bots.findings import LineChart, format_findings
+from bots.learner.experiments import MIXED, Experiments, Outcome, ReportSettings, Rival, play_all
+from bots.learner.report import learner_report
+from bots.learner.training import Earned
+
+_STAGES = (10, 20, 40)
+
+
+def _outcome(game: str, opponents: str, last: float) -> Outcome:
+    luck = np.array([[-5.0], [0.0], [5.0], [1.0], [-1.0]])
+    return Outcome(game, opponents, _STAGES, luck + np.array([0.0, last / 2, last]), (7, 8, 9, 8, 8))
+
+
+def _played() -> Experiments:
+    outcomes = [
+        _outcome(game, name, last) for game in ("limit", "nolimit") for name, last in (("random", 90), (MIXED, 0))
+    ]
+    outcomes += [_outcome("limit10", MIXED, -70), _outcome("nolimit10", MIXED, 70)]
+    rivals = (
+        Rival("limit", "calling", Earned(100, 20)),
+        Rival("limit10", "mfs", Earned(-100, 20)),
+        Rival("nolimit10", "rh", Earned(10, 20)),
+    )
+    return Experiments(tuple(outcomes), rivals, {"limit": np.array([1.0, 2.0, 3.0])})
+
+
+def test_what_was_played_is_judged_by_its_intervals() -> None:
+    report = learner_report(ReportSettings(seeds=5), _played())
+    assert (
+        report.sentences[1] == "The learner wins from 3 of 6 fields that it learnt on, and loses to mixed in limit10."
+    )
+    assert report.sentences[2] == (
+        "Trained once on the mixed field of each game, it beats calling in at least one game; it loses to mfs in "
+        "limit10."
+    )
+    _, two, ten, rivals = report.sections
+    rows = {row[0]: row[1:] for row in two.tables[0].rows}
+    assert rows["random"] == ("+90 ± 4", "8", "+90 ± 4", "8")
+    assert rows[MIXED][0] == "+0 ± 4"
+    assert len(ten.charts) == 2
+    chart = two.charts[0]
+    assert isinstance(chart, LineChart)
+    assert chart.lines[0].xs == _STAGES
+    assert rivals.tables[0].rows[0][:2] == ("calling", "+100 ± 20")
+    assert "+2 ± " in rivals.sentences[0]
+    assert format_findings(report).count("<svg") == 4
+
+
+def test_what_is_too_small_is_refused() -> None:
+    for name in ("hands", "test", "seeds", "matches", "trials"):
+        with pytest.raises(EvolutionError, match=f"{name} must be"):
+            ReportSettings(**{name: 0})
+
+
+@pytest.mark.slow  # numba compiles
+def test_every_experiment_is_played() -> None:
+    settings = ReportSettings(hands=64, test=20, seeds=5, matches=10, trials=5)
+    played = play_all(settings)
+    assert {one.game for one in played.outcomes} == {"limit", "nolimit", "limit10", "nolimit10"}
+    assert len(played.outcomes) == 30
+    for one in played.outcomes:
+        assert one.mbb.shape == (5, 6)
+        assert list(one.hands) == sorted(one.hands)
+        if one.opponents == "constant 1":
+            assert (one.mbb <= 750).all()
+    assert {one.name for one in played.rivals} >= {"calling", "mfs", "rh", "lp-mc", "rembrant"}
+    assert set(played.counters) == {"limit", "nolimit"}
+    again = play_all(settings)
+    assert all((a.mbb == b.mbb).all() for a, b in zip(played.outcomes, again.outcomes, strict=True))
+    learner_report(settings, played)

@@ -1,0 +1,30 @@
+"""``arena evolve learner-report``: what is too small is refused before anything is played."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.dealer.cli.conftest import Arena
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--hands", "10"], "hands must be 64 or more, not 10"),
+        (["--seeds", "1"], "seeds must be 5 or more, not 1"),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(arena_here: Arena, arguments: list[str], sentence: str) -> None:
+    ran = arena_here("evolve", "learner-report", *arguments)
+    assert (ran.code, ran.out, ran.err) == (2, "", f"arena: {sentence}\n")
+
+
+def test_a_page_that_is_there_is_kept(arena_here: Arena, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("mine", "utf-8")
+    ran = arena_here("evolve", "learner-report", "--out", str(page))
+    assert ran.code == 2
+    assert "exists already" in ran.err
+    assert page.read_text("utf-8") == "mine"
