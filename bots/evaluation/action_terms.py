@@ -18,25 +18,26 @@ policy is then not that of the player in these hands.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Final
 
 from bots.errors import PolicyError
+from bots.evaluation.decisions import chips_of, no_chance
+from bots.evaluation.imaginary_hands import ImaginaryHands
 from bots.evaluation.policies import Policy, policy_in
 from bots.view import View
 from engine import Action, ActionKind, BettingState, Game, Position, betting_start
 from logs.record import HandRecord
 from logs.variance.shares import PotRow
 from logs.variance.terms import Terms, TermsBuilder
-from protocol import format_action
 
 __all__ = ["ActionTerms"]
 
 _EVENTS: Final = 4
 """Terms of events in each round."""
 
-_FOLD, _CALL, _RAISE = ActionKind.FOLD, ActionKind.CALL, ActionKind.RAISE
+_FOLD, _RAISE = ActionKind.FOLD, ActionKind.RAISE
 
 
 class ActionTerms:
@@ -44,25 +45,37 @@ class ActionTerms:
 
     Attributes:
         columns: by player, its columns.
+        ranges: by players, the columns of the mean over their holdings.
         doubts: by player, why its policy may not be that of all its hands.
     """
 
-    def __init__(self, game: Game, policies: Mapping[str, Policy], doubts: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        game: Game,
+        policies: Mapping[str, Policy],
+        doubts: Mapping[str, str] | None = None,
+        *,
+        imagined: Sequence[ImaginaryHands] = (),
+    ) -> None:
         """Prepare.
 
         Args:
             game: the game; stacks do not matter.
             policies: by name of the player.
             doubts: by name of the player, why its policy may not be that of all its hands, in words.
+            imagined: of some of the players, which average over their holdings, too.
         """
         self.doubts = dict(doubts or {})
         width = 1 + _EVENTS * game.num_rounds
         self._policies = dict(policies)
         self.columns = {name: range(at * width, (at + 1) * width) for at, name in enumerate(self._policies)}
-        self._width = width * len(self._policies)
+        first = width * len(self._policies)
+        self._imagined = tuple(imagined)
+        self.ranges = {one.names: range(first + 2 * at, first + 2 * at + 2) for at, one in enumerate(self._imagined)}
+        self._width = first + 2 * len(self._imagined)
 
-    def terms(self, record: HandRecord) -> Terms:
-        """The terms of a hand.
+    def terms(self, record: HandRecord, stream: int) -> Terms:
+        """The terms of a hand; a stream as for `logs.variance.shares.Shares.of`.
 
         Raises:
             PolicyError: a player did what its policy gives no chance, or the policy tells no probabilities.
@@ -78,6 +91,8 @@ class ActionTerms:
                 if chances is not None:
                     _add(found, self.columns[name].start, betting, chances, action)
             betting = betting.after(action)
+        for one in self._imagined:
+            found.constants[:, self.ranges[one.names]] = one.columns(record, stream)
         return found.terms
 
     def _chances(
@@ -91,10 +106,7 @@ class ActionTerms:
         except PolicyError as error:
             raise PolicyError(f"{name}: {error}") from error
         if chances is not None and not chances.get(action) and not _is_certain(chances, action):
-            raise PolicyError(
-                f"{name} plays {format_action(action)} in hand {record.hand_number} of {record.match_name}, to which "
-                "its policy gives no chance: these hands were played by another policy, or a fault was played for it"
-            )
+            raise PolicyError(no_chance(record, position, action))
         return chances
 
 
@@ -110,12 +122,12 @@ def _add(
     game, position = betting.game, betting.acting_position
     known = game.board_cards_by_round[betting.round]
     members = (1 << game.num_players) - 1 & ~betting.folded
-    pot, spent = float(betting.pot), betting.spent[position]
+    pot = float(betting.pot)
     # By kind, the probability less what came, and what these put in on average.
     differences = [0.0, 0.0, 0.0]
     added = put_in = 0.0
     for one, chance in [*chances.items(), (action, -1.0)]:
-        chips = float(_chips(betting, one, spent))
+        chips = float(chips_of(betting, one))
         differences[one.kind] += chance
         if one.kind != _FOLD:
             added += chance * (pot + chips)
@@ -138,12 +150,3 @@ def _add(
             found.constants[:, column] -= weight * equals
             found.constants[:, column + 1] += weight
         column += 2
-
-
-def _chips(betting: BettingState, action: Action, spent: int) -> int:
-    """What an action puts in."""
-    if action.kind == _FOLD:
-        return 0
-    if action.kind == _CALL:
-        return betting.to_call
-    return (betting.legal_actions().raise_min if betting.game.is_limit else action.hand_total) - spent

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,7 @@ def show_estimates(
     sources: Sequence[Path],
     *,
     known: Sequence[str],
+    over_ranges: bool,
     game: Game | None,
     strict: bool,
     as_json: bool,
@@ -46,6 +48,7 @@ def show_estimates(
         terminal: where.
         sources: of the hands.
         known: players whose policies are known, as ``NAME=POLICY``, or ``NAME`` for the bot that a run's result names.
+        over_ranges: whether to average over the cards that known players might have held.
         game: of logs that name none.
         strict: whether to stop at the first problem.
         as_json: whether to print JSON.
@@ -54,7 +57,9 @@ def show_estimates(
     contest = _contest_to_save_in(sources) if save else None
     players = _players_of(sources) if known else {}
     policies = _policies(known, players)
-    estimates = _estimates(terminal, sources, policies, _doubts(players), game=game, strict=strict)
+    estimates = _estimates(
+        terminal, sources, policies, _doubts(players), over_ranges=over_ranges, game=game, strict=strict
+    )
     if contest is not None:
         (found,) = estimates.games
         written = contest.model_copy(update={"estimates": found})
@@ -114,6 +119,7 @@ def _estimates(
     policies: Mapping[str, str],
     doubts: Mapping[str, str],
     *,
+    over_ranges: bool,
     game: Game | None,
     strict: bool,
 ) -> Estimates:
@@ -125,8 +131,16 @@ def _estimates(
 
         def corrections(of: Game) -> HandCorrections:
             from bots.evaluation.action_terms import ActionTerms
+            from bots.evaluation.imaginary_hands import MOST_HOLDINGS, ImaginaryHands, number_of_holdings
 
-            return ActionTerms(of, {name: _policy(stack, name, text, of) for name, text in policies.items()}, doubts)
+            known = {name: _policy(stack, name, text, of) for name, text in policies.items()}
+            imagined = [
+                ImaginaryHands(of, {name: known[name] for name in names})
+                for number in range(1, len(known) + 1)
+                for names in combinations(known, number)
+                if over_ranges and number_of_holdings(of, number) <= MOST_HOLDINGS
+            ]
+            return ActionTerms(of, known, doubts, imagined=imagined)
 
         reduction = Reduction(corrections if policies else None)
         try:

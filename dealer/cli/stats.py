@@ -39,6 +39,13 @@ def stats(
             "name alone takes the bot from the run's result.",
         ),
     ] = None,
+    ranges: Annotated[
+        bool,
+        typer.Option(
+            "--ranges",
+            help="With --policy: also AIVAT at the mean over all cards that a known player might have held; slow.",
+        ),
+    ] = False,
     save: Annotated[
         bool, typer.Option("--save", help="With --variance: also write them to the run's result.json.")
     ] = False,
@@ -53,20 +60,23 @@ def stats(
     if variance:
         if brief or times or as_csv:
             abort("--variance prints a table of its own: it goes with --json, --policy, --save, --game and --strict")
+        if ranges and not policy:
+            abort("--ranges goes with --policy: it needs a player whose policy is known")
         from dealer.cli.estimates import show_estimates
 
         show_estimates(
             terminal,
             sources,
             known=policy or [],
+            over_ranges=ranges,
             game=game_named(game),
             strict=strict,
             as_json=as_json,
             save=save,
         )
         return
-    if policy or save:
-        abort("--policy and --save go with --variance")
+    if policy or ranges or save:
+        abort("--policy, --ranges and --save go with --variance")
     counts = counted(terminal, sources, game=game_named(game), strict=strict, times=times)
     from logs.tracker.statistics import statistics_of
     from logs.tracker.tables import COLUMNS, rows, statistics_tables

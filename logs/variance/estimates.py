@@ -32,6 +32,8 @@ class Estimator(enum.StrEnum):
     """The same, less what the cards of each round brought beyond their expectation."""
     AIVAT = "AIVAT"
     """The same, less what the draws of players whose policy is known brought beyond their expectation, too."""
+    RANGES = "AIVAT over ranges"
+    """The same, at the mean over all cards that these players might have held."""
 
 
 class _Frozen(BaseModel):

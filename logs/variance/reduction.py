@@ -53,8 +53,13 @@ class HandCorrections(Protocol):
         """By player, why its policy may not be that of all its hands, in words; nothing for the others."""
         ...
 
-    def terms(self, record: HandRecord) -> Terms:
-        """The terms of a hand."""
+    @property
+    def ranges(self) -> Mapping[tuple[str, ...], range]:
+        """By players, the columns that make the mean over their holdings, the term of the value function first."""
+        ...
+
+    def terms(self, record: HandRecord, stream: int) -> Terms:
+        """The terms of a hand; a stream as for `logs.variance.shares.Shares.of`."""
         ...
 
 
@@ -64,6 +69,21 @@ class _Betting(NamedTuple):
     betting: BettingState
     terms: Terms
     all_in_board: int | None
+
+
+class _Correction(NamedTuple):
+    """An estimator with corrections.
+
+    Attributes:
+        names: of the players whose policies are known.
+        columns: all terms that it may weigh.
+        values: those that it adds as they are.
+    """
+
+    estimator: Estimator
+    names: tuple[str, ...]
+    columns: list[int]
+    values: list[int]
 
 
 class Reduction:
@@ -118,7 +138,7 @@ class _GameSums:
         self._chance = chance_columns(game)
         self._columns = _FIRST + self._chance
         if corrections is not None:
-            self._columns += sum(map(len, corrections.columns.values()))
+            self._columns += sum(map(len, (*corrections.columns.values(), *corrections.ranges.values())))
         self._bounds: Bounds = score_bounds(game)
         self._stacks: set[tuple[int, ...]] = set()
         self._bettings: dict[int, _Betting] = {}
@@ -174,7 +194,7 @@ class _GameSums:
             deals, streams = [record.deal for record in records], units.tolist()
             rows[:, :, _FIRST:end] = term_values(self._shares, deals, chance, streams)
             if self._corrections is not None:
-                corrections = [self._corrections.terms(record) for record in records]
+                corrections = [self._corrections.terms(*one) for one in zip(records, streams, strict=True)]
                 rows[:, :, end:] = term_values(self._shares, deals, corrections, streams)
         rows[:, :, _RAW:] /= blind
         self._count(records, rows, units)
@@ -251,17 +271,18 @@ class _GameSums:
         if self._expectations is None:
             reason = "all-in hands of this game have too many boards to be counted"
             found.append(Omission(estimator=Estimator.ALL_IN.value, reason=reason))
-        elif self._problem is None:
-            wanted = [set(columns) for _, columns, _ in self._corrected()]
-            if not all(sums.may_fit(sorted(columns)) for sums in self._sums for columns in wanted):
-                found.append(Omission(estimator="fitted weights", reason="too few deals to fit all of them"))
+        if self._problem is None and not self._may_fit_all():
+            found.append(Omission(estimator="fitted weights", reason="too few deals to fit all of them"))
         return found
 
-    def _corrected(self) -> list[tuple[tuple[str, ...], list[int], list[int]]]:
-        """For each set of known players, its names, all columns of terms, and those of value functions."""
+    def _may_fit_all(self) -> bool:
+        return all(sums.may_fit(one.columns) for sums in self._sums for one in self._corrected())
+
+    def _corrected(self) -> list[_Correction]:
+        """The estimators with corrections."""
         chance = list(range(_FIRST, _FIRST + self._chance))
         pots = chance[: self._chance // 2]
-        found: list[tuple[tuple[str, ...], list[int], list[int]]] = [((), chance, pots)]
+        found = [_Correction(Estimator.CHANCE, (), chance, pots)]
         if self._corrections is not None:
             known = self._corrections.columns
             first = _FIRST + self._chance
@@ -269,7 +290,12 @@ class _GameSums:
                 for names in combinations(known, number):
                     own = [[first + column for column in known[name]] for name in names]
                     columns = [column for one in own for column in one]
-                    found.append((names, chance + columns, pots + [one[0] for one in own]))
+                    values = pots + [one[0] for one in own]
+                    found.append(_Correction(Estimator.AIVAT, names, chance + columns, values))
+            for names, ranges in self._corrections.ranges.items():
+                columns = [first + column for name in names for column in known[name]]
+                means = [first + column for column in ranges]
+                found.append(_Correction(Estimator.RANGES, names, chance + columns + means, [*pots, means[0]]))
         return found
 
     def _of(self, player: int) -> list[Estimate]:
@@ -299,11 +325,10 @@ class _GameSums:
         if self._expectations is not None:
             add(Estimator.ALL_IN, sums.mean(_ADJUSTED))
         if self._problem is None:
-            for names, columns, values in self._corrected():
-                estimator = Estimator.AIVAT if names else Estimator.CHANCE
-                add(estimator, sums.mean(_RAW, values), known=names)
-                if sums.may_fit(columns):
-                    add(estimator, sums.fitted_mean(_RAW, columns), known=names, is_fitted=True)
+            for one in self._corrected():
+                add(one.estimator, sums.mean(_RAW, one.values), known=one.names)
+                if sums.may_fit(one.columns):
+                    add(one.estimator, sums.fitted_mean(_RAW, one.columns), known=one.names, is_fitted=True)
         return found
 
     def _estimate(

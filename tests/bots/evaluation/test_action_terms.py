@@ -11,20 +11,11 @@ from bots.errors import PolicyError
 from bots.evaluation.action_terms import ActionTerms
 from bots.evaluation.policies import policy_in
 from bots.view import View
-from engine import CALL, FOLD, RAISE, Action
+from engine import CALL, FOLD, RAISE, Action, betting_start
 from logs.variance.shares import Shares
 from logs.variance.terms import term_values
-from tests.logs.variance.small_games import Strategy, all_hands, drawn, small_game, uniform
-
-
-class Known:
-    """The policy of a strategy of a small game."""
-
-    def __init__(self, strategy: Strategy) -> None:
-        self.strategy = strategy
-
-    def policy(self, view: View) -> Mapping[Action, float]:
-        return self.strategy(view.betting, view.hole_cards[0], view.board)
+from tests.bots.evaluation.known import Known
+from tests.logs.variance.small_games import all_hands, drawn, small_game, uniform
 
 
 @pytest.mark.parametrize(
@@ -46,7 +37,9 @@ def test_the_terms_are_0_on_average(name: str, known: str) -> None:
     hands = all_hands(game, strategies)
     terms = ActionTerms(game, {player: Known(strategies["ABC".index(player)]) for player in known})
     records = [hand.record for hand in hands]
-    values = term_values(Shares(game), [r.deal for r in records], [terms.terms(r) for r in records], [0] * len(hands))
+    values = term_values(
+        Shares(game), [r.deal for r in records], [terms.terms(r, 0) for r in records], [0] * len(hands)
+    )
     assert values.shape[2] == len(known) * (1 + 4 * game.num_rounds)
     probabilities = np.array([hand.probability for hand in hands])
     means = np.einsum("h,hpc->pc", probabilities, values)
@@ -72,14 +65,12 @@ def test_a_policy_that_did_not_play_is_found() -> None:
         "policy, or a fault was played for it"
     )
     with pytest.raises(PolicyError) as caught:
-        terms.terms(raised)
+        terms.terms(raised, 0)
     assert str(caught.value) == sentence
 
 
 def test_probabilities_are_checked() -> None:
     record = all_hands(small_game("kuhn"), (uniform, uniform))[0].record
-    view = View.from_hand
-    del view
 
     class Told:
         def __init__(self, found: Mapping[Action, float] | None) -> None:
@@ -89,8 +80,6 @@ def test_probabilities_are_checked() -> None:
             return self.found
 
     def ask(found: Mapping[Action, float] | None) -> Mapping[Action, float] | None:
-        from engine import betting_start
-
         return policy_in(Told(found), View(betting_start(record.game), record.betting.rounds[0][0][0], 0, ((), ()), ()))
 
     assert ask(None) is None

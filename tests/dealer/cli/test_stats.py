@@ -186,6 +186,9 @@ def test_estimators_side_by_side(arena_here: Arena, small: Path) -> None:
     known = arena_here("stats", "small", "--variance", "--policy", "A", "--policy", "B=random?seed=1")
     for words in ("AIVAT, A known", "AIVAT, B known", "AIVAT, A and B known"):
         assert words in known.out
+    over_ranges = arena_here("stats", "small", "--variance", "--policy", "A", "--policy", "B", "--ranges")
+    for words in ("AIVAT over ranges, A known", "AIVAT over ranges, A and B known"):
+        assert words in over_ranges.out
 
 
 def test_estimates_as_json_are_kept_in_the_result(arena_here: Arena, small: Path) -> None:
@@ -219,7 +222,8 @@ def test_players_with_faults_are_doubted(arena_here: Arena, small: Path) -> None
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--policy", "A"], "--policy and --save go with --variance"),
+        (["--policy", "A"], "--policy, --ranges and --save go with --variance"),
+        (["--variance", "--ranges"], "--ranges goes with --policy: it needs a player whose policy is known"),
         (["--variance", "--csv"],
          "--variance prints a table of its own: it goes with --json, --policy, --save, --game and --strict"),
         (["--variance", "--policy", "C=calling"],

@@ -1,0 +1,218 @@
+"""AIVAT over ranges: what the players whose policies are known would have won with every holding they might have had.
+
+Given what the other players saw and the board, every holding of the known players is as likely as their policies make
+it. So a hand counts at the mean over all of them, each weighed by the chance with which its policy plays what was
+played, and so does every term of chance and of a known player's draws (Burch et al. 2018, section "AIVAT"). Of the
+deal, only the cards of the others are left to luck.
+
+Every holding is a question to the policy at every decision: a thousand in hold'em. So this is for policies that answer
+fast, or for few hands; and the known players may have `MOST_HOLDINGS` together, which is one player of hold'em, or
+everybody in Kuhn's and Leduc's games.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bots.errors import PolicyError
+from bots.evaluation.decisions import chips_of, no_chance
+from bots.evaluation.policies import Policy, policy_in
+from bots.view import View
+from engine import Action, ActionKind, BettingState, Card, Deal, Game, betting_start, side_pots, uncalled
+from logs.record import HandRecord
+from logs.variance.shares import PotRow, Shares
+from logs.variance.terms import chance_terms, term_values
+
+__all__ = ["MOST_HOLDINGS", "ImaginaryHands", "number_of_holdings"]
+
+MOST_HOLDINGS: Final = 1326
+
+_Floats = NDArray[np.float64]
+
+
+def number_of_holdings(game: Game, known: int) -> int:
+    """In how many ways some players can hold cards, beside the cards of the others."""
+    free = len(game.deck) - game.num_hole_cards * (game.num_players - known)
+    found = 1
+    for _ in range(known):
+        for card in range(game.num_hole_cards):
+            found = found * (free - card) // (card + 1)
+        free -= game.num_hole_cards
+    return found
+
+
+class ImaginaryHands:
+    """Hands of one game at their mean over the holdings of some players."""
+
+    def __init__(self, game: Game, policies: Mapping[str, Policy]) -> None:
+        """Prepare.
+
+        Args:
+            game: the game; stacks do not matter.
+            policies: of the known players, by name.
+        """
+        self.names = tuple(policies)
+        self._game = game
+        self._policies = dict(policies)
+        self._shares = Shares(game)
+
+    def columns(self, record: HandRecord, stream: int) -> _Floats:
+        """Two terms of mean 0 for each position, in chips, shape (players, 2).
+
+        The first one makes AIVAT of the chips won and the pot terms of chance, the second one, alone, makes the mean
+        over all holdings of the chips won.
+
+        Raises:
+            PolicyError: a policy does not tell what it would do, or a player did what its policy gives no chance.
+        """
+        raw = np.array(record.values)
+        chance = term_values(self._shares, [record.deal], [chance_terms(record.betting)], [stream])[0]
+        if not any(name in self._policies for name in record.names):
+            return np.zeros((len(raw), 2))
+        base, terms = _Walk(self._game, self._shares, self._policies, record, stream).result()
+        return np.column_stack([base + terms - raw - chance[:, : self._game.num_rounds].sum(axis=1), base - raw])
+
+
+class _Walk:
+    """One hand, with all holdings of the known players at once."""
+
+    def __init__(
+        self, game: Game, shares: Shares, policies: Mapping[str, Policy], record: HandRecord, stream: int
+    ) -> None:
+        self._game, self._shares, self._record, self._stream = game, shares, record, stream
+        self._policies = [policies.get(name) for name in record.names]
+        known = [at for at, policy in enumerate(self._policies) if policy is not None]
+        holes = record.deal.hole_cards
+        seen = {card for at, hole in enumerate(holes) if at not in known for card in hole}
+        self._is_all_known = len(known) == game.num_players
+        self._deals = [Deal(tuple(cards), record.deal.board) for cards in _holdings(game, list(holes), known, seen)]
+        self._weights = np.ones(len(self._deals))
+        self._found: dict[PotRow, _Floats] = {}
+
+    def result(self) -> tuple[_Floats, _Floats]:
+        """The mean of the chips won, and the sum of the terms, by position."""
+        record, game = self._record, self._game
+        everybody = (1 << game.num_players) - 1
+        terms = np.zeros(game.num_players)
+        if not self._is_all_known:
+            chips = sum(game.blinds) or game.big_blind
+            terms += chips * (1 / game.num_players - self._mean(self._of(PotRow(everybody, 0))))
+        betting = betting_start(record.game)
+        for round_, actions in enumerate(record.betting.rounds):
+            if round_:
+                terms += self._board(betting, *game.board_cards_by_round[round_ - 1 : round_ + 1])
+            for position, action in actions:
+                policy = self._policies[position]
+                if policy is not None:
+                    terms += self._decision(policy, betting, action)
+                betting = betting.after(action)
+        return self._won(), terms
+
+    def _won(self) -> _Floats:
+        betting = self._record.betting
+        if not betting.is_showdown:
+            return np.array(self._record.values)
+        found = -np.array(betting.spent, np.float64)
+        known = self._game.board_cards_by_round[-1]
+        for pot in side_pots(betting.spent, betting.folded):
+            members = sum([1 << position for position in pot.players])
+            found += pot.amount * self._mean(self._of(PotRow(members, known)))
+        position, returned = uncalled(betting.spent)
+        if not betting.folded >> position & 1:
+            found[position] += returned
+        return found
+
+    def _board(self, betting: BettingState, before: int, after: int) -> _Floats:
+        """The term of the cards of a round."""
+        pots = [(sum([1 << at for at in pot.players]), pot.amount) for pot in side_pots(betting.spent, betting.folded)]
+        expected = sum([amount * self._mean(self._of(PotRow(members, before))) for members, amount in pots])
+        came = set(self._record.deal.board[before:after])
+        for at, deal in enumerate(self._deals):
+            if self._weights[at] and any(came & set(hole) for hole in deal.hole_cards):
+                self._weights[at] = 0.0
+        got = sum([amount * self._mean(self._of(PotRow(members, after))) for members, amount in pots])
+        found: _Floats = np.asarray(expected) - np.asarray(got)
+        return found if before != after else np.zeros(self._game.num_players)
+
+    def _decision(self, policy: Policy, betting: BettingState, action: Action) -> _Floats:
+        """The term of a known player's draw; its chance becomes part of the weights."""
+        position, pot = betting.acting_position, float(betting.pot)
+        members = (1 << self._game.num_players) - 1 & ~betting.folded
+        known = self._game.board_cards_by_round[betting.round]
+        # By holding: the chance to fold, to do what was done, and what follows from staying in.
+        folds, plays, pots, puts = np.zeros((4, len(self._deals)))
+        for at, deal in enumerate(self._deals):
+            if self._weights[at]:
+                chances = self._chances(policy, betting, deal)
+                for one, chance in chances.items():
+                    if one.kind == ActionKind.FOLD:
+                        folds[at] += chance
+                    else:
+                        chips = chips_of(betting, one)
+                        pots[at] += chance * (pot + chips)
+                        puts[at] += chance * chips
+                    if one == action or (one.kind == action.kind and betting.game.is_limit):
+                        plays[at] += chance
+        stays = self._of(PotRow(members, known))
+        leaves = self._of(PotRow(members & ~(1 << position), known))
+        own = np.zeros(self._game.num_players)
+        own[position] = 1.0
+        expected = self._mean(leaves * (pot * folds)[:, np.newaxis] + stays * pots[:, np.newaxis] - np.outer(puts, own))
+        self._weights = self._weights * plays
+        if not self._weights.any():
+            raise PolicyError(no_chance(self._record, position, action))
+        if action.kind == ActionKind.FOLD:
+            return expected - pot * self._mean(leaves)
+        chips = chips_of(betting, action)
+        return expected - (pot + chips) * self._mean(stays) + chips * own
+
+    def _chances(self, policy: Policy, betting: BettingState, deal: Deal) -> Mapping[Action, float]:
+        position = betting.acting_position
+        holes = tuple([hole if at == position else () for at, hole in enumerate(deal.hole_cards)])
+        board = deal.board[: self._game.board_cards_by_round[betting.round]]
+        view = View(betting, position, self._record.hand_number, holes, board)
+        name = self._record.names[position]
+        try:
+            found = policy_in(policy, view)
+        except PolicyError as error:
+            raise PolicyError(f"{name}: {error}") from error
+        if found is None:
+            raise PolicyError(
+                f"{name} cannot tell what it would do in {view.match_state.format()}: no average over hands"
+            )
+        return found
+
+    def _of(self, row: PotRow) -> _Floats:
+        """The shares of a pot with every holding, shape (holdings, players); 0 where they cannot be any more."""
+        found = self._found.get(row)
+        if found is None:
+            found = self._found[row] = np.zeros((len(self._deals), self._game.num_players))
+            there = np.flatnonzero(self._weights)
+            deals = [self._deals[at] for at in there]
+            found[there] = self._shares.of(
+                deals, np.arange(len(there)), [row] * len(there), [self._stream] * len(there)
+            )
+        return found
+
+    def _mean(self, values: _Floats) -> _Floats:
+        """The mean over the holdings by their weights."""
+        found: _Floats = self._weights @ values / self._weights.sum()
+        return found
+
+
+def _holdings(
+    game: Game, holes: list[tuple[Card, ...]], known: Sequence[int], taken: set[Card]
+) -> list[list[tuple[Card, ...]]]:
+    """The hole cards of everybody, for all holdings of the known players."""
+    if not known:
+        return [holes]
+    found = []
+    for cards in combinations([card for card in game.deck if card not in taken], game.num_hole_cards):
+        changed = [cards if at == known[0] else hole for at, hole in enumerate(holes)]
+        found += _holdings(game, changed, known[1:], taken | {*cards})
+    return found

@@ -1,0 +1,91 @@
+"""AIVAT over ranges: exact on average over the whole tree, and with the spread that others have counted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bots.errors import PolicyError
+from bots.evaluation.imaginary_hands import ImaginaryHands, number_of_holdings
+from logs.variance.shares import Shares
+from logs.variance.terms import chance_terms, term_values
+from protocol import find_game
+from tests.bots.evaluation.known import Known
+from tests.logs.variance.small_games import Strategy, all_hands, drawn, small_game, uniform
+
+
+def estimated(
+    name: str, strategies: tuple[Strategy, ...], known: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Of every hand its probability, and by position what was won, its mean over all holdings, and AIVAT."""
+    game = small_game(name)
+    hands = all_hands(game, strategies)
+    records = [hand.record for hand in hands]
+    imagined = ImaginaryHands(game, {player: Known(strategies["ABC".index(player)]) for player in known})
+    columns = np.array([imagined.columns(record, 0) for record in records])
+    chance = term_values(
+        Shares(game), [r.deal for r in records], [chance_terms(r.betting) for r in records], [0] * 9999
+    )
+    raw = np.array([record.values for record in records])
+    aivat = raw + chance[:, :, : game.num_rounds].sum(axis=2) + columns[:, :, 0]
+    return np.array([hand.probability for hand in hands]), raw, raw + columns[:, :, 1], aivat
+
+
+def variance(chances: np.ndarray, values: np.ndarray) -> float:
+    return float(chances @ values**2 - (chances @ values) ** 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("kuhn", "A"),
+        ("kuhn", "B"),
+        ("kuhn", "AB"),
+        ("kuhn.limit.3p", "B"),
+        pytest.param("kuhn.limit.3p", "AC", marks=pytest.mark.slow),
+        pytest.param("leduc", "A", marks=pytest.mark.slow),
+        pytest.param("leduc", "AB", marks=pytest.mark.slow),
+        pytest.param("leduc no-limit", "B", marks=pytest.mark.slow),
+    ],
+)
+def test_the_expectation_is_exact(name: str, known: str) -> None:
+    game = small_game(name)
+    strategies = tuple([drawn(20 + at) for at in range(game.num_players)])
+    chances, raw, imagined, aivat = estimated(name, strategies, known)
+    tolerance = 1e-12 * game.big_blind
+    assert chances @ imagined == pytest.approx(chances @ raw, abs=tolerance)
+    assert chances @ aivat == pytest.approx(chances @ raw, abs=tolerance)
+    assert np.abs(aivat.sum(axis=1)).max() < 1e-9 * game.big_blind
+    assert variance(chances, aivat[:, 0]) < variance(chances, raw[:, 0])
+
+
+@pytest.mark.parametrize(
+    ("name", "one", "both"),
+    [
+        ("kuhn", 1.3822525597269626, 5.8695652173913055),
+        pytest.param("leduc", 1.4306525027526336, 3.2055566229873604, marks=pytest.mark.slow),
+    ],
+)
+def test_the_mean_over_all_holdings_has_the_variance_that_others_have_counted(
+    name: str, one: float, both: float
+) -> None:
+    """Of uniform play: how many times the spread of the chips won is that of their mean over all holdings."""
+    for known, ratio in (("A", one), ("AB", both)):
+        chances, raw, imagined, _ = estimated(name, (uniform, uniform), known)
+        assert variance(chances, raw[:, 0]) / variance(chances, imagined[:, 0]) == pytest.approx(ratio, rel=1e-9)
+
+
+def test_the_numbers_of_holdings() -> None:
+    assert number_of_holdings(find_game("limit")[1], 1) == 1225
+    assert number_of_holdings(find_game("leduc")[1], 2) == 30
+    assert number_of_holdings(find_game("kuhn.limit.3p")[1], 2) == 6
+
+
+def test_a_policy_that_cannot_tell() -> None:
+    class Silent:
+        def policy(self, view: object) -> None:
+            return None
+
+    record = all_hands(small_game("kuhn"), (uniform, uniform))[0].record
+    with pytest.raises(PolicyError, match="A cannot tell what it would do in MATCHSTATE:0:0::"):
+        ImaginaryHands(record.game, {"A": Silent()}).columns(record, 0)

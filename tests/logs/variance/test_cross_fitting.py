@@ -1,0 +1,96 @@
+"""Weights fitted on other deals: unbiased, never worse than rounding, and intervals that hold what they say."""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+
+from engine import Game
+from logs.estimation import RunningMean, score_bounds
+from logs.variance.cross_fitting import CrossSums
+from logs.variance.shares import Shares
+from logs.variance.terms import chance_columns, chance_terms, term_values
+from tests.logs.variance.small_games import all_hands, drawn, small_game
+
+
+def sums_of(rows: np.ndarray) -> CrossSums:
+    sums = CrossSums(rows.shape[1])
+    sums.add(rows, np.arange(len(rows)) % 2)
+    return sums
+
+
+def test_weights_take_out_what_columns_explain() -> None:
+    rng = np.random.default_rng(1)
+    luck = rng.normal(size=(4000, 3))
+    value = 0.25 + luck @ [2.0, -3.0, 0.0] + 0.1 * rng.normal(size=4000)
+    rows = np.column_stack([np.ones(4000), np.ones(4000), value, luck])
+    sums = sums_of(rows)
+    assert sums.deals == sums.hands == 4000
+    assert sums.mean(2).mean == pytest.approx(value.mean())
+    assert sums.mean(2).variance == pytest.approx(value.var(ddof=1))
+    assert sums.mean(2, [3]).mean == pytest.approx((value + luck[:, 0]).mean())
+    fitted = sums.fitted_mean(2, [3, 4, 5])
+    assert fitted.variance == pytest.approx(0.01, rel=0.1)
+    assert abs(fitted.mean - 0.25) < 5 * (0.01 / 4000) ** 0.5
+
+
+def test_columns_of_rounding_have_no_weight() -> None:
+    rng = np.random.default_rng(2)
+    value = 0.5 + rng.normal(size=1000)
+    rounding = np.where(rng.random(1000) < 0.5, 1e-16, 0.0)
+    rows = np.column_stack([np.ones(1000), np.ones(1000), value, rounding, np.zeros(1000)])
+    sums = sums_of(rows)
+    assert sums.fitted_mean(2, [3, 4]).mean == pytest.approx(value.mean(), abs=1e-9)
+
+
+def test_deals_of_different_sizes_count_by_their_hands() -> None:
+    rows = np.array([[1.0, 1.0, 3.0], [1.0, 3.0, 1.0], [1.0, 2.0, 2.0]])
+    found = sums_of(rows).mean(2)
+    assert (found.mean, found.deals, found.hands) == (1.0, 3, 6)
+    residuals = np.array([3 - 1, 1 - 3, 2 - 2])
+    assert found.variance == pytest.approx(residuals.var(ddof=1) / 4)
+
+
+def test_few_deals_are_not_fitted() -> None:
+    rows = np.column_stack([np.ones(70), np.ones(70), np.arange(70.0), np.cos(np.arange(70))])
+    assert not sums_of(rows).may_fit([3])
+    assert sums_of(np.concatenate([rows, rows])).may_fit([3])
+
+
+def intervals_hold(game: Game, deals: int, runs: int) -> list[float]:
+    """How often the intervals of three estimators hold the true mean: plain, corrected, fitted."""
+    hands = all_hands(game, tuple([drawn(40 + at) for at in range(game.num_players)]))
+    records = [hand.record for hand in hands]
+    terms = term_values(
+        Shares(game), [r.deal for r in records], [chance_terms(r.betting) for r in records], [0] * len(hands)
+    )[:, 0]
+    values = np.array([record.values[0] for record in records])
+    rows = np.column_stack([np.ones((len(hands), 2)), values, terms]) / [1, 1, *[game.big_blind] * (terms.shape[1] + 1)]
+    chances = np.array([hand.probability for hand in hands])
+    chances /= chances.sum()
+    exact = float(chances @ rows[:, 2])
+    rng = np.random.default_rng(6)
+    columns = list(range(3, 3 + chance_columns(game)))
+    held = np.zeros(3)
+    bounds = score_bounds(game)
+    for _ in range(runs):
+        sums = sums_of(rows[rng.choice(len(hands), deals, p=chances)])
+        found = (sums.mean(2), sums.mean(2, columns[: len(columns) // 2]), sums.fitted_mean(2, columns))
+        for at, mean in enumerate(found):
+            unit = RunningMean(bounds=bounds)
+            unit.count, unit.mean, unit.squares = deals, 1000 * mean.mean, 1e6 * mean.variance * (deals - 1)
+            half = unit.half_width_95
+            assert half is not None
+            held[at] += abs(1000 * (mean.mean - exact)) <= half
+    return (held / runs).tolist()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["kuhn", "kuhn.limit.3p", "leduc", "leduc no-limit"])
+@pytest.mark.parametrize("deals", [200, 1000])
+def test_intervals_hold_the_truth(name: str, deals: int) -> None:
+    runs = 2000
+    least = 0.95 - NormalDist().inv_cdf(1 - 1e-6) * (0.95 * 0.05 / runs) ** 0.5
+    assert min(intervals_hold(small_game(name), deals, runs)) >= least
