@@ -123,6 +123,10 @@ def ship(runs: FinishedRuns) -> None:
     write_chromosome(CHAMPION, player.chromosome.astype("int8").tobytes(), record)
 
 
+def _show(part: float) -> None:
+    print(f"{part:.0%}", flush=True)
+
+
 def as_data(report: Report) -> dict[str, Any]:
     """Words and tables of a report."""
     return {
@@ -161,7 +165,9 @@ def main(folder: Path) -> None:
     ship(chosen)
     others = [runs for runs in all_runs if runs is not chosen]
     with local_workers(os.cpu_count() or 1) as workers:
-        report = evolved_report(chosen, SETTINGS, others, workers=workers, show=lambda part: print(f"{part:.0%}"))
+        report = evolved_report(
+            chosen, SETTINGS, others, workers=workers, show=lambda part: print(f"{part:.0%}", flush=True)
+        )
     (folder / "report.html").write_text(format_findings(report), "utf-8")
     REPORT.write_text(json.dumps(as_data(report), indent=1, ensure_ascii=False) + "\n", "utf-8")
     PAGE.write_text(with_tables(PAGE.read_text("utf-8"), as_data(report)), "utf-8")

@@ -123,9 +123,10 @@ def evolved_report(
         ("unseen deals", f"{settings.deals:,} of seed {settings.seed}"),
     ]
     half = "" if won.half_width_95 is None else f" ± {won.half_width_95:,.1f}"
+    trained = signed(per_thousand(players[0].trained).value, 1)
     sentences = [
-        f"From its nine trainers the player wins {signed(per_thousand(players[0].trained).value, 1)} dollars per 1,000 "
-        f"hands on the deals of its training and {signed(won.value, 1)}{half} on deals it has never seen.",
+        f"From its nine trainers the player wins {trained} dollars per 1,000 hands on the deals of its training and "
+        f"{signed(won.value, 1)}{half} on deals it has never seen.",
     ]
     if matches:
         sentences.append(_fields_sentence(results))
@@ -170,7 +171,7 @@ def _winnings(players: Sequence[Sides]) -> Section:
             by_hand(player.trained, "The player on the deals of its training"),
             by_hand(player.unseen, "The player on other deals"),
             *(by_hand(trainer.trained, f"{trainer.name} on the deals of its training") for trainer in players[1:]),
-            winnings(players),
+            *winnings(players),
         ),
     )
 

@@ -20,8 +20,8 @@ from logs.tracker.playing_style import classify
 __all__ = ["Sides", "best_hands", "by_hand", "finals", "style", "verdict_on_winnings", "winnings"]
 
 BEST_HANDS: Final = 20
-_TWO_RUNS: Final = 2**0.5
-"""The printed figure is one of as many deals, so the interval of the difference is wider by this."""
+_TWO_SETS: Final = 2**0.5
+"""The difference of two sets of as many deals varies more than each of them by this."""
 _POINTS: Final = 300
 
 CATEGORIES: Final = tuple(category.name.replace("_", " ").lower() for category in Category)
@@ -42,11 +42,10 @@ class Sides:
     unseen: Watched
 
 
-def per_thousand(watched: Watched) -> Estimate:
-    """Dollars in a thousand hands dealt."""
-    found = total(watched, watched.dollars)
-    scale = 1000 / (100 * watched.deals)
-    return Estimate(found.value * scale, None if found.half_width_95 is None else found.half_width_95 * scale)
+def per_thousand(watched: Watched, hands: NDArray[np.bool_] | None = None) -> Estimate:
+    """Dollars in a thousand hands dealt; from some of the hands only, where they are given."""
+    found = total(watched, watched.dollars if hands is None else np.where(hands, watched.dollars, 0.0))
+    return _scaled(found, 1000 / (100 * watched.deals))
 
 
 def interval_text(estimate: Estimate, digits: int) -> str:
@@ -59,53 +58,84 @@ def interval_text(estimate: Estimate, digits: int) -> str:
 # ---- winnings
 
 
-def winnings(players: Sequence[Sides]) -> Comparisons:
-    """What each player won, twice: on the deals of its training and on others."""
-    rows = []
+def winnings(players: Sequence[Sides]) -> tuple[Comparisons, TableView]:
+    """What each player won on the deals of its training and on others: after the flop, as printed, and in all hands."""
+    after, whole = [], []
     for player in players:
-        of = PLAYED["player" if player.name == "player" else "trainer"]
-        printed = printed_player(player.name).dollars / of * 1000
-        trained, unseen = per_thousand(player.trained), per_thousand(player.unseen)
-        verdict, why = verdict_on_winnings(printed, trained, unseen)
-        rows.append(
+        deals = PLAYED["player" if player.name == "player" else "trainer"] // 100
+        printed = printed_player(player.name).dollars / (100 * deals) * 1000
+        trained = per_thousand(player.trained, player.trained.saw_flop)
+        unseen = per_thousand(player.unseen, player.unseen.saw_flop)
+        verdict, why = verdict_on_winnings(printed, deals, trained.value, unseen, player.unseen.deals)
+        after += [
             Comparison(
                 quantity=f"{player.name}, deals of the training",
                 ours=signed(trained.value, 1),
                 printed=signed(printed, 1),
                 verdict=verdict,
                 why=why,
-            )
-        )
-        rows.append(
+            ),
             Comparison(
-                quantity=f"{player.name}, other deals",
-                ours=signed(unseen.value, 1),
-                interval=interval_text(unseen, 1),
+                quantity=f"{player.name}, other deals", ours=signed(unseen.value, 1), interval=interval_text(unseen, 1)
+            ),
+        ]
+        all_hands, others = per_thousand(player.trained), per_thousand(player.unseen)
+        whole.append(
+            (
+                player.name,
+                signed(all_hands.value, 1),
+                signed(others.value, 1),
+                interval_text(others, 1),
+                signed(others.value - unseen.value, 1),
+                signed(printed + others.value - unseen.value, 1),
             )
         )
-    return Comparisons(
-        "Winnings in dollars per 1,000 hands",
-        tuple(rows),
-        "Each at the table where its training ended. On the deals of the training the figure is exact and says what "
-        "the evolution has found, not what the player is worth; on other deals the 95 % interval is that of all deals, "
-        "for these ten players. The work prints the former only.",
+    return (
+        Comparisons(
+            "Winnings after the flop",
+            tuple(after),
+            "Dollars per 1,000 hands dealt, from those in which the player saw the flop: the work prints only these. "
+            "Each at the table of its training. On the deals of the training the figure is exact and says what "
+            "the evolution has found, not what the player is worth; on other deals the 95 % interval is that of all "
+            "deals, for these ten players.",
+        ),
+        TableView(
+            "Winnings in all hands",
+            tuple(
+                (head, "")
+                for head in (
+                    *("", "deals of the training", "other deals", "interval", "of these, folded before the flop"),
+                    "printed, with as much lost before the flop",
+                )
+            ),
+            tuple(whole),
+            "Dollars per 1,000 hands dealt. What is lost before the flop is the charts' doing, the same for everybody, "
+            "and missing in the printed figures: the last column adds ours to them.",
+        ),
     )
 
 
-def verdict_on_winnings(printed: float, trained: Estimate, unseen: Estimate) -> tuple[Verdict, str]:
+def verdict_on_winnings(
+    printed: float, printed_deals: int, trained: float, unseen: Estimate, unseen_deals: int
+) -> tuple[Verdict, str]:
     """What became of printed winnings, which are those of the deals of a training, and why.
 
-    A difference counts from what chance makes two sets of as many deals differ.
+    Args:
+        printed: the work's figure.
+        printed_deals: on how many deals.
+        trained: ours on the deals of the training.
+        unseen: ours on other deals; what chance makes two sets of deals differ is taken from it.
+        unseen_deals: how many those are.
     """
-    if unseen.half_width_95 is None or trained.half_width_95 is None:
+    if unseen.half_width_95 is None:
         return Verdict.NOT_REPRODUCED, "too few deals were played to tell"
-    apart = _TWO_RUNS * trained.half_width_95
-    if abs(printed - unseen.value) <= apart:
+    chance = unseen.half_width_95 * (unseen_deals / printed_deals) ** 0.5
+    if abs(printed - unseen.value) <= (chance**2 + unseen.half_width_95**2) ** 0.5:
         return Verdict.REPRODUCED, "other deals bring as much, within what chance does"
-    if trained.value + apart >= printed > unseen.value:
-        return Verdict.LUCKY, "other deals bring less"
     if printed < unseen.value:
         return Verdict.NOT_REPRODUCED, "ours wins more, on other deals too"
+    if trained + _TWO_SETS * chance >= printed:
+        return Verdict.LUCKY, "other deals bring less"
     return Verdict.NOT_REPRODUCED, "ours wins less, on its own deals already"
 
 

@@ -42,9 +42,9 @@ def test_a_report_has_all_sections(runs: FinishedRuns) -> None:
     checker = checked_page(format_findings(report))
     assert checker.fetched == []
     assert checker.counts["svg"] == sum(len(section.charts) for section in report.sections)
-    winnings = report.sections[0].tables[0]
-    assert [row[0] for row in winnings.rows[:2]] == ["player, deals of the training", "player, other deals"]
-    assert len(winnings.rows) == 20
+    after, whole = report.sections[0].tables
+    assert [row[0] for row in after.rows[:2]] == ["player, deals of the training", "player, other deals"]
+    assert (len(after.rows), len(whole.rows)) == (20, 10)
     side = report.sections[-1].tables[0]
     assert side.rows[0] == side.rows[1], "the same runs beside themselves"
     again = evolved_report(runs, ReportSettings(deals=120, matches=2, seed=77), [runs])
@@ -108,11 +108,10 @@ def test_printed_sums() -> None:
     ],
 )
 def test_verdicts_on_winnings(printed: float, trained: float, unseen: float, verdict: Verdict) -> None:
-    half = 10.0
-    found, why = verdict_on_winnings(printed, Estimate(trained, half), Estimate(unseen, half))
+    found, why = verdict_on_winnings(printed, 500, trained, Estimate(unseen, 7.0), 1000)
     assert found is verdict
     assert why
-    assert verdict_on_winnings(printed, Estimate(trained, None), Estimate(unseen, half))[0] is Verdict.NOT_REPRODUCED
+    assert verdict_on_winnings(printed, 500, trained, Estimate(unseen, None), 50)[0] is Verdict.NOT_REPRODUCED
 
 
 def test_an_estimate_has_two_ends() -> None:
