@@ -50,6 +50,7 @@ NOT_OURS = (
 """Programs of others: installers and what a system brings. What they are asked to do is tested in other places."""
 PLACEHOLDERS = {
     "PATH": "the reference dealer, which is not shipped",
+    "FOLDER": "an evolution of the size of a published one, which takes long",
 }
 SYNOPSIS = re.compile(r"(^|\s)\[|\.\.\.|\S\|\S|…")
 WEAK = """

@@ -137,7 +137,7 @@ class LineChart:
         title: above it.
         x_label: what the places are, with the unit.
         y_label: what the heights are, with the unit.
-        lines: up to eight have colours of their own.
+        lines: up to nine have colours of their own.
         note: a sentence below it.
         is_log: whether the places are shown by their logarithms.
     """

@@ -1,0 +1,52 @@
+"""What `docs/evolved.md` shows is what the report on the champion's run gave, and the champion is what it says."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import sys
+from types import ModuleType
+
+import pytest
+
+from bots.evolved.files import CHAMPION, read_chromosome
+from bots.evolved.report.matches import FIELDS
+from tests.dealer.helpers import ROOT
+
+
+def _remake() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("remake_evolved", ROOT / "docs" / "evolved" / "remake.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+REMAKE = _remake()
+DATA = json.loads(REMAKE.REPORT.read_text("utf-8"))
+
+
+def test_the_page_shows_what_was_measured() -> None:
+    text = REMAKE.PAGE.read_text("utf-8")
+    assert REMAKE.with_tables(text, DATA) == text
+    markers = re.findall(r"<!-- (?!end of )(.*) -->", text)
+    assert set(markers) <= {*DATA["tables"], "sentences"}
+
+
+def test_the_champion_is_that_of_the_report() -> None:
+    record = json.loads(read_chromosome(CHAMPION).record)
+    name = dict(DATA["facts"])["runs"]
+    assert record["commands"] == REMAKE.commands(name)
+    assert record["chosen"]["among"] == list(REMAKE.RUNS)
+    means = {row[0]: float(row[-1].replace(",", "")) for row in DATA["tables"]["Runs side by side"]["rows"]}
+    assert set(means) == set(REMAKE.RUNS)
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_the_champion_has_beaten_the_fields(field: str) -> None:
+    rows = DATA["tables"]["Against the built-in bots"]["rows"]
+    (row,) = [row for row in rows if row[:2] == [field, "10"]]
+    assert float(row[4].replace(",", "")) - float(row[5].strip("± ").replace(",", "")) > 0
