@@ -66,6 +66,7 @@ run(Weak())
 """
 """A bot that loses so much that sequential tests are short."""
 GROUPS = {
+    "evolve": ("trainers", "player", "report", "kuhn", "learner"),
     "bench": ("dealer", "evaluator", "equity", "export", "selfplay", "startup"),
     "solve": ("equities", "preflop", "kuhn", "leduc", "kuhn3", "game"),
 }

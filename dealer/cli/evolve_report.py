@@ -34,6 +34,9 @@ def report(
         ),
     ] = 200,
     seed: Annotated[int, typer.Option(min=0, help="Of these deals, and of the matches.")] = 20_121,
+    gene_deals: Annotated[
+        int, typer.Option("--gene-deals", min=1, help="Deals on which the use of the genes is counted.")
+    ] = 2000,
     workers: Annotated[int, typer.Option("--workers", min=1, help="Processes that play the matches.")] = 1,
     out_file: PageFile = None,
     force: PageForce = False,
@@ -51,7 +54,7 @@ def report(
         check_new_file(out_file, force)
     runs = read_runs(folder)
     others = [read_runs(path) for path in beside or ()]
-    settings = ReportSettings(deals=deals, matches=matches, seed=seed)
+    settings = ReportSettings(deals=deals, matches=matches, seed=seed, gene_deals=gene_deals)
     try:
         with working(terminal, "playing") as show:
             if workers == 1:

@@ -34,7 +34,8 @@ REPORT: Final = HERE / "report.json"
 
 SELECTION_DEALS: Final = 1000
 SELECTION_SEED: Final = 90_001
-SETTINGS: Final = ReportSettings(deals=1000, matches=200)
+SETTINGS: Final = ReportSettings(deals=1000, matches=200, gene_deals=51_797)
+"""The genes on as many hands as the work says use them all."""
 
 
 class Bred(NamedTuple):

@@ -26,8 +26,10 @@ from bots.findings import Report, Section
 from bots.workers import Workers
 from logs.estimation.rate import signed
 
-__all__ = ["ReportSettings", "evolved_report"]
+__all__ = ["ReportSettings", "evolved_report", "genes_section"]
 
+_GENE_TRIALS: Final = 50
+"""Which situations come up depends little on how exactly a hand is weighed."""
 _PROGRESS_DEALS: Final = 200
 """Of the unseen deals, those on which the many individuals along the runs are measured."""
 
@@ -40,16 +42,18 @@ class ReportSettings:
         deals: unseen ones at the table of the training, each played a hundred times.
         matches: deals of each match against other bots, five times as many where the player has to win; 0 plays none.
         seed: of the unseen deals and of the matches.
+        gene_deals: unseen ones on which the use of the genes is counted.
     """
 
     deals: int = 1000
     matches: int = 200
     seed: int = 20_121
+    gene_deals: int = 2000
 
     def __post_init__(self) -> None:
         """Check."""
-        if self.deals < 1:
-            raise EvolutionError(f"a report needs at least 1 unseen deal, not {self.deals}")
+        if min(self.deals, self.gene_deals) < 1:
+            raise EvolutionError(f"a report needs at least 1 unseen deal, not {min(self.deals, self.gene_deals)}")
         if self.matches < 0:
             raise EvolutionError(f"a match cannot have {self.matches} deals; 0 plays none")
 
@@ -99,7 +103,7 @@ def evolved_report(
     did(own)
     sections.append(_tables(players[0], unseen))
     did(own)
-    sections.append(_genes(runs, unseen, settings.seed))
+    sections.append(genes_section(runs, settings))
     did(own)
     if matches:
         path, odds = str(runs.folder / "player.chromosome"), runs.player.settings.odds.value
@@ -211,7 +215,9 @@ def _tables(player: Sides, unseen: DealSet) -> Section:
     )
 
 
-def _genes(runs: FinishedRuns, unseen: DealSet, seed: int) -> Section:
+def genes_section(runs: FinishedRuns, settings: ReportSettings) -> Section:
+    """What is used of the chromosome."""
+    unseen, seed = make_deals(settings.gene_deals, settings.seed, _GENE_TRIALS), settings.seed
     player = runs.player
     uses = [
         gene_use(name, unseen, chromosome, runs.opponents, player.settings.odds, player.settings.rake)

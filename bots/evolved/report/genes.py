@@ -100,19 +100,28 @@ def use_figures(use: GeneUse) -> Comparisons:
                 verdict=Verdict.REPRODUCED,
                 why=f"a doubling of the hands never adds more than {max(doublings, default=0):.1f} % of the genes",
             ),
-            Comparison(
-                quantity=f"% of the genes used in {use.hands[-1]:,} hands",
-                ours=f"{100 * use.share[-1]:.1f}",
-            ),
-            Comparison(
-                quantity="hands until every gene is used",
-                ours=f"more than {use.hands[-1]:,}",
-                printed=f"{GENERATED_GENES_HANDS:,}",
-                verdict=Verdict.NOT_REPRODUCED,
-                why="the count lets the cards alone bring every situation about; it is the players who do, and what is "
-                "not used yet are situations that these ten hardly ever bring about",
-            ),
+            _all_used(use),
         ),
+    )
+
+
+def _all_used(use: GeneUse) -> Comparison:
+    """Whether as many hands as the work says use every gene."""
+    hands, percent = use.hands[-1], 100 * use.share[-1]
+    if hands < GENERATED_GENES_HANDS:
+        return Comparison(
+            quantity=f"% of the genes used in {hands:,} hands; in {GENERATED_GENES_HANDS:,} all of them are to be",
+            ours=f"{percent:.1f}",
+        )
+    is_all = bool(use.used.all())
+    return Comparison(
+        quantity=f"% of the genes used in {hands:,} hands, which are to use them all",
+        ours=f"{percent:.1f}",
+        printed="100",
+        verdict=Verdict.REPRODUCED if is_all else Verdict.NOT_REPRODUCED,
+        why=""
+        if is_all
+        else "players bring situations about, not the cards alone, and rare hands hardly ever meet the rare ones",
     )
 
 

@@ -16,15 +16,12 @@ from bots.evolved.charts import POSITION_CLASSES, chart, chart_position
 from bots.evolved.chromosome import GENES, Odds, decision, gene
 from bots.evolved.files import CHAMPION, Chromosome, read_chromosome, recorded_odds, write_chromosome
 from bots.evolved.finished import recorded_settings
-from bots.evolved.report.matches import FIELDS, Opponent, play_matches
 from bots.evolved.training import GENOME
 from bots.registry import make_bot
 from engine import ActionKind
 from engine.starting_hands import STARTING_HANDS, starting_hand
 
 Make = Callable[..., EvolvedBot]
-
-FIELD_DEALS = (300, 1000, 4000)
 
 
 @pytest.fixture(scope="module")
@@ -160,14 +157,6 @@ class TestChampion:
         assert recorded_settings(record) is not None
         assert {"what", "commands", "date", "generations", "trainers", "acpc-arena"} <= record.keys()
         assert all(command.startswith("arena evolve ") for command in record["commands"])
-
-    @pytest.mark.slow  # thousands of hands
-    @pytest.mark.parametrize(("field", "deals"), list(zip(FIELDS, FIELD_DEALS, strict=True)))
-    def test_it_beats_simple_fields_at_a_table_of_ten(self, field: str, deals: int) -> None:
-        """On deals that decided nothing: the seed is of no training and of no choice."""
-        (result,) = play_matches(CHAMPION, "", [Opponent(field, "limit10", deals)], 20_260, None)
-        assert result.rate.low is not None
-        assert result.rate.low > 0
 
 
 class TestFiles:

@@ -34,7 +34,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> FinishedRuns:
 @pytest.mark.slow  # numba compiles
 def test_a_report_has_all_sections(runs: FinishedRuns) -> None:
     parts: list[float] = []
-    report = evolved_report(runs, ReportSettings(deals=120, matches=2, seed=77), [runs], show=parts.append)
+    settings = ReportSettings(deals=120, matches=2, seed=77, gene_deals=30)
+    report = evolved_report(runs, settings, [runs], show=parts.append)
     titles = ["Winnings", "Along the runs", "How it plays", "Genes", "Against other bots", "Other runs"]
     assert [section.title for section in report.sections] == titles
     assert parts == sorted(parts)
@@ -47,13 +48,12 @@ def test_a_report_has_all_sections(runs: FinishedRuns) -> None:
     assert (len(after.rows), len(whole.rows)) == (20, 10)
     side = report.sections[-1].tables[0]
     assert side.rows[0] == side.rows[1], "the same runs beside themselves"
-    again = evolved_report(runs, ReportSettings(deals=120, matches=2, seed=77), [runs])
-    assert again == report
+    assert evolved_report(runs, settings, [runs]) == report
 
 
 @pytest.mark.slow  # numba compiles
 def test_few_deals_give_no_intervals_and_no_matches_no_section(runs: FinishedRuns) -> None:
-    report = evolved_report(runs, ReportSettings(deals=3, matches=0, seed=77))
+    report = evolved_report(runs, ReportSettings(deals=3, matches=0, seed=77, gene_deals=3))
     assert [section.title for section in report.sections] == ["Winnings", "Along the runs", "How it plays", "Genes"]
     assert "too few deals for ±" in report.sections[0].tables[0].rows[1]
 

@@ -146,7 +146,9 @@ def test_a_report_is_printed_and_written(arena_here: Arena, tmp_path: Path) -> N
     for command in ("trainers", "player"):
         assert arena_here("evolve", command, str(tmp_path), *SMALL, "2").code == 0
     page = tmp_path / "page.html"
-    ran = arena_here("evolve", "report", str(tmp_path), "--deals", "4", "--matches", "1", "--out", str(page))
+    ran = arena_here(
+        "evolve", "report", str(tmp_path), "--deals", "4", "--gene-deals", "4", "--matches", "1", "--out", str(page)
+    )
     assert ran.code == 0
     assert "Style of play" in ran.out
     assert "Against the built-in bots" in ran.out
