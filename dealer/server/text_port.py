@@ -83,6 +83,7 @@ class TextPort:
         self._server: asyncio.Server | None = None
         self._by_address: Counter[str] = Counter()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._is_closing = False
 
     async def start(self) -> None:
         """Listen.
@@ -102,7 +103,8 @@ class TextPort:
         self.addresses = [sock.getsockname()[:2] for sock in self._server.sockets]
 
     async def close(self) -> None:
-        """Stop listening and close every connection."""
+        """Stop listening and close every connection, also of clients that have yet to read something."""
+        self._is_closing = True
         if self._server is not None:
             self._server.close()
         for task in self._tasks:
@@ -144,9 +146,10 @@ class TextPort:
         finally:
             self._service.leave(connection)
             writer.close()
-            with contextlib.suppress(OSError, TimeoutError):
-                async with asyncio.timeout(self._service.settings.write_s):
-                    await writer.wait_closed()
+            if not self._is_closing:
+                with contextlib.suppress(OSError, TimeoutError):
+                    async with asyncio.timeout(self._service.settings.write_s):
+                        await writer.wait_closed()
             writer.transport.abort()
 
     async def _logged_in(self, address: str, connection: _Connection) -> User | None:

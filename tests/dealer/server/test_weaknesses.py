@@ -34,10 +34,7 @@ from tests.dealer.server.servers import (
     tickets,
 )
 
-pytestmark = [
-    pytest.mark.skipif(os.name == "nt", reason="the bots of these tests are scripts"),
-    pytest.mark.usefixtures("house_folder"),
-]
+pytestmark = pytest.mark.usefixtures("house_folder")
 
 CONFIG = f"""
 startupTimeoutSecs 20
@@ -81,11 +78,11 @@ def test_clients_that_say_half_a_line_and_that_do_not_read() -> None:
         for _ in range(200):
             deaf.say("HELP\n" * 100)
         await is_served(house)
-        for _ in range(100):
-            await asyncio.sleep(0)
         assert not strangers[0].is_closed
+        # The end of the server waits for neither; with the test's own patience it would.
+        assert len(deaf.heard) == 0
 
-    play(talk)
+    play(talk, write_s=10_000.0)
 
 
 def test_a_client_that_does_not_read_is_let_go() -> None:
@@ -450,9 +447,6 @@ def test_requests_with_own_seats_wait_for_their_client_after_a_restart() -> None
     async def while_away(house: House) -> None:
         bob = await house.log_in("bob", "hunter2")
         await bob.ask("QSTAT\n", "Queue empty\n")
-        assert house.rows("SELECT state, reason FROM jobs WHERE tag = 'mine'") == [
-            ("cancelled", "its client has not come back")
-        ]
 
     conversation(settings, before)
     shutil.copytree("data", "other")
@@ -460,6 +454,7 @@ def test_requests_with_own_seats_wait_for_their_client_after_a_restart() -> None
     conversation(settings, after)
     assert rows(Path("data"), "SELECT state FROM jobs") == [("done",)]
     conversation(replace(settings, own_seat_s=0.1), while_away, folder=Path("other"))
+    assert rows(Path("other"), "SELECT state, reason FROM jobs") == [("cancelled", "its client has not come back")]
 
 
 def test_what_the_house_no_longer_has_is_cancelled_at_the_next_start() -> None:
@@ -472,16 +467,14 @@ def test_what_the_house_no_longer_has_is_cancelled_at_the_next_start() -> None:
     async def after(house: House) -> None:
         ann = await house.log_in()
         await ann.ask("QSTAT\n", "Queue empty\n")
-        found = house.rows("SELECT jobs.tag, jobs.state, runs.state, runs.reason FROM jobs JOIN runs ON job = jobs.id")
-        assert found == [
-            ("gone", "cancelled", "cancelled", "there is no slow any more"),
-            ("stays", "done", "finished", "all hands were played."),
-        ]
-        # A bot that is described otherwise is another version of it.
-        assert house.rows("SELECT name, number FROM versions JOIN bots ON bots.id = bot WHERE name = 'k1'") == [
-            ("k1", 1),
-            ("k1", 2),
-        ]
 
     play(before)
     play(after, CONFIG.replace("bot slow ./slow.sh", "").replace("k1 ./bot.sh", "k1 ./botk.sh"))
+    data = Path("data")
+    assert rows(data, "SELECT jobs.tag, jobs.state, runs.state, runs.reason FROM jobs JOIN runs ON job = jobs.id") == [
+        ("gone", "cancelled", "cancelled", "there is no slow any more"),
+        ("stays", "done", "finished", "all hands were played."),
+    ]
+    # A bot that is described otherwise is another version of it.
+    versions = rows(data, "SELECT number FROM versions JOIN bots ON bots.id = bot WHERE name = 'k1' ORDER BY number")
+    assert versions == [(1,), (2,)]
