@@ -71,7 +71,27 @@ GROUPS = {
     "solve": ("equities", "preflop", "kuhn", "leduc", "kuhn3", "game"),
 }
 """Commands of two words."""
-SHORTER = {"arena doctor": ["--only", "bets"], "arena solve preflop": ["--cap", "2"]}
+SHORTER = {
+    "arena doctor": ["--only", "bets"],
+    "arena solve preflop": ["--cap", "2"],
+    "arena train learner": ["-n", "8", "--block", "8", "--test", "8"],
+    "arena evolve learner-report": [
+        "--hands",
+        "64",
+        "--test",
+        "20",
+        "--seeds",
+        "5",
+        "--matches",
+        "10",
+        "--trials",
+        "5",
+    ],
+    "arena evolve learner ": [
+        *("--hands", "64", "--test", "20", "--population", "5", "--generations", "4"),
+        *("--seeds", "5", "--trials", "5"),
+    ],
+}
 """What makes a command short; all others play two hands."""
 PLAYING = ("play", "tournament", "deal")
 """Commands that make a folder; all others take one that is there."""
@@ -124,7 +144,8 @@ LONG = [
     command
     for command in RUNNABLE
     if re.search(
-        r"\barena (play|deal|tournament|bench|doctor|solve (equities|preflop))\b|\bacpc-dealer\b", command.text
+        r"\barena (play|deal|tournament|bench|doctor|solve (equities|preflop)|train|evolve learner)\b|\bacpc-dealer\b",
+        command.text,
     )
 ]
 """They are shortened, and run in their full length by the slow twins."""

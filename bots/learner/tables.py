@@ -164,8 +164,8 @@ class Trainee:
         if spec.partition("?")[0] != _LEARNER:
             return simple_seat(spec, seed)
         options = dict(parse_spec(spec).options)
-        if options.get("learn", True) or options.get("explain", False):
-            return None
+        if options.get("learn", True):
+            raise SpecError(spec, "an opponent in a training is frozen: add learn=false")
         constants = Constants(**{one.name: options.get(one.name, one.default) for one in fields(Constants)})  # type: ignore[arg-type]
         path = options.get("memory")
         try:

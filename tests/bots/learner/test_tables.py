@@ -27,6 +27,12 @@ def test_line_ups_let_a_learner_meet_everybody() -> None:
     assert line_ups(["a", "b", "c"], 2) == [("a", "b"), ("b", "c"), ("c", "a")]
 
 
+def test_an_opponent_that_learns_is_refused() -> None:
+    game = find_game("limit")[1]
+    with pytest.raises(SpecError, match="an opponent in a training is frozen: add learn=false"):
+        Trainee(game, Memory(Constants()), Style()).play(["learner"], Pack.deal(game, 3, 0, 1), learns=True)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "specs", "constants"),

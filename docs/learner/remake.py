@@ -1,0 +1,75 @@
+"""Train, search and report again, and write what came out into `docs/learner.md`.
+
+    python docs/learner/remake.py FOLDER [training] [search] [report]
+
+runs the commands of the page, all or those named, in this process; what they make, pages with charts among it, goes to
+FOLDER, and what they print to files beside this script and from there into the page. The tests hold the page against
+those files. The sentences around them are not written by a program: read them again when the figures have changed.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+HERE: Final = Path(__file__).resolve().parent
+PAGE: Final = HERE.parent / "learner.md"
+
+COMMANDS: Final[Mapping[str, str]] = {
+    "training": "arena train learner -n 8000 --memory training.memory --out training.html",
+    "search": "arena evolve learner search --trials 200 --hands 6000 --test 6000 --population 12 --generations 10 "
+    "--out search.html",
+    "report": "arena evolve learner-report --hands 2000 --test 600 --matches 300 --trials 100 --out report.html",
+}
+"""The commands of the page, by the names of the files with what they print."""
+
+_FENCE: Final = "```text\n"
+
+
+def stored(name: str) -> str | None:
+    """What a command printed; None where it has not been run."""
+    path = HERE / f"{name}.txt"
+    return path.read_text("utf-8") if path.exists() else None
+
+
+def with_outputs(page: str) -> str:
+    """The page with what the commands printed, below each of them."""
+    for name, command in COMMANDS.items():
+        if (output := stored(name)) is None:
+            continue
+        before, _, rest = page.partition(f"    {command}\n\n")
+        if rest.startswith(_FENCE):
+            rest = rest.removeprefix(_FENCE).partition("\n```\n\n")[2]
+        page = f"{before}    {command}\n\n{_FENCE}{output}```\n\n{rest}"
+    return page
+
+
+def run(command: str) -> str:
+    """What a command prints; files it makes lie in the current folder."""
+    from typer.testing import CliRunner
+
+    from dealer.cli import commands_for
+    from dealer.cli.app import application
+
+    words = command.split()[1:]
+    result = CliRunner().invoke(application(commands_for(words)), [*words, "--force"], prog_name="arena")
+    if result.exit_code:
+        raise SystemExit(f"{command}: exit code {result.exit_code}\n{result.output}")
+    return "".join(f"{line.rstrip()}\n" for line in result.stdout.splitlines())
+
+
+def main(arguments: Sequence[str]) -> None:
+    """See above."""
+    folder, *names = arguments
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    os.chdir(folder)
+    for name in names or COMMANDS:
+        (HERE / f"{name}.txt").write_text(run(COMMANDS[name]), "utf-8")
+    PAGE.write_text(with_outputs(PAGE.read_text("utf-8")), "utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
