@@ -1,6 +1,6 @@
 """Train, search and report again, and write what came out into `docs/learner.md`.
 
-    python docs/learner/remake.py FOLDER [training] [search] [report]
+    python docs/learner/commands.py FOLDER [training] [search] [report]
 
 runs the commands of the page, all or those named, in this process; what they make, pages with charts among it, goes to
 FOLDER, and what they print to files beside this script and from there into the page. The tests hold the page against

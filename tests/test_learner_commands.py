@@ -10,7 +10,7 @@ from tests.dealer.helpers import ROOT
 
 
 def _remake() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("remake_learner", ROOT / "docs" / "learner" / "remake.py")
+    spec = importlib.util.spec_from_file_location("learner_commands", ROOT / "docs" / "learner" / "commands.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
