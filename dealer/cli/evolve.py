@@ -158,7 +158,7 @@ def player(
 ) -> None:
     """Evolve the player, against the nine trainers of a folder.
 
-    An unfinished run is gone on with. The chromosome it leaves is a bot: `bots.evolved.bot:EvolvedBot?chromosome=FILE`.
+    An unfinished run is gone on with. The chromosome it leaves is a bot: `evolved?chromosome=FILE`.
     """
     terminal = context.ensure_object(Terminal)
     rule, asked = StopRule(generations=generations), _training(settings)
@@ -166,7 +166,7 @@ def player(
     with _workers(workers, scheduler) as over, _kept(folder), _Live(terminal) as show:
         run = evolve_player(folder, asked, rule, checks=checks, workers=over, show=show)
     _report(terminal, [run])
-    terminal.print(f"It plays as bots.evolved.bot:EvolvedBot?chromosome={run.path}")
+    terminal.print(f"It plays as evolved?chromosome={run.path}")
 
 
 def _training(settings: Any) -> TrainingSettings:

@@ -37,7 +37,7 @@ def report(
     gene_deals: Annotated[
         int, typer.Option("--gene-deals", min=1, help="Deals on which the use of the genes is counted.")
     ] = 2000,
-    workers: Annotated[int, typer.Option("--workers", min=1, help="Processes that play the matches.")] = 1,
+    workers: Annotated[int, typer.Option("--workers", min=1, max=1000, help="Processes that play the matches.")] = 1,
     out_file: PageFile = None,
     force: PageForce = False,
 ) -> None:

@@ -122,7 +122,7 @@ def evolved_report(
     facts = [
         ("runs", runs.folder.name),
         ("settings", about_settings(runs)),
-        ("seeds of the training", f"{min(runs.seeds)} to {max(runs.seeds)}"),
+        ("seeds of the training", ", ".join(map(str, sorted(runs.seeds)))),
         ("finished", str(runs.player.record.get("date", "unknown"))),
         ("unseen deals", f"{settings.deals:,} of seed {settings.seed}"),
     ]

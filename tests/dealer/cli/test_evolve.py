@@ -18,6 +18,7 @@ from bots.evolved.files import read_chromosome
 from bots.evolved.runs import Progress, run_names
 from dealer.cli.evolve import progress_line
 from logs.whole_file import FileLock
+from tests.bots.evolved.test_finished import write_runs
 from tests.clusters import local_cluster
 from tests.dealer.cli.conftest import Arena
 from tests.dealer.helpers import ARENA, PATIENCE_S, program_env
@@ -141,6 +142,16 @@ def test_a_report_needs_runs(arena_here: Arena, tmp_path: Path, folder: str, sen
     assert "page.html exists already: --force overwrites it" in ran.err
 
 
+def test_a_report_that_is_interrupted(arena_here: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bots.evolved.report.evolved_report", interrupted)
+    ran = arena_here("evolve", "report", str(write_runs(tmp_path)))
+    assert (ran.code, ran.out) == (130, "")
+    assert ran.err == "arena: interrupted; a report is made at a stretch: the same command begins again\n"
+
+
 @pytest.mark.slow  # numba compiles
 def test_a_report_is_printed_and_written(arena_here: Arena, tmp_path: Path) -> None:
     for command in ("trainers", "player"):
@@ -170,7 +181,7 @@ class TestRuns:
         player = read_chromosome(str(tmp_path / "player.chromosome"))
         assert '"generations": 2' in player.record
         assert '"trainers": [' in player.record
-        bot = f"bots.evolved.bot:EvolvedBot?chromosome={tmp_path / 'player.chromosome'}"
+        bot = f"evolved?chromosome={tmp_path / 'player.chromosome'}"
         ran = arena_here("play", "limit", bot, "calling", "-n", "4", "--in-process", "--out", str(tmp_path / "match"))
         assert ran.code == 0
 
