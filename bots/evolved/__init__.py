@@ -9,6 +9,9 @@ deals         sets of deals for training
 kernel        the hands played with them, compiled
 training      the settings of an evolution: trainers by co-evolution, then a player
 runs          evolutions in a folder
-files         a chromosome as a file
+files         a chromosome as a file; the shipped champion is one
+finished      the runs of a folder, read back
+watching      a player watched at its table of ten
+report        an evolution beside what was printed, on unseen deals, against other bots
 bot           a chromosome at the table
 """

@@ -34,6 +34,9 @@ class EvolvedBot(Bot):
     Other games: limit hold'em of two to ten players; it was trained at a table of ten. At smaller tables the
         positions farthest from the dealer are missing. Other games are refused.
 
+    Strength: at tables of ten it beats nine random, calling or raising bots; docs/evolved.md has the figures, and those
+        against all other bots.
+
     Its samples depend only on the seed and the state, so a match that is resumed or split between hands plays the
     same. With two players left nothing is sampled.
     """
