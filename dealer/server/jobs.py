@@ -67,6 +67,7 @@ class ActiveJob:
         going: the run that goes on. run: the same, once it is being played.
         is_resumed: whether `going` is to be gone on with, not started.
         skips: see `dealer.server.queue.Job`.
+        began_s: when that was, on the monotonic clock.
         end: why no more runs are started, if that has been decided.
     """
 
@@ -77,6 +78,7 @@ class ActiveJob:
     run: Run[AnyResult] | None = None
     is_resumed: bool = False
     skips: int = 0
+    began_s: float = 0.0
     end: str = ""
     is_cancelled: bool = False
 

@@ -11,6 +11,7 @@ import asyncio
 import logging
 import secrets
 import sqlite3
+import time
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -38,6 +39,8 @@ __all__ = ["Service"]
 
 _log = logging.getLogger(__name__)
 
+_LEAST_LEFT_S = 1.0
+"""A run that has taken longer than others is expected to end after this time."""
 _RETRY_S = 5.0
 """When a change could not be written, because the disk is full, it is tried again after this time."""
 
@@ -166,6 +169,7 @@ class Service:
             job.row = replace(row, started=row.started + 1, stamp=stamp)
             self._served[row.user.id] = stamp
         job.skips = 0
+        job.began_s = time.monotonic()
         task = asyncio.create_task(self._play(job, job.going))  # type: ignore[arg-type]
         self._running.tasks[number] = task
 
@@ -347,7 +351,16 @@ class Service:
         games = {job.row.game for job in self._jobs.values()}
         seconds: Mapping[str, float | None] = {game: ledger.mean_seconds(self.store, game) for game in games}
         waiting, slots = self._waiting(), dict(self._running.slots)
-        return await asyncio.to_thread(forecast, waiting, slots, self.settings.limits, seconds.__getitem__)
+        now_s = time.monotonic()
+        gone_s = {number: now_s - self._jobs[number].began_s for number in slots if number in self._jobs}
+
+        def left_s(number: int) -> float | None:
+            mean_s = seconds.get(slots[number].game)
+            return None if mean_s is None else max(_LEAST_LEFT_S, mean_s - gone_s.get(number, 0.0))
+
+        return await asyncio.to_thread(
+            forecast, waiting, slots, self.settings.limits, seconds.__getitem__, left_s=left_s
+        )
 
     def active(self) -> list[ActiveJob]:
         """The jobs of which something is left, in the order in which they came."""

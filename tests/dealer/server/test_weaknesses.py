@@ -366,6 +366,31 @@ def test_what_becomes_of_a_request_is_told() -> None:
     play(talk)
 
 
+def test_when_a_request_will_start_is_told() -> None:
+    async def talk(house: House) -> None:
+        ann = await house.log_in()
+        for tag in ("a", "b"):
+            ann.say(f"RUNMATCHES {KUHN} 1 {tag} 7 slow k1 k2\n")
+            await ann.hear_remark(f"QUEUED ann.{tag}: 1 run, seed 7, starts now")
+        await ann.ask("QSTAT\n", f"ann b {KUHN} * 0 R\nann a {KUHN} * 0 R\n")
+        ann.say(f"RUNMATCHES {KUHN} 1 c 7 slow k1 k2\n")
+        # Nobody knows yet how long a run takes.
+        await ann.hear_remark("QUEUED ann.c: 1 run, seed 7, position 1")
+        tickets(3)
+        await ann.hear_remark("ann.c run 1 of 1: finished, .*")
+        await ann.ask("QSTAT\n", "Queue empty\n")
+        for tag in ("d", "e"):
+            ann.say(f"RUNMATCHES {KUHN} 1 {tag} 7 slow k1 k2\n")
+        await ann.ask("QSTAT\n", f"ann e {KUHN} * 0 R\nann d {KUHN} * 0 R\n")
+        ann.say(f"RUNMATCHES {KUHN} 1 f 7 k1 k1 k2\nRUNMATCHES {KUHN} 1 g 7 k1 k1 k2\n")
+        await ann.hear_remark("QUEUED ann.f: 1 run, seed 7, position 1, starts in about [0-9]+ s")
+        await ann.hear_remark("QUEUED ann.g: 1 run, seed 7, position 2, starts in about [0-9]+ s")
+        tickets(2)
+        await ann.hear_remark("ann.g run 1 of 1: finished, .*")
+
+    play(talk)
+
+
 # ---- 7 and 8: cancelling, and what holds up the queue
 
 
