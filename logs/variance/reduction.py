@@ -264,7 +264,7 @@ class _GameSums:
     def _omissions(self) -> list[Omission]:
         found = []
         if self._deals == self._hands:
-            reason = "every deal was played once; --seating rotations plays it in every seating"
+            reason = "every deal was played once; arena play --duplicate plays it in every seating"
             found.append(Omission(estimator=Estimator.DUPLICATE.value, reason=reason))
         if self._problem is not None:
             found.append(Omission(estimator=_CHANCE_NAME, reason=self._problem))

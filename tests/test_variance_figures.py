@@ -1,0 +1,52 @@
+"""What `docs/variance.md` shows is what was measured."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from types import ModuleType
+
+from tests.dealer.helpers import ROOT
+
+
+def _remake() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("remake_variance", ROOT / "docs" / "variance" / "remake.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+REMAKE = _remake()
+
+
+def test_the_page_shows_what_was_measured() -> None:
+    text = REMAKE.PAGE.read_text("utf-8")
+    assert REMAKE.with_tables(text, REMAKE.stored()) == text
+
+
+def test_everything_was_measured() -> None:
+    factors, ranges, speed = REMAKE.stored()
+    assert {(row.game, row.players) for row in factors} == {
+        (game, " ".join(names)) for _, game, *names in REMAKE.MATCHES
+    }
+    assert len(speed) == 3
+    assert [row.estimator for row in ranges][-1] == "AIVAT over ranges, 1 known"
+
+
+def factor(players: str, estimator: str, game: str = "limit") -> float:
+    (found,) = [
+        row for row in REMAKE.stored().factors if (row.game, row.players, row.estimator) == (game, players, estimator)
+    ]
+    return float(found.factor)
+
+
+def test_what_the_page_claims() -> None:
+    assert factor("mfs mfs?k=4", "chance-corrected, fitted") >= 3
+    assert factor("raising random", "all") >= 100
+    assert factor("random random", "all") >= 100
+    for row in REMAKE.stored().factors:
+        if row.estimator == "chance-corrected" and row.game == "limit" and row.factor:
+            assert float(row.factor) >= 1.6
