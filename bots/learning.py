@@ -18,6 +18,7 @@ from pathlib import Path
 
 from bots.bot import Bot
 from bots.errors import LearnerFileError
+from engine import Game
 from logs.line_file import LineFile
 from logs.whole_file import FileLock
 
@@ -41,8 +42,8 @@ class LearningBot(Bot):
         """The file that it goes on writing where nobody calls `train`; None without one."""
 
     @abstractmethod
-    def start_memory(self) -> bytes:
-        """The memory that it starts with, as the content of a file."""
+    def start_memory(self, game: Game) -> bytes:
+        """The memory that it starts with in a game, as the content of a file."""
 
     @abstractmethod
     def train(self, start: str, journal: str) -> None:

@@ -4,6 +4,7 @@ constants   the ten constants: how finely it looks
 cells       the nine dimensions of a state, and the cell that a state falls into
 memory      what each decision has earned in each cell, and the decision that follows
 files       a memory as a file
+shipped     the memories that come with the arena
 journal     what a learner learnt in one match, hand by hand
 bot         the player `learner`
 

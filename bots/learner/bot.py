@@ -17,6 +17,7 @@ from bots.learner.constants import Constants
 from bots.learner.files import MemoryFile, memory_bytes, read_memory
 from bots.learner.journal import format_hand, learn_journal
 from bots.learner.memory import Matrix, Memory, Row, best_decision, reward_mbb
+from bots.learner.shipped import shipped_memory
 from bots.learning import Journal, LearningBot
 from bots.view import View
 from engine import Action, Game
@@ -54,8 +55,9 @@ class LearnerBot(LearningBot):
     """
 
     option_help: ClassVar[Mapping[str, str]] = {
-        "memory": "the file of what it remembers, read and, while it learns, written; without one it starts from "
-        "nothing and forgets",
+        "memory": "the file of what it remembers, read and, while it learns, written; a file that does not exist yet "
+        "begins empty; without one it starts from the memory that comes with the arena for the game, and forgets",
+        "empty": "whether it starts from nothing instead of the memory that comes with the arena",
         "learn": "whether it learns; if not, it always takes the decision that earned most",
         "explore": "how often it takes one of the five decisions at random while it learns: 0 to 1",
         "trials": "how many showdowns are drawn to estimate the chance against two or more opponents",
@@ -73,6 +75,7 @@ class LearnerBot(LearningBot):
         self,
         *,
         memory: FilePath | None = None,
+        empty: bool = False,
         learn: bool = True,
         explore: float = 0.1,
         constants: Constants = Constants(),  # noqa: B008 - frozen
@@ -87,7 +90,10 @@ class LearnerBot(LearningBot):
         """
         if not 0 <= explore <= 1:
             raise ValueError(f"explore must be from 0 to 1, not {explore}")
+        if memory is not None and empty:
+            raise ValueError("give either memory or empty: a file that does not exist yet begins empty")
         self._path = memory
+        self._is_empty = empty
         self._learns = learn
         self._explore = explore if learn else 0.0
         self._constants = constants
@@ -98,21 +104,22 @@ class LearnerBot(LearningBot):
         self._file: MemoryFile | None = None
         self._journal: Journal | None = None
         self._unwritten_hands = 0
-        start = Memory(constants)
+        self._matrix: Matrix | None = Matrix(Memory(constants)) if memory is not None or empty else None
+        """What it remembers; None before the game is known."""
         if memory is not None and (os.path.exists(memory) or not learn):
             try:
-                start = read_memory(memory, constants)
+                self._matrix = Matrix(read_memory(memory, constants))
             except LearnerFileError as error:
                 raise ValueError(str(error)) from error
-        self._matrix = Matrix(start)
 
     # ---- the match
 
     def prepare(self, game: Game) -> None:
-        """Take the file of the memory, so that nobody else writes it."""
+        """Take the file of the memory, so that nobody else writes it, or the memory that comes with the arena."""
         if self._path is not None and self._learns and self._journal is None and self._file is None:
             self._file = MemoryFile(self._path, self._constants)
             self._matrix = Matrix(self._file.start)
+        self._knowledge(game)
 
     def prepare_for_many_hands(self) -> None:
         """Have the samples drawn by compiled code; between two players nothing is sampled, and nothing is compiled."""
@@ -142,7 +149,7 @@ class LearnerBot(LearningBot):
         if not self._learns:
             return
         reward = reward_mbb(view.value, view.big_blind)
-        self._matrix.learn(self._taken, reward)
+        self._knowledge(view.game).learn(self._taken, reward)
         if self._journal is not None:
             self._journal.write(view.hand_number, format_hand(self._taken, reward))
         elif self._file is not None:
@@ -171,7 +178,13 @@ class LearnerBot(LearningBot):
     def _look(self, view: View) -> _Look:
         seen = observe(view, self._chance.percent(view))
         cell = cell_of(seen, self._constants)
-        return _Look(seen, cell, self._matrix.row(cell))
+        return _Look(seen, cell, self._knowledge(view.game).row(cell))
+
+    def _knowledge(self, game: Game) -> Matrix:
+        """What it remembers, in the first game that it plays."""
+        if self._matrix is None:
+            self._matrix = Matrix(shipped_memory(game, self._constants))
+        return self._matrix
 
     def _write(self, file: MemoryFile) -> None:
         file.write(self.memory)
@@ -181,8 +194,8 @@ class LearnerBot(LearningBot):
 
     @property
     def memory(self) -> Memory:
-        """What it remembers by now."""
-        return self._matrix.memory()
+        """What it remembers by now; nothing before the first game, where that decides."""
+        return Memory(self._constants) if self._matrix is None else self._matrix.memory()
 
     @property
     def is_learning(self) -> bool:
@@ -194,14 +207,14 @@ class LearnerBot(LearningBot):
         """The file that it goes on writing."""
         return self._path if self._learns else None
 
-    def start_memory(self) -> bytes:
+    def start_memory(self, game: Game) -> bytes:
         """What it remembers by now, as a file."""
-        return memory_bytes(self.memory)
+        return memory_bytes(self._knowledge(game).memory())
 
     def train(self, start: str, journal: str) -> None:
         """Play from a memory, and write a journal."""
-        self._matrix = Matrix(read_memory(start, self._constants))
-        learn_journal(self._matrix, journal)
+        matrix = self._matrix = Matrix(read_memory(start, self._constants))
+        learn_journal(matrix, journal)
         self._journal = Journal(journal)
 
     def end_training(self) -> None:

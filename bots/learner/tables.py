@@ -23,6 +23,7 @@ from bots.learner.bot import LearnerBot
 from bots.learner.constants import Constants
 from bots.learner.files import read_memory, write_memory
 from bots.learner.memory import Memory
+from bots.learner.shipped import shipped_memory
 from bots.registry import make_bot, parse_spec
 from bots.selfplay import self_play
 from engine import Game, deals
@@ -169,7 +170,10 @@ class Trainee:
         constants = Constants(**{one.name: options.get(one.name, one.default) for one in fields(Constants)})  # type: ignore[arg-type]
         path = options.get("memory")
         try:
-            memory = Memory(constants) if path is None else read_memory(str(path), constants)
+            if path is not None:
+                memory = read_memory(str(path), constants)
+            else:
+                memory = Memory(constants) if options.get("empty") else shipped_memory(self.game, constants)
         except LearnerFileError as error:
             raise SpecError(spec, str(error)) from error
         own_seed = options.get("seed")

@@ -70,7 +70,7 @@ class Training:
             if any(self._plan.record.folder.glob("*.journal")):
                 raise TrainingError(f"{start} is missing, and without it nothing can be learnt again")
             try:
-                write_whole(start, self._bot(player).start_memory())
+                write_whole(start, self._bot(player).start_memory(self._plan.game))
             except OSError as error:
                 raise TrainingError(f"{start} cannot be written: {error.strerror or error}") from None
 

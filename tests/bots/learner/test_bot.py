@@ -45,14 +45,14 @@ def winnings(game: str, bots: Sequence[Bot], hands: int, seed: int) -> float:
 
 def trained(game: str, opponent: Bot, hands: int, seed: int = 1) -> LearnerBot:
     """A learner after hands against one opponent."""
-    bot = LearnerBot(seed=seed)
+    bot = LearnerBot(empty=True, seed=seed)
     winnings(game, [bot, opponent], hands, seed=seed)
     return bot
 
 
 def knowing(view: View, **rewards: int) -> Memory:
     """A memory of one hand for each named decision in the cell of a state."""
-    bot = LearnerBot(seed=1)
+    bot = LearnerBot(empty=True, seed=1)
     matrix = Matrix(Memory(CONSTANTS))
     cell = cell_of(observe(view, bot._chance.percent(view)), CONSTANTS)
     for name, reward in rewards.items():
@@ -94,7 +94,7 @@ def test_the_same_seed_learns_the_same_bytes() -> None:
 def test_it_learns_what_each_of_its_decisions_earned() -> None:
     """Against the obvious: every state that it was asked in, and what the hand gave."""
     game = find_game("limit")[1]
-    bot, learnt = LearnerBot(explore=1, seed=5), Matrix(Memory(CONSTANTS))
+    bot, learnt = LearnerBot(empty=True, explore=1, seed=5), Matrix(Memory(CONSTANTS))
     for number in range(20):
         hand = Hand(game, deal_hand(game, 3, number))
         taken: list[tuple[Cell, Decision]] = []
@@ -117,7 +117,7 @@ def test_it_learns_what_each_of_its_decisions_earned() -> None:
 
 
 def test_a_hand_whose_end_was_not_seen_teaches_nothing(view_of: ViewOf) -> None:
-    bot = LearnerBot(seed=1)
+    bot = LearnerBot(empty=True, seed=1)
     view = view_of("limit", "MATCHSTATE:1:0::|AhAs")
     bot.hand_started(view)
     bot.act(view)
@@ -142,7 +142,7 @@ def test_frozen_it_takes_what_earned_most_and_says_that_it_always_does(tmp_path:
 
 def test_while_it_learns_it_explores(view_of: ViewOf) -> None:
     view = view_of("limit", "MATCHSTATE:1:0::|JhTh")
-    bot = LearnerBot(explore=0.5, seed=1)
+    bot = LearnerBot(empty=True, explore=0.5, seed=1)
     assert bot.policy(view) is None
     played = [bot.act(view) for _ in range(2000)]
     for action, chance in ((view.fold(), 0.1), (view.call(), 0.6), (view.raise_min(), 0.3)):
@@ -160,7 +160,7 @@ def test_a_policy_that_depends_on_samples_needs_their_seed(tmp_path: Path, view_
 @pytest.mark.parametrize("game", ["limit", "nolimit", "nolimit3", "limit10"])
 def test_it_plays_two_to_ten_players_legally(game: str) -> None:
     rules = find_game(game)[1]
-    bots = [LearnerBot(explore=1, trials=20, explain=True, seed=seed) for seed in range(rules.num_players)]
+    bots = [LearnerBot(empty=True, explore=1, trials=20, explain=True, seed=seed) for seed in range(rules.num_players)]
     for number in range(8):
         hand = Hand(rules, deal_hand(rules, 3, number))
         for position, bot in enumerate(bots):
@@ -186,7 +186,7 @@ def test_it_explains_itself(tmp_path: Path, view_of: ViewOf) -> None:
         f"# {seen}; cell 400200101 earned 1 -500 (1), 4 +700 (1) mbb (times) -> 4 medium raise, r200\r\n"
     )
     assert comment_of(bot, view_of("nolimit", "MATCHSTATE:1:0::|JhTh"))[2:-2] in GUIDE.read_text("utf-8")
-    new = LearnerBot(explore=1, explain=True, seed=3)
+    new = LearnerBot(empty=True, explore=1, explain=True, seed=3)
     assert f"{seen}; cell 400200101 never met -> " in (
         said := comment_of(new, view_of("nolimit", "MATCHSTATE:1:0::|JhTh"))
     )
@@ -224,7 +224,7 @@ def test_a_memory_of_other_constants_is_refused_with_the_options_it_needs(tmp_pa
 
 def test_other_games_are_refused() -> None:
     game = find_game("nolimit")[1]
-    bot = LearnerBot()
+    bot = LearnerBot(empty=True)
     assert "hold'em only" in str(bot.refusal(find_game("leduc")[1]))
     assert bot.refusal(replace(game, blinds=(0, 0))) is None
     assert bot.refusal(game) is None
@@ -238,7 +238,7 @@ def test_it_goes_on_where_it_was(tmp_path: Path) -> None:
     for match in range(2):
         winnings("limit", [LearnerBot(memory=str(path), seed=1), CallingBot()], 20, seed=match)
     assert read_memory(path).hands == 80
-    first = LearnerBot(seed=1)
+    first = LearnerBot(empty=True, seed=1)
     winnings("limit", [first, CallingBot()], 20, seed=0)
     winnings("limit", [first, CallingBot()], 20, seed=1)
     assert read_memory(path) == first.memory
@@ -295,7 +295,7 @@ def test_what_a_match_taught_is_taken_up_from_its_journal(tmp_path: Path) -> Non
     write_memory(start, Memory(CONSTANTS))
     for name, slices in (("whole", ((0, 40),)), ("halves", ((0, 25), (25, 15)))):
         for first, hands in slices:
-            bot = LearnerBot(seed=1)
+            bot = LearnerBot(empty=True, seed=1)
             bot.train(start, str(tmp_path / name))
             list(self_play("limit", [bot, CallingBot()], hands=hands, first_hand=first, seating="single"))
     assert (tmp_path / "whole").read_bytes() == (tmp_path / "halves").read_bytes()
@@ -306,11 +306,11 @@ def test_journals_are_merged_in_any_order(tmp_path: Path) -> None:
     write_memory(start, trained("limit", CallingBot(), 10).memory)
     journals = []
     for seed in range(3):
-        bot = LearnerBot(seed=seed)
+        bot = LearnerBot(empty=True, seed=seed)
         journals.append(str(tmp_path / f"{seed}.journal"))
         bot.train(start, journals[-1])
         list(self_play("limit", [bot, CallingBot()], hands=10, seed=seed, seating="single"))
-    merged = {LearnerBot().merged(start, order) for order in (journals, journals[::-1])}
+    merged = {LearnerBot(empty=True).merged(start, order) for order in (journals, journals[::-1])}
     assert len(merged) == 1
     (tmp_path / "merged").write_bytes(merged.pop())
     assert read_memory(tmp_path / "merged").hands == 20 + 3 * 10
@@ -348,7 +348,7 @@ def test_a_journal_that_is_damaged_is_refused_in_one_sentence(tmp_path: Path, te
     write_memory(start, Memory(CONSTANTS))
     path.write_bytes(text)
     with pytest.raises(LearnerFileError) as raised:
-        LearnerBot().train(start, str(path))
+        LearnerBot(empty=True).train(start, str(path))
     assert str(raised.value).startswith(f"{path}: {problem}")
     assert path.read_bytes() == text
 

@@ -52,14 +52,14 @@ def test_training_is_that_of_the_bot(name: str, specs: list[str], constants: Con
         make_bot(spec, mixed(5 + at * STEP & MASK_64) if spec.startswith("random") else 5)
         for at, spec in enumerate(specs, 1)
     ]
-    learner = LearnerBot(constants=constants, explore=0.2, trials=20, seed=5)
+    learner = LearnerBot(empty=True, constants=constants, explore=0.2, trials=20, seed=5)
     deals = 40 if is_compiled else 10
     names = [str(at) for at in range(game.num_players)]
     records = list(self_play(game, [learner, *bots], hands=deals, seed=3, names=names))
     if not is_compiled:
         specs[0] = f"bots.{'formula.bot:MfsBot' if specs[0].startswith('mfs') else 'baseline:CallingBot'}"
         bots[0] = make_bot(specs[0], 5)
-        learner = LearnerBot(constants=constants, explore=0.2, trials=20, seed=5)
+        learner = LearnerBot(empty=True, constants=constants, explore=0.2, trials=20, seed=5)
         records = list(self_play(game, [learner, *bots], hands=deals, seed=3, names=names))
     trainee = Trainee(game, Memory(constants), style)
     half = deals // 2
@@ -83,7 +83,7 @@ def test_frozen_learners_play_their_files(tmp_path: Path) -> None:
     specs = [spec, "mfs?trials=20"]
     other = Trainee(game, Memory(), style)
     values = other.play(specs, Pack.deal(game, 4, 0, 40), learns=True)
-    learner = LearnerBot(trials=20, seed=5)
+    learner = LearnerBot(empty=True, trials=20, seed=5)
     bots = [learner, *[make_bot(one, 5) for one in specs]]
     names = ["0", "1", "2"]
     for at, record in enumerate(self_play(game, bots, hands=40, seed=4, names=names)):

@@ -30,13 +30,14 @@ from logs.whole_file import FileLock
 from tests.dealer.helpers import enter_program_env
 
 HANDS = 8
+LEARNER = "learner=learner?empty=true"
 SETTINGS: dict[str, Any] = {"hands": HANDS, "seed": 5, "export": "none"}
 
 
 def trained(out: Path, *bots: str, **settings: Any) -> ContestResult:
     """A play in this process."""
     settings = {"in_process": True, **SETTINGS, **settings}
-    return play("limit", bots or ("learner", "calling"), out=out, **settings)
+    return play("limit", bots or (LEARNER, "calling"), out=out, **settings)
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -71,7 +72,7 @@ def test_a_player_that_learns_is_trained_and_not_measured(whole: Path) -> None:
 
 
 def test_a_hundred_deals_give_no_interval_either(tmp_path: Path) -> None:
-    result = trained(tmp_path / "run", "folding", "learner", hands=100)
+    result = trained(tmp_path / "run", "folding", LEARNER, hands=100)
     assert [player.half_width_95 for player in result.players] == [None, None]
 
 
@@ -118,7 +119,7 @@ def test_each_seating_starts_from_the_same_memory_and_the_merged_one_has_learnt_
     assert [[hand for hand, _ in read_journal(journal)] for journal in journals] == [list(range(HANDS))] * 2
     alone = []
     for journal in journals:
-        bot = LearnerBot()
+        bot = LearnerBot(empty=True)
         bot.train(str(whole / "learner.start.memory"), journal)
         bot.match_finished()
         alone.append(bot.memory)
@@ -146,7 +147,7 @@ def test_more_workers_than_seatings_cut_no_slices(whole: Path, tmp_path: Path) -
 def interrupted(out: Path, at: int, **settings: Any) -> None:
     """A training that is interrupted after some hands."""
     run = new_play(
-        validated({"games": ["limit"], "bots": [{"bot": "learner"}, {"bot": "calling"}], **SETTINGS} | settings), out
+        validated({"games": ["limit"], "bots": [{"bot": LEARNER}, {"bot": "calling"}], **SETTINGS} | settings), out
     )
     seen = 0
 

@@ -1,0 +1,50 @@
+"""The memories that come with the arena: for their games and constants only, and trained as their files say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bots.learner.bot import LearnerBot
+from bots.learner.constants import Constants
+from bots.learner.files import memory_bytes
+from bots.learner.memory import Memory
+from bots.learner.shipped import SHIPPED, shipped_memory
+from protocol import find_game, shipped_games
+
+
+@pytest.mark.parametrize("name", shipped_games())
+def test_a_game_has_its_own_memory_or_none(name: str) -> None:
+    game = find_game(name)[1]
+    memory = shipped_memory(game, Constants())
+    names = [short for short in SHIPPED if find_game(short)[1] == game]
+    assert bool(memory.cells) == bool(names)
+    if names:
+        assert json.loads(memory.training)["settings"]["game"] == names[0]
+        assert LearnerBot().start_memory(game) == memory_bytes(memory)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_learner_starts_from_it_unless_told_otherwise(name: str) -> None:
+    game = find_game(name)[1]
+    other = Constants(pot_interval=5)
+    assert shipped_memory(game, other) == Memory(other)
+    assert LearnerBot(empty=True).start_memory(game) == memory_bytes(Memory(Constants()))
+    assert LearnerBot(constants=other).start_memory(game) == memory_bytes(Memory(other))
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_it_won_its_last_test(name: str) -> None:
+    """Frozen, against the field that it learnt on and another, in the record of its training."""
+    record = json.loads(shipped_memory(find_game(name)[1], Constants()).training)
+    for mean, half_width in record["blocks"][-1][3:]:
+        assert mean - half_width > 0
+
+
+def test_the_folder_holds_these_and_nothing_else() -> None:
+    from bots.learner import shipped
+
+    assert sorted(path.stem for path in (Path(shipped.__file__).parent / "memories").iterdir()) == sorted(SHIPPED)
+    assert all(path.stat().st_size < 200_000 for path in (Path(shipped.__file__).parent / "memories").iterdir())
