@@ -81,7 +81,7 @@ def test_frozen_learners_play_their_files(tmp_path: Path) -> None:
     write_memory(path, trainee.memory)
     spec = f"learner?memory={path},learn=false,trials=20,chance_interval=20,big_qty=3,little_qty=2"
     specs = [spec, "mfs?trials=20"]
-    other = Trainee(game, Memory(), style)
+    other = Trainee(game, Memory(Constants()), style)
     values = other.play(specs, Pack.deal(game, 4, 0, 40), learns=True)
     learner = LearnerBot(empty=True, trials=20, seed=5)
     bots = [learner, *[make_bot(one, 5) for one in specs]]
