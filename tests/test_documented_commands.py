@@ -92,6 +92,7 @@ SHORTER = {
         *("--hands", "64", "--test", "20", "--population", "5", "--generations", "4"),
         *("--seeds", "5", "--trials", "5"),
     ],
+    "arena evolve kuhn-report": ["--seeds", "2"],
 }
 """What makes a command short; all others play two hands."""
 PLAYING = ("play", "tournament", "deal")
@@ -146,13 +147,14 @@ LONG = [
     for command in RUNNABLE
     if re.search(
         r"\barena (play|deal|tournament|bench|doctor|solve (equities|preflop)|train|evolve learner)\b|\bacpc-dealer\b",
+        r"\barena (play|deal|tournament|bench|doctor|solve (equities|preflop)|evolve kuhn-report)\b|\bacpc-dealer\b",
         command.text,
     )
 ]
 """They are shortened, and run in their full length by the slow twins."""
 UNSHORTENED = re.compile(r"\barena (bench|solve equities)\b")
 """What cannot be shortened is a slow test only."""
-FOR_HOURS = [command for command in LONG if "docs/strength/" in command.text]
+FOR_HOURS = [command for command in LONG if "docs/strength/" in command.text or "kuhn-report" in command.text]
 
 
 # ---- what a command names

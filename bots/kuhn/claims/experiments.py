@@ -108,7 +108,7 @@ def _against(
 ) -> Experiment:
     if share is None:
         is_simple = variant is Variant.BOTH or name in ("shy", "safe")
-        share = 1 if variant is Variant.CLASSIC else 10 if is_simple else 4
+        share = 1 if variant is Variant.CLASSIC else 10 if is_simple else 2
     settings = KuhnSettings(game=variant, model=genes or model(name, variant), seat=seat, **options)
     words = (variant.value, name, str(seat), about)
     return Experiment("-".join(word for word in words if word), settings, generations, share)

@@ -56,8 +56,8 @@ def _lesson(found: Gathered, sections: tuple[Section, ...]) -> Iterator[str]:
         f"highest fitness of a run is {record:.4f} on average, {record / possible:.1f} times as much, and the "
         f"strategy that had it wins {value:.4f}. Nearly every «best» of the work is such a figure. What it can be "
         "told from beforehand is the luck: the best possible, and 4.3 standard errors. A champion has to be "
-        "measured again, by hands that did not choose it, or exactly, which in games of this size takes less than a "
-        "millisecond."
+        "measured again, by hands that did not choose it, or exactly, which needs no hand "
+        "at all."
     )
     rows = list(
         chain.from_iterable(part.rows for one in sections for part in one.parts if isinstance(part, Comparisons))
@@ -66,8 +66,8 @@ def _lesson(found: Gathered, sections: tuple[Section, ...]) -> Iterator[str]:
     yield (
         f"Of {sum(counts.values()) - counts[Verdict.NOT_PRINTED]} printed figures {counts[Verdict.REPRODUCED]} are "
         f"reproduced, {counts[Verdict.LUCKY]} only as lucky maxima, and {counts[Verdict.NOT_REPRODUCED]} are not. "
-        "The genetic algorithm itself works as described: populations converge to the best answers within some "
-        "twenty generations."
+        "The genetic algorithm itself works as described: populations come near the best answers within ten to some "
+        "thirty generations."
     )
 
 

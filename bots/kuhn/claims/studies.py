@@ -145,7 +145,7 @@ def _difference(values: Sequence[float], base: Sequence[float]) -> str:
     error = sum(_variance(column) / len(column) for column in (values, base)) ** 0.5
     difference = mean_of(values) - mean_of(base)
     word = "" if abs(difference) > _SAME * error else ", undecided"
-    return f"{difference:+.4f} (standard error {error:.4f}{word})"
+    return f"{round(difference, 4) + 0.0:+.4f} (standard error {error:.4f}{word})"
 
 
 def _variance(values: Sequence[float]) -> float:

@@ -1,0 +1,89 @@
+"""What runs with the work's parameters come to, with seeds fixed, within the spread seen over many seeds."""
+
+from __future__ import annotations
+
+from functools import cache
+from statistics import fmean
+
+import pytest
+
+from bots.kuhn.claims.experiments import Experiment, experiments
+from bots.kuhn.evolution.results import KuhnResult, run_seed
+from bots.kuhn.evolution.runs import exploitability_of
+from bots.kuhn.games import KuhnGame
+
+pytestmark = pytest.mark.slow  # numba compiles, and runs take seconds
+
+
+def named(name: str) -> Experiment:
+    return next(experiment for experiment in experiments() if experiment.name == name)
+
+
+@cache
+def result(name: str, seed: int) -> KuhnResult:
+    experiment = named(name)
+    return run_seed(experiment.settings_of(seed), experiment.generations)
+
+
+def signs(genes: tuple[float, ...]) -> str:
+    """0 and 1 where a gene has converged, ``~`` elsewhere."""
+    return "".join("0" if gene < 0.05 else "1" if gene > 0.95 else "~" for gene in genes)
+
+
+def agree(found: str, expected: str) -> bool:
+    """Every 0 and 1 that is expected is found, or nearly so."""
+    return all(sign == wanted for sign, wanted in zip(found, expected.replace(" ", ""), strict=True) if wanted in "01")
+
+
+@pytest.mark.parametrize(
+    ("name", "mean", "best", "genes"),
+    [
+        ("classic-shy-1", 0.1654, 0.3265, "10~ ~~~"),
+        ("classic-safe-1", 0.1639, 0.3257, "10~ ~0~"),
+        ("classic-safe-2", 0.3309, 0.4583, "1~~ 00~"),
+        ("classic-rational-1", 0.0753, 0.2298, "00~ 00~"),
+        ("classic-rational-2", 0.1589, 0.3234, "1~1 001"),
+        ("classic-bluffer-1", 0.0990, 0.3061, "000 011"),
+        ("classic-bluffer-2", 0.1443, 0.3554, "~~~ 011"),
+        ("classic-folder-1", 0.9991, 1.0, "11~ ~~~"),
+        ("classic-caller-1", 0.3265, 0.5595, "0~~ 0~1"),
+    ],
+)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_against_a_model(name: str, mean: float, best: float, genes: str, seed: int) -> None:
+    found = result(name, seed)
+    # Four standard deviations, as the means against Caller spread over 50 seeds.
+    assert found.mean[-1] == pytest.approx(mean, abs=0.009)
+    assert found.record == pytest.approx(best, abs=0.05)
+    assert found.record_value is not None
+    assert found.record_value < found.record or name == "classic-folder-1"
+    # A few mutants keep a mean gene from the very end.
+    rounded = tuple(0.0 if gene < 0.08 else 1.0 if gene > 0.92 else gene for gene in found.genes)
+    assert agree(signs(rounded), genes)
+
+
+def test_the_larger_games() -> None:
+    assert result("breadth-rational-1", 1).record < 0.5
+    assert result("breadth-rational-1-tens-as-twos", 1).record == pytest.approx(1.2532, abs=0.14)
+    assert result("breadth-bluffer-1", 1).record == pytest.approx(2.0649, abs=0.15)
+    assert result("depth-bluffer-1", 1).record == pytest.approx(0.4808, abs=0.063)
+
+
+def test_selections() -> None:
+    assert result("classic-rational-1-tournament", 1).mean[100] > 0.07
+    assert result("classic-rational-1-rank", 1).mean[100] > 0.07
+    assert -0.03 <= result("classic-rational-1-roulette", 1).mean[500] <= 0.05
+
+
+def test_co_evolution() -> None:
+    found = result("coevolution-classic", 1)
+    assert fmean(found.mean[200:]) == pytest.approx(-1 / 18, abs=0.004)
+    assert [-mean for mean in found.rivals_mean] == pytest.approx(found.mean)
+    assert exploitability_of(KuhnGame(), 0, found.average) < 0.03
+    assert exploitability_of(KuhnGame(), 1, found.rival_average) < 0.03
+
+
+def test_the_mixed_approach() -> None:
+    found = result("mixed-classic", 1)
+    assert fmean(found.mean[200:]) == pytest.approx(-1 / 72, abs=0.006)
+    assert found.average == pytest.approx((0, 0, 0, 0, 1 / 3, 1), abs=0.1)

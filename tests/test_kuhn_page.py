@@ -1,0 +1,52 @@
+"""What `docs/kuhn.md` shows of the report is what came out of it, and its exact columns are exact."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from types import ModuleType
+
+import pytest
+
+from bots.kuhn.claims.printed import BEST
+from bots.kuhn.games import KuhnGame, Variant
+from bots.kuhn.models import model
+from bots.kuhn.values import best_answer
+from tests.dealer.helpers import ROOT
+
+
+def _remake() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("remake_kuhn", ROOT / "docs" / "kuhn" / "remake.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+REMAKE = _remake()
+
+
+def test_the_page_shows_the_report() -> None:
+    text = REMAKE.PAGE.read_text("utf-8")
+    assert REMAKE.with_blocks(text, REMAKE.blocks(REMAKE.stored())) == text
+
+
+def test_what_was_printed_and_what_is_possible() -> None:
+    table = REMAKE.stored()["tables"]
+    rows = {row[0]: row for row in table["classic"]["rows"]}
+    exact = {row[0]: row for row in table["classic exact"]["rows"]}
+    assert len(rows) == len(BEST[Variant.CLASSIC])
+    for (name, seat), printed in BEST[Variant.CLASSIC].items():
+        title = f"{name.capitalize()}, seat {seat}"
+        assert float(rows[title][1]) == printed
+        possible = best_answer(KuhnGame(), seat - 1, model(name, Variant.CLASSIC)).value
+        assert float(exact[title][1]) == pytest.approx(possible, abs=5e-5)
+        assert int(exact[title][-1]) == REMAKE.SEEDS
+
+
+@pytest.mark.slow  # numba compiles
+def test_the_page_shows_what_the_command_prints() -> None:
+    text = REMAKE.PAGE.read_text("utf-8")
+    assert REMAKE.with_blocks(text, {"run": REMAKE.run_output()}) == text
