@@ -1,10 +1,11 @@
 """Self-play of ten-handed limit hold'em: the kernel of the training, plain Python, and pokerkit.
 
-"training kernel" plays chromosomes on deals whose strengths and chances are known ahead, as the training does, on one
-core and on two; hands are counted as there, where those that see no flop need not be played. "self_play" deals and
-plays every hand in plain Python, with bots that follow the training's charts before the flop and draw their actions
-after it; pokerkit plays the very same hands, action by action, and its payoffs are checked against ours. What is done
-once is not timed: compiling, making deals and chromosomes, turning cards and actions into pokerkit's.
+"training kernel" has an evolved player, the shipped champion by default, in all ten seats, on deals whose strengths
+and chances are known ahead, on one core and on two. Hands are counted as in the training, where those that see no flop
+need not be played. "self_play" deals and plays every hand in plain Python, with bots that follow the training's charts
+before the flop and draw their actions after it; pokerkit plays the very same hands, action by action, and its payoffs
+are checked against ours. What is done once is not timed: compiling, making deals, turning cards and actions into
+pokerkit's.
 
 All take turns in every repeat. Rates are by the processor time of one core, which the load of a machine hardly changes;
 those of two cores are by the clock as well, where other programs count against them.
@@ -25,8 +26,8 @@ import numpy as np
 from bots.baseline import RandomBot
 from bots.evolved.charts import chart, chart_position
 from bots.evolved.chromosome import GENES, Odds
-from bots.evolved.files import read_chromosome
-from bots.evolved.training import GENOME, OPPONENTS, TableEvaluator
+from bots.evolved.files import CHAMPION, read_chromosome
+from bots.evolved.training import OPPONENTS, TableEvaluator
 from bots.selfplay import self_play
 from bots.view import View
 from bots.workers import Workers, local_workers
@@ -66,24 +67,21 @@ class _Times(NamedTuple):
     clock_s: float
 
 
-def measure(repeats: int = 5, individuals: int = 50, chromosome: str | None = None) -> list[Row]:
+def measure(repeats: int = 5, individuals: int = 50, chromosome: str = CHAMPION) -> list[Row]:
     """Measure the kernel, `self_play` and pokerkit; where that is not installed it gets a row of zeros with a note.
 
     Args:
         repeats: how often everybody is timed.
         individuals: played in each, 20,000 hands each.
-        chromosome: the file of the player who has all ten seats; None for ten drawn chromosomes.
+        chromosome: the file of the player who has all ten seats.
 
     Raises:
         ChromosomeError: the file cannot be read.
         RuntimeError: pokerkit pays out what we do not.
     """
     evaluator = TableEvaluator(DEALS, SEED, TRIALS, Odds.REWARD, True)
-    if chromosome is None:
-        table = GENOME.random(PLAYERS, np.random.default_rng(SEED))
-    else:
-        one = np.array(read_chromosome(chromosome).thresholds, np.int16).reshape(1, GENES, 2)
-        table = np.repeat(one, PLAYERS, axis=0)
+    one = np.array(read_chromosome(chromosome).thresholds, np.int16).reshape(1, GENES, 2)
+    table = np.repeat(one, PLAYERS, axis=0)
     entrants = np.repeat(table[:1], individuals, axis=0)
     hands = 100 * DEALS * individuals
     records = list(chart_hands(PYTHON_HANDS))

@@ -127,16 +127,19 @@ def selfplay(
     chromosome: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="The evolved player in all ten seats.", show_default="chromosomes drawn at random"
+            metavar="FILE",
+            help="The evolved player in all ten seats.",
+            show_default="the champion that `evolved` plays",
         ),
     ] = None,
     as_json: _Json = False,
 ) -> None:
     """Ten-handed limit hold'em in one process: the training's kernel, plain Python, and pokerkit."""
+    from bots.evolved.files import CHAMPION
     from dealer.bench.selfplay import measure
 
     with _measuring():
-        _show(context, measure(repeats, individuals, chromosome), as_json=as_json)
+        _show(context, measure(repeats, individuals, chromosome or CHAMPION), as_json=as_json)
 
 
 @app.command()

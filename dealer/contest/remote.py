@@ -259,7 +259,7 @@ def _here(player: Player, order: _Order) -> Player:
     """
     directory = None
     if player.kind is PlayerKind.COMMAND or not is_builtin(player.text):
-        directory = os.path.join(order.directory, player.directory or "")
+        directory = os.path.join(order.directory, player.directory) if player.directory else order.directory
         if not os.path.isdir(directory):
             raise PlayerError(f"{player.name} cannot start in {directory}: there is no such folder")
     found = parse_player(f"x={player.text}", directory)

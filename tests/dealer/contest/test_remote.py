@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import pickle
 import threading
 import zlib
@@ -227,7 +226,7 @@ class TestRefusals:
         bot = "Bob=" + write_program(tmp_path, "bob.py", CONNECT)
         away(monkeypatch, lambda order: replace(order, directory="/nowhere"))
         reason = self.failed(tmp_path / "run", bots=[bot, "calling"])
-        assert reason == f"node7: Bob cannot start in {os.path.join('/nowhere', '')}: there is no such folder."
+        assert reason == "node7: Bob cannot start in /nowhere: there is no such folder."
 
     def test_no_such_program(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         def without(order: Any) -> Any:
