@@ -78,6 +78,7 @@ class Workers:
         self._executor = make()
         self._lock = threading.RLock()
         self._losses = 0
+        self._is_gone = False
 
     def __enter__(self) -> Workers:
         return self
@@ -122,9 +123,9 @@ class Workers:
             self._start_again(task, executor, error)
             return
         except self._gone as error:
-            self._give_up(task, "the connection was lost", error)
+            self._lose_all(task, error)
             return
-        task.promise.add_done_callback(lambda promise: promise.cancelled() and future.cancel())
+        task.promise.add_done_callback(lambda promise: promise.cancelled() and not self._is_gone and future.cancel())
         future.add_done_callback(partial(self._end, task, executor))
 
     def _end(self, task: _Task, executor: Executor, future: Future[Any]) -> None:
@@ -136,7 +137,7 @@ class Workers:
         except self._lost as error:
             self._start_again(task, executor, error)
         except self._gone as error:
-            self._give_up(task, "the connection was lost", error)
+            self._lose_all(task, error)
         except CancelledError:
             task.promise.cancel()
         except BaseException as error:
@@ -156,6 +157,10 @@ class Workers:
                 self._give_up(task, f"{_MOST_LOSSES} workers died in turn, and no task was finished", error)
                 return
         self._start(task)
+
+    def _lose_all(self, task: _Task, error: BaseException) -> None:
+        self._is_gone = True
+        self._give_up(task, "the connection was lost", error)
 
     def _give_up(self, task: _Task, why: str, error: BaseException) -> None:
         failure = WorkersError(f"{self.name}: {why}")
@@ -203,12 +208,15 @@ def cluster_workers(address: str) -> Workers:
     if not address.strip():
         raise WorkersError("a cluster has an address, that of its scheduler, such as tcp://192.168.0.5:8786")
     try:
+        import dask
         import distributed
     except ImportError:
         raise WorkersError("a cluster needs dask.distributed: pip install 'acpc-arena[cluster]'") from None
     for logger in ("distributed", "distributed.client"):
         # What it has to say of lost connections is said in the sentences of our errors.
         logging.getLogger(logger).setLevel(logging.CRITICAL)
+    # Large tasks are what a cluster is for here.
+    dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"})
     executor = _ClusterExecutor(_connected(distributed.Client, address))
     if not executor.count:
         executor.shutdown()
@@ -272,7 +280,9 @@ class _ClusterExecutor(Executor):
             hear(tuple(words))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        self._executor.shutdown(wait=wait)
+        # A client that has lost its scheduler has nobody to tell that its tasks are not wanted.
+        with contextlib.suppress(Exception):
+            self._executor.shutdown(wait=wait)
         self._client.close()
 
 

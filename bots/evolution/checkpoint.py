@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import zipfile
@@ -67,6 +68,8 @@ def save_checkpoint(path: str | Path, state: State, about: dict[str, Any]) -> No
             os.fsync(file.fileno())
         os.replace(new, path)
     except OSError as error:
+        with contextlib.suppress(OSError):
+            new.unlink(missing_ok=True)
         raise CheckpointError(str(path), f"it cannot be written: {error.strerror or error}") from error
 
 

@@ -281,6 +281,21 @@ def test_stop_rules(rule: StopRule, options: dict[str, Any], reason: StopReason)
         assert len(reasons) == 5
 
 
+def test_the_most_generations_left() -> None:
+    rule = StopRule(generations=400, patience=5, opponents=7)
+    evolution = make(**VARIANTS["challengers"])
+    bounds = [rule.most_left(generation) for generation in evolution.generations(rule)]
+    assert bounds[-1] == 0
+    for number, bound in enumerate(bounds):
+        assert bound is not None
+        assert bound >= len(bounds) - 1 - number
+    assert all(later is not None and later < bound for bound, later in pairwise(bounds) if bound is not None)
+    state = evolution.state
+    assert state is not None
+    assert StopRule(generations=400).most_left(state.history[3]) == 397
+    assert StopRule(patience=9).most_left(state.history[3]) is None
+
+
 class TestRefusals:
     @pytest.mark.parametrize(
         ("options", "sentence"),
@@ -368,6 +383,7 @@ class TestCheckpoints:
         with pytest.raises(CheckpointError, match=r"x\.npz: it cannot be written: No space left on device"):
             save_checkpoint(tmp_path / "x.npz", evolution.state, {})
         assert same(load_checkpoint(tmp_path / "x.npz")[0], old)
+        assert [path.name for path in tmp_path.iterdir()] == ["x.npz"]
 
     def test_no_file(self, tmp_path: Path) -> None:
         with pytest.raises(CheckpointError, match=r"none\.npz: it cannot be read: No such file or directory"):
