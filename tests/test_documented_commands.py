@@ -146,8 +146,8 @@ LONG = [
     command
     for command in RUNNABLE
     if re.search(
-        r"\barena (play|deal|tournament|bench|doctor|solve (equities|preflop)|train|evolve learner)\b|\bacpc-dealer\b",
-        r"\barena (play|deal|tournament|bench|doctor|solve (equities|preflop)|evolve kuhn-report)\b|\bacpc-dealer\b",
+        r"\barena (play|deal|tournament|bench|doctor|solve (equities|preflop)|train|evolve (learner|kuhn-report))\b"
+        r"|\bacpc-dealer\b",
         command.text,
     )
 ]
