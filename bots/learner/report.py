@@ -130,14 +130,14 @@ def _line(outcome: Outcome) -> Line:
 
 def _crosstable(rivals: Sequence[Rival]) -> TableView:
     games = list(dict.fromkeys(one.game for one in rivals))
-    cells = {(one.game, one.name): f"{one.won.mean:+,.0f} ± {one.won.half_width:,.0f}" for one in rivals}
+    cells = {(one.game, one.name): one.won.words for one in rivals}
     names = sorted({one.name for one in rivals})
     return TableView(
         "The learner of the mixed field, frozen, against one kind of bot in all other seats, mbb/g",
         (("against", ""), *[(game, "") for game in games]),
         tuple((name, *[cells.get((game, name), ABSENT) for game in games]) for name in names),
         "Each ± is half the normal 95 % interval over deals, a deal with all its rotations counting once: it covers "
-        "the cards of the match, not the luck of the training, which was one.",
+        "the cards of the match, not the luck of the training, which was one. Too few deals have no interval.",
     )
 
 

@@ -98,6 +98,11 @@ class Earned(NamedTuple):
     mean: float
     half_width: float
 
+    @property
+    def words(self) -> str:
+        """In whole numbers; without an interval where there is none."""
+        return f"{self.mean:+,.0f} ± {self.half_width:,.0f}" if self.half_width else f"{self.mean:+,.0f}"
+
 
 class Block(NamedTuple):
     """What was won in a block, and right after it.

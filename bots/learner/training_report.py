@@ -32,7 +32,7 @@ def training_report(settings: TrainingSettings, memory: Memory, blocks: Sequence
         "Winnings by block, mbb/g",
         tuple((name, "") for name in ("hands", "cells", *[name for name, _ in _CURVES])),
         tuple(
-            (f"{blocks[at].hands:,}", f"{blocks[at].cells:,}", *[_words(curve(blocks[at])) for _, curve in _CURVES])
+            (f"{blocks[at].hands:,}", f"{blocks[at].cells:,}", *[curve(blocks[at]).words for _, curve in _CURVES])
             for at in shown
         ),
         "Each ± is half the normal 95 % interval over the deals of the block or test, a deal with all its rotations "
@@ -50,8 +50,8 @@ def training_report(settings: TrainingSettings, memory: Memory, blocks: Sequence
     return Report(
         "The learner's training",
         (
-            f"After {memory.hands:,} hands it remembers {len(memory.cells):,} cells. It wins {_words(last.field)} "
-            f"mbb/g from the field it learnt on, and {_words(last.unseen)} from the one it never met.",
+            f"After {memory.hands:,} hands it remembers {len(memory.cells):,} cells. It wins {last.field.words} "
+            f"mbb/g from the field it learnt on, and {last.unseen.words} from the one it never met.",
         ),
         (
             ("game", settings.game),
@@ -79,7 +79,3 @@ def learning_lines(blocks: Sequence[Block]) -> tuple[Line, ...]:
         )
         for name, curve in _CURVES
     )
-
-
-def _words(earned: Earned) -> str:
-    return f"{earned.mean:+,.0f} ± {earned.half_width:,.0f}"
