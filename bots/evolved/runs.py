@@ -13,7 +13,7 @@ import threading
 import time
 from array import array
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -30,8 +30,8 @@ from bots.evolved.checks import Checker, CheckSettings
 from bots.evolved.chromosome import GENES
 from bots.evolved.files import read_chromosome, write_chromosome
 from bots.evolved.training import OPPONENTS, TrainingSettings, player_evolution, trainer_evolution
+from bots.run_folder import locked_run
 from bots.workers import Workers
-from logs.whole_file import FileLock
 
 __all__ = ["CHECKS", "Progress", "Run", "evolve_player", "evolve_trainers", "run_names"]
 
@@ -175,7 +175,7 @@ def _run(
     checkpoint = folder / f"{name}.npz"
     over: dict[str, Any] = {} if workers is None else {"over": workers.map, "parts": 4 * workers.count}
     hands = 100 * settings.deals * settings.population
-    with _locked(folder, name):
+    with locked_run(folder, name):
         state = None
         if checkpoint.exists():
             state, found = load_checkpoint(checkpoint)
@@ -223,22 +223,6 @@ def _holds(path: Path, thresholds: bytes) -> bool:
         return array("b", read_chromosome(str(path)).thresholds).tobytes() == thresholds
     except ChromosomeError:
         return False
-
-
-@contextmanager
-def _locked(folder: Path, name: str) -> Iterator[None]:
-    """Make the folder, and keep others out of the run."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(folder / f"{name}.lock")
-    except BlockingIOError as error:
-        raise CheckpointError(str(folder / name), "another process goes on with this run") from error
-    except FileExistsError as error:
-        raise CheckpointError(str(folder), "it is a file; a run needs a folder") from error
-    except OSError as error:
-        raise CheckpointError(str(folder), f"the folder cannot be written: {error.strerror or error}") from error
-    with closing(lock):
-        yield
 
 
 @contextmanager

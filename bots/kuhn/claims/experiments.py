@@ -26,7 +26,7 @@ FIXED: Final = 100
 _STUDY: Final = 500
 """Generations of the work's comparison of selections."""
 _COEVOLUTION: Final = 1000
-_LONGEST: Final = 100
+_LONGEST: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Experiment:
         name: of its file.
         settings: of the run with seed 1.
         generations: of a run.
-        share: one of so many seeds is run: long runs, and those that nothing hangs on, are repeated less often.
+        share: one of so many seeds is run: long runs are repeated less often.
     """
 
     name: str
@@ -76,23 +76,23 @@ def _experiments() -> Iterator[Experiment]:
                 yield _against(variant, "bluffer", seat, "conjectured", genes=CONJECTURED_BLUFFER)
     for name in FOUR_MODELS:
         for selection in SelectionKind:
-            yield _against(Variant.CLASSIC, name, 1, selection.value, generations=_STUDY, share=20, selection=selection)
+            yield _against(Variant.CLASSIC, name, 1, selection.value, generations=_STUDY, share=5, selection=selection)
         one_point = CrossoverKind.ONE_POINT
-        yield _against(Variant.CLASSIC, name, 1, one_point.value, share=10, crossover=one_point)
-        yield _against(Variant.CLASSIC, name, 1, "random-start", share=10, start=Start.RANDOM)
+        yield _against(Variant.CLASSIC, name, 1, one_point.value, crossover=one_point)
+        yield _against(Variant.CLASSIC, name, 1, "random-start", start=Start.RANDOM)
     listed = SelectionKind.RANK
-    yield _against(Variant.CLASSIC, "rational", 1, "rank-as-listed", share=10, selection=listed, as_published=True)
-    yield _against(Variant.CLASSIC, "rational", 2, "as-listed", share=10, as_published=True)
-    yield _against(Variant.CLASSIC, "rational", 1, "exact", share=10, fitness=Fitness.EXACT)
+    yield _against(Variant.CLASSIC, "rational", 1, "rank-as-listed", selection=listed, as_published=True)
+    yield _against(Variant.CLASSIC, "rational", 2, "as-listed", as_published=True)
+    yield _against(Variant.CLASSIC, "rational", 1, "exact", fitness=Fitness.EXACT)
     coevolution = OppositionKind.COEVOLUTION
-    yield _rivals("coevolution-classic", coevolution, 20)
+    yield _rivals("coevolution-classic", coevolution, 5)
     rational = model("rational", Variant.CLASSIC)
-    yield _rivals("mixed-classic", OppositionKind.MIXED, 20, model=rational)
-    yield _rivals("mixed-classic-as-listed", OppositionKind.MIXED, 100, model=rational, as_published=True)
-    yield _rivals("coevolution-classic-exact", coevolution, 100, fitness=Fitness.EXACT)
-    yield _rivals("coevolution-classic-hall", OppositionKind.HALL_OF_FAME, 100)
+    yield _rivals("mixed-classic", OppositionKind.MIXED, 5, model=rational)
+    yield _rivals("mixed-classic-as-listed", OppositionKind.MIXED, 20, model=rational, as_published=True)
+    yield _rivals("coevolution-classic-exact", coevolution, 20, fitness=Fitness.EXACT)
+    yield _rivals("coevolution-classic-hall", OppositionKind.HALL_OF_FAME, 20)
     for variant in (Variant.BREADTH, Variant.DEPTH, Variant.BOTH):
-        yield _rivals(f"coevolution-{variant.value}", coevolution, 100, game=variant)
+        yield _rivals(f"coevolution-{variant.value}", coevolution, 20, game=variant)
 
 
 def _against(
@@ -102,13 +102,10 @@ def _against(
     about: str = "",
     *,
     generations: int = FIXED,
-    share: int | None = None,
+    share: int = 1,
     genes: Genes | None = None,
     **options: Any,
 ) -> Experiment:
-    if share is None:
-        is_simple = variant is Variant.BOTH or name in ("shy", "safe")
-        share = 1 if variant is Variant.CLASSIC else 10 if is_simple else 2
     settings = KuhnSettings(game=variant, model=genes or model(name, variant), seat=seat, **options)
     words = (variant.value, name, str(seat), about)
     return Experiment("-".join(word for word in words if word), settings, generations, share)

@@ -12,6 +12,7 @@ from typing import Any, Final
 from bots.errors import CheckpointError
 from bots.kuhn.claims.experiments import Experiment
 from bots.kuhn.evolution.results import KuhnResult, run_seed
+from bots.run_folder import locked_run
 from bots.workers import Workers
 
 __all__ = ["Gathered", "Standing", "gather", "gathered"]
@@ -63,10 +64,17 @@ def gather(
         CheckpointError: a file of the folder cannot be read or written, or stems from other settings.
         WorkersError: the workers are gone.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CheckpointError(str(folder), f"the folder cannot be made: {error.strerror or error}") from error
+    with locked_run(folder, "claims"):
+        _gather(folder, experiments, seeds, workers, show)
+
+
+def _gather(
+    folder: Path,
+    experiments: Sequence[Experiment],
+    seeds: int,
+    workers: Workers | None,
+    show: Callable[[Standing], None],
+) -> None:
     there = {experiment.name: set(_read(folder, experiment)) for experiment in experiments}
     tasks = [task for task in _tasks(experiments, seeds) if task[1] not in there[task[0].name]]
     runs = sum(experiment.seeds(seeds) for experiment in experiments)

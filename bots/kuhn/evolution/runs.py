@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.metadata import version
@@ -24,6 +25,7 @@ from bots.kuhn.evolution.results import KuhnResult, Trace, follow, result_of, ru
 from bots.kuhn.evolution.settings import KuhnSettings, OppositionKind, kuhn_evolution
 from bots.kuhn.games import Genes, KuhnGame, sequence_form_of
 from bots.kuhn.values import best_answer
+from bots.run_folder import locked_run
 from bots.solving.linear_program import LinearProgram
 from bots.workers import Workers
 from logs.whole_file import write_whole
@@ -116,7 +118,17 @@ def evolve(
     """
     if (finished := _finished(folder, settings, generations)) is not None:
         return finished
-    _make(folder)
+    with locked_run(folder, f"seed-{settings.seed}"):
+        return _evolve(folder, settings, generations, place, show)
+
+
+def _evolve(
+    folder: Path,
+    settings: KuhnSettings,
+    generations: int,
+    place: tuple[int, int],
+    show: Callable[[Progress], None],
+) -> KuhnResult:
     path = folder / f"seed-{settings.seed}.npz"
     about = {"settings": settings.as_data()}
     state, trace = None, Trace()
@@ -189,15 +201,17 @@ def evolve_seeds(
         ]
     results = {run.seed: _finished(folder, run, generations) for run in runs}
     left = [run for run in runs if results[run.seed] is None]
-    _make(folder)
     began_s, before = time.monotonic(), repeat - len(left)
-    for start in range(0, len(left), workers.count):
-        batch = left[start : start + workers.count]
-        for run, result in zip(batch, workers.map(run_seed, batch, [generations] * len(batch)), strict=True):
-            _write(folder, run, generations, result)
-            results[run.seed] = result
-        done = start + len(batch)
-        show(SeedsDone(before + done, repeat, (time.monotonic() - began_s) * (len(left) / done - 1)))
+    with ExitStack() as locks:
+        for run in left:
+            locks.enter_context(locked_run(folder, f"seed-{run.seed}"))
+        for start in range(0, len(left), workers.count):
+            batch = left[start : start + workers.count]
+            for run, result in zip(batch, workers.map(run_seed, batch, [generations] * len(batch)), strict=True):
+                _write(folder, run, generations, result)
+                results[run.seed] = result
+            done = start + len(batch)
+            show(SeedsDone(before + done, repeat, (time.monotonic() - began_s) * (len(left) / done - 1)))
     return [result for result in results.values() if result is not None]
 
 
@@ -212,13 +226,6 @@ def _standing(settings: KuhnSettings, evolution: Evolution) -> tuple[float, floa
         return value_against(settings, genes), best_answer(game, seat, settings.model).value, lost
     met = OfRivals(game, is_exact=True)(evolution.champion[None], np.zeros(1, np.uint64), state.opponents)
     return float(met.fitness[0]), None, lost
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CheckpointError(str(folder), f"the folder cannot be made: {error.strerror or error}") from error
 
 
 def _finished(folder: Path, settings: KuhnSettings, generations: int) -> KuhnResult | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from logs.whole_file import FileLock
 from tests.dealer.cli.conftest import Arena
 from tests.dealer.helpers import ARENA, PATIENCE_S, program_env
 
@@ -142,3 +144,13 @@ def test_a_report_that_cannot_be(arena_here: Arena, tmp_path: Path) -> None:
     ran = arena_here("evolve", "kuhn-report", str(tmp_path), "--seeds", "2")
     assert ran.code == 2
     assert "classic-shy-1.jsonl: it does not hold results of an experiment, or is damaged" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("command", "name"), [("kuhn", "seed-1"), ("kuhn --repeat 2 --workers 2", "seed-1"), ("kuhn-report", "claims")]
+)
+def test_two_at_once(arena_here: Arena, tmp_path: Path, command: str, name: str) -> None:
+    with contextlib.closing(FileLock(tmp_path / f"{name}.lock")):
+        ran = arena_here("evolve", command.split(maxsplit=1)[0], str(tmp_path), *command.split()[1:])
+    assert ran.code == 2
+    assert ran.err == f"arena: {tmp_path / name}: another process goes on with this run\n"
