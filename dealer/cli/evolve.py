@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import signal
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import fields, make_dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
-from rich.live import Live
-from rich.text import Text
 
-from bots.errors import WorkersError
 from bots.evolution import StopRule
 from bots.evolved.checks import CheckSettings
 from bots.evolved.runs import CHECKS, Progress, Run, evolve_player, evolve_trainers
 from bots.evolved.training import OPPONENTS, PLAYER, TRAINER, TrainingSettings
-from bots.workers import Workers, cluster_workers, local_workers
+from bots.workers import Workers
 from dealer.cli.console import Terminal, abort
 from dealer.cli.evolve_kuhn import kuhn
 from dealer.cli.evolve_kuhn_report import kuhn_report
@@ -27,7 +22,8 @@ from dealer.cli.evolve_learner import learner
 from dealer.cli.evolve_learner_report import learner_report
 from dealer.cli.evolve_report import report
 from dealer.cli.options import takes_options
-from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
+from dealer.cli.spread import Scheduler, WorkerCount, gone_on_with, worked_by
+from dealer.cli.working import duration, live_line
 from dealer.results.sentences import count_of
 
 __all__ = ["app", "progress_line"]
@@ -42,11 +38,9 @@ app.command()(learner)
 app.command("kuhn-report")(kuhn_report)
 app.command("learner-report")(learner_report)
 
-_PLAIN_EVERY_S: Final = 10.0
 _TRAINING: Final = "Training"
 _STOP: Final = "When to stop"
 _ALONG: Final = "Checks along the way"
-_WORK: Final = "Where it is computed"
 
 
 def _help(about: Any) -> Any:
@@ -95,18 +89,6 @@ _CheckDeals = Annotated[
         rich_help_panel=_ALONG,
     ),
 ]
-_WorkerCount = Annotated[
-    int, typer.Option("--workers", min=1, max=1000, help="Processes that play the hands.", rich_help_panel=_WORK)
-]
-_Scheduler = Annotated[
-    str | None,
-    typer.Option(
-        "--scheduler",
-        metavar="ADDRESS",
-        help="Let the workers of a dask cluster play the hands.",
-        rich_help_panel=_WORK,
-    ),
-]
 
 
 @app.command()
@@ -129,8 +111,8 @@ def trainers(
     ] = TRAINER.opponents or 0,
     check_every: _CheckEvery = CHECKS.every,
     check_deals: _CheckDeals = CHECKS.deals,
-    workers: _WorkerCount = 1,
-    scheduler: _Scheduler = None,
+    workers: WorkerCount = 1,
+    scheduler: Scheduler = None,
 ) -> None:
     """Evolve the trainers of the evolved agent: each plays against nine others, which better ones replace.
 
@@ -139,7 +121,7 @@ def trainers(
     terminal = context.ensure_object(Terminal)
     rule = StopRule(generations=generations, patience=patience, opponents=renewals)
     asked, checks = _training(settings), CheckSettings(every=check_every, deals=check_deals)
-    with _workers(workers, scheduler) as over, _kept(folder), _Live(terminal) as show:
+    with _evolving(terminal, folder, workers, scheduler) as (over, show):
         runs = evolve_trainers(folder, asked, rule, count=count, checks=checks, workers=over, show=show)
     _report(terminal, runs)
 
@@ -153,8 +135,8 @@ def player(
     generations: _Generations = PLAYER.generations,
     check_every: _CheckEvery = CHECKS.every,
     check_deals: _CheckDeals = CHECKS.deals,
-    workers: _WorkerCount = 1,
-    scheduler: _Scheduler = None,
+    workers: WorkerCount = 1,
+    scheduler: Scheduler = None,
 ) -> None:
     """Evolve the player, against the nine trainers of a folder.
 
@@ -163,7 +145,7 @@ def player(
     terminal = context.ensure_object(Terminal)
     rule, asked = StopRule(generations=generations), _training(settings)
     checks = CheckSettings(every=check_every, deals=check_deals)
-    with _workers(workers, scheduler) as over, _kept(folder), _Live(terminal) as show:
+    with _evolving(terminal, folder, workers, scheduler) as (over, show):
         run = evolve_player(folder, asked, rule, checks=checks, workers=over, show=show)
     _report(terminal, [run])
     terminal.print(f"It plays as evolved?chromosome={run.path}")
@@ -174,56 +156,19 @@ def _training(settings: Any) -> TrainingSettings:
 
 
 @contextlib.contextmanager
-def _workers(count: int, scheduler: str | None) -> Iterator[Workers | None]:
-    if scheduler is not None and count > 1:
-        abort("--workers counts processes of this machine, and a cluster has workers of its own: leave one out")
-    if scheduler is None and count == 1:
-        yield None
-        return
-    with cluster_workers(scheduler) if scheduler is not None else local_workers(count) as workers:
-        yield workers
-
-
-@contextlib.contextmanager
-def _kept(folder: Path) -> Iterator[None]:
-    """Whatever ends the command early, say what is kept, and how to go on."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    except KeyboardInterrupt:
-        abort(f"interrupted; {folder} holds every finished generation: the same command goes on", EXIT_INTERRUPTED)
-    except WorkersError as error:
-        abort(f"{error}; {folder} holds every finished generation: the same command goes on", EXIT_FAILED)
-    except MemoryError:
-        abort("there is not enough memory: ask for a smaller population, fewer deals or a smaller tournament")
-
-
-class _Live:
-    """Shows progress: one line, redrawn on a terminal and printed now and then elsewhere."""
-
-    def __init__(self, terminal: Terminal) -> None:
-        self._terminal = terminal
-        self._live = None
-        if terminal.err.is_terminal:
-            self._live = Live(Text(""), console=terminal.err, auto_refresh=False, transient=True)
-        self._next_s = time.monotonic() + _PLAIN_EVERY_S
-
-    def __enter__(self) -> _Live:
-        if self._live is not None:
-            self._live.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._live is not None:
-            self._live.stop()
-
-    def __call__(self, progress: Progress) -> None:
-        line = progress_line(progress)
-        if self._live is not None:
-            self._live.update(Text(line, no_wrap=True, overflow="ellipsis"), refresh=True)
-        elif time.monotonic() >= self._next_s:
-            self._terminal.say(line)
-            self._next_s = time.monotonic() + _PLAIN_EVERY_S
+def _evolving(
+    terminal: Terminal, folder: Path, count: int, scheduler: str | None
+) -> Iterator[tuple[Workers | None, Callable[[Progress], None]]]:
+    """Who evaluates, and whom to tell after each generation."""
+    with (
+        worked_by(count, scheduler) as workers,
+        gone_on_with(folder, "every finished generation"),
+        live_line(terminal) as line,
+    ):
+        try:
+            yield workers, lambda progress: line(progress_line(progress))
+        except MemoryError:
+            abort("there is not enough memory: ask for a smaller population, fewer deals or a smaller tournament")
 
 
 def progress_line(progress: Progress) -> str:
@@ -233,7 +178,7 @@ def progress_line(progress: Progress) -> str:
     left = (
         ""
         if progress.left_s is None
-        else f", {_duration(progress.left_s)} left{'' if progress.is_exact else ' at most'}"
+        else f", {duration(progress.left_s)} left{'' if progress.is_exact else ' at most'}"
     )
     renewed = (
         f", trainers renewed {generation.renewals}x, {generation.since_renewal} generations ago"
@@ -246,11 +191,6 @@ def progress_line(progress: Progress) -> str:
         f"mean {generation.mean:+,.0f}, best trainer {generation.best_opponent or 0:+,.0f} dollars{renewed}, "
         f"genes used {generation.used_share:.0%}{speed}"
     )
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}" if minutes >= 60 else f"{minutes}:{rest:02}"
 
 
 def _report(terminal: Terminal, runs: list[Run]) -> None:

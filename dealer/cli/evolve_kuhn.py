@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, make_dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -19,17 +18,15 @@ from bots.kuhn.evolution.settings import KuhnSettings, OppositionKind
 from bots.kuhn.games import CARDS, Genes
 from bots.kuhn.models import MODEL_NAMES, model
 from bots.kuhn.values import best_answer
-from bots.workers import Workers, cluster_workers, local_workers
 from dealer.cli.console import Terminal, abort, write_file
 from dealer.cli.options import takes_options
-from dealer.cli.streams import EXIT_INTERRUPTED
+from dealer.cli.spread import Scheduler, WorkerCount, gone_on_with, worked_by
 from dealer.cli.working import duration, live_line
 from dealer.results.sentences import count_of
 
-__all__ = ["interruptible_work", "kuhn", "worked_by"]
+__all__ = ["kuhn"]
 
 _TRAINING: Final = "Evolution"
-_WORK: Final = "Where it is computed"
 _RIVALS: Final = {kind.value: kind for kind in OppositionKind if kind is not OppositionKind.MODEL}
 _GENERATIONS: Final = {OppositionKind.MODEL: 100}
 _MORE_GENERATIONS: Final = 1000
@@ -92,13 +89,10 @@ def kuhn(
         ),
     ] = None,
     repeat: Annotated[
-        int, typer.Option(min=1, help="Do so many runs, with consecutive seeds.", rich_help_panel=_WORK)
+        int, typer.Option(min=1, help="Do so many runs, with consecutive seeds.", rich_help_panel=_TRAINING)
     ] = 1,
-    workers: Annotated[int, typer.Option(min=1, help="Processes that do the runs.", rich_help_panel=_WORK)] = 1,
-    scheduler: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="Let the workers of a dask cluster do the runs.", rich_help_panel=_WORK),
-    ] = None,
+    workers: WorkerCount = 1,
+    scheduler: Scheduler = None,
 ) -> None:
     """Evolve strategies for Kuhn poker, or a larger game of its three cards, by a genetic algorithm.
 
@@ -109,7 +103,7 @@ def kuhn(
     configured = _settings(settings, opponent, beside)
     most = generations or _GENERATIONS.get(configured.opposition, _MORE_GENERATIONS)
     with (
-        interruptible_work(folder),
+        gone_on_with(folder, "what is finished"),
         worked_by(workers if repeat > 1 else 1, scheduler) as over,
         live_line(terminal) as line,
     ):
@@ -141,25 +135,6 @@ def _model(name: str, settings: KuhnSettings, option: str, others: Sequence[str]
         return read_genes(path, settings.rules)
     known = ", ".join((*MODEL_NAMES, *others))
     abort(f"{option}: there is no such model, and no such file of genes; there are: {known}")
-
-
-@contextlib.contextmanager
-def worked_by(count: int, scheduler: str | None) -> Iterator[Workers | None]:
-    """The workers asked for; None for this process."""
-    if scheduler is None and count == 1:
-        yield None
-        return
-    with cluster_workers(scheduler) if scheduler is not None else local_workers(count) as workers:
-        yield workers
-
-
-@contextlib.contextmanager
-def interruptible_work(folder: Path) -> Iterator[None]:
-    """End the command at Ctrl-C with the sentence that says how to go on."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        abort(f"interrupted; {folder} holds what is finished: the same command goes on", EXIT_INTERRUPTED)
 
 
 def _line(progress: Progress | SeedsDone) -> str:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
 from bots.kuhn.claims.gathering import Standing
 from dealer.cli.console import Terminal, check_new_file
-from dealer.cli.evolve_kuhn import interruptible_work, worked_by
 from dealer.cli.findings import PageFile, PageForce, show_findings, write_findings
+from dealer.cli.spread import Scheduler, WorkerCount, gone_on_with, worked_by
 from dealer.cli.working import duration, live_line
 
 __all__ = ["kuhn_report"]
-
-_WORK: Final = "Where it is computed"
 
 
 def kuhn_report(
@@ -26,11 +24,8 @@ def kuhn_report(
     seeds: Annotated[
         int, typer.Option(min=2, help="Runs of the shortest experiments; of longer ones some of a hundred are done.")
     ] = 100,
-    workers: Annotated[int, typer.Option(min=1, help="Processes that do the runs.", rich_help_panel=_WORK)] = 1,
-    scheduler: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="Let the workers of a dask cluster do the runs.", rich_help_panel=_WORK),
-    ] = None,
+    workers: WorkerCount = 1,
+    scheduler: Scheduler = None,
     out: PageFile = None,
     force: PageForce = False,
 ) -> None:
@@ -45,7 +40,11 @@ def kuhn_report(
     from bots.kuhn.claims.gathering import gather, gathered
     from bots.kuhn.claims.report import claims_report
 
-    with interruptible_work(folder), worked_by(workers, scheduler) as over, live_line(terminal) as line:
+    with (
+        gone_on_with(folder, "what is finished"),
+        worked_by(workers, scheduler) as over,
+        live_line(terminal) as line,
+    ):
         gather(folder, experiments(), seeds, workers=over, show=lambda standing: line(_line(standing)))
     report = claims_report(gathered(folder, experiments(), seeds))
     show_findings(terminal, report)

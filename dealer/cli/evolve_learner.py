@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import fields, make_dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -12,17 +11,15 @@ from typing import Annotated, Any, Final
 import typer
 
 from bots.learner.tuning import SEARCHES, Measured, TuningSettings, check, search
-from bots.workers import Workers, cluster_workers, local_workers
-from dealer.cli.console import Terminal, abort, check_new_file
+from dealer.cli.console import Terminal, check_new_file
 from dealer.cli.findings import PageFile, PageForce, show_findings, write_findings
 from dealer.cli.options import takes_options
-from dealer.cli.streams import EXIT_INTERRUPTED
+from dealer.cli.spread import Scheduler, WorkerCount, gone_on_with, worked_by
 from dealer.cli.working import duration, live_line
 
 __all__ = ["learner"]
 
 _SEARCH: Final = "Search"
-_WORK: Final = "Where it is computed"
 _DEFAULTS: Final = TuningSettings()
 
 
@@ -64,18 +61,8 @@ def learner(
             rich_help_panel=_SEARCH,
         ),
     ] = 20,
-    workers: Annotated[
-        int, typer.Option("--workers", min=1, help="Processes that train learners.", rich_help_panel=_WORK)
-    ] = 1,
-    scheduler: Annotated[
-        str | None,
-        typer.Option(
-            "--scheduler",
-            metavar="ADDRESS",
-            help="Let the workers of a dask cluster train learners.",
-            rich_help_panel=_WORK,
-        ),
-    ] = None,
+    workers: WorkerCount = 1,
+    scheduler: Scheduler = None,
     out: PageFile = None,
     force: PageForce = False,
 ) -> None:
@@ -94,26 +81,25 @@ def learner(
     wanted = TuningSettings(game=game, opponents=tuple(opponents.split()), **numbers)
     searched: dict[str, tuple[Measured, ...]] = {}
     skipped: list[str] = []
-    try:
-        with _workers(workers, scheduler) as over, live_line(terminal) as show:
-            for name in SEARCHES:
-                try:
-                    searched[name] = search(
-                        name, wanted, folder, workers=over, show=_progress(show, name, wanted.budget)
-                    )
-                except ImportError:
-                    skipped.append(name)
-            sets = {name: max(found, key=lambda one: one.mbb).constants for name, found in searched.items()}
-            others = [wanted.seed + at for at in range(1, seeds + 1)]
-            checks = check(
-                wanted,
-                {"default": Constants(), **sets},
-                others,
-                workers=over,
-                show=lambda done: show(f"measured anew with {done} of {seeds} seeds"),
-            )
-    except KeyboardInterrupt:
-        abort(f"interrupted; {folder} holds every measurement: the same command goes on", EXIT_INTERRUPTED)
+    with (
+        gone_on_with(folder, "every measurement"),
+        worked_by(workers, scheduler) as over,
+        live_line(terminal) as show,
+    ):
+        for name in SEARCHES:
+            try:
+                searched[name] = search(name, wanted, folder, workers=over, show=_progress(show, name, wanted.budget))
+            except ImportError:
+                skipped.append(name)
+        sets = {name: max(found, key=lambda one: one.mbb).constants for name, found in searched.items()}
+        others = [wanted.seed + at for at in range(1, seeds + 1)]
+        checks = check(
+            wanted,
+            {"default": Constants(), **sets},
+            others,
+            workers=over,
+            show=lambda done: show(f"measured anew with {done} of {seeds} seeds"),
+        )
     report = tuning_report(wanted, searched, checks, skipped)
     show_findings(terminal, report)
     if out is not None:
@@ -134,12 +120,3 @@ def _progress(show: Callable[[str], None], name: str, budget: int) -> Callable[[
         show(f"{name}: {done:,} of {budget:,} learners{left}, best {best.mbb:+,.0f} mbb/g")
 
     return tell
-
-
-@contextlib.contextmanager
-def _workers(count: int, scheduler: str | None) -> Iterator[Workers | None]:
-    if scheduler is None and count == 1:
-        yield None
-        return
-    with cluster_workers(scheduler) if scheduler is not None else local_workers(count) as workers:
-        yield workers

@@ -92,15 +92,16 @@ def _fill(terminal: Terminal, root: Path) -> None:
 
 
 def _jobs() -> list[tuple[str, Callable[[], None]]]:
-    """What is compiled: the engine's kernels, and what the built-in bots prepare."""
+    """What is compiled: the engine's kernels, what the built-in bots prepare, and what trains them."""
     from bots.registry import builtin_names, make_bot
+    from bots.warmup import TRAINING_JOBS
     from engine.warmup import ENGINE_JOBS
     from protocol import find_game
 
     game = find_game("limit")[1]
     bots = {name: make_bot(name, 0) for name in builtin_names()}
     preparing = [(f"the bot {name}", partial(bot.prepare, game)) for name, bot in bots.items() if _prepares(bot)]
-    return [*ENGINE_JOBS, *preparing]
+    return [*ENGINE_JOBS, *preparing, *TRAINING_JOBS]
 
 
 def _prepares(bot: Bot) -> bool:

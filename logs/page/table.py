@@ -10,6 +10,9 @@ __all__ = ["ABSENT", "TableView"]
 ABSENT: Final = "-"
 """Shown where a figure makes no sense."""
 
+_SENTENCE: Final = 4
+"""Words that make a sentence; fewer that end in a digit are a figure with its name."""
+
 
 @dataclass(frozen=True, slots=True)
 class TableView:
@@ -36,4 +39,9 @@ class TableView:
     def is_words(self, column: int) -> bool:
         """Whether a column holds words rather than figures."""
         cells = [row[column] for row in self.rows if row[column] not in ("", ABSENT)]
-        return column == 0 or (bool(cells) and all(cell[0].isalpha() and not cell[-1].isdigit() for cell in cells))
+        return column == 0 or (bool(cells) and all(map(_is_words, cells)))
+
+
+def _is_words(cell: str) -> bool:
+    """Whether a cell is a word or a sentence, which may end in a figure."""
+    return cell[0].isalpha() and (not cell[-1].isdigit() or len(cell.split()) >= _SENTENCE)

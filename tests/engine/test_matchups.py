@@ -168,6 +168,7 @@ BOARDS_OF_EACH_KIND = ("2c5c9cJcKc", "2c3c4c5cTd", "9h9c8h7h7d")
 """A flush on it, four to a straight flush, a flush against full houses."""
 
 
+@pytest.mark.slow
 def test_the_kernel_counts_what_comparing_counts(monkeypatch):
     """In Python, as it is written."""
     monkeypatch.setattr("engine.generators.matchups.count_weaker", kernels.count_weaker.py_func)

@@ -22,6 +22,7 @@ _SETTINGS = TuningSettings(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["evolution", "random"])
 def test_a_search_ends_the_same_wherever_it_was_stopped(tmp_path: Path, name: str) -> None:
     whole = search(name, _SETTINGS, tmp_path / "whole")
@@ -67,6 +68,7 @@ def test_settings_that_cannot_be(wrong: dict[str, object], words: str) -> None:
         replace(_SETTINGS, **wrong)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_the_covariance_matrix_adaptation(tmp_path: Path) -> None:
     pytest.importorskip("cma")
     found = search("cma-es", replace(_SETTINGS, population=4), tmp_path)
@@ -87,6 +89,7 @@ def test_the_constant_that_decides_alone_has_all_the_influence() -> None:
     assert all(abs(one.share) < 0.05 for one in others)
 
 
+@pytest.mark.slow
 def test_the_report_judges_by_the_seeds(tmp_path: Path) -> None:
     searched = {name: search(name, _SETTINGS, tmp_path) for name in ("evolution", "random")}
     seeds = np.arange(6.0)

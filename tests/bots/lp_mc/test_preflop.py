@@ -184,6 +184,7 @@ def counted(chances: np.ndarray) -> list[int]:
     return [int((row > 1 - 1e-9).sum()) for row in chances]
 
 
+@pytest.mark.slow
 def test_the_mistake_leads_to_what_was_printed() -> None:
     """13 raise-raise, 66 raise-call, 89 fold and K3o mixed; after a raise 139 call, 29 reraise and KJo mixed."""
     form, (small_blind, big_blind) = form_of(), published().plans

@@ -51,6 +51,7 @@ def check(rng: random.Random, round_: int, **options: Any) -> None:
         assert found.raise_ == pytest.approx(slow[ActionKind.RAISE], abs=1e-9)
 
 
+@pytest.mark.slow
 def test_every_round_as_the_slow_twin() -> None:
     rng = random.Random(2013)
     for round_ in range(4):

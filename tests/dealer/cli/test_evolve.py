@@ -103,12 +103,12 @@ def test_the_line_says_how_a_run_stands() -> None:
     assert left == 497 * 200 - 12
     line = progress_line(Progress("trainer-3", 3, 9, generation, left, False, 0.5, 2_000_000))
     assert line == (
-        "trainer-3 (3/9): generation 40, 13:48:14 left at most, best +1,234, mean -68, best trainer +890 dollars, "
+        "trainer-3 (3/9): generation 40, 13 h 48 min left at most, best +1,234, mean -68, best trainer +890 dollars, "
         "trainers renewed 3x, 12 generations ago, genes used 25%, 4.0 M hands/s"
     )
     left = StopRule(generations=50).most_left(generation)
     line = progress_line(Progress("player", 1, 1, generation, left, True, 0.5, 2_000_000))
-    assert line.startswith("player: generation 40, 0:05 left, best +1,234, mean -68, best trainer +890 dollars")
+    assert line.startswith("player: generation 40, 5 s left, best +1,234, mean -68, best trainer +890 dollars")
     assert StopRule(patience=7).most_left(generation) is None
     assert StopRule(generations=45, patience=200, opponents=500).most_left(generation) == 5
 

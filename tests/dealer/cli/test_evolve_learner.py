@@ -14,6 +14,7 @@ _SMALL = (
 )
 
 
+@pytest.mark.slow
 def test_three_searches_and_their_page(arena_here: Arena, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     ran = arena_here("evolve", "learner", str(tmp_path / "runs"), *_SMALL, "--out", str(page))

@@ -34,6 +34,7 @@ def drawn_shares(deal: Deal, stream: int) -> list[float]:
     return found
 
 
+@pytest.mark.slow
 def test_drawn_boards_are_those_of_a_slow_twin() -> None:
     game = find_game("holdem.limit.3p")[1]
     deal = Deal((parse_cards("AhKd"), parse_cards("QsQc"), parse_cards("7h7s")), parse_cards("2c3c4c5c6c"))

@@ -1,0 +1,56 @@
+"""Long computations spread over workers, and interrupted: their options, their workers, their ends."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from bots.errors import WorkersError
+from bots.workers import Workers, cluster_workers, local_workers
+from dealer.cli.console import abort
+from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
+
+__all__ = ["Scheduler", "WorkerCount", "gone_on_with", "worked_by"]
+
+_PANEL: Final = "Where it is computed"
+
+WorkerCount = Annotated[
+    int,
+    typer.Option("--workers", min=1, max=1000, help="Processes of this machine that compute.", rich_help_panel=_PANEL),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler", metavar="ADDRESS", help="Let the workers of a dask cluster compute.", rich_help_panel=_PANEL
+    ),
+]
+
+
+@contextlib.contextmanager
+def worked_by(count: int, scheduler: str | None) -> Iterator[Workers | None]:
+    """The workers asked for; None for this process."""
+    if scheduler is not None and count > 1:
+        abort("--workers counts processes of this machine, and a cluster has workers of its own: leave one out")
+    if scheduler is None and count == 1:
+        yield None
+        return
+    with cluster_workers(scheduler) if scheduler is not None else local_workers(count) as workers:
+        yield workers
+
+
+@contextlib.contextmanager
+def gone_on_with(folder: Path, what: str) -> Iterator[None]:
+    """Whatever ends the command early, say what the folder holds, and how to go on."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    how = f"{folder} holds {what}: the same command goes on"
+    try:
+        yield
+    except KeyboardInterrupt:
+        abort(f"interrupted; {how}", EXIT_INTERRUPTED)
+    except WorkersError as error:
+        abort(f"{error}; {how}", EXIT_FAILED)
