@@ -34,11 +34,13 @@ class Convergence(NamedTuple):
 
     Attributes:
         plans: the average plans after the last.
-        steps: after the iterations of `milestones`.
+        steps: after the iterations of `milestones`, and after the last.
+        is_interrupted: Ctrl-C came before all iterations were done.
     """
 
     plans: Plans
     steps: tuple[Reached, ...]
+    is_interrupted: bool = False
 
 
 def milestones(iterations: int) -> tuple[int, ...]:
@@ -53,20 +55,36 @@ def milestones(iterations: int) -> tuple[int, ...]:
 def converge(
     form: SequenceForm, averages: Iterator[Plans], iterations: int, on_step: Callable[[int, Reached], None]
 ) -> Convergence:
-    """Iterate.
+    """Iterate; Ctrl-C ends it with what has been reached by then.
 
     Args:
         form: the game.
         averages: the plans after each iteration, such as `bots.solving.regret_matching.cfr_plus` gives.
         iterations: how many, 1 or more.
         on_step: called after each with its number and the last milestone.
+
+    Raises:
+        KeyboardInterrupt: no iteration was done yet.
     """
-    telling, steps = set(milestones(iterations)), []
-    for number, plans in enumerate(islice(averages, iterations), 1):
-        if number in telling:
-            steps.append(Reached(number, nash_conv(form, plans), expected_values(form, plans)))
-        on_step(number, steps[-1])
-    return Convergence(plans, tuple(steps))
+
+    def reached(number: int, plans: Plans) -> Reached:
+        return Reached(number, nash_conv(form, plans), expected_values(form, plans))
+
+    telling = set(milestones(iterations))
+    steps: list[Reached] = []
+    is_interrupted = False
+    try:
+        for number, plans in enumerate(islice(averages, iterations), 1):
+            if number in telling:
+                steps.append(reached(number, plans))
+            on_step(number, steps[-1])
+    except KeyboardInterrupt:
+        if not steps:
+            raise
+        is_interrupted = True
+        if steps[-1].iterations < number:
+            steps.append(reached(number, plans))
+    return Convergence(plans, tuple(steps), is_interrupted)
 
 
 def reachable(form: SequenceForm, player: int) -> NDArray[np.bool_]:

@@ -14,11 +14,11 @@ import typer
 from bots.kuhn.games import CARDS, KuhnGame, Variant
 from dealer.cli.console import Terminal, abort, check_writable, write_file
 from dealer.cli.pictures import check_picture, format_of, picture, write_picture
-from dealer.cli.streams import EXIT_FAILED
+from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
 from dealer.cli.working import working
 
 if TYPE_CHECKING:
-    from bots.solving.convergence import Reached
+    from bots.solving.convergence import Convergence, Reached
     from bots.solving.sequence_form import Plans, SequenceForm
 
 __all__ = ["game", "kuhn", "kuhn3", "leduc"]
@@ -190,10 +190,11 @@ def _solve(context: typer.Context, asked: _Asked, wanted: _Wanted) -> None:
     check_picture(wanted.chart)
     check_writable(wanted.out)
     steps: tuple[Reached, ...] = ()
+    iterations, is_interrupted = wanted.iterations or _ITERATIONS, False
     if algorithm is Algorithm.LP:
         plans = _by_linear_program(terminal, asked.form)
     else:
-        plans, steps = _by_regret(terminal, asked.form, algorithm, wanted.iterations or _ITERATIONS)
+        plans, steps, is_interrupted = _by_regret(terminal, asked.form, algorithm, iterations)
     result = _result(asked, algorithm, plans, steps)
     if wanted.chart is not None:
         title = f"{asked.title}: {algorithm.value}, {steps[-1].iterations:,} iterations"
@@ -204,6 +205,9 @@ def _solve(context: typer.Context, asked: _Asked, wanted: _Wanted) -> None:
         terminal.print(json.dumps(result, indent=2))
     else:
         _show(terminal, asked, result)
+    if is_interrupted:
+        done = f"{steps[-1].iterations:,} of {iterations:,} iterations"
+        abort(f"interrupted after {done}: what they reached is shown; the same command begins again", EXIT_INTERRUPTED)
 
 
 # ---- solving
@@ -220,9 +224,7 @@ def _by_linear_program(terminal: Terminal, form: SequenceForm) -> Plans:
         abort(str(error), EXIT_FAILED)
 
 
-def _by_regret(
-    terminal: Terminal, form: SequenceForm, algorithm: Algorithm, iterations: int
-) -> tuple[Plans, tuple[Reached, ...]]:
+def _by_regret(terminal: Terminal, form: SequenceForm, algorithm: Algorithm, iterations: int) -> Convergence:
     from bots.solving.convergence import converge
     from bots.solving.regret_matching import cfr, cfr_plus
 

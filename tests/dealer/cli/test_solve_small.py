@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dealer.cli import solve_small
+from dealer.cli.working import Show
 from protocol import find_game, format_game_definition
 from tests.dealer.cli.conftest import Arena
 
@@ -139,3 +143,22 @@ def test_an_interruption_ends_it(arena_here: Arena, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("bots.solving.convergence.nash_conv", interrupted)
     ran = arena_here("solve", "kuhn3")
     assert (ran.code, ran.out) == (130, "")
+
+
+def test_ctrl_c_shows_what_was_reached(arena_here: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    @contextlib.contextmanager
+    def interrupted(*_: object) -> Iterator[Show]:
+        def show(part: float | None, so_far: str = "") -> None:
+            if part == 0.7:
+                raise KeyboardInterrupt
+
+        yield show
+
+    monkeypatch.setattr(solve_small, "working", interrupted)
+    ran = arena_here("solve", "kuhn", "--algorithm", "cfr", "--iterations", "10", "--json")
+    sentence = "interrupted after 7 of 10 iterations: what they reached is shown; the same command begins again"
+    assert (ran.code, ran.err) == (130, f"arena: {sentence}\n")
+    reached = json.loads(ran.out)
+    monkeypatch.undo()
+    assert reached == solved(arena_here, "kuhn", "--algorithm", "cfr", "--iterations", "7")
+    assert [step["iterations"] for step in reached["convergence"]] == [1, 2, 5, 7]
