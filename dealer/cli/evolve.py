@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import fields, make_dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -22,6 +21,7 @@ from dealer.cli.evolve_learner import learner
 from dealer.cli.evolve_learner_report import learner_report
 from dealer.cli.evolve_report import report
 from dealer.cli.options import takes_options
+from dealer.cli.settings import given, setting_options
 from dealer.cli.spread import Scheduler, WorkerCount, gone_on_with, worked_by
 from dealer.cli.working import duration, live_line
 from dealer.results.sentences import count_of
@@ -43,28 +43,8 @@ _STOP: Final = "When to stop"
 _ALONG: Final = "Checks along the way"
 
 
-def _help(about: Any) -> Any:
-    """The option of a training setting; its meaning and default stand with the setting."""
-    kind = type(about.default)
-    flags = [f"--{about.name}/--no-{about.name}"] if kind is bool else [f"--{about.name}"]
-    text = about.metadata["decides"]
-    return typer.Option(*flags, help=f"{text[0].upper()}{text[1:]}.", rich_help_panel=_TRAINING)
-
-
-def _options(**defaults: Any) -> Any:
-    """The training's settings as options of a command; `defaults` are those that differ."""
-    return make_dataclass(
-        "_Options",
-        [
-            (about.name, Annotated[type(about.default), _help(about)], defaults.get(about.name, about.default))
-            for about in fields(TrainingSettings)
-        ],
-        frozen=True,
-    )
-
-
-_TrainerOptions: Any = _options()
-_PlayerOptions: Any = _options(deals=520)
+_TrainerOptions: Any = setting_options(TrainingSettings, _TRAINING)
+_PlayerOptions: Any = setting_options(TrainingSettings, _TRAINING, deals=520)
 
 _Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the runs; made if it is not there.")]
 _Generations = Annotated[
@@ -120,7 +100,7 @@ def trainers(
     """
     terminal = context.ensure_object(Terminal)
     rule = StopRule(generations=generations, patience=patience, opponents=renewals)
-    asked, checks = _training(settings), CheckSettings(every=check_every, deals=check_deals)
+    asked, checks = TrainingSettings(**given(settings)), CheckSettings(every=check_every, deals=check_deals)
     with _evolving(terminal, folder, workers, scheduler) as (over, show):
         runs = evolve_trainers(folder, asked, rule, count=count, checks=checks, workers=over, show=show)
     _report(terminal, runs)
@@ -143,16 +123,12 @@ def player(
     An unfinished run is gone on with. The chromosome it leaves is a bot: `evolved?chromosome=FILE`.
     """
     terminal = context.ensure_object(Terminal)
-    rule, asked = StopRule(generations=generations), _training(settings)
+    rule, asked = StopRule(generations=generations), TrainingSettings(**given(settings))
     checks = CheckSettings(every=check_every, deals=check_deals)
     with _evolving(terminal, folder, workers, scheduler) as (over, show):
         run = evolve_player(folder, asked, rule, checks=checks, workers=over, show=show)
     _report(terminal, [run])
     terminal.print(f"It plays as evolved?chromosome={run.path}")
-
-
-def _training(settings: Any) -> TrainingSettings:
-    return TrainingSettings(**{about.name: getattr(settings, about.name) for about in fields(TrainingSettings)})
 
 
 @contextlib.contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from dataclasses import fields, make_dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -20,6 +19,7 @@ from bots.kuhn.models import MODEL_NAMES, model
 from bots.kuhn.values import best_answer
 from dealer.cli.console import Terminal, abort, write_file
 from dealer.cli.options import takes_options
+from dealer.cli.settings import given, setting_options
 from dealer.cli.spread import Scheduler, WorkerCount, gone_on_with, worked_by
 from dealer.cli.working import duration, live_line
 from dealer.results.sentences import count_of
@@ -33,27 +33,7 @@ _MORE_GENERATIONS: Final = 1000
 _ROW: Final = 12
 """Genes up to this many are told in one line."""
 
-
-def _option(about: Any) -> Any:
-    """The option of a setting; its meaning and default stand with the setting."""
-    name = about.name.replace("_", "-")
-    is_switch = isinstance(about.default, bool)
-    flags = (
-        [f"--{name}"] if is_switch and not about.default else [f"--{name}/--no-{name}" if is_switch else f"--{name}"]
-    )
-    text = about.metadata["decides"]
-    return typer.Option(*flags, help=f"{text[0].upper()}{text[1:]}.", rich_help_panel=_TRAINING)
-
-
-_Options: Any = make_dataclass(
-    "_Options",
-    [
-        (about.name, Annotated[type(about.default), _option(about)], about.default)
-        for about in fields(KuhnSettings)
-        if "decides" in about.metadata
-    ],
-    frozen=True,
-)
+_Options: Any = setting_options(KuhnSettings, _TRAINING)
 
 
 @takes_options
@@ -115,7 +95,7 @@ def kuhn(
 
 
 def _settings(options: Any, opponent: str, beside: str) -> KuhnSettings:
-    values = {about.name: getattr(options, about.name) for about in fields(options)}
+    values = given(options)
     kind = _RIVALS.get(opponent, OppositionKind.MODEL)
     plain = KuhnSettings(game=options.game, opposition=OppositionKind.COEVOLUTION, tens_as_twos=options.tens_as_twos)
     genes: Genes = ()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import fields, make_dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -14,6 +13,7 @@ from bots.learner.tuning import SEARCHES, Measured, TuningSettings, check, searc
 from dealer.cli.console import Terminal, check_new_file
 from dealer.cli.findings import PageFile, PageForce, show_findings, write_findings
 from dealer.cli.options import takes_options
+from dealer.cli.settings import given, setting_options
 from dealer.cli.spread import Scheduler, WorkerCount, gone_on_with, worked_by
 from dealer.cli.working import duration, live_line
 
@@ -21,19 +21,7 @@ __all__ = ["learner"]
 
 _SEARCH: Final = "Search"
 _DEFAULTS: Final = TuningSettings()
-
-
-def _help(about: Any) -> Any:
-    text = about.metadata["decides"]
-    return typer.Option(f"--{about.name}", help=f"{text[0].upper()}{text[1:]}.", rich_help_panel=_SEARCH)
-
-
-_NUMBERS: Final = [about for about in fields(TuningSettings) if "decides" in about.metadata]
-_SearchOptions: Any = make_dataclass(
-    "_SearchOptions",
-    [(about.name, Annotated[type(about.default), _help(about)], about.default) for about in _NUMBERS],
-    frozen=True,
-)
+_SearchOptions: Any = setting_options(TuningSettings, _SEARCH)
 
 
 @takes_options
@@ -77,8 +65,7 @@ def learner(
 
     if out is not None:
         check_new_file(out, force)
-    numbers = {about.name: getattr(settings, about.name) for about in _NUMBERS}
-    wanted = TuningSettings(game=game, opponents=tuple(opponents.split()), **numbers)
+    wanted = TuningSettings(game=game, opponents=tuple(opponents.split()), **given(settings))
     searched: dict[str, tuple[Measured, ...]] = {}
     skipped: list[str] = []
     with (

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, make_dataclass
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -11,20 +10,13 @@ from bots.learner.experiments import ReportSettings
 from dealer.cli.console import Terminal, abort, check_new_file
 from dealer.cli.findings import PageFile, PageForce, show_findings, write_findings
 from dealer.cli.options import takes_options
+from dealer.cli.settings import given, setting_options
 from dealer.cli.streams import EXIT_INTERRUPTED
 from dealer.cli.working import working
 
 __all__ = ["learner_report"]
 
-
-def _option(about: Any) -> Any:
-    text = about.metadata["decides"]
-    return Annotated[type(about.default), typer.Option(f"--{about.name}", help=f"{text[0].upper()}{text[1:]}.")]
-
-
-_Options: Any = make_dataclass(
-    "_Options", [(about.name, _option(about), about.default) for about in fields(ReportSettings)], frozen=True
-)
+_Options: Any = setting_options(ReportSettings)
 
 
 @takes_options
@@ -39,7 +31,7 @@ def learner_report(context: typer.Context, settings: _Options, out: PageFile = N
 
     if out is not None:
         check_new_file(out, force)
-    wanted = ReportSettings(**{about.name: getattr(settings, about.name) for about in fields(ReportSettings)})
+    wanted = ReportSettings(**given(settings))
     try:
         with working(terminal, "playing") as show:
             report = report_of(wanted, play_all(wanted, show))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, make_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -12,6 +11,7 @@ from bots.learner.constants import Constants
 from dealer.cli.console import Terminal, abort, check_new_file
 from dealer.cli.findings import PageFile, PageForce, show_findings, write_findings
 from dealer.cli.options import takes_options
+from dealer.cli.settings import given, setting_options
 from dealer.cli.streams import EXIT_INTERRUPTED
 from dealer.cli.working import duration, live_line
 
@@ -33,18 +33,7 @@ def _group() -> None:
     """Train bots that learn, against any field, in this process."""
 
 
-def _constant(about: Any) -> Any:
-    decides = about.metadata["decides"]
-    flag = f"--{about.name.replace('_', '-')}"
-    return Annotated[
-        type(about.default),
-        typer.Option(flag, help=f"{decides[0].upper()}{decides[1:]}.", rich_help_panel=_CONSTANTS),
-    ]
-
-
-_ConstantOptions: Any = make_dataclass(
-    "_ConstantOptions", [(about.name, _constant(about), about.default) for about in fields(Constants)], frozen=True
-)
+_ConstantOptions: Any = setting_options(Constants, _CONSTANTS)
 
 
 @app.command()
@@ -109,7 +98,7 @@ def learner(
     if memory.is_dir():
         abort(f"{memory} is a folder: --memory takes a file")
     try:
-        looks = Constants(**{one.name: getattr(constants, one.name) for one in fields(Constants)})
+        looks = Constants(**given(constants))
     except ValueError as error:
         abort(str(error))
     settings = TrainingSettings(
