@@ -70,7 +70,6 @@ def test_settings_that_cannot_be(wrong: dict[str, object], words: str) -> None:
 
 @pytest.mark.slow
 def test_the_covariance_matrix_adaptation(tmp_path: Path) -> None:
-    pytest.importorskip("cma")
     found = search("cma-es", replace(_SETTINGS, population=4), tmp_path)
     assert len(found) == 10
     assert search("cma-es", replace(_SETTINGS, population=4), tmp_path) == found
