@@ -22,7 +22,7 @@ def kuhn_report(
         Path, typer.Argument(metavar="FOLDER", help="The folder of the runs; those that it holds are not done again.")
     ],
     seeds: Annotated[
-        int, typer.Option(min=2, help="Runs of the shortest experiments; of longer ones some of a hundred are done.")
+        int, typer.Option(min=2, help="Runs of an experiment; of long ones a fifth or a twentieth are done.")
     ] = 100,
     workers: WorkerCount = 1,
     scheduler: Scheduler = None,

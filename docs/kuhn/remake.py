@@ -28,7 +28,7 @@ from bots.kuhn.claims.report import claims_report
 HERE: Final = Path(__file__).resolve().parent
 PAGE: Final = HERE.parent / "kuhn.md"
 STORED: Final = HERE / "report.json"
-SEEDS: Final = 50
+SEEDS: Final = 100
 WIDTH: Final = 110
 COMMAND: Final = ("kuhn", "kuhn-rational", "--repeat", "3")
 """The run whose output the page shows."""

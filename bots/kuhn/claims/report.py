@@ -33,7 +33,7 @@ def claims_report(found: Gathered) -> Report:
     most = max(map(len, found.values()))
     facts = (
         ("runs", f"{runs:,}"),
-        ("seeds", f"{most} of the classic game against a model; fewer of long runs, as the tables say"),
+        ("seeds", f"{most} of 100 generations against a model; fewer of longer runs, as the tables say"),
         ("population", "1,010"),
         ("hands behind a fitness", "1,010"),
     )
