@@ -84,3 +84,25 @@ def test_a_training_is_gone_on_with_by_the_same_settings_only(tmp_path: Path) ->
 def test_settings_that_cannot_be(wrong: dict[str, object], words: str) -> None:
     with pytest.raises(EvolutionError, match=words):
         replace(_SETTINGS, **wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("game", "opponent", "least"),
+    [
+        ("limit", "folding", 740),
+        ("limit", "calling", 800),
+        ("limit", "random?decisions=20/50/15/10/5", 1800),
+        ("limit", "mfs?k=2", 200),
+        ("nolimit", "folding", 740),
+        ("nolimit", "calling", 7000),
+        ("nolimit", "random?decisions=20/50/15/10/5", 6000),
+    ],
+)
+def test_it_learns_to_win_from_whoever_does_not_learn(tmp_path: Path, game: str, opponent: str, least: int) -> None:
+    """40,000 hands of training, 20,000 of frozen play; nobody can win more than 750 from a player that always folds."""
+    settings = TrainingSettings(
+        game=game, opponents=(opponent,), unseen=("folding",), block=40_000, test=20_000, trials=100
+    )
+    _, (block,) = train(settings, 40_000, tmp_path / "memory")
+    assert block.field.mean > least
