@@ -107,7 +107,10 @@ class Genome:
             EvolutionError: `count` is not a multiple of `levels`.
         """
         if levels < 2 or count % levels:
-            raise EvolutionError(f"{count} chromosomes cannot have each of {levels} values equally often")
+            raise EvolutionError(
+                f"{count} chromosomes cannot have each of {levels} values equally often: take a multiple of {levels}, "
+                "or values that are drawn"
+            )
         level = np.tile(np.arange(levels) / (levels - 1), count // levels)
         level = np.broadcast_to(level[:, None, None], (count, self.genes, self.values))
         return self.fitted(self.low + random.permuted(level, axis=0) * self.width)

@@ -159,11 +159,14 @@ class _AllCards:
         self._numbers: dict[tuple[object, ...], int] = {}
         deck, held, players = len(game.deck), game.num_hole_cards, game.num_players
         if comb(deck, held) > _MOST_HOLDINGS:
-            raise SolvingError(f"the game is too large to be solved card by card: {comb(deck, held):,} holdings")
+            raise SolvingError(
+                f"the game is too large to be solved card by card: {comb(deck, held):,} holdings, of at most "
+                f"{_MOST_HOLDINGS}"
+            )
         if comb(deck, held) ** players > _MOST_HOLDINGS**2:
             raise SolvingError(
                 f"the game is too large to be solved card by card: {comb(deck, held):,} holdings for each of "
-                f"{players} players"
+                f"{players} players, of at most {_MOST_HOLDINGS**2:,} combinations"
             )
         self._holdings = list(combinations(sorted(game.deck), held))
         self.names = tuple(map(format_cards, self._holdings))

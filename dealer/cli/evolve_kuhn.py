@@ -83,8 +83,8 @@ def kuhn(
     configured = _settings(settings, opponent, beside)
     most = generations or _GENERATIONS.get(configured.opposition, _MORE_GENERATIONS)
     with (
-        gone_on_with(folder, "what is finished"),
         worked_by(workers if repeat > 1 else 1, scheduler) as over,
+        gone_on_with(folder, "what is finished"),
         live_line(terminal) as line,
     ):
         results = evolve_seeds(

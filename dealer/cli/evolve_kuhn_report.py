@@ -41,8 +41,8 @@ def kuhn_report(
     from bots.kuhn.claims.report import claims_report
 
     with (
-        gone_on_with(folder, "what is finished"),
         worked_by(workers, scheduler) as over,
+        gone_on_with(folder, "what is finished"),
         live_line(terminal) as line,
     ):
         gather(folder, experiments(), seeds, workers=over, show=lambda standing: line(_line(standing)))

@@ -69,8 +69,8 @@ def learner(
     searched: dict[str, tuple[Measured, ...]] = {}
     skipped: list[str] = []
     with (
-        gone_on_with(folder, "every measurement"),
         worked_by(workers, scheduler) as over,
+        gone_on_with(folder, "every measurement"),
         live_line(terminal) as show,
     ):
         for name in SEARCHES:
