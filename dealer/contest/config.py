@@ -51,6 +51,7 @@ __all__ = [
     "RunConfig",
     "problem_in_words",
     "read_config",
+    "read_toml",
     "validated",
 ]
 
@@ -395,20 +396,29 @@ def _setting_problem(problem: Any) -> SettingProblem:
     return SettingProblem(setting, text)
 
 
-def read_config(path: Path) -> dict[str, Any]:
-    """The settings of a TOML file, not validated yet; games that lie next to it by their paths.
+def read_toml(path: Path) -> dict[str, Any]:
+    """What a TOML file says.
 
     Raises:
         ConfigError: it cannot be read, or is not TOML.
     """
     try:
-        data = tomllib.loads(path.read_text("utf-8-sig"))
+        return tomllib.loads(path.read_text("utf-8-sig"))
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise ConfigError(f"byte {error.start + 1} is not UTF-8 text", source=str(path)) from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ConfigError(str(error), source=str(path)) from None
+
+
+def read_config(path: Path) -> dict[str, Any]:
+    """The settings of a TOML file, not validated yet; games that lie next to it by their paths.
+
+    Raises:
+        ConfigError: it cannot be read, or is not TOML.
+    """
+    data = read_toml(path)
     if isinstance(data.get("game"), str):
         data["game"] = _found_beside(data["game"], path)
     if isinstance(data.get("games"), list):

@@ -6,14 +6,13 @@ A game that is not shipped is a path, looked for beside the file; commands start
 from __future__ import annotations
 
 import os
-import tomllib
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from dealer.contest.config import NO_ADDRESS, BotSettings, problem_in_words
+from dealer.contest.config import NO_ADDRESS, BotSettings, problem_in_words, read_toml
 from dealer.errors import ConfigError, PlayerError, SettingProblem
 from dealer.server.queue import Limits
 from dealer.server.settings import DEFAULT_PORT, HouseBot, HouseGame, ServerSettings, bots_for, house
@@ -106,14 +105,7 @@ def read_toml_settings(path: Path) -> ServerSettings:
     Raises:
         ConfigError: it cannot be read, is not TOML, or has settings that make no sense.
     """
-    try:
-        data = tomllib.loads(path.read_text("utf-8-sig"))
-    except OSError as error:
-        raise ConfigError(f"cannot read {path}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"byte {error.start + 1} is not UTF-8 text", source=str(path)) from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ConfigError(str(error), source=str(path)) from None
+    data = read_toml(path)
     try:
         return _settled(_File.model_validate(data), path.absolute().parent)
     except ValidationError as error:
