@@ -13,6 +13,7 @@ import numpy as np
 from bots.errors import CheckpointError, EvolutionError
 from bots.evolution import State, load_checkpoint
 from bots.evolution.genome import Chromosomes
+from bots.evolved.checks import Checks, read_checks
 from bots.evolved.chromosome import GENES, Odds
 from bots.evolved.files import Chromosome, read_chromosome
 from bots.evolved.runs import run_names
@@ -31,6 +32,7 @@ class FinishedRun:
         state: after its last generation.
         chromosome: that it left, shape (5040, 2).
         record: of its training, as the chromosome's file has it.
+        checks: made along it; None where there were none.
     """
 
     name: str
@@ -38,6 +40,7 @@ class FinishedRun:
     state: State
     chromosome: Chromosomes
     record: Mapping[str, Any]
+    checks: Checks | None = None
 
     @property
     def bests(self) -> Chromosomes:
@@ -103,7 +106,7 @@ def _read_run(folder: Path, name: str) -> FinishedRun:
     settings = recorded_settings(about)
     if settings is None:
         raise CheckpointError(str(checkpoint), "it does not tell settings that this program knows")
-    return FinishedRun(name, settings, state, as_array(found), json.loads(found.record))
+    return FinishedRun(name, settings, state, as_array(found), json.loads(found.record), read_checks(folder, name))
 
 
 def recorded_settings(record: Mapping[str, Any]) -> TrainingSettings | None:

@@ -16,6 +16,7 @@ from bots.evolved.report.play import Sides, best_hands, by_hand, finals, per_tho
 from bots.evolved.report.progress import (
     against_chart,
     along_the_run,
+    checks_charts,
     cost_chart,
     earlier_trainers,
     progress_table,
@@ -200,6 +201,7 @@ def _along(runs: FinishedRuns, deals: DealSet, seed: int) -> Section:
             against_chart(
                 "The player against its trainers", [runs.player], runs.opponents, settings.odds, settings.rake, deals
             ),
+            *checks_charts([*trainers, runs.player]),
             cost_chart(trainers),
             progress_table(runs, tables, deals),
         ),

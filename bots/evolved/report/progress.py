@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Final
 
 import numpy as np
 
 from bots.evolution.genome import Chromosomes
+from bots.evolved.checks import Check
 from bots.evolved.chromosome import Odds
 from bots.evolved.deals import DealSet
 from bots.evolved.finished import FinishedRun, FinishedRuns
@@ -18,7 +19,15 @@ from bots.evolved.watching import watch
 from bots.findings import Line, LineChart, TableView
 from logs.estimation.rate import signed
 
-__all__ = ["against_chart", "along_the_run", "cost_chart", "earlier_trainers", "progress_table", "random_opponents"]
+__all__ = [
+    "against_chart",
+    "along_the_run",
+    "checks_charts",
+    "cost_chart",
+    "earlier_trainers",
+    "progress_table",
+    "random_opponents",
+]
 
 _MOST_CHAMPIONS: Final = 12
 """Of each run, spread over it, that are measured on unseen deals."""
@@ -55,6 +64,40 @@ def cost_chart(runs: Sequence[FinishedRun]) -> LineChart:
         lines=tuple(lines),
         note="The work saw cycles: a much better individual soon fills the table with its like, which then rest.",
     )
+
+
+def checks_charts(runs: Sequence[FinishedRun]) -> list[LineChart]:
+    """What the checks along the runs have found, against each of the two tables; none where no run was checked."""
+    tables: tuple[tuple[str, Callable[[Check], float | None]], ...] = (
+        ("random trainers", lambda check: check.random),
+        ("the champions before", lambda check: check.earlier),
+    )
+    charts = []
+    for table, won in tables:
+        lines = []
+        for run in runs:
+            if run.checks is None:
+                continue
+            points = [(check.generation, won(check)) for check in run.checks.checks]
+            known = [
+                (float(number), 1000 * value / (100 * run.checks.deals))
+                for number, value in points
+                if value is not None
+            ]
+            if known:
+                xs, ys = zip(*known, strict=True)
+                lines.append(Line(name=run.name, xs=xs, ys=ys, has_dots=True))
+        if lines:
+            charts.append(
+                LineChart(
+                    title=f"Checked along the way against {table}",
+                    x_label="generation",
+                    y_label="dollars per 1,000 hands",
+                    lines=tuple(lines),
+                    note="The best individual of a generation, on deals of the checks; these opponents decide nothing.",
+                )
+            )
+    return charts
 
 
 def random_opponents(seed: int) -> Chromosomes:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from bots.errors import EvolutionError
@@ -11,10 +13,11 @@ from bots.evolved.report import ReportSettings, evolved_report
 from bots.evolved.report.matches import Opponent, opponents, play_matches
 from bots.evolved.report.play import verdict_on_winnings
 from bots.evolved.report.printed import PLAYED, printed_player, printed_style
+from bots.evolved.report.progress import checks_charts
 from bots.evolved.runs import evolve_player, evolve_trainers, run_names
 from bots.evolved.training import TrainingSettings
 from bots.evolved.watching import Estimate
-from bots.findings import Verdict, format_findings
+from bots.findings import LineChart, Verdict, format_findings
 from bots.workers import local_workers
 from engine import Category
 from engine.starting_hands import STARTING_HANDS
@@ -49,6 +52,23 @@ def test_a_report_has_all_sections(runs: FinishedRuns) -> None:
     side = report.sections[-1].tables[0]
     assert side.rows[0] == side.rows[1], "the same runs beside themselves"
     assert evolved_report(runs, settings, [runs]) == report
+
+
+@pytest.mark.slow  # numba compiles
+def test_the_checks_along_the_runs_are_drawn(runs: FinishedRuns) -> None:
+    along = evolved_report(runs, ReportSettings(deals=3, matches=0, seed=77, gene_deals=3)).sections[1]
+    drawn = {chart.title: chart for chart in along.charts}
+    checks = runs.player.checks
+    assert checks is not None
+    random = drawn["Checked along the way against random trainers"]
+    assert isinstance(random, LineChart)
+    assert [line.name for line in random.lines] == [*run_names(9), "player"]
+    assert random.lines[-1].xs == tuple(check.generation for check in checks.checks)
+    # Two hundred deals are played a hundred times each: 20,000 hands.
+    assert random.lines[-1].ys == tuple(pytest.approx(check.random / 20) for check in checks.checks)
+    unchecked = replace(runs, player=replace(runs.player, checks=None))
+    assert [line.name for line in checks_charts([unchecked.player, *runs.trainers])[0].lines] == run_names(9)
+    assert checks_charts([unchecked.player]) == []
 
 
 @pytest.mark.slow  # numba compiles
