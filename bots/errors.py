@@ -9,6 +9,7 @@
     ├── UsageError      the command line of a bot cannot be read
     ├── SolvingError    a game cannot be solved
     ├── UnclearEntry    what a person typed at the table is no action, or an illegal one
+    ├── StaleEntry      what a person sent from the table was meant for a moment that has passed
     ├── BotFailure      a bot's own code failed, or its answer was illegal, in this process
     ├── EvolutionError  settings with which nothing can evolve (also a ValueError)
     ├── BotFileError    a file that a bot, or its training, keeps cannot be written or read
@@ -51,6 +52,7 @@ __all__ = [
     "RemoteBotError",
     "SolvingError",
     "SpecError",
+    "StaleEntry",
     "UnclearEntry",
     "UsageError",
     "WorkersError",
@@ -82,6 +84,10 @@ class UsageError(BotsError):
 
 class UnclearEntry(BotsError):
     """What a person typed at the table is no action, or an illegal one; the sentence says what is possible."""
+
+
+class StaleEntry(BotsError):
+    """What a person sent from the table was meant for a moment that has passed; nothing was done."""
 
 
 class ConnectError(BotsError):

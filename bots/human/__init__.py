@@ -1,7 +1,7 @@
 """A person's seat as values: what is seen from it, what may be done there, the bytes to and from the dealer.
 
 No terminal and no page: these are faces, which show a `Scene` and hand in an action. `HumanSeat` is the seat without a
-socket, `SeatConnection` the same with one.
+socket, `SeatConnection` the same with one. `Moments` is for faces whose entries come late or twice, such as a page.
 
     with SeatConnection(seat, "127.0.0.1", 18374) as connection:
         for scene in connection.scenes():
@@ -11,6 +11,7 @@ socket, `SeatConnection` the same with one.
 
 from bots.human.entries import read_entry
 from bots.human.happenings import Acted, Dealt, Happening, Posted, Returned, Shown, Won
+from bots.human.moments import Moments, Played
 from bots.human.scene import Choices, Player, Raises, Scene, Score
 from bots.human.seat import HumanSeat, SeatConnection
 from bots.human.words import in_words
@@ -21,6 +22,8 @@ __all__ = [
     "Dealt",
     "Happening",
     "HumanSeat",
+    "Moments",
+    "Played",
     "Player",
     "Posted",
     "Raises",

@@ -73,13 +73,14 @@ _NAMES: Final[Mapping[str, str]] = {
     "directory": "directory",
     "seating": "--permutations",
     "format": "--gauntlet",
+    "name": "--name",
 }
 """What people call the settings that have no option named after them."""
 
 
 def option_of(setting: str) -> str:
     """What a person types for a setting; empty if it is an argument without a name."""
-    if setting not in RunConfig.model_fields:
+    if setting not in RunConfig.model_fields and setting not in _NAMES:
         return ""
     return _NAMES.get(setting, "--" + setting.removesuffix("_ms").removesuffix("_s").replace("_", "-"))
 

@@ -21,13 +21,12 @@ from dealer.contest.tcp_run import REACHABLE
 from dealer.match.events import FaultSeen, HandFinished
 from dealer.results.schema import ContestResult
 from dealer.runs import Run
+from dealer.seat.earlier import KEPT_HANDS
 from dealer.table.loop import new_event_loop
 from logs import HandRecord
 
-__all__ = ["KEPT_HANDS", "Awaited", "Dealing", "Ended", "Failed", "News"]
+__all__ = ["Awaited", "Dealing", "Ended", "Failed", "News"]
 
-KEPT_HANDS: Final = 1000
-"""How many hands can be shown again; earlier ones are in the log."""
 _LOOK_UP_S: Final = 0.2
 
 

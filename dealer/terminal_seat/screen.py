@@ -16,18 +16,15 @@ from rich.text import Text
 
 from bots.human import Acted, Choices, Dealt, Happening, Player, Scene, Score, in_words
 from bots.human.entries import possible
-from bots.human.words import chips_in_words
+from dealer.seat.sentences import counted, result_sentence, score_remark, score_text, signed_chips
 from dealer.terminal_seat.ink import Ink
 from engine import Card, Game, Move, parse_cards
-from engine.game import DEFAULT_STACK
-from engine.holdem import is_holdem
 from logs import HandRecord
 from logs.report.replay import replayed
 from logs.text import shown
 
 __all__ = [
     "all_cards_lines",
-    "game_sentence",
     "hand_heading",
     "happening_line",
     "help_lines",
@@ -59,19 +56,6 @@ def wrapped(text: str, ink: Ink, indent: str = "") -> list[Text]:
     return [ink.coloured(indent + line) for line in lines]
 
 
-def game_sentence(game: Game) -> str:
-    """What is played, in a sentence without its full stop."""
-    blinds = "/".join(str(blind) for blind in sorted(game.blinds) if blind)
-    bets = "/".join(map(str, dict.fromkeys(game.raise_sizes)))
-    name = "Limit" if game.is_limit else "No-limit"
-    if is_holdem(game):
-        name += f" hold'em {bets}".rstrip()
-    else:
-        name += f" with a deck of {len(game.deck)} cards{', bets ' * bool(bets)}{bets}"
-    depth = "" if game.stacks[0] >= DEFAULT_STACK else f", stacks {game.stacks[0]:,}"
-    return f"{name}, {game.num_players} players, blinds {blinds}{depth}"
-
-
 def _rule(left: str, right: str, ink: Ink) -> Text:
     """A line across the window with a heading, and a remark at its right end where there is room."""
     left = ink.cut(f"{2 * ink.line} {left} ", ink.width)
@@ -92,16 +76,7 @@ def _score_text(scene: Scene) -> str:
     score = scene.score
     if not score.hands:
         return ""
-    return f"you {_signed(score.yours)} after {_count(score.hands, 'hand')}"
-
-
-def _signed(chips: float) -> str:
-    chips = round(chips, 2)
-    return ("+" if chips > 0 else "-" if chips < 0 else "") + chips_in_words(abs(chips))
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}" + ("" if number == 1 else "s")
+    return f"you {score_text(score)}"
 
 
 def happening_line(happening: Happening, scene: Scene, ink: Ink) -> list[Text]:
@@ -236,31 +211,21 @@ def help_lines(game: Game, ink: Ink) -> list[Text]:
 
 def result_lines(scene: Scene, ink: Ink) -> list[Text]:
     """The end of a hand: what it meant for the person, and the score."""
-    value = 0.0 if scene.values is None else scene.values[scene.position]
-    score = scene.score
-    so_far = f"{_signed(score.yours)} after {_count(score.hands, 'hand')} {_remark(score)}"
-    return wrapped(f"{_signed(value)} in this hand, {so_far}", ink)
-
-
-def _remark(score: Score) -> str:
-    """What a score says about strength."""
-    rate = score.rate
-    if rate is None or rate.half_width is None:
-        return "(too few to tell skill from luck)."
-    says = "which may be luck" if abs(rate.mbb) <= rate.half_width else "more than luck explains"
-    return f"({rate.text()} at 95 %, {says})."
+    return wrapped(result_sentence(scene), ink)
 
 
 def score_lines(names: Sequence[str], score: Score, ink: Ink) -> list[Text]:
     """The score of all players, by seat."""
     if not score.hands:
         return [Text("No hand has been finished yet.")]
-    width = max(len(_signed(chips)) for chips in score.chips)
+    width = max(len(signed_chips(chips)) for chips in score.chips)
     lines = [
-        Text(ink.cut(f"{_INDENT}{_signed(chips):>{width}}  {shown(name)}", ink.width), "bold" * (seat == score.seat))
+        Text(
+            ink.cut(f"{_INDENT}{signed_chips(chips):>{width}}  {shown(name)}", ink.width), "bold" * (seat == score.seat)
+        )
         for seat, (name, chips) in enumerate(zip(names, score.chips, strict=True))
     ]
-    return [*lines, *wrapped(f"After {_count(score.hands, 'hand')} {_remark(score)}", ink)]
+    return [*lines, *wrapped(f"After {counted(score.hands, 'hand')} {score_remark(score)}.", ink)]
 
 
 def all_cards_lines(record: HandRecord, ink: Ink) -> list[Text]:

@@ -11,10 +11,9 @@ import enum
 import queue
 import signal
 import time
-from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from rich.console import Console
 from rich.text import Text
@@ -26,12 +25,14 @@ from dealer.contest.progress import AwaitedPlayer
 from dealer.results.schema import ContestResult
 from dealer.results.sentences import fault_phrase, listed
 from dealer.runs import Run
-from dealer.terminal_seat.dealing import KEPT_HANDS, Awaited, Dealing, Failed
+from dealer.seat.asking import SEAT
+from dealer.seat.earlier import EarlierHands, earlier_hands
+from dealer.seat.sentences import game_sentence
+from dealer.terminal_seat.dealing import Awaited, Dealing, Failed
 from dealer.terminal_seat.entries import Entries
 from dealer.terminal_seat.ink import Ink, ink_of
 from dealer.terminal_seat.screen import (
     all_cards_lines,
-    game_sentence,
     hand_heading,
     happening_line,
     help_lines,
@@ -42,16 +43,12 @@ from dealer.terminal_seat.screen import (
     table_lines,
     wrapped,
 )
-from engine import Action, Seat
+from engine import Action
 from engine.errors import quoted
-from logs import HandRecord
-from logs.errors import LogError
-from logs.reading import read_hands
 from logs.text import shown
 
 __all__ = ["Face", "Leaving", "Sat", "sit_down"]
 
-SEAT: Final = Seat(0)
 _NAME_AFTER_S: Final = 2.0
 """A player that is waited for as long as this is named."""
 _PROMPT: Final = "> "
@@ -112,7 +109,7 @@ def sit_down(console: Console, run: Run[ContestResult], face: Face, entries: Ent
     Raises:
         DealerError: nothing could be played.
     """
-    earlier = _earlier_hands(run)
+    earlier = earlier_hands(run)
     leaving = Leaving.OVER
     with Dealing(run, earlier.records) as dealing, _signals(signal.default_int_handler):
         try:
@@ -123,23 +120,6 @@ def sit_down(console: Console, run: Run[ContestResult], face: Face, entries: Ent
             leaving = Leaving.INTERRUPTED
     result = dealing.result
     return Sat(Leaving.OVER if result.outcome is not Outcome.INTERRUPTED else leaving, result)
-
-
-class _Earlier(NamedTuple):
-    """The hands of the run that were played before: what counts of all, and those that can be shown again."""
-
-    values: list[tuple[int, list[float]]]
-    records: deque[HandRecord]
-
-
-def _earlier_hands(run: Run[ContestResult]) -> _Earlier:
-    earlier = _Earlier([], deque(maxlen=KEPT_HANDS))
-    # There are none yet; files that are damaged are found out when the run picks them up.
-    with contextlib.suppress(LogError):
-        for record in read_hands([run.folder], on_problem=lambda problem: None, times=True):
-            earlier.values.append((record.hand_number, _by_seat(record)))
-            earlier.records.append(record)
-    return earlier
 
 
 @contextlib.contextmanager
@@ -168,7 +148,7 @@ class _Sitting:
         face: Face,
         entries: Entries,
         dealing: Dealing,
-        earlier: _Earlier,
+        earlier: EarlierHands,
     ) -> None:
         contest = run.plan.contests[0]
         self._console = console
@@ -356,11 +336,3 @@ class _Sitting:
             self._say(f"There is no finished hand {number}." if number else "No hand has been finished yet.")
         else:
             self._show(replay_lines(record, self._ink))
-
-
-def _by_seat(record: HandRecord) -> list[float]:
-    """The values of a hand by seat."""
-    values = [0.0] * len(record.seats)
-    for seat, value in zip(record.seats, record.values, strict=True):
-        values[seat] = value
-    return values

@@ -15,10 +15,10 @@ import pytest
 from rich.text import Text
 
 from bots.human import Scene, Score
+from dealer.seat.sentences import game_sentence
 from dealer.terminal_seat.ink import Ink
 from dealer.terminal_seat.screen import (
     all_cards_lines,
-    game_sentence,
     hand_heading,
     happening_line,
     help_lines,

@@ -1,0 +1,120 @@
+"""What a person is asked, one moment at a time; answers that come twice, late, or again after a break."""
+
+from __future__ import annotations
+
+import pytest
+
+from bots.errors import StaleEntry, UnclearEntry
+from bots.human import HumanSeat, Moments, Played
+from engine import CALL, FOLD, RAISE, Action, raise_to
+from tests.bots.human.scenes import seat_in
+
+KUHN_ASKED = "MATCHSTATE:0:0::Ks|\r\n"
+KUHN_BET = "MATCHSTATE:0:0:cr:Ks|\r\n"
+KUHN_OVER = "MATCHSTATE:0:0:crc:Ks|Qs\r\n"
+KUHN_NEXT = "MATCHSTATE:1:1:c:|Qs\r\n"
+
+
+def told(moments: Moments, seat: HumanSeat, *lines: str) -> list[Action | None]:
+    """Tell the states to a seat, and the scenes to the moments."""
+    return [moments.see(scene) for line in lines for scene in seat.receive_data(line.encode())]
+
+
+def test_a_hand_moment_by_moment() -> None:
+    seat, moments = seat_in("kuhn"), Moments()
+    assert (moments.name, moments.is_asked, moments.scene) == ("", False, None)
+    told(moments, seat, KUHN_ASKED)
+    assert (moments.name, moments.is_asked) == ("0.0", True)
+    assert moments.answer("0.0", "k") == CALL
+    assert (moments.name, moments.is_asked) == ("0.0", False)
+    told(moments, seat, "MATCHSTATE:0:0:c:Ks|\r\n")
+    assert (moments.name, moments.is_asked) == ("0.1", False)
+    told(moments, seat, KUHN_BET)
+    assert moments.answer("0.2", "f") == FOLD
+
+
+def test_the_end_of_a_hand_stays_until_the_person_goes_on() -> None:
+    seat, moments = seat_in("kuhn"), Moments()
+    told(moments, seat, KUHN_BET, KUHN_OVER, KUHN_NEXT)
+    # The bet was never answered here: the scenes after it wait.
+    assert (moments.name, moments.is_asked) == ("0.2", True)
+    assert moments.answer("0.2", "c") == CALL
+    assert (moments.name, moments.is_asked) == ("0.3", True)
+    assert moments.scene is not None
+    assert moments.scene.finished
+    assert moments.answer("0.3", "") is None
+    assert (moments.name, moments.is_asked) == ("1.1", True)
+
+
+def test_an_answer_that_is_sent_twice_counts_once() -> None:
+    seat, moments = seat_in("nolimit"), Moments()
+    told(moments, seat, "MATCHSTATE:1:7::|AhKs\r\n")
+    assert moments.answer("7.0", "r 300") == raise_to(300)
+    with pytest.raises(StaleEntry, match=r"^That was taken already, and counts once: you raise to 300\.$"):
+        moments.answer("7.0", "r 300")
+    told(moments, seat, "MATCHSTATE:1:7:r300r900:|AhKs\r\n")
+    with pytest.raises(StaleEntry, match="counts once: you raise to 300"):
+        moments.answer("7.0", "f")
+    assert moments.answer("7.2", "c") == CALL
+    assert moments.played == Played(7, "r300r900c/")
+
+
+@pytest.mark.parametrize("name", ["", "7.1", "6.0", "x", "7.0 ", "7.0\n7.0"])
+def test_an_answer_to_another_moment_changes_nothing(name: str) -> None:
+    seat, moments = seat_in("nolimit"), Moments()
+    told(moments, seat, "MATCHSTATE:1:7::|AhKs\r\n")
+    with pytest.raises(StaleEntry, match="meant for another moment"):
+        moments.answer(name, "f")
+    assert (moments.name, moments.is_asked, moments.played) == ("7.0", True, None)
+
+
+def test_nothing_can_be_answered_before_the_first_hand_or_while_others_act() -> None:
+    seat, moments = seat_in("kuhn", seat=1), Moments()
+    with pytest.raises(StaleEntry):
+        moments.answer("", "c")
+    told(moments, seat, "MATCHSTATE:1:0::|Qs\r\n")
+    assert (moments.name, moments.is_asked) == ("0.0", False)
+    with pytest.raises(StaleEntry):
+        moments.answer("0.0", "c")
+
+
+def test_an_entry_that_is_refused_leaves_the_moment_open() -> None:
+    seat, moments = seat_in("nolimit"), Moments()
+    told(moments, seat, "MATCHSTATE:1:7::|AhKs\r\n")
+    with pytest.raises(UnclearEntry):
+        moments.answer("7.0", "r 1")
+    assert (moments.name, moments.is_asked) == ("7.0", True)
+    assert moments.answer("7.0", "f") == FOLD
+
+
+@pytest.mark.parametrize(
+    ("game", "played", "states", "answers"),
+    [
+        ("nolimit", "r300r900c/cr2000", ["1:7::|AhKs", "1:7:r300r900:|AhKs"], [raise_to(300), CALL]),
+        ("nolimit", "r300r900c/", ["1:7:r300r900c/c:|AhKs/2c7d9h"], [None]),
+        ("limit", "rrc/r", ["1:7::|AhKs", "1:7:rr:|AhKs"], [RAISE, CALL]),
+        # The bot has done something else this time, or the hand is another one.
+        ("nolimit", "r300r900c/", ["1:7::|AhKs", "1:7:r300r1200:|AhKs"], [raise_to(300), None]),
+        ("nolimit", "r300", ["1:8::|AhKs"], [None]),
+        ("nolimit", "r300", ["1:6::|AhKs"], [None]),
+    ],
+)
+def test_what_was_played_before_a_break_is_played_again(
+    game: str, played: str, states: list[str], answers: list[Action | None]
+) -> None:
+    seat, moments = seat_in(game), Moments(Played(7, played))
+    given = told(moments, seat, *(f"MATCHSTATE:{state}\r\n" for state in states))
+    assert given == answers
+    assert moments.is_asked == (answers[-1] is None)
+
+
+def test_many_answers_do_not_pile_up() -> None:
+    moments = Moments()
+    seat = seat_in("kuhn", seat=0)
+    for hand in range(0, 200, 2):
+        told(moments, seat, f"MATCHSTATE:0:{hand}::Ks|\r\n")
+        moments.answer(f"{hand}.0", "c")
+    with pytest.raises(StaleEntry, match="another moment"):
+        moments.answer("0.0", "c")
+    with pytest.raises(StaleEntry, match="counts once"):
+        moments.answer("190.0", "c")
