@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import enum
 import os
+import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,6 +116,7 @@ class BotSettings(BaseModel):
         bot: as on the command line, with its name if it has one of its own.
         directory: the folder where it starts, in that of the run.
         address: the only one from which a ``tcp`` player may connect.
+        key: a line that whoever connects for a ``tcp`` player has to say before the player's version line.
         arguments: what follows host and port in the words that start a command.
         environment: variables that its process gets besides those of the run.
         t_response_s: seconds for one answer; None as for all.
@@ -127,6 +129,7 @@ class BotSettings(BaseModel):
     bot: str
     directory: str | None = None
     address: str | None = None
+    key: str | None = None
     arguments: list[str] = []
     environment: dict[str, str] = {}
     t_response_s: _Seconds | None = None
@@ -145,6 +148,13 @@ class BotSettings(BaseModel):
             if "\0" in word:
                 raise ValueError(f"{quoted(word)} cannot be an argument")
         return arguments
+
+    @field_validator("key")
+    @classmethod
+    def _is_key(cls, key: str | None) -> str | None:
+        if key is not None and not re.fullmatch("[A-Za-z0-9_-]{16,128}", key):
+            raise ValueError("a key has 16 to 128 letters, digits, '_' and '-'")
+        return key
 
     @field_validator("environment")
     @classmethod

@@ -213,6 +213,8 @@ def _find_player(bot: BotSettings, config: RunConfig) -> Player:
         raise _problem("bots", f"{player.name} is not started as a process, so it has no environment of its own")
     if bot.address is not None and player.kind is not PlayerKind.TCP:
         raise _problem("bots", f"{player.name} is started here, so it has no address of its own")
+    if bot.key is not None and player.kind is not PlayerKind.TCP:
+        raise _problem("bots", f"{player.name} is started here, so it needs no key")
     if bot.arguments and player.kind is not PlayerKind.COMMAND:
         raise _problem("bots", f"{player.name} is not started by a command, so it takes no arguments")
     if bot.directory is not None and player.kind is PlayerKind.TCP:
@@ -227,6 +229,7 @@ def _find_player(bot: BotSettings, config: RunConfig) -> Player:
         player,
         arguments=tuple(bot.arguments),
         address=bot.address,
+        key=bot.key,
         environment=tuple(bot.environment.items()),
         limits=replace(limits, **own) if own else None,
         learns=_runs_here(player, config) and learning_bot(player) is not None,

@@ -144,6 +144,7 @@ class TcpRun(MatchRun):
             reads_versions=True,
             may_return=[Seat(seat) for seat, player in enumerate(plan.players) if player.kind is PlayerKind.TCP],
             only_from={Seat(seat): p.address for seat, p in enumerate(plan.players) if p.address is not None},
+            keys={Seat(seat): player.key for seat, player in enumerate(plan.players) if player.key is not None},
             coalesce_s=plan.coalesce_s,
         )
         connections.on_loss = partial(self._on_loss, connections)

@@ -41,6 +41,7 @@ class StrayProblem(enum.Enum):
 
     LEFT = "closed the connection without a word"
     NO_VERSION = "did not begin with a version line"
+    NO_KEY = "did not say the key of this seat"
     SILENT = "said nothing"
     TAKEN = "named its version, but the player of this seat is another"
     ELSEWHERE = "named its version, but the player of this seat comes from another address"

@@ -63,6 +63,7 @@ class Connections:
         reads_versions: bool = False,
         may_return: Collection[Seat] = (),
         only_from: Mapping[Seat, str] | None = None,
+        keys: Mapping[Seat, str] | None = None,
         coalesce_s: float | None = None,
         max_unread_bytes: int = 1 << 16,
         max_unsent_bytes: int = 1 << 20,
@@ -77,6 +78,7 @@ class Connections:
             may_return: the seats whose players may connect again at any time, from the address they have come from,
                 and then play on over the new connection; needs `reads_versions`.
             only_from: the addresses of players that may come from one address only; needs `reads_versions`.
+            keys: what has to be said for a seat, as a line before the version line; needs `reads_versions`.
             coalesce_s: how long lines to players that are not to act are held back, unless a question to them takes
                 them along. None sends them as soon as no reply waits to be served, at most a millisecond later.
             max_unread_bytes: see the module.
@@ -94,6 +96,7 @@ class Connections:
         self._reads_versions = reads_versions
         self._may_return = may_return
         self._only_from = only_from or {}
+        self._keys = keys or {}
         self._strays: dict[Seat, StrayConnection] = {}
         self.on_stray: Callable[[StrayConnection], object] = lambda event: None
         players = match.setup.game.num_players
@@ -149,7 +152,8 @@ class Connections:
         return list(self._ports)
 
     def _open_door(self, seat: Seat, port: int) -> Door:
-        door = Door(self._host, port, seat, is_version=self._is_version if self._reads_versions else None)
+        is_version = self._is_version if self._reads_versions else None
+        door = Door(self._host, port, seat, is_version=is_version, key=self._keys.get(seat))
         self._doors[seat] = door
         self._ports[seat] = door.port
         _log.info("%s: listening on %s port %d", self.label(seat), self._host, door.port)

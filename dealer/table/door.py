@@ -2,12 +2,13 @@
 
 In the reference dealer, the first to connect is the player. A door that reads versions lets in the first to send a
 version line; everybody else (a port scan, a browser, a client that says nothing) is turned away, and the door stays
-open. At most `MOST_WAITING` visitors may wait at it at a time, each for `PATIENCE_S`.
+open. A door with a key wants to hear it first, as a line of its own. At most `MOST_WAITING` visitors may wait at it at a time, each for `PATIENCE_S`.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hmac
 import logging
 import os
 import socket
@@ -50,11 +51,12 @@ def keep_alive(sock: socket.socket) -> None:
 
 
 class _Visitor(NamedTuple):
-    """Somebody at the door: the address, what has been said, and when patience ends."""
+    """Somebody at the door: the address, what has been said, when patience ends, and whether the key is wanted yet."""
 
     address: tuple[str, int]
     said: bytearray
     timer: TimerHandle
+    needs_key: bool
 
 
 class Door:
@@ -64,7 +66,15 @@ class Door:
         port: its number. hosts: the addresses, or `LOOPBACK` for all of this machine's own. sockets: what listens.
     """
 
-    def __init__(self, host: str, port: int, seat: Seat, *, is_version: Callable[[bytes], bool] | None = None) -> None:
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        seat: Seat,
+        *,
+        is_version: Callable[[bytes], bool] | None = None,
+        key: str | None = None,
+    ) -> None:
         """Listen.
 
         Args:
@@ -72,6 +82,7 @@ class Door:
             port: the port; 0 for a free one.
             seat: whose door it is.
             is_version: whether a line names a version; None lets in the first to connect.
+            key: the line that has to come before that; None for none.
 
         Raises:
             ListenError: the port cannot be had.
@@ -87,6 +98,7 @@ class Door:
             raise ListenError(host, port, seat, getattr(error, "strerror", None) or error) from None
         self.port: int = self.sockets[0].getsockname()[1]
         self._is_version = is_version
+        self._key = None if key is None else key.encode()
         self._on_player: Callable[[socket.socket, tuple[str, int], bytes], None]
         self._on_stray: Callable[[str, StrayProblem, bytes], None]
 
@@ -157,7 +169,7 @@ class Door:
         if len(self._visitors) >= MOST_WAITING:
             self._turn_away(loop, next(iter(self._visitors)), StrayProblem.SILENT)
         timer = loop.call_later(PATIENCE_S, self._turn_away, loop, sock, StrayProblem.SILENT)
-        self._visitors[sock] = _Visitor(address[:2], bytearray(), timer)
+        self._visitors[sock] = _Visitor(address[:2], bytearray(), timer, self._key is not None)
         loop.add_reader(sock, self._hear, loop, sock)
 
     def _listen_again(self, loop: AbstractEventLoop, listener: socket.socket) -> None:
@@ -165,8 +177,9 @@ class Door:
             loop.add_reader(listener, self._accept, loop, listener)
 
     def _hear(self, loop: AbstractEventLoop, sock: socket.socket) -> None:
-        """Read a visitor's first line as far as it is there; let it in or turn it away once that can be told."""
-        said = self._visitors[sock].said
+        """Read a visitor's first lines as far as they are there; let it in or turn it away once that can be told."""
+        visitor = self._visitors[sock]
+        said = visitor.said
         try:
             data = sock.recv(MAX_LINE_BYTES - len(said))
         except WOULD_BLOCK:
@@ -174,6 +187,15 @@ class Door:
         except OSError:
             data = b""
         said += data
+        if visitor.needs_key and self._key is not None:
+            line, end, rest = bytes(said).partition(b"\n")
+            if not end and data and len(said) <= len(self._key):
+                return
+            if not end or not hmac.compare_digest(line, self._key):
+                self._turn_away(loop, sock, StrayProblem.NO_KEY if said else StrayProblem.LEFT)
+                return
+            said[:] = rest
+            self._visitors[sock] = visitor._replace(needs_key=False)
         line, end, _ = bytes(said).partition(b"\n")
         if data and not end and said.startswith(_VERSION[: len(said)]) and len(said) < MAX_LINE_BYTES:
             return

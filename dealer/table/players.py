@@ -71,6 +71,7 @@ class Player:
             one.
         arguments: of a command, after host and port.
         address: the only one from which a client that somebody else starts may connect; None for any.
+        key: a line that has to come before the version line of such a client; None for none.
         environment: variables that its process gets besides our own.
         limits: its clocks where they are not those of the match.
         learns: whether it is another player after every hand.
@@ -83,6 +84,7 @@ class Player:
     directory: str | None = None
     arguments: tuple[str, ...] = ()
     address: str | None = None
+    key: str | None = None
     environment: tuple[tuple[str, str], ...] = ()
     limits: TimeLimits | None = None
     learns: bool = False

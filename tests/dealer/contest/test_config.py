@@ -153,12 +153,14 @@ def test_a_bot_may_have_settings_of_its_own(tmp_path: Path) -> None:
 def test_arguments_and_an_address_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "bot.sh").write_text("#!/bin/sh\n")
     (tmp_path / "bot.sh").chmod(0o755)
-    bots = [{"bot": "./bot.sh -x", "arguments": ["0", "a b"]}, {"bot": "tcp", "address": "10.0.0.7"}]
+    key = "k-0123456789abcdef"
+    bots = [{"bot": "./bot.sh -x", "arguments": ["0", "a b"]}, {"bot": "tcp", "address": "10.0.0.7", "key": key}]
     config = validated({"games": ["kuhn"], "bots": bots, "directory": str(tmp_path)})
     first, second = settle(config).players
     command = command_of(first, host="h", port=7, game="kuhn", seed=None)
     assert command == [f"{tmp_path}/./bot.sh", "-x", "h", "7", "0", "a b"]
     assert (first.address, second.address) == (None, "10.0.0.7")
+    assert (first.key, second.key) == (None, key)
     assert tomllib.loads(config.to_toml())["bots"] == bots
 
 
@@ -179,6 +181,9 @@ def test_arguments_and_an_address_of_its_own(tmp_path: Path) -> None:
         ({"bot": "tcp", "arguments": ["x"]}, {}, "bots: tcp is not started by a command, so it takes no arguments"),
         ({"bot": "calling", "arguments": ["a\0b"]}, {}, "bots.0.arguments: 'a\\x00b' cannot be an argument"),
         ({"bot": "calling", "address": "::1"}, {}, "bots: calling is started here, so it has no address of its own"),
+        ({"bot": "calling", "key": "k" * 16}, {}, "bots: calling is started here, so it needs no key"),
+        ({"bot": "tcp", "key": "short"}, {}, "bots.0.key: a key has 16 to 128 letters, digits, '_' and '-'"),
+        ({"bot": "tcp", "key": "two words, of which one is long"}, {}, "bots.0.key: a key has 16 to 128 letters"),
         (
             {"bot": "calling", "directory": "nowhere"},
             {},

@@ -97,6 +97,37 @@ def test_whoever_names_no_version_is_turned_away_and_the_door_stays_open(name: s
     assert said.startswith(playing.strays[0].line)
 
 
+KEY = "k-0123456789abcdef"
+WITHOUT_KEY = {
+    "a version alone": (b"VERSION:2.0.0\r\n", StrayProblem.NO_KEY),
+    "another key": (b"k-0123456789abcdeF\nVERSION:2.0.0\r\n", StrayProblem.NO_KEY),
+    "more than the key": (b"k-0123456789abcdef0\nVERSION:2.0.0\r\n", StrayProblem.NO_KEY),
+    "a part of the key": (b"k-0123456789", StrayProblem.NO_KEY),
+    "the key, and no version": (b"k-0123456789abcdef\nGET / HTTP/1.1\r\n\r\n", StrayProblem.NO_VERSION),
+    "the key twice": (b"k-0123456789abcdef\nk-0123456789abcdef\nVERSION:2.0.0\r\n", StrayProblem.NO_VERSION),
+    "nothing": (b"", StrayProblem.LEFT),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_KEY)
+def test_a_seat_with_a_key_is_for_who_says_it_before_the_version(name: str) -> None:
+    said, problem = WITHOUT_KEY[name]
+
+    async def play(playing: Screened) -> list[Client]:
+        await (await playing.client(1, hello=said)).close()
+        await playing.strays_come_to(1)
+        first = await playing.client(0)
+        await playing.awaits(1)
+        second = await playing.client(1, hello=b"")
+        for byte in KEY.encode() + b"\nVERSION:2.0.0\r\n":
+            await second.send(bytes([byte]))
+            await asyncio.sleep(0)
+        return [first, second]
+
+    playing = _plays_to_the_end(play, keys={Seat(1): KEY})
+    assert [stray.problem for stray in playing.strays] == [problem]
+
+
 def test_strangers_during_the_match_disturb_nobody() -> None:
     async def play(playing: Screened) -> list[Client]:
         clients = await playing.clients()
