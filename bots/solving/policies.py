@@ -8,30 +8,26 @@ exploitability(form, plans)
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bots.bot import Bot
-from bots.errors import SolvingError
+from bots.errors import PolicyError, SolvingError
+from bots.evaluation.policies import policy_in
 from bots.solving.engine_games import Turn, turns_of
-from bots.solving.plans import Chances, plan_of
-from bots.solving.sequence_form import Choice, Plan, SequenceForm
+from bots.solving.sequence_form import Plan, SequenceForm
 from bots.view import View
-from engine import Action, Card, Game, parse_cards
-from engine.errors import quoted
-from protocol import format_action
+from engine import Card, Game, parse_cards
 
-__all__ = ["plan_of_bot"]
+if TYPE_CHECKING:
+    from bots.evaluation.policies import Policy
 
-_ROUNDING: Final = 1e-9
-"""Probabilities of one state may miss the sum 1 by so much."""
+__all__ = ["plan_of_bot", "plan_of_policy", "view_of"]
 
 
 def plan_of_bot(form: SequenceForm, game: Game, player: int, bot: Bot) -> Plan:
-    """How a bot plays one position of a game, by its `policy` in every state.
+    """How a bot plays one position of a game, by its `policy` in every state that it can come to.
 
     Args:
         form: that of `bots.solving.engine_games.small_game`, with position 0 as player 0.
@@ -44,38 +40,58 @@ def plan_of_bot(form: SequenceForm, game: Game, player: int, bot: Bot) -> Plan:
         SolvingError: the bot does not tell its policy, or tells none that can be played.
     """
     bot.require_game(game)
+    return plan_of_policy(form, game, player, bot, type(bot).__name__)
+
+
+def plan_of_policy(form: SequenceForm, game: Game, player: int, policy: Policy, name: str) -> Plan:
+    """How a policy plays one position of a game; it is not asked about states that its own play never leads to.
+
+    Args:
+        form: that of `bots.solving.engine_games.small_game`, with position 0 as player 0.
+        game: the game.
+        player: the position.
+        policy: asked for its probabilities.
+        name: what errors call it.
+
+    Raises:
+        SolvingError: the policy does not tell its probabilities in a state, or tells none that can be played.
+    """
     turns = turns_of(game)
-    holdings = [tuple(parse_cards(name)) for name in form.game.classes[player]]
-
-    def chances(choice: Choice) -> Chances:
+    holdings = [tuple(parse_cards(text)) for text in form.game.classes[player]]
+    plan = np.zeros(form.plan_shape(player))
+    plan[0] = 1
+    for choice in form.choices[player]:
         turn = turns[choice.name]
-        return np.array([_chances(bot, turn, holding) for holding in holdings]).T
+        for at, holding in enumerate(holdings):
+            # Cards that the board has are in no hand: what stands there counts for nothing.
+            if (reach := plan[choice.parent, at]) and not {*holding} & {*turn.board}:
+                plan[choice.sequences, at] = reach * np.array(_chances(policy, turn, holding, name))
+            else:
+                plan[choice.sequences, at] = reach / len(choice.actions)
+    return plan
 
-    return plan_of(form, player, chances)
 
-
-def _chances(bot: Bot, turn: Turn, holding: tuple[Card, ...]) -> list[float]:
-    """The probability of each action with a holding; even ones where the board has a card of it."""
-    if {*holding} & {*turn.board}:
-        return [1 / len(turn.actions)] * len(turn.actions)
+def view_of(turn: Turn, holding: tuple[Card, ...]) -> View:
+    """What the player in turn sees with a holding."""
     position = turn.betting.acting_position
     hole_cards: list[tuple[Card, ...]] = [()] * turn.betting.game.num_players
     hole_cards[position] = holding
-    view = View(turn.betting, position, 0, tuple(hole_cards), turn.board)
-    policy = bot.policy(view)
-    if policy is None:
+    return View(turn.betting, position, 0, tuple(hole_cards), turn.board)
+
+
+def _chances(policy: Policy, turn: Turn, holding: tuple[Card, ...], name: str) -> list[float]:
+    """The probability of each action with a holding."""
+    view = view_of(turn, holding)
+    try:
+        told = policy_in(policy, view)
+    except PolicyError as error:
+        raise SolvingError(f"{name}: {error}") from error
+    if told is None:
         raise SolvingError(
-            f"{type(bot).__name__} does not tell how it plays (Bot.policy), so that nothing can be said without playing"
+            f"{name} does not tell how it plays in {view.match_state.format()} (Bot.policy), so that nothing can be "
+            "said without playing"
         )
-    return _checked(policy, view, turn, type(bot).__name__)
-
-
-def _checked(policy: Mapping[Action, float], view: View, turn: Turn, name: str) -> list[float]:
-    chances = [float(policy.get(action, 0)) for action in turn.actions]
-    state = quoted(view.match_state.format())
-    if unknown := [action for action, chance in policy.items() if action not in turn.actions and chance]:
-        raise SolvingError(f"{name} may take an illegal action in the state {state}: {format_action(unknown[0])}")
-    if not all(0 <= chance <= 1 for chance in chances) or not math.isclose(sum(chances), 1, abs_tol=_ROUNDING):
-        told = ", ".join(f"{chance:g}" for chance in chances)
-        raise SolvingError(f"what {name} tells of the state {state} are no probabilities that sum to 1: {told}")
-    return [chance / sum(chances) for chance in chances]
+    # In limit games the rules give a raise its size, and policies may name it or not.
+    if turn.betting.game.is_limit:
+        return [sum(chance for one, chance in told.items() if one.kind == action.kind) for action in turn.actions]
+    return [float(told.get(action, 0)) for action in turn.actions]

@@ -55,11 +55,11 @@ class Odd(Silent):
 
 def test_bots_that_cannot_be_measured(kuhn: SequenceForm) -> None:
     game = find_game("kuhn")[1]
-    with pytest.raises(SolvingError, match=r"Silent does not tell how it plays \(Bot.policy\)"):
+    with pytest.raises(SolvingError, match=r"Silent does not tell how it plays in MATCHSTATE:0:0::Qs\| \(Bot.policy\)"):
         plan_of_bot(kuhn, game, 0, Silent())
-    with pytest.raises(SolvingError, match=r"Odd may take an illegal action in the state 'MATCHSTATE:0:0:cr:Qs\|': r"):
+    with pytest.raises(SolvingError, match=r"Odd: in MATCHSTATE:0:0:cr:..\| the policy names an action .* refuse: r"):
         plan_of_bot(kuhn, game, 0, Odd({CALL: 0.5, RAISE: 0.5}))
-    with pytest.raises(SolvingError, match=r"no probabilities that sum to 1: 0.5, 0$"):
+    with pytest.raises(SolvingError, match=r"Odd: in MATCHSTATE:0:0::..\| the probabilities .* sum to 0.5, not to 1$"):
         plan_of_bot(kuhn, game, 0, Odd({CALL: 0.5}))
     with pytest.raises(GameRefused):
         plan_of_bot(kuhn, game, 0, LpBot())

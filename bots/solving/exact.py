@@ -1,0 +1,175 @@
+"""How much a policy can lose in a small game: exactly, by the best answers to it, counted over every deal.
+
+    found = exact_exploitability(find_game("kuhn")[1], make_bot("calling"), "calling")
+    found.exploitability, found.exploitability_mbb
+
+The *exploitability* is what best answers win from the policy on average over all positions (`NashConv` divided by the
+players); in a game of two players it is 0 for an equilibrium and above it for everything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bots.solving.engine_games import small_game, turns_of
+from bots.solving.plans import best_response, expected_values, others_of, strategy_of
+from bots.solving.policies import plan_of_policy, view_of
+from bots.solving.sequence_form import Plans, SequenceForm, sequence_form
+from engine import Card, Game, parse_cards
+from protocol import format_action
+
+if TYPE_CHECKING:
+    from bots.evaluation.policies import Policy
+
+__all__ = ["ExactExploitability", "StateAnswer", "exact_exploitability", "policy_lines"]
+
+
+@dataclass(frozen=True, slots=True)
+class StateAnswer:
+    """What the policy and the best answer to it do in one state, to which the best answer can come.
+
+    Attributes:
+        position: whose turn it is.
+        betting: the betting so far, as in a match state, with the board cards of later rounds after each stroke.
+        holding: the hole cards.
+        board: the cards on the table.
+        state: the match state, of any hand.
+        policy: the probabilities of the policy by action; empty where its own play never leads there.
+        answer: the probabilities of the best answer.
+        is_met: whether the policy, in the other positions, ever lets it come to that; if not, any answer is as good.
+    """
+
+    position: int
+    betting: str
+    holding: str
+    board: str
+    state: str
+    policy: tuple[tuple[str, float], ...]
+    answer: tuple[tuple[str, float], ...]
+    is_met: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ExactExploitability:
+    """What a policy wins and loses, in chips per hand.
+
+    Attributes:
+        big_blind: in chips.
+        values: what the policy wins in each position when it has all of them.
+        best_values: what the best answer wins in each position, the policy having all others.
+        answers: the best answers, state by state.
+    """
+
+    big_blind: int
+    values: tuple[float, ...]
+    best_values: tuple[float, ...]
+    answers: tuple[StateAnswer, ...]
+
+    @property
+    def nash_conv(self) -> float:
+        """What best answers win more than the policy itself, summed over the positions; rounding never makes it less
+        than 0."""
+        return max(0.0, sum(self.best_values) - sum(self.values))
+
+    @property
+    def exploitability(self) -> float:
+        """What the policy loses to best answers on average over the positions, in chips per hand."""
+        return self.nash_conv / len(self.values)
+
+    @property
+    def exploitability_mbb(self) -> float:
+        """The same in thousandths of a big blind per hand."""
+        return 1000 * self.exploitability / self.big_blind
+
+
+def exact_exploitability(game: Game, policy: Policy, name: str) -> ExactExploitability:
+    """Count what best answers win from a policy.
+
+    Args:
+        game: a game small enough to deal every card.
+        policy: for every position.
+        name: what errors call it.
+
+    Raises:
+        SolvingError: the game is too large, or the policy does not tell its probabilities, or impossible ones.
+    """
+    form = sequence_form(small_game(game))
+    players = range(game.num_players)
+    plans = tuple(plan_of_policy(form, game, player, policy, name) for player in players)
+    best = [best_response(form, player, *others_of(plans, player)) for player in players]
+    turns = turns_of(game)
+    answers: list[StateAnswer] = []
+    holdings = [[frozenset(parse_cards(name)) for name in classes] for classes in form.game.classes]
+    for player in players:
+        own, answer = (strategy_of(form, player, plan) for plan in (plans[player], best[player].plan))
+        for choice in form.choices[player]:
+            turn = turns[choice.name]
+            ways = [_reach(form, plans, other, choice.name) for other in players]
+            for at, holding in enumerate(form.game.classes[player]):
+                chances = answer[choice.name][:, at]
+                view = view_of(turn, tuple(parse_cards(holding)))
+                if np.isnan(chances[0]) or {*view.hole_cards} & {*view.board}:
+                    continue
+                names = [format_action(action) for action in turn.actions]
+                _, state, _, rest = view.match_state.format().split(":", 3)
+                answers.append(
+                    StateAnswer(
+                        position=player,
+                        betting=choice.name,
+                        holding=holding,
+                        board=view.board_text,
+                        state=f"MATCHSTATE:{state}::{rest}",
+                        policy=_told(names, own[choice.name][:, at].tolist()),
+                        answer=_told(names, chances.tolist()),
+                        is_met=_can_be(
+                            {*view.hole_cards, *view.board},
+                            [
+                                [cards for cards, chance in zip(holdings[other], ways[other], strict=True) if chance]
+                                for other in players
+                                if other != player
+                            ],
+                        ),
+                    )
+                )
+    return ExactExploitability(
+        big_blind=game.big_blind,
+        values=expected_values(form, plans),
+        best_values=tuple(one.value for one in best),
+        answers=tuple(answers),
+    )
+
+
+def policy_lines(found: ExactExploitability) -> str:
+    """The best answers as a file of probabilities (`bots.evaluation.policies.FilePolicy`)."""
+    lines = [
+        f"{one.state} " + " ".join(f"{action} {chance:g}" for action, chance in one.answer) for one in found.answers
+    ]
+    return "".join(f"{line}\n" for line in dict.fromkeys(lines))
+
+
+def _reach(form: SequenceForm, plans: Plans, player: int, name: str) -> NDArray[np.float64]:
+    """With which probability each holding of a player does its part on the way to a decision."""
+    reach: NDArray[np.float64] = plans[player][0]
+    for choice in form.choices[player]:  # those before others first
+        for sequence, action in enumerate(choice.actions, choice.first):
+            after = f"{choice.name}{action}"
+            if name.startswith(after) and not name[len(after) : len(after) + 1].isdigit():
+                reach = plans[player][sequence]
+    return reach
+
+
+def _can_be(taken: set[Card], holdings: Sequence[Sequence[frozenset[Card]]]) -> bool:
+    """Whether each of some players can have one of its holdings, without a card twice."""
+    if not holdings:
+        return True
+    return any(not cards & taken and _can_be(taken | cards, holdings[1:]) for cards in holdings[0])
+
+
+def _told(actions: list[str], chances: list[float]) -> tuple[tuple[str, float], ...]:
+    """The actions that have a probability; nothing where there are none."""
+    return tuple((action, chance) for action, chance in zip(actions, chances, strict=True) if chance > 0)

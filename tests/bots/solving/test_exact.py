@@ -1,0 +1,104 @@
+"""What best answers win from policies in small games, counted over every deal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bots import Bot, View
+from bots.baseline import CallingBot
+from bots.errors import SolvingError
+from bots.evaluation.policies import FilePolicy
+from bots.registry import make_bot
+from bots.selfplay import self_play
+from bots.solving.exact import exact_exploitability, policy_lines
+from engine import CALL, Action
+from protocol import find_game
+
+UNIFORM = "random?fold=1,call=1,raise=1"
+
+
+@pytest.mark.parametrize(
+    ("name", "bot", "best", "exploitability"),
+    [
+        ("kuhn", UNIFORM, (1 / 2, 5 / 12), 11 / 24),
+        ("kuhn", "equilibrium", (-1 / 18, 1 / 18), 0),
+        ("kuhn", "calling", (1 / 3, 1 / 3), 1 / 3),
+        ("kuhn3", UNIFORM, (0.78125, 0.645833333333, 0.635416666667), 0.6875),
+        ("leduc", UNIFORM, (2.0875, 2.659722222222), 2.373611111111),
+        ("leduc", "equilibrium", (-0.0856064240780, 0.0856064240780), 0),
+    ],
+)
+def test_known_values(name: str, bot: str, best: tuple[float, ...], exploitability: float) -> None:
+    """OpenSpiel's for the uniform players, Kuhn's own for his game, and those of linear programs."""
+    found = exact_exploitability(find_game(name)[1], make_bot(bot), bot)
+    assert found.best_values == pytest.approx(best, abs=1e-11)
+    assert found.exploitability == pytest.approx(exploitability, abs=1e-11)
+    assert found.exploitability_mbb == pytest.approx(1000 * exploitability, abs=1e-8)
+    assert sum(found.values) == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize(("name", "bot"), [("kuhn", UNIFORM), ("leduc", "calling"), ("kuhn-depth", UNIFORM)])
+def test_the_best_answers_are_policies_that_win_so_much(name: str, bot: str, tmp_path: Path) -> None:
+    """Written, read again and counted like any policy: the answer wins from the bot what was said."""
+    game = find_game(name)[1]
+    path = tmp_path / "best.policy"
+    found = exact_exploitability(game, make_bot(bot), bot)
+    path.write_text(policy_lines(found))
+    answer = FilePolicy(path, game)
+
+    class InTurn:
+        """The answer in one position, the bot in the other."""
+
+        def __init__(self, position: int) -> None:
+            self._position = position
+
+        def policy(self, view: View) -> object:
+            return (answer if view.position == self._position else make_bot(bot)).policy(view)
+
+    for position in (0, 1):
+        both = exact_exploitability(game, InTurn(position), "both")  # type: ignore[arg-type]
+        assert both.values[position] == pytest.approx(found.best_values[position], abs=1e-12)
+
+
+def test_states_that_the_policy_never_leads_to() -> None:
+    """Nobody ever bets into the first player, who has an answer for it all the same: for the file."""
+    found = exact_exploitability(find_game("kuhn")[1], CallingBot(), "calling")
+    assert {one.betting for one in found.answers if one.position == 0 and one.is_met} == {""}
+    assert {one.betting for one in found.answers if one.position == 0} == {"", "cr"}
+    rare = exact_exploitability(find_game("kuhn")[1], make_bot("equilibrium"), "equilibrium")
+    met = {(one.betting, one.holding): one.is_met for one in rare.answers}
+    assert met["cr", "As"], "a bet with nothing is met with the best card"
+    never = [one for one in rare.answers if not one.policy]
+    assert {(one.betting, one.holding) for one in never} == {("cr", "As")}
+
+
+def test_as_played() -> None:
+    """Hands of the answer against the bot come to the exact value, as near as luck lets them."""
+    game = find_game("kuhn")[1]
+    found = exact_exploitability(game, make_bot(UNIFORM), UNIFORM)
+
+    class Answer(Bot):
+        def act(self, view: View) -> Action:
+            _, state, _, rest = view.match_state.format().split(":", 3)
+            return {"f": view.fold, "c": view.call, "r": view.raise_min}[known[f"MATCHSTATE:{state}::{rest}"]]()
+
+    known = {one.state: one.answer[0][0] for one in found.answers}
+    won = 0.0
+    hands = 4_000
+    for record in self_play(game, [Answer(), make_bot(UNIFORM, seed=3)], hands=hands, seed=5, names=["a", "u"]):
+        won += sum(value for at, value in enumerate(record.values) if record.name_at(at) == "a")  # type: ignore[arg-type]
+    exact = sum(found.best_values) / 2
+    assert won / (2 * hands) == pytest.approx(exact, abs=4 * 1.5 / (2 * hands) ** 0.5)
+
+
+def test_what_cannot_be_counted() -> None:
+    class Silent(Bot):
+        def act(self, view: View) -> Action:
+            return CALL
+
+    with pytest.raises(SolvingError, match="silent does not tell how it plays in MATCHSTATE"):
+        exact_exploitability(find_game("kuhn")[1], Silent(), "silent")
+    with pytest.raises(SolvingError, match="too large"):
+        exact_exploitability(find_game("limit")[1], CallingBot(), "calling")
