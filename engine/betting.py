@@ -173,6 +173,18 @@ class BettingState:
         return state.spent if self.round else (0,) * len(self.spent)
 
     @property
+    def round_starts(self) -> list[BettingState]:
+        """A state for each round so far, with the chips put in and the folds as they were when its cards came."""
+        starts: list[BettingState] = [self] * (self.round + 1)
+        state = self
+        while (parent := state._parent) is not None:
+            if parent.round < state.round:
+                starts[parent.round + 1 : state.round + 1] = [state] * (state.round - parent.round)
+            state = parent
+        starts[0] = state
+        return starts
+
+    @property
     def in_pot(self) -> tuple[Position, ...]:
         """Positions that have not folded, in order."""
         folded = self.folded

@@ -348,7 +348,7 @@ def odds_by_pot(
     boards = boards_to_come(len(deck), len(known), missing)
     is_holdem = len(deck) == 52 and board_cards == _BOARD_CARDS and all(len(cards) == 2 for cards in hole_cards)
     # A single card to come is counted before numpy is imported.
-    count = _count_arrays if missing > 1 and is_holdem else _count_boards
+    count = _count_arrays if is_holdem and missing > (0 if _is_compiled else 1) else _count_boards
     counts = count(hole_cards, board, live, pots, missing)
     return [ShowdownOdds(boards, tuple(map(tuple, of_pot))) for of_pot in counts]
 

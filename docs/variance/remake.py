@@ -153,7 +153,7 @@ def timed() -> list[tuple[str, str]]:
     """Hands counted per second of one core, chance terms alone, by game."""
     rows = []
     for game, players in (("limit", 2), ("nolimit", 2), ("limit6", 6)):
-        records = list(hands_of(game, ["random"] * players, 4_000))
+        records = list(hands_of(game, ["random"] * players, 20_000))
         for turn in (records[:100], records):
             reduction = Reduction()
             began_s = time.process_time()

@@ -7,6 +7,7 @@ games every board is counted, which takes small decks: what was counted is remem
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -92,8 +93,8 @@ class Shares:
             for hole in deal.hole_cards:
                 flat += hole
             flat += (deal.board + padding)[:whole]
-        cards = np.array(flat, np.uint8).reshape(len(deals), 2 * players + whole)
-        members, known = np.array(rows, np.int64).reshape(len(rows), 2).T
+        cards = np.frombuffer(bytes(flat), np.uint8).reshape(len(deals), 2 * players + whole)
+        members, known = np.fromiter(chain.from_iterable(rows), np.int64, 2 * len(rows)).reshape(-1, 2).T
         starts = np.array([mixed(number * STEP & MASK_64) for number in streams], np.uint64)
         shares = np.zeros((len(rows), players))
         find_shares(cards, hands, members.astype(np.uint64), np.ascontiguousarray(known), starts, self._draws, shares)

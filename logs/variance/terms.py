@@ -19,12 +19,13 @@ Every term is linear in expected shares. So `Terms` holds weights: these follow 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine import BettingState, Deal, Game, betting_steps, side_pots
+from engine import BettingState, Deal, Game, side_pots
 from logs.variance.shares import PotRow, Shares
 
 __all__ = [
@@ -40,16 +41,16 @@ __all__ = [
 class Terms(NamedTuple):
     """The terms of a hand, as weights of expected shares.
 
-    The value of a column for a position is its constant plus the sum over the rows of weight times share.
+    The value of a column for a position is its constant plus the sum over its weights of chips times share.
 
     Attributes:
         rows: the pots whose shares are needed.
-        weights: shape (rows, columns), in chips.
+        weights: flat, three numbers for each: the number of its row, its column, and the chips.
         constants: shape (players, columns), in chips.
     """
 
     rows: tuple[PotRow, ...]
-    weights: NDArray[np.float64]
+    weights: tuple[float, ...]
     constants: NDArray[np.float64]
 
 
@@ -58,21 +59,17 @@ class TermsBuilder:
 
     def __init__(self, players: int, columns: int) -> None:
         self.constants = np.zeros((players, columns))
-        self._columns = columns
-        self._rows: dict[PotRow, NDArray[np.float64]] = {}
+        self._rows: dict[PotRow, int] = {}
+        self._weights: list[float] = []
 
     def add(self, row: PotRow, column: int, chips: float) -> None:
         """Add a weight of a pot's share."""
-        weights = self._rows.get(row)
-        if weights is None:
-            weights = self._rows[row] = np.zeros(self._columns)
-        weights[column] += chips
+        self._weights += (self._rows.setdefault(row, len(self._rows)), column, chips)
 
     @property
     def terms(self) -> Terms:
         """What has been added up."""
-        weights = np.array(list(self._rows.values())).reshape(len(self._rows), self._columns)
-        return Terms(tuple(self._rows), weights, self.constants)
+        return Terms(tuple(self._rows), tuple(self._weights), self.constants)
 
 
 def term_values(
@@ -86,16 +83,20 @@ def term_values(
         terms: of the hands, with the same columns.
         streams: as for `Shares.of`.
     """
+    players, columns = terms[0].constants.shape
+    found = np.concatenate([one.constants for one in terms]).reshape(len(terms), players, columns)
     counts = np.array([len(one.rows) for one in terms], np.int64)
-    found = np.array([one.constants for one in terms])
     hands = np.repeat(np.arange(len(deals)), counts)
     if len(hands):
         of_rows = shares.of(deals, hands, [row for one in terms for row in one.rows], streams)
-        weights = np.concatenate([one.weights for one in terms if len(one.rows)])
-        products = of_rows[:, :, np.newaxis] * weights[:, np.newaxis, :]
-        some = np.flatnonzero(counts)
-        starts = np.concatenate(([0], np.cumsum(counts[some])[:-1]))
-        found[some] += np.add.reduceat(products, starts, axis=0)
+        numbers = np.array([len(one.weights) // 3 for one in terms], np.int64)
+        every = chain.from_iterable([one.weights for one in terms])
+        flat = np.fromiter(every, np.float64, 3 * int(numbers.sum())).reshape(-1, 3)
+        row = flat[:, 0].astype(np.int64) + np.repeat(np.cumsum(counts) - counts, numbers)
+        cell = hands[row] * columns + flat[:, 1].astype(np.int64)
+        for player in range(players):
+            added = np.bincount(cell, flat[:, 2] * of_rows[row, player], len(terms) * columns)
+            found[:, player] += added.reshape(len(terms), columns)
     return found
 
 
@@ -119,23 +120,17 @@ def chance_terms(betting: BettingState) -> Terms:
     for column, amount in ((0, chips), (rounds, float(game.big_blind))):
         found.constants[:, column] += amount / players
         found.add(dealt, column, -amount)
-    spent, folded = list(game.blinds), 0
-    steps = betting_steps(betting)
-    at = 0
-    for round_ in range(1, betting.round + 1):
-        while at < len(steps) and steps[at].round < round_:
-            step = steps[at]
-            spent[step.position] += step.added
-            folded |= (step.action.kind == 0) << step.position
-            at += 1
+    for round_, start in enumerate(betting.round_starts[1:], 1):
         before, after = game.board_cards_by_round[round_ - 1 : round_ + 1]
         if before == after:
             continue
-        inside = everybody & ~folded
-        pots = [(sum([1 << position for position in pot.players]), pot.amount) for pot in side_pots(spent, folded)]
+        folded = start.folded
+        pots = [
+            (sum([1 << position for position in pot.players]), pot.amount) for pot in side_pots(start.spent, folded)
+        ]
         for column, members, amount in (
             *[(round_, members, float(amount)) for members, amount in pots],
-            (rounds + round_, inside, float(game.big_blind)),
+            (rounds + round_, everybody & ~folded, float(game.big_blind)),
         ):
             found.add(PotRow(members, before), column, amount)
             found.add(PotRow(members, after), column, -amount)

@@ -198,8 +198,8 @@ def test_compiled_kernels_count_the_same(monkeypatch: pytest.MonkeyPatch) -> Non
     chance = random.Random(3)
     asked = []
     for case in range(60):
-        players, board_cards = chance.randint(2, 10), (0, 0, 1, 2, 3)[case % 5]
-        players = players if board_cards in (0, 3) else 2
+        players, board_cards = chance.randint(2, 10), (0, 0, 1, 2, 3, 4)[case % 6]
+        players = players if board_cards in (0, 3, 4) else 2
         cards, (board,), (dead,) = dealt(chance, players, board_cards, chance.choice([0, 3]))
         pots = [range(players), chance.sample(range(players), chance.randint(1, players))]
         asked.append((cards, board, pots, dead))

@@ -87,6 +87,19 @@ def test_chips_before_a_round_are_those_of_its_first_state(game: Game, seed: int
 
 
 @given(games(), SEEDS)
+def test_the_start_of_a_round_is_its_first_state(game: Game, seed: int) -> None:
+    states = [state for state, _ in random_play(game, seed)]
+    for end in states:
+        so_far = states[: states.index(end) + 1]
+        starts = end.round_starts
+        assert len(starts) == end.round + 1
+        for round_, start in enumerate(starts):
+            # A round that was skipped, because nobody could bet, starts with the next one.
+            first = next(state for state in so_far if state.round >= round_)
+            assert (start.spent, start.folded) == (first.spent, first.folded)
+
+
+@given(games(), SEEDS)
 def test_the_end_says_whether_cards_decide(game: Game, seed: int) -> None:
     end = random_end(game, seed)
     assert end.in_pot == tuple(p for p in range(game.num_players) if not end.folded >> p & 1)
