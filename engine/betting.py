@@ -275,7 +275,8 @@ class BettingState:
             IllegalAction: the rules refuse the action.
             TypeError: the size of a raise is not a whole number.
         """
-        child = None if self._children is None else self._children.get(action)
+        children = self._children
+        child = None if children is None else children.get(action)
         if child is None:
             is_sized = action.kind == ActionKind.RAISE and not self.game.is_limit
             plain = Action(ActionKind(action.kind), index(action.hand_total) if is_sized else 0)
@@ -290,7 +291,8 @@ class BettingState:
 
     def after_if_legal(self, action: Action) -> BettingState | None:
         """The state that follows an action, or None if the rules refuse it."""
-        child = None if self._children is None else self._children.get(action)
+        children = self._children
+        child = None if children is None else children.get(action)
         if child is not None:
             return child
         try:
@@ -329,16 +331,18 @@ class BettingState:
         return end
 
     def _remember(self, action: Action, child: BettingState) -> None:
+        # Threads may share a tree: one that forgets meanwhile costs another at most what it has just remembered.
         tree = self._tree
         if tree.remembered >= MAX_REMEMBERED:
             tree.forget()
         if not MAX_REMEMBERED:
             return
-        if self._children is None:
-            self._children = {}
+        children = self._children
+        if children is None:
+            children = self._children = {}
             tree.parents.append(self)
         tree.remembered += 1
-        self._children[action] = child
+        children[action] = child
 
     def __eq__(self, other: object) -> bool:
         """Whether both are the same actions of the same game, wherever they were built."""

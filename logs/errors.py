@@ -4,6 +4,7 @@
     ├── LogError               a file cannot be read as what it should be: not a log, an unknown game, not TOML
     │   ├── DamagedLogError    strict reading met a problem; `found` is that `LogProblem`
     │   └── UnknownGameError   nothing says which game an ACPC log holds: it must be given
+    ├── NoSuchHandError        a match has no hand of a number
     ├── HandError              one hand of a file cannot be read; readers report it and go on
     ├── UnsupportedGameError   a format does not have a game
     ├── ExportError            a file that would be written exists already
@@ -30,6 +31,7 @@ __all__ = [
     "LogError",
     "LogProblem",
     "LogsError",
+    "NoSuchHandError",
     "ProblemKind",
     "ProblemReporter",
     "StopRuleError",
@@ -148,6 +150,24 @@ class ProblemReporter:
             self.on_problem(problem)
         if self.strict and problem.kind is not ProblemKind.HALF_WRITTEN:
             raise DamagedLogError(problem)
+
+
+class NoSuchHandError(LogsError, LookupError):
+    """A match has no hand of a number.
+
+    Attributes:
+        match_name: the match.
+        number: of the hand.
+    """
+
+    def __init__(self, match_name: str, number: int) -> None:
+        self.match_name = match_name
+        self.number = number
+        super().__init__(match_name, number)
+
+    def __str__(self) -> str:
+        """The sentence."""
+        return f"{self.match_name} has no hand {self.number}"
 
 
 class HandError(LogsError, ValueError):

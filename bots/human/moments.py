@@ -16,10 +16,10 @@ from typing import Final
 
 from bots.errors import StaleEntry
 from bots.human.entries import read_entry
-from bots.human.happenings import Acted, happenings
 from bots.human.scene import Scene
 from bots.human.words import in_words
 from engine import Action
+from logs.happenings import Acted, happenings
 from protocol.actions import scan_action
 from protocol.match_state import betting_text
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from bots.human.happenings import Acted, Happening, happenings, strength_of
 from bots.view import View
 from engine import Card, Game, Position, Seat
 from engine.betting import BettingState
 from engine.holdem import holdem_blinds
-from logs.estimation import Rate, largest_loss
+from logs.estimation import Rate
+from logs.happenings import Acted, Happening, happenings, strength_of
+from logs.scenes import has_deep_stack
 from logs.tracker.positions import position_names, round_names
 
 __all__ = ["Choices", "Player", "Raises", "Scene", "Score"]
@@ -219,7 +220,7 @@ class Scene:
                 blinds is not None and at == blinds.button,
                 self.all_hole_cards[at],
                 view.street_spent[at],
-                None if _is_deep(game, at) else view.stacks_left[at],
+                None if has_deep_stack(game, at) else view.stacks_left[at],
                 bool(betting.folded >> at & 1),
                 not betting.folded >> at & 1 and view.stacks_left[at] == 0,
                 betting.acting_position == at,
@@ -227,8 +228,3 @@ class Scene:
             )
             for at, name in enumerate(self.names)
         )
-
-
-def _is_deep(game: Game, position: int) -> bool:
-    """Whether a stack is deeper than any bet of the game can become, so that nobody need look at it."""
-    return game.is_limit and game.stacks[position] > largest_loss(game)

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
-from engine import CARD_TEXTS, Card, Move, Step, betting_steps, rank_hand, uncalled
-from engine.holdem import holdem_blinds, is_holdem
-from logs.pokerstars.hand_names import name_hand
+from engine import CARD_TEXTS, Card
+from logs.happenings import Acted, Dealt, Posted, Returned, Shown, deed, happenings_of
 from logs.record import HandRecord
-from logs.steps import showdown_order
 from logs.text import shown
 from logs.tracker.positions import position_names, round_names
-from logs.tracker.tables import chips_text
 
 __all__ = ["ReplayStep", "ReplayedHand", "SeatView", "replayed"]
-
-_LEAST_CHIPS: Final = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +76,7 @@ class ReplayedHand:
 
 def replayed(record: HandRecord, pot_in_blinds: float) -> ReplayedHand:
     """A hand as a page shows it."""
-    game, betting = record.game, record.betting
+    game = record.game
     names = list(map(shown, record.names))
     places = position_names(game)
     seats = tuple(
@@ -94,62 +88,39 @@ def replayed(record: HandRecord, pot_in_blinds: float) -> ReplayedHand:
         said.setdefault(comment.action_index, []).append(
             (shown(record.names_by_seat[comment.seat]), _readable(comment.text))
         )
-    pot = 0
-    steps = []
-    blinds = holdem_blinds(game)
-    for blind, position in sorted((blind, position) for position, blind in enumerate(game.blinds) if blind):
-        pot += blind
-        kind = "" if blinds is None else "the small blind of " if position == blinds.small else "the big blind of "
-        steps.append(ReplayStep(names[position], f"posts {kind}{blind:,}", (), pot, (), None))
-    actions = betting_steps(betting)
+    acted = 0
     times_ms = [(received_us - sent_us) / 1000 for sent_us, received_us in record.times]
-    for round_, (street, board) in enumerate(zip(round_names(game), record.board_by_round, strict=False)):
-        if round_ or board:
-            steps.append(ReplayStep("", street, _texts(board), pot, (), None))
-        for action in [action for action in actions if action.round == round_]:
-            pot += action.added
-            time_ms = times_ms[action.number] if action.number < len(times_ms) else None
-            comments = tuple(said.get(action.number, ()))
-            steps.append(ReplayStep(names[action.position], _words(action), (), pot, comments, time_ms))
-    returned_to, returned = uncalled(betting.spent)
-    if returned:
-        pot -= returned
-        words = f"gets {returned:,} back, which nobody called"
-        steps.append(ReplayStep(names[returned_to], words, (), pot, (), None))
-    shows = showdown_order(record, actions)
-    if shows:
-        steps.append(ReplayStep("", "showdown", (), pot, (), None))
-    for position in shows:
-        hole = record.deal.hole_cards[position]
-        words = _hand_name(record, hole) if hole else "does not show"
-        steps.append(ReplayStep(names[position], words, _texts(hole), pot, (), None))
-    for position, value in enumerate(record.values):
-        won = value + betting.spent[position] - (returned if position == returned_to else 0)
-        if won > _LEAST_CHIPS:
-            steps.append(ReplayStep(names[position], f"wins {chips_text(won).removeprefix('+')}", (), pot, (), None))
-    last_words = tuple(words for at, comments in sorted(said.items()) if at >= len(actions) for words in comments)
+    steps: list[ReplayStep] = []
+    pot = 0
+    showdown_begun = False
+    for happening in happenings_of(record):
+        if isinstance(happening, Dealt):
+            steps.append(ReplayStep("", round_names(game)[happening.round], _texts(happening.cards), pot, (), None))
+            continue
+        name = names[happening.position]
+        if isinstance(happening, Shown):
+            if not showdown_begun:
+                steps.append(ReplayStep("", "showdown", (), pot, (), None))
+                showdown_begun = True
+            steps.append(ReplayStep(name, _shows(happening), _texts(happening.cards), pot, (), None))
+            continue
+        words = deed(happening, game)
+        if isinstance(happening, Acted):
+            pot += happening.added
+            time_ms = times_ms[acted] if acted < len(times_ms) else None
+            steps.append(ReplayStep(name, words, (), pot, tuple(said.get(acted, ())), time_ms))
+            acted += 1
+            continue
+        pot += happening.chips if isinstance(happening, Posted) else 0
+        pot -= happening.chips if isinstance(happening, Returned) else 0
+        steps.append(ReplayStep(name, words, (), pot, (), None))
+    last_words = tuple(words for at, comments in sorted(said.items()) if at >= acted for words in comments)
     return ReplayedHand(shown(record.match_name), record.hand_number, pot_in_blinds, seats, tuple(steps), last_words)
 
 
-def _hand_name(record: HandRecord, hole: tuple[Card, ...]) -> str:
-    """What a hand at the showdown is called: ``shows a pair of Kings``; without a name in other games than hold'em."""
-    cards = hole + record.deal.board
-    return f"shows {name_hand(cards, rank_hand(cards)).text}" if is_holdem(record.game) and len(cards) > 4 else "shows"
-
-
-def _words(action: Step) -> str:
-    end = ", all-in" if action.is_all_in else ""
-    match action.move:
-        case Move.FOLD:
-            return "folds"
-        case Move.CHECK:
-            return "checks"
-        case Move.CALL:
-            return f"calls {action.added:,}{end}"
-        case Move.BET:
-            return f"bets {action.added:,}{end}"
-        case Move.RAISE:
-            return f"raises to {action.street_total:,}{end}"
+def _shows(happening: Shown) -> str:
+    """What is said of a player at the showdown: ``shows a pair of Kings``, in hold'em."""
+    return " ".join(filter(None, ("shows", happening.strength))) if happening.cards else "does not show"
 
 
 def _texts(cards: tuple[Card, ...]) -> tuple[str, ...]:

@@ -1,16 +1,32 @@
-"""What has happened in a hand so far, in order, as values; `bots.human.words` has the sentences."""
+"""What has happened in a hand so far, in order, as values and in words: at a table, in a replay, in a terminal."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from engine import Card, Game, Move, Position, betting_steps, rank_hand, uncalled
 from engine.betting import BettingState
-from engine.holdem import is_holdem
+from engine.holdem import holdem_blinds, is_holdem
 from logs.pokerstars.hand_names import name_hand
+from logs.record import HandRecord
+from logs.steps import showdown_order
 
-__all__ = ["Acted", "Dealt", "Happening", "Posted", "Returned", "Shown", "Won", "happenings", "strength_of"]
+__all__ = [
+    "Acted",
+    "Dealt",
+    "Happening",
+    "Posted",
+    "Returned",
+    "Shown",
+    "Won",
+    "chips_in_words",
+    "deed",
+    "happenings",
+    "happenings_of",
+    "strength_of",
+]
 
 _LEAST_CHIPS = 1e-6
 
@@ -73,7 +89,7 @@ class Shown:
 
     Attributes:
         position: who.
-        cards: its hole cards.
+        cards: its hole cards; empty where they are not known.
         strength: what its best hand is called, such as ``a pair of Kings``; empty in games without such names.
     """
 
@@ -98,6 +114,7 @@ def happenings(
     all_hole_cards: tuple[tuple[Card, ...], ...],
     board: tuple[Card, ...],
     values: tuple[float, ...] | None,
+    showing: Sequence[Position] | None = None,
 ) -> tuple[Happening, ...]:
     """All that has happened in a hand: what was told before stays as it is when more has happened.
 
@@ -106,6 +123,7 @@ def happenings(
         all_hole_cards: by position, empty where they have not been shown.
         board: so far.
         values: net chips by position; None as long as the hand is not over.
+        showing: who shows at the showdown, in order; None is everybody left, in the order of the positions.
     """
     game = betting.game
     found: list[Happening] = [
@@ -124,7 +142,13 @@ def happenings(
                 pot += step.added
                 is_all_in = step.is_all_in
                 found.append(Acted(step.position, round_, step.move, step.added, step.street_total, is_all_in))
-    return tuple(found) if values is None else (*found, *_ending(betting, all_hole_cards, board, values))
+    return tuple(found) if values is None else (*found, *_ending(betting, all_hole_cards, board, values, showing))
+
+
+def happenings_of(record: HandRecord) -> tuple[Happening, ...]:
+    """All that has happened in a finished hand; whoever has to show first does."""
+    showing = showdown_order(record, betting_steps(record.betting))
+    return happenings(record.betting, record.deal.hole_cards, record.deal.board, record.values, showing)
 
 
 def _ending(
@@ -132,16 +156,16 @@ def _ending(
     all_hole_cards: tuple[tuple[Card, ...], ...],
     board: tuple[Card, ...],
     values: tuple[float, ...],
+    showing: Sequence[Position] | None,
 ) -> list[Happening]:
     found: list[Happening] = []
     returned_to, returned = uncalled(betting.spent)
     if returned:
         found.append(Returned(returned_to, returned))
     if betting.is_showdown:
-        found += [
-            Shown(position, all_hole_cards[position], strength_of(betting.game, all_hole_cards[position] + board))
-            for position in betting.in_pot
-        ]
+        for position in betting.in_pot if showing is None else showing:
+            hole = all_hole_cards[position]
+            found.append(Shown(position, hole, strength_of(betting.game, hole + board) if hole else ""))
     for place, value in enumerate(values):
         won = value + betting.spent[place] - (returned if place == returned_to else 0)
         if won > _LEAST_CHIPS:
@@ -152,3 +176,43 @@ def _ending(
 def strength_of(game: Game, cards: tuple[Card, ...]) -> str:
     """What a hand is called; empty with too few cards, and in games without such names."""
     return name_hand(cards, rank_hand(cards)).text if is_holdem(game) and len(cards) > 4 else ""
+
+
+def deed(happening: Posted | Acted | Returned | Won, game: Game, *, end: str = "s") -> str:
+    """What a player does, as the words behind its name: ``raises to 300, all-in``.
+
+    Args:
+        happening: what it does.
+        game: the game.
+        end: of the verb: empty behind ``You``.
+    """
+    match happening:
+        case Posted(position, chips):
+            blinds = holdem_blinds(game)
+            kind = "" if blinds is None else "the small blind of " if position == blinds.small else "the big blind of "
+            return f"post{end} {kind}{chips:,}"
+        case Acted():
+            return _action(happening, end) + (", all-in" if happening.is_all_in else "")
+        case Returned(_, chips):
+            return f"get{end} {chips:,} back, which nobody called"
+        case Won(_, won):
+            return f"win{end} {chips_in_words(won)}"
+
+
+def _action(action: Acted, end: str) -> str:
+    match action.move:
+        case Move.FOLD:
+            return f"fold{end}"
+        case Move.CHECK:
+            return f"check{end}"
+        case Move.CALL:
+            return f"call{end} {action.added:,}"
+        case Move.BET:
+            return f"bet{end} {action.added:,}"
+        case Move.RAISE:
+            return f"raise{end} to {action.street_total:,}"
+
+
+def chips_in_words(chips: float) -> str:
+    """A number of chips: ``1,250``, ``33.33``."""
+    return f"{chips:,.2f}".rstrip("0").rstrip(".")

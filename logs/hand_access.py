@@ -1,0 +1,480 @@
+"""Any hand of a file by its number, without reading the file each time.
+
+    hands = open_hands(file)
+    for match in hands.matches:
+        print(match.name, match.count)
+    record = hands.matches[0].hand(123_456)
+
+An ACPC log is passed once, line by line, without a look at its betting: what is kept is where every 64th hand begins,
+16 bytes for 64 hands. A hand is then read from its own line, its times and comments from the transaction log and the
+comments beside the log, which are in the order of the hands and are searched by halves. A log that grows is passed on
+from where it ended. Files of other formats, compressed ones and logs of old versions have no such lines: their hands
+are read once and put aside in a file of our own, which is gone when it is closed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import tempfile
+import threading
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import IO, Final
+
+from engine import BettingState, Game
+from logs.acpc_log.header import HEADER_START, LogHeader, find_log_game, parse_header
+from logs.acpc_log.seating import Seating
+from logs.acpc_log.state_lines import StateLines
+from logs.comments import parse_comment
+from logs.errors import LogError, LogProblem, NoSuchHandError
+from logs.files import COMPRESSIONS, stem
+from logs.reading import HandFile, read_file
+from logs.record import HandRecord, PlayerComment, Times
+from logs.text import clean
+from logs.transaction_log import parse_own_lines, parse_transactions
+from protocol import FormatError, format_action
+
+__all__ = ["HandFileAccess", "MatchHands", "open_hands"]
+
+_APART: Final = 64
+"""Hands between two whose places are kept."""
+
+_SEATING_HANDS: Final = 16
+"""Hands that show which seat each player has."""
+
+_MOST_BYTES: Final = 1 << 14
+"""Of a line."""
+
+_MOST_DIGITS: Final = 18
+"""Of the number of a hand."""
+
+
+class MatchHands:
+    """The hands of one match, in the order of their numbers.
+
+    Attributes:
+        name: of the match.
+        game: of its first hand.
+    """
+
+    name: str
+    game: Game
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The players by seat."""
+        raise NotImplementedError
+
+    @property
+    def count(self) -> int:
+        """How many hands it has."""
+        raise NotImplementedError
+
+    def hand(self, number: int) -> HandRecord:
+        """A hand.
+
+        Raises:
+            NoSuchHandError: the match has none of that number.
+            LogError: its line is damaged.
+            OSError: the file cannot be read.
+        """
+        raise NotImplementedError
+
+    def around(self, number: int) -> tuple[int | None, int | None]:
+        """The numbers of the hands before and after a number."""
+        raise NotImplementedError
+
+    def page(self, start: int, count: int) -> list[int]:
+        """The numbers of some hands, from the `start`-th on, which is 0-based."""
+        raise NotImplementedError
+
+
+class HandFileAccess:
+    """The matches of one file, in its order.
+
+    Attributes:
+        path: of the file.
+        problems: what was met in it and left out; of logs only what is asked for is read, and what it says.
+    """
+
+    path: str
+    problems: Sequence[LogProblem] = ()
+
+    @property
+    def matches(self) -> Sequence[MatchHands]:
+        """The matches with at least one hand."""
+        raise NotImplementedError
+
+    def refresh(self) -> None:
+        """Take in what has been added to the file."""
+
+    def close(self) -> None:
+        """Let go of what was put aside."""
+
+    def __enter__(self) -> HandFileAccess:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def open_hands(file: HandFile, game: Game | None = None) -> HandFileAccess:
+    """Pass through a file.
+
+    Args:
+        file: of any format.
+        game: of a log that does not name its game.
+
+    Raises:
+        LogError: it holds no hands that can be read.
+        OSError: it cannot be read.
+    """
+    if file.format is None and not file.path.lower().endswith(COMPRESSIONS) and _is_of_today(file.path):
+        return _LogAccess(file.path, game)
+    return _AsideAccess(file, game)
+
+
+def _is_of_today(path: str) -> bool:
+    """Whether the hands of a log are lines that begin with ``STATE:``."""
+    with open(path, "rb") as log:
+        while line := log.readline(_MOST_BYTES):
+            if line.startswith(b"STATE:"):
+                return True
+            if line.strip() and not line.startswith((b"#", b";", b"SCORE:")):
+                return False
+    return True
+
+
+# ---- ACPC logs
+
+
+class _LogMatch(MatchHands):
+    """A match in a log: hands whose numbers rise."""
+
+    def __init__(self, path: str, game: Game, name: str, lines: StateLines) -> None:
+        self.name = name
+        self.game = game
+        self.last = -1
+        self._count = 0
+        self.places = array("Q")
+        self.numbers = array("Q")
+        self._path = path
+        self._lines = lines
+        self._seating = Seating(game.num_players)
+        self._collected = 0
+        self._is_seated = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self._seating.names
+
+    @property
+    def count(self) -> int:
+        return self._count
+
+    def add(self, number: int, place: int, line: bytes) -> None:
+        """Take in the line of a hand."""
+        if not self._count % _APART:
+            self.places.append(place)
+            self.numbers.append(number)
+        self._count += 1
+        self.last = number
+        if not self._is_seated and self._collected < _SEATING_HANDS:
+            with contextlib.suppress(FormatError):
+                self._is_seated = self._seating.collect(number, self._lines.read(_text(line)).names)
+                self._collected += 1
+
+    def conclude(self) -> None:
+        """Decide who has which seat with what has come."""
+        if not self._is_seated:
+            self._seating.conclude()
+
+    def hand(self, number: int) -> HandRecord:
+        line = self._line(number)
+        if line is None:
+            raise NoSuchHandError(clean(self.name), number)
+        try:
+            read = self._lines.read(_text(line))
+            seats = self._seating.seats(number, read.names)
+        except (FormatError, ValueError) as error:
+            raise LogError(self._path, f"the line of hand {number} is damaged: {error}") from None
+        times, comments = _notes(self._path, number, read.betting)
+        return HandRecord(
+            read.betting.game,
+            self.name,
+            number,
+            self.names,
+            seats,
+            read.deal,
+            read.betting,
+            read.values,
+            times,
+            comments,
+        )
+
+    def around(self, number: int) -> tuple[int | None, int | None]:
+        at = max(0, bisect_right(self.numbers, number) - 1)
+        near = [one for block in (at - 1, at, at + 1) for one in self._block(block)]
+        before = max((one for one in near if one < number), default=None)
+        return before, min((one for one in near if one > number), default=None)
+
+    def page(self, start: int, count: int) -> list[int]:
+        first, end = start // _APART, -(-min(start + count, self.count) // _APART)
+        numbers = [one for block in range(first, end) for one in self._block(block)]
+        return numbers[start - first * _APART :][:count]
+
+    def _block(self, block: int) -> list[int]:
+        if not 0 <= block < len(self.places):
+            return []
+        return [number for number, _ in self._lines_of(block)]
+
+    def _line(self, number: int) -> bytes | None:
+        block = bisect_right(self.numbers, number) - 1
+        found = (line for one, line in self._lines_of(block) if one == number) if block >= 0 else iter(())
+        return next(found, None)
+
+    def _lines_of(self, block: int) -> Iterator[tuple[int, bytes]]:
+        """The hands of a stretch, each with its line."""
+        left = min(_APART, self._count - block * _APART)
+        with open(self._path, "rb") as log:
+            log.seek(self.places[block])
+            while left and (line := log.readline(_MOST_BYTES)):
+                number = _number_of(line)
+                if number is not None:
+                    left -= 1
+                    yield number, line
+
+
+class _LogAccess(HandFileAccess):
+    """An ACPC log. A last line without its end, which may be half-written, is none of its hands."""
+
+    def __init__(self, path: str, game: Game | None) -> None:
+        self.path = path
+        self._given = game
+        self._matches: list[_LogMatch] = []
+        self._passed = 0
+        self._header: LogHeader | None = None
+        self._is_new = True
+        self.refresh()
+
+    @property
+    def matches(self) -> Sequence[MatchHands]:
+        return self._matches
+
+    def refresh(self) -> None:
+        size = os.path.getsize(self.path)
+        if size == self._passed:
+            return
+        if size < self._passed:
+            self._matches, self._passed, self._header, self._is_new = [], 0, None, True
+        with open(self.path, "rb") as log:
+            log.seek(self._passed)
+            for line in log:
+                if not line.endswith(b"\n"):
+                    break
+                number = _number_of(line)
+                if number is not None:
+                    self._add(number, line)
+                elif line.startswith(_HEADER_BYTES):
+                    self._header = parse_header(_text(line)) or self._header
+                    self._is_new = True
+                self._passed += len(line)
+        for match in self._matches:
+            match.conclude()
+
+    def _add(self, number: int, line: bytes) -> None:
+        matches = self._matches
+        if self._is_new or number <= matches[-1].last:
+            game = find_log_game(self._header, self.path, self._given)
+            name = os.path.basename(stem(self.path)) if self._header is None else self._header.match_name
+            matches.append(_LogMatch(self.path, game, name, StateLines(game)))
+            self._is_new = False
+        matches[-1].add(number, self._passed, line)
+
+
+_HEADER_BYTES: Final = HEADER_START.encode()
+
+
+def _number_of(line: bytes) -> int | None:
+    """The number of the hand of a line; None for lines that are none of a hand's."""
+    if not line.startswith(b"STATE:"):
+        return None
+    number = line[6:24].partition(b":")[0]
+    return int(number) if number.isdigit() and len(number) < _MOST_DIGITS else None
+
+
+def _text(line: bytes) -> str:
+    return line.decode("utf-8", "surrogateescape")
+
+
+# ---- what stands beside a log
+
+
+def _notes(path: str, number: int, betting: BettingState) -> tuple[tuple[Times, ...], tuple[PlayerComment, ...]]:
+    """The times and the comments of a hand, as far as there are any beside its log."""
+    beside = stem(path)
+    comments = []
+    for line in _lines_at(f"{beside}.comments", number, _number_of_comment):
+        comment = parse_comment(line)[1]
+        if comment.seat < betting.game.num_players:
+            comments.append(comment)
+    lines = _lines_at(f"{beside}.tlog", number, _number_of_transaction)
+    actions = tuple(format_action(action) for taken in betting.rounds for _, action in taken)
+    is_limit = betting.game.is_limit
+    own = parse_own_lines("".join(lines), is_limit=is_limit) if lines else None
+    if own is not None:
+        found = tuple(action for part in own for action in part.actions)
+        times = tuple(times for part in own for times in part.times)
+    else:
+        read = parse_transactions(lines, is_limit=is_limit)
+        found = tuple("" if one.action is None else format_action(one.action) for one in read)
+        times = tuple(one.times for one in read)
+    return (times if found == actions else ()), tuple(comments)
+
+
+def _number_of_transaction(line: str) -> int | None:
+    fields = line.split(" ", 2)
+    number = fields[1] if len(fields) > 2 else ""
+    return int(number) if number.isascii() and number.isdigit() and len(number) < _MOST_DIGITS else None
+
+
+def _number_of_comment(line: str) -> int | None:
+    try:
+        return parse_comment(line)[0]
+    except ValueError:
+        return None
+
+
+def _lines_at(path: str, number: int, number_of: Callable[[str], int | None]) -> list[str]:
+    """The whole lines of a hand in a file whose hands are in order; none where there is no such file."""
+    try:
+        file = open(path, "rb")  # noqa: SIM115 (closed below; only that it is absent is no error)
+    except FileNotFoundError:
+        return []
+    with file:
+        low, high = 0, file.seek(0, os.SEEK_END)
+        while low < high:
+            middle = (low + high) // 2
+            found, end = _first_number(file, middle, high, number_of)
+            if found is not None and found < number:
+                low = end
+            else:
+                high = middle
+        return _following(file, low, number, number_of)
+
+
+def _first_number(
+    file: IO[bytes], start: int, end: int, number_of: Callable[[str], int | None]
+) -> tuple[int | None, int]:
+    """The number of the first line that begins at a place or after it, and before another; and where that line ends."""
+    if start:
+        file.seek(start - 1)
+        file.readline()
+    else:
+        file.seek(0)
+    while (at := file.tell()) < end and (line := file.readline()):
+        found = number_of(_text(line))
+        if found is not None:
+            return found, at + len(line)
+    return None, end
+
+
+def _following(file: IO[bytes], start: int, number: int, number_of: Callable[[str], int | None]) -> list[str]:
+    """The lines of a hand, the first of which begins at a place or is the first of a number after it."""
+    if start:
+        file.seek(start - 1)
+        file.readline()
+    else:
+        file.seek(0)
+    lines: list[str] = []
+    while line := file.readline():
+        text = _text(line)
+        found = number_of(text) if text.endswith("\n") else None
+        if found is None:
+            continue
+        if found > number:
+            break
+        if found == number:
+            lines.append(text)
+    return lines
+
+
+# ---- any other file
+
+
+class _AsideMatch(MatchHands):
+    """A match whose hands were put aside."""
+
+    def __init__(self, first: HandRecord, file: IO[bytes], lock: threading.Lock) -> None:
+        self.name = first.match_name
+        self.game = first.game
+        self.places: dict[int, int] = {}
+        self._names = first.names_by_seat
+        self._file = file
+        self._lock = lock
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self._names
+
+    @property
+    def count(self) -> int:
+        return len(self.places)
+
+    @cached_property
+    def _numbers(self) -> list[int]:
+        return sorted(self.places)
+
+    def hand(self, number: int) -> HandRecord:
+        if number not in self.places:
+            raise NoSuchHandError(clean(self.name), number)
+        # Of our own making, in a file that nobody else can name.
+        with self._lock:
+            self._file.seek(self.places[number])
+            record = pickle.load(self._file)
+        assert isinstance(record, HandRecord)
+        return record
+
+    def around(self, number: int) -> tuple[int | None, int | None]:
+        numbers = self._numbers
+        at = bisect_right(numbers, number)
+        before = [one for one in numbers[max(0, at - 2) : at] if one < number]
+        return (before[-1] if before else None), (numbers[at] if at < len(numbers) else None)
+
+    def page(self, start: int, count: int) -> list[int]:
+        return self._numbers[start : start + count]
+
+
+class _AsideAccess(HandFileAccess):
+    """A file of any format, read once."""
+
+    def __init__(self, file: HandFile, game: Game | None) -> None:
+        self.path = file.path
+        self.problems = problems = list[LogProblem]()
+        lock = threading.Lock()
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115 (closed by `close`)
+        self._matches: list[_AsideMatch] = []
+        newest: dict[str, _AsideMatch] = {}
+        try:
+            for record in read_file(file, game=game, times=True, on_problem=problems.append):
+                match = newest.get(record.match_name)
+                if match is None or record.hand_number in match.places:
+                    match = newest[record.match_name] = _AsideMatch(record, self._file, lock)
+                    self._matches.append(match)
+                match.places[record.hand_number] = self._file.tell()
+                pickle.dump(record, self._file, pickle.HIGHEST_PROTOCOL)
+            self._file.flush()
+        except BaseException:
+            self._file.close()
+            raise
+
+    @property
+    def matches(self) -> Sequence[MatchHands]:
+        return self._matches
+
+    def close(self) -> None:
+        self._file.close()

@@ -1,0 +1,255 @@
+"""A hand at the table, moment by moment: who sits where, with how many chips and which cards, whose turn it is.
+
+    for scene in scenes_of(record):
+        print(scene.words, scene.pot)
+
+A scene follows from what has happened up to it (`logs.happenings`) and from the betting; nothing is counted a second
+time here. It holds only the cards that it is given: whoever must not see a card gets scenes that were made without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from engine import CARD_TEXTS, Card, Game, Position, betting_start
+from engine.betting import BettingState
+from engine.holdem import holdem_blinds
+from logs.estimation.bounds import largest_loss
+from logs.happenings import Acted, Dealt, Happening, Posted, Returned, Shown, Won, deed, happenings, happenings_of
+from logs.record import HandRecord, PlayerComment, Times
+from logs.text import shown
+from logs.tracker.positions import position_names, round_names
+
+__all__ = ["SeatScene", "TableScene", "has_deep_stack", "live_scenes", "scenes_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class SeatScene:
+    """A player at one moment.
+
+    Attributes:
+        name: the player.
+        place: what the position is called, such as BB.
+        is_button: whether it has the dealer's button.
+        cards: its hole cards; empty where they are not known or not to be seen.
+        street_total: chips put in during this round.
+        stack_left: chips left to play with; None where the stack is deeper than any pot of the game.
+        has_folded: whether it has folded.
+        is_all_in: whether it has no chips left and has not folded.
+        is_acting: whether it is its turn.
+        last: what it has done last in this round, such as ``raises to 300``; empty before.
+        value: net chips of the hand; None before it is over.
+    """
+
+    name: str
+    place: str
+    is_button: bool
+    cards: tuple[Card, ...]
+    street_total: int
+    stack_left: int | None
+    has_folded: bool = False
+    is_all_in: bool = False
+    is_acting: bool = False
+    last: str = ""
+    value: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TableScene:
+    """One moment of a hand.
+
+    Attributes:
+        words: what has happened since the scene before, such as ``Ann raises to 300``.
+        round: what the betting round is called.
+        begins_round: whether the round begins with it.
+        board: the cards on the table.
+        pot: chips put in by everybody so far, without those that went back.
+        to_call: chips that a call by the player in turn would add; 0 where nobody is in turn, too.
+        seats: the players, in the order of their positions.
+        comments: names and texts of what players said before it.
+        time_ms: how long the answer took; None where that is not known.
+    """
+
+    words: str
+    round: str
+    begins_round: bool
+    board: tuple[Card, ...]
+    pot: int
+    to_call: int
+    seats: tuple[SeatScene, ...]
+    comments: tuple[tuple[str, str], ...] = ()
+    time_ms: float | None = None
+
+    @property
+    def acting(self) -> SeatScene | None:
+        """Whose turn it is."""
+        return next((seat for seat in self.seats if seat.is_acting), None)
+
+    @property
+    def pot_odds(self) -> float | None:
+        """The share of showdowns that a call has to win to pay for itself, 0 to 1; None where there is none to make."""
+        return self.to_call / (self.pot + self.to_call) if self.to_call else None
+
+
+def scenes_of(record: HandRecord) -> tuple[TableScene, ...]:
+    """A finished hand from its blinds to its end; what was said after the last action stands with the last scene."""
+    said: dict[int, list[tuple[str, str]]] = {}
+    for comment in record.comments:
+        said.setdefault(comment.action_index, []).append(_said(record.names_by_seat, comment))
+    return _scenes(
+        record.betting,
+        record.names,
+        record.deal.hole_cards,
+        happenings_of(record),
+        record.values,
+        said,
+        record.times,
+    )
+
+
+def live_scenes(
+    betting: BettingState,
+    names: Sequence[str],
+    hole_cards: Sequence[tuple[Card, ...]],
+    board: tuple[Card, ...],
+) -> tuple[TableScene, ...]:
+    """A hand that is not over, up to now.
+
+    Args:
+        betting: so far.
+        names: by position.
+        hole_cards: by position, empty where they are not to be seen.
+        board: so far.
+    """
+    told = happenings(betting, tuple(hole_cards), board, None)
+    return _scenes(betting, names, hole_cards, told, None, {}, ())
+
+
+def has_deep_stack(game: Game, position: int) -> bool:
+    """Whether a stack is deeper than any bet of the game can become, so that nobody need look at it."""
+    return game.is_limit and game.stacks[position] > largest_loss(game)
+
+
+def _said(names_by_seat: Sequence[str], comment: PlayerComment) -> tuple[str, str]:
+    return shown(names_by_seat[comment.seat]), shown(comment.text.lstrip("#;").strip())
+
+
+class _Table:
+    """The table while a hand is told."""
+
+    def __init__(self, betting: BettingState, names: Sequence[str], hole_cards: Sequence[tuple[Card, ...]]) -> None:
+        game = self.game = betting.game
+        places, blinds = position_names(game), holdem_blinds(game)
+        self.spent = [0] * game.num_players
+        self.is_deep = [has_deep_stack(game, at) for at in range(game.num_players)]
+        self.state = betting_start(game)
+        self.actions = [action for actions in betting.rounds for _, action in actions]
+        self.acted = 0
+        self.round = 0
+        self.board: tuple[Card, ...] = ()
+        self.seats = [
+            SeatScene(
+                name=shown(name),
+                place=places[at],
+                is_button=blinds is not None and at == blinds.button,
+                cards=hole_cards[at],
+                street_total=0,
+                stack_left=None if self.is_deep[at] else game.stacks[at],
+            )
+            for at, name in enumerate(names)
+        ]
+
+    def put_in(self, at: Position, chips: int, street_total: int, words: str) -> None:
+        """A player puts chips in; fewer than none come back."""
+        self.spent[at] += chips
+        seat = self.seats[at]
+        left = None if seat.stack_left is None else seat.stack_left - chips
+        all_in = not seat.has_folded and self.spent[at] == self.game.stacks[at]
+        self.seats[at] = replace(seat, street_total=street_total, stack_left=left, is_all_in=all_in, last=words)
+
+    def tell(self, happening: Happening) -> str:
+        """Something happens; in words."""
+        if isinstance(happening, Dealt):
+            self.round = happening.round
+            self.board += happening.cards
+            if happening.round:
+                self.seats = [replace(seat, street_total=0, last="") for seat in self.seats]
+            cards = " ".join(CARD_TEXTS[card] for card in happening.cards)
+            return round_names(self.game)[happening.round] + (f": {cards}" if cards else "")
+        at = happening.position
+        who = self.seats[at].name
+        if isinstance(happening, Shown):
+            cards = " ".join(CARD_TEXTS[card] for card in happening.cards)
+            words = f"shows {cards}" if cards else "does not show"
+            self.seats[at] = replace(self.seats[at], last=words)
+            return f"{who} {words}" + (f", {happening.strength}" if happening.strength else "")
+        words = deed(happening, self.game)
+        match happening:
+            case Posted(chips=chips):
+                self.put_in(at, chips, chips, words)
+            case Acted(added=added, street_total=street_total):
+                after = self.state.after_many((self.actions[self.acted],))
+                assert after is not None, "the actions of a betting are legal"
+                self.state = after
+                self.acted += 1
+                self.put_in(at, added, street_total, words)
+                self.seats[at] = replace(self.seats[at], has_folded=bool(self.state.folded >> at & 1))
+            case Returned(chips=chips):
+                self.put_in(at, -chips, max(0, self.seats[at].street_total - chips), words)
+            case Won():
+                self.seats[at] = replace(self.seats[at], last=words)
+        return f"{who} {words}"
+
+    def scene(
+        self, words: str, comments: Sequence[tuple[str, str]], time_ms: float | None, *, begins_round: bool
+    ) -> TableScene:
+        """The table as it is now."""
+        state = self.state
+        is_turn = not state.finished and state.round == self.round
+        seats = list(self.seats)
+        if is_turn:
+            seats[state.acting_position] = replace(seats[state.acting_position], is_acting=True)
+        return TableScene(
+            words,
+            round_names(self.game)[self.round],
+            begins_round,
+            self.board,
+            sum(self.spent),
+            state.to_call if is_turn else 0,
+            tuple(seats),
+            tuple(comments),
+            time_ms,
+        )
+
+
+def _scenes(
+    betting: BettingState,
+    names: Sequence[str],
+    hole_cards: Sequence[tuple[Card, ...]],
+    told: Sequence[Happening],
+    values: tuple[float, ...] | None,
+    said: Mapping[int, Sequence[tuple[str, str]]],
+    times: Sequence[Times],
+) -> tuple[TableScene, ...]:
+    table = _Table(betting, names, hole_cards)
+    posted = 0
+    while posted < len(told) and isinstance(told[posted], Posted):
+        posted += 1
+    opening = ", ".join([table.tell(blind) for blind in told[:posted]])
+    found = [table.scene(opening or "the cards are dealt", (), None, begins_round=True)]
+    for happening in told[posted:]:
+        number = table.acted
+        words = table.tell(happening)
+        comments: Sequence[tuple[str, str]] = ()
+        time_ms = None
+        if isinstance(happening, Acted):
+            comments = said.get(number, ())
+            time_ms = (times[number].received_us - times[number].sent_us) / 1000 if number < len(times) else None
+        found.append(table.scene(words, comments, time_ms, begins_round=isinstance(happening, Dealt)))
+    if values is not None:
+        end = found[-1]
+        seats = tuple(replace(seat, value=value) for seat, value in zip(end.seats, values, strict=True))
+        last_words = [words for at, comments in sorted(said.items()) if at >= table.acted for words in comments]
+        found[-1] = replace(end, seats=seats, comments=(*end.comments, *last_words))
+    return tuple(found)
