@@ -7,7 +7,8 @@
     ├── ResultError            a file is not a result that can be read
     ├── ServerError            the server cannot do something
     │   ├── RefusedError       a request that it does not take
-    │   └── StoreError         what it keeps cannot be read or written
+    │   ├── StoreError         what it keeps cannot be read or written
+    │   └── WebError           a request over HTTP that is not answered as asked
     ├── StartError             a run cannot start or go on
     │   ├── FolderTakenError   its folder holds something already
     │   ├── FolderBusyError    another process is running in its folder
@@ -58,6 +59,7 @@ __all__ = [
     "TrainingError",
     "UnreadLinesError",
     "UsageError",
+    "WebError",
 ]
 
 
@@ -166,6 +168,26 @@ class StoreError(ServerError):
 
     def __str__(self) -> str:
         return f"{self.path}: {self.problem}"
+
+
+@dataclass(eq=False, repr=False)
+class WebError(ServerError):
+    """A request over HTTP that is not answered as asked.
+
+    Attributes:
+        status: of the answer.
+        sentence: what is wrong and what to do, for whoever asked.
+        limit: the name of the limit that has been reached; empty if it is none.
+        wait_s: how long to wait before asking again; 0 if waiting does not help.
+    """
+
+    status: int
+    sentence: str
+    limit: str = ""
+    wait_s: int = 0
+
+    def __str__(self) -> str:
+        return self.sentence
 
 
 class StartError(DealerError):

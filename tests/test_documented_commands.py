@@ -247,7 +247,7 @@ def _serve(words: list[str], folder: Path) -> None:
     elif words[2:3] == ["bm_server.config"]:
         (folder / words[2]).write_text("user ann secret\n")
     is_server = "--init" not in words and words[2:3] not in (["backup"], ["user"], ["revoke"])
-    port = ["--port", "0"] if is_server else []
+    port = ["--port", "0", "--web-port", "0"] if is_server else []
     program = start([*OURS[words[0]], *words[1:], *port], cwd=folder, env=program_env())
     assert program.stdout is not None
     if is_server:

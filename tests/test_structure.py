@@ -32,6 +32,7 @@ DEALER_ROOMS = (
     {"runs"},
     {"library", "seat"},
     {"reference", "doctor", "bench", "server", "terminal_seat"},
+    {"web"},
     {"cli"},
 )
 """The dealer's rooms from the ground up; a room imports only from rows before its own, not from its neighbours."""

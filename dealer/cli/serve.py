@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib.util
 import signal
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +17,7 @@ from dealer.cli.console import Terminal, abort
 from dealer.errors import ConfigError
 from dealer.server.accounts import add_token, add_user, revoke_tokens
 from dealer.server.reference_settings import read_reference_settings
-from dealer.server.server import FIRST_USER, Started
+from dealer.server.server import FIRST_USER, Started, WebFace
 from dealer.server.server import serve as serve_until_cancelled
 from dealer.server.settings import ServerSettings, house
 from dealer.server.store import DATABASE_NAME, Store, back_up
@@ -27,6 +29,7 @@ __all__ = ["serve"]
 
 _CONFIG_NAME = "arena-server.toml"
 _MOST_NAME_LETTERS = 64
+_WEB_PACKAGES = ("starlette", "uvicorn")
 
 
 def serve(
@@ -54,6 +57,12 @@ def serve(
         int | None,
         typer.Option("--port", min=0, max=65535, help="Port; 0 means any.", show_default="as configured; 54000"),
     ] = None,
+    web_port: Annotated[
+        int | None,
+        typer.Option(
+            "--web-port", min=0, max=65535, help="Port of the pages; 0 means any.", show_default="as configured; 8080"
+        ),
+    ] = None,
     data: Annotated[Path, typer.Option("--data", metavar="DIR", help="Folder of everything the server keeps.")] = Path(
         "arena-server"
     ),
@@ -66,7 +75,8 @@ def serve(
 ) -> None:
     """Run a server: programs connect and have matches played against its bots; everything is kept.
 
-    It speaks the protocol of the ACPC's benchmark server. Ctrl-C ends it; what was going on goes on at the next start.
+    It speaks the protocol of the ACPC's benchmark server, and has pages for browsers and an interface for programs.
+    Ctrl-C ends it; what was going on goes on at the next start.
     """
     terminal = context.ensure_object(Terminal)
     match words or []:
@@ -87,6 +97,7 @@ def serve(
                 settings,
                 host=settings.host if host is None else host,
                 port=settings.port if port is None else port,
+                web=settings.web if web_port is None else replace(settings.web, port=web_port),
             )
             _serve(terminal, settings, data, is_verbose=verbose)
         case _:
@@ -137,6 +148,10 @@ def _serve(terminal: Terminal, settings: ServerSettings, data: Path, *, is_verbo
     def tell(started: Started) -> None:
         for address, number in started.addresses:
             terminal.sentence(f"Listening on {address} port {number}. Files are in {data}")
+        if started.page is not None:
+            terminal.sentence(f"The pages are at {started.page}")
+        else:
+            terminal.sentence("There are no pages; for them: pip install 'acpc-arena[web]'")
         if started.waiting:
             terminal.sentence(f"{started.waiting} requests of the last start go on.")
         if started.token is not None:
@@ -151,9 +166,14 @@ def _serve(terminal: Terminal, settings: ServerSettings, data: Path, *, is_verbo
     raise typer.Exit
 
 
-async def _until_stopped(settings: ServerSettings, data: Path, tell: object) -> None:
+async def _until_stopped(settings: ServerSettings, data: Path, tell: Callable[[Started], None]) -> None:
     """Serve until Ctrl-C or SIGTERM."""
-    task = asyncio.ensure_future(serve_until_cancelled(settings, data, tell))  # type: ignore[arg-type]
+    web: WebFace | None = None
+    if all(importlib.util.find_spec(name) for name in _WEB_PACKAGES):
+        from dealer.web.server_site import server_site
+
+        web = server_site
+    task = asyncio.ensure_future(serve_until_cancelled(settings, data, tell, web=web))
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         with contextlib.suppress(NotImplementedError, RuntimeError):

@@ -12,8 +12,10 @@ import contextlib
 import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from dealer.errors import FolderBusyError, ServerError
 from dealer.record.folder import RunLock
@@ -23,7 +25,7 @@ from dealer.server.settings import ServerSettings
 from dealer.server.store import DATABASE_NAME, Store
 from dealer.server.text_port import TextPort
 
-__all__ = ["FIRST_USER", "Started", "serve"]
+__all__ = ["FIRST_USER", "ServerParts", "Started", "WebFace", "serve"]
 
 FIRST_USER = "player"
 """The user that a server without any has from its first start on."""
@@ -40,11 +42,37 @@ class Started:
         addresses: where it listens: addresses and ports.
         token: of `FIRST_USER`, at the first start only; nobody can see it again.
         waiting: how many requests of an earlier start go on.
+        page: the address for browsers; None for a server without pages.
     """
 
     addresses: tuple[tuple[str, int], ...]
     token: str | None
     waiting: int
+    page: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ServerParts:
+    """What a way in to a server needs of it.
+
+    Attributes:
+        settings: what the server is.
+        folder: of everything it keeps.
+        store: its database. service: what plays.
+        accounts: who may use it.
+        guesses: how often an address may fail to log in, on all ways in together.
+    """
+
+    settings: ServerSettings
+    folder: Path
+    store: Store
+    service: Service
+    accounts: Accounts
+    guesses: GuessLimit
+
+
+WebFace: TypeAlias = Callable[[ServerParts], AbstractAsyncContextManager[str]]
+"""Answers over HTTP as long as it is entered; gives the address for browsers."""
 
 
 async def serve(
@@ -53,6 +81,7 @@ async def serve(
     on_started: Callable[[Started], None],
     *,
     guesses: GuessLimit | None = None,
+    web: WebFace | None = None,
 ) -> None:
     """Serve until cancelled; what goes on then is gone on with at the next start.
 
@@ -63,6 +92,7 @@ async def serve(
         folder: of everything it keeps; made if it is not there.
         on_started: called when it listens.
         guesses: how often somebody may fail to log in.
+        web: the pages and the HTTP interface, started and ended with the rest.
 
     Raises:
         ServerError: another server runs in the folder, or the database cannot be had.
@@ -71,7 +101,7 @@ async def serve(
     folder.mkdir(parents=True, exist_ok=True)
     # Bots that are slow to leave after their matches keep a thread each; nobody else shall wait for one.
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="server"))
-    with contextlib.ExitStack() as stack:
+    async with contextlib.AsyncExitStack() as stack:
         try:
             stack.enter_context(contextlib.closing(RunLock(folder)))
         except FolderBusyError:
@@ -79,13 +109,15 @@ async def serve(
         store = stack.enter_context(contextlib.closing(Store(folder / DATABASE_NAME)))
         token = store.write_now(lambda db: _first_users(db, settings))
         service = Service(settings, folder, store)
-        port = TextPort(service, Accounts(store, dict(settings.passwords)), guesses)
+        accounts = Accounts(store, dict(settings.passwords))
+        guesses = guesses or GuessLimit()
+        port = TextPort(service, accounts, guesses)
+        stack.push_async_callback(port.close)
         await port.start()
-        try:
-            on_started(Started(tuple(port.addresses), token, len(service.active())))
-            await service.run()
-        finally:
-            await port.close()
+        parts = ServerParts(settings, folder, store, service, accounts, guesses)
+        page = None if web is None else await stack.enter_async_context(web(parts))
+        on_started(Started(tuple(port.addresses), token, len(service.active()), page))
+        await service.run()
 
 
 def _first_users(db: sqlite3.Connection, settings: ServerSettings) -> str | None:

@@ -19,9 +19,20 @@ from engine import Game
 from protocol import find_game, shipped_games
 from protocol.benchmark import OWN_SEAT
 
-__all__ = ["DEFAULT_PORT", "HouseBot", "HouseGame", "ServerSettings", "house", "player_name", "run_config"]
+__all__ = [
+    "DEFAULT_PORT",
+    "DEFAULT_WEB_PORT",
+    "HouseBot",
+    "HouseGame",
+    "ServerSettings",
+    "WebSettings",
+    "house",
+    "player_name",
+    "run_config",
+]
 
 DEFAULT_PORT = 54000
+DEFAULT_WEB_PORT = 8080
 _MOST_NAME_LETTERS = 64
 _HANDS = 3000
 _RUNS = 10
@@ -66,6 +77,38 @@ class HouseGame:
 
 
 @dataclass(frozen=True, slots=True)
+class WebSettings:
+    """The pages and the HTTP interface.
+
+    Attributes:
+        port: to listen on, at the address of the text port; 0 for a free one.
+        names: host names under which browsers may ask; without any, those of this machine where only it is listened
+            to, and all others everywhere else.
+        certificate: a PEM file, for TLS; empty for none. key: its key; empty if that is in the same file.
+        proxies: addresses and networks whose ``X-Forwarded-`` headers are believed.
+        session_s: a login that is not used for so long is forgotten.
+        requests_per_minute: of one token, or of one address without one, to the interface for programs.
+        header_s: for a client to send the head of a request, and for the body. body_bytes: of one request.
+        write_s: for a client to take something of what it is sent. keep_alive_s: between two requests.
+        connections: at a time, in all. connections_per_address: from one address.
+    """
+
+    port: int = DEFAULT_WEB_PORT
+    names: tuple[str, ...] = ()
+    certificate: str = ""
+    key: str = ""
+    proxies: tuple[str, ...] = ()
+    session_s: float = 14 * 86_400.0
+    requests_per_minute: int = 600
+    header_s: float = 20.0
+    body_bytes: int = 1_000_000
+    write_s: float = 60.0
+    keep_alive_s: float = 30.0
+    connections: int = 1000
+    connections_per_address: int = 100
+
+
+@dataclass(frozen=True, slots=True)
 class ServerSettings:
     """All about a server.
 
@@ -87,6 +130,7 @@ class ServerSettings:
         seats_by_address: an agent of a client has to come from the client's own address.
         tells_position: commands get one more argument: the number of the bot, from 0, as from the reference's server.
         own_seat_s: how long requests wait for a client that the server has lost when it was started again.
+        web: the pages and the HTTP interface.
     """
 
     games: tuple[HouseGame, ...]
@@ -109,6 +153,7 @@ class ServerSettings:
     own_seat_s: float = 3600.0
     seats_by_address: bool = True
     tells_position: bool = False
+    web: WebSettings = field(default_factory=WebSettings)
 
     def game(self, name: str) -> HouseGame | None:
         """The game of this name."""

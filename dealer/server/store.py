@@ -121,7 +121,36 @@ CREATE TABLE faults (
 CREATE INDEX faults_by_run ON faults (run);
 """
 
-MIGRATIONS: Final[tuple[str, ...]] = (_TABLES,)
+_LOGINS = """
+ALTER TABLE users ADD COLUMN is_admin INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE tokens ADD COLUMN scopes TEXT NOT NULL DEFAULT 'read play';
+ALTER TABLE tokens ADD COLUMN label TEXT NOT NULL DEFAULT '';
+CREATE TABLE passwords (
+    user INTEGER PRIMARY KEY REFERENCES users,
+    hash BLOB NOT NULL,
+    salt BLOB NOT NULL,
+    n INTEGER NOT NULL,
+    r INTEGER NOT NULL,
+    p INTEGER NOT NULL
+) STRICT;
+CREATE TABLE sessions (
+    hash BLOB PRIMARY KEY,
+    user INTEGER NOT NULL REFERENCES users,
+    created_s REAL NOT NULL,
+    used_s REAL NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX sessions_by_user ON sessions (user, used_s);
+CREATE TABLE submissions (
+    user INTEGER NOT NULL REFERENCES users,
+    key TEXT NOT NULL,
+    fingerprint BLOB NOT NULL,
+    job INTEGER NOT NULL REFERENCES jobs,
+    PRIMARY KEY (user, key)
+) STRICT, WITHOUT ROWID;
+"""
+"""Scopes of tokens, passwords, sessions of browsers, and requests that programs have sent under a key of theirs."""
+
+MIGRATIONS: Final[tuple[str, ...]] = (_TABLES, _LOGINS)
 """What leads from version 0, an empty database, to 1, from 1 to 2, and so on."""
 
 

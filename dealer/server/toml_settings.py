@@ -10,12 +10,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, IPvAnyNetwork, ValidationError
 
 from dealer.contest.config import NO_ADDRESS, BotSettings, problem_in_words, read_toml
 from dealer.errors import ConfigError, PlayerError, SettingProblem
 from dealer.server.queue import Limits
-from dealer.server.settings import DEFAULT_PORT, HouseBot, HouseGame, ServerSettings, bots_for, house
+from dealer.server.settings import (
+    DEFAULT_PORT,
+    DEFAULT_WEB_PORT,
+    HouseBot,
+    HouseGame,
+    ServerSettings,
+    WebSettings,
+    bots_for,
+    house,
+)
 from dealer.table.players import PlayerKind, parse_player
 from engine.errors import quoted
 from protocol import GameDefinitionError, find_game, shipped_games
@@ -53,6 +62,19 @@ own_seat_patience_s = 3600      # how long requests with a client's own agent wa
 max_connections = 500           # clients at a time
 max_connections_per_address = 50
 
+# The pages and the interface for programs (they need the extra: pip install 'acpc-arena[web]').
+[web]
+port = 8080                     # at the same address; 0 means any free port
+names = []                      # the names by which browsers ask for this server; without any, all are answered
+certificate = ""                # a PEM file; with it, the pages are encrypted (TLS)
+key = ""                        # its key, if that is in another file
+proxies = []                    # addresses or networks of proxies whose X-Forwarded-For and -Proto are believed
+session_days = 14               # a login that is not used for so long is forgotten
+requests_per_minute = 600       # of one token, or of one address without one, to the interface for programs
+max_body_bytes = 1000000        # of one request
+max_connections = 1000          # browsers and programs at a time
+max_connections_per_address = 100
+
 # The games, each with its bots. Without any, all games and all built-in bots are there.
 # [[games]]
 # game = "limit"                # as for `arena play`: a game's name, or the path of a .game file beside this one
@@ -73,6 +95,21 @@ class _GameTable(BaseModel):
     max_runs: int = Field(10, ge=1, le=10_000)
     max_running: _Count | None = None
     bots: list[BotSettings] | None = Field(None, max_length=1000)
+
+
+class _WebTable(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    port: int = Field(DEFAULT_WEB_PORT, ge=0, le=65535)
+    names: list[Annotated[str, Field(min_length=1, max_length=253)]] = Field(default=[], max_length=1000)
+    certificate: str = ""
+    key: str = ""
+    proxies: list[IPvAnyNetwork] = Field(default=[], max_length=1000)
+    session_days: float = Field(14.0, ge=0.001, le=3650)
+    requests_per_minute: int = Field(600, ge=1, le=1_000_000)
+    max_body_bytes: int = Field(1_000_000, ge=1000, le=1_000_000_000)
+    max_connections: int = Field(1000, ge=1, le=100_000)
+    max_connections_per_address: int = Field(100, ge=1, le=100_000)
 
 
 class _File(BaseModel):
@@ -96,6 +133,7 @@ class _File(BaseModel):
     own_seat_patience_s: _Seconds = 3600.0
     max_connections: int = Field(500, ge=1, le=100_000)
     max_connections_per_address: int = Field(50, ge=1, le=100_000)
+    web: _WebTable = Field(default_factory=lambda: _WebTable.model_validate({}))
     games: list[_GameTable] = Field(default=[], max_length=1000)
 
 
@@ -161,6 +199,29 @@ def _settled(file: _File, folder: Path) -> ServerSettings:
         connections_per_address=file.max_connections_per_address,
         own_seat_s=file.own_seat_patience_s,
         seats_by_address=file.seats_by_address,
+        web=_web(file.web, folder),
+    )
+
+
+def _web(table: _WebTable, folder: Path) -> WebSettings:
+    named = {"certificate": table.certificate, "key": table.key}
+    paths = {name: str(folder / path) if path else "" for name, path in named.items()}
+    for name, path in paths.items():
+        if path and not Path(path).is_file():
+            raise ConfigError(SettingProblem(f"web.{name}", f"there is no file {path}"))
+    if paths["key"] and not paths["certificate"]:
+        raise ConfigError(SettingProblem("web.key", "a key needs a certificate"))
+    return WebSettings(
+        port=table.port,
+        names=tuple(name.lower() for name in table.names),
+        certificate=paths["certificate"],
+        key=paths["key"],
+        proxies=tuple(map(str, table.proxies)),
+        session_s=86_400.0 * table.session_days,
+        requests_per_minute=table.requests_per_minute,
+        body_bytes=table.max_body_bytes,
+        connections=table.max_connections,
+        connections_per_address=table.max_connections_per_address,
     )
 
 

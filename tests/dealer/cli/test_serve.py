@@ -24,11 +24,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def started(*words: str) -> tuple[Program, int]:
     """A server, and its port."""
-    program = start([*ARENA, "serve", *words, "--port", "0"], cwd=Path.cwd(), env=program_env())
+    program = start([*ARENA, "serve", *words, "--port", "0", "--web-port", "0"], cwd=Path.cwd(), env=program_env())
     assert program.stdout is not None
     line = program.stdout.readline().decode()
     found = re.fullmatch(r"Listening on 127\.0\.0\.1 port ([0-9]+)\. Files are in arena-server\n", line)
     assert found, line
+    assert re.fullmatch(r"The pages are at http://127\.0\.0\.1:[0-9]+/\n", program.stdout.readline().decode())
     return program, int(found[1])
 
 

@@ -24,7 +24,7 @@ import pytest
 
 from dealer.server.accounts import GuessLimit
 from dealer.server.reference_settings import read_reference_settings
-from dealer.server.server import Started, serve
+from dealer.server.server import Started, WebFace, serve
 from dealer.server.settings import ServerSettings
 from dealer.server.store import DATABASE_NAME, Store
 from dealer.table.loop import new_event_loop
@@ -290,11 +290,14 @@ def rows(folder: Path, query: str, *values: object) -> list[tuple[Any, ...]]:
 
 @contextlib.asynccontextmanager
 async def running(
-    settings: ServerSettings, folder: Path = Path("data"), guesses: GuessLimit | None = None
+    settings: ServerSettings,
+    folder: Path = Path("data"),
+    guesses: GuessLimit | None = None,
+    web: WebFace | None = None,
 ) -> AsyncIterator[House]:
     """A server that runs until the end of the block."""
     started: asyncio.Future[Started] = asyncio.get_running_loop().create_future()
-    task = asyncio.create_task(serve(settings, folder, started.set_result, guesses=guesses))
+    task = asyncio.create_task(serve(settings, folder, started.set_result, guesses=guesses, web=web))
     await asyncio.wait([task, started], return_when=asyncio.FIRST_COMPLETED)
     if task.done():
         task.result()

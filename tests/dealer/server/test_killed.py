@@ -36,11 +36,12 @@ class Client:
 
     def __init__(self, token: str = "") -> None:
         Path("s.toml").write_text(CONFIG)
-        command = [*ARENA, "serve", "s.toml", "--port", "0", "--data", "data"]
+        command = [*ARENA, "serve", "s.toml", "--port", "0", "--web-port", "0", "--data", "data"]
         self.program: Program = start(command, cwd=Path.cwd(), env=program_env())
         assert self.program.stdout is not None
         line = self.program.stdout.readline().decode()
         assert line.startswith("Listening on 127.0.0.1 port "), line
+        assert self.program.stdout.readline().startswith(b"The pages are at ")
         if not token:
             token = self.program.stdout.readline().decode().split()[-1]
         self.token = token

@@ -1,0 +1,111 @@
+"""Passwords of people, kept as scrypt hashes with their own salt and parameters.
+
+A hash takes a good part of a second and 16 MB on purpose. It is computed in a thread, at most two at a time, and
+whoever comes while many wait is asked to come back: a crowd that logs in delays nobody's match.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import secrets
+import sqlite3
+from typing import Final, NamedTuple
+
+from dealer.errors import WebError
+from dealer.server.accounts import Accounts, User
+from dealer.server.store import Store
+
+__all__ = ["MOST_LETTERS", "Passwords", "set_password"]
+
+MOST_LETTERS: Final = 256
+_AT_A_TIME = 2
+_MOST_WAITING = 20
+_RETRY_S = 5
+_BYTES = 32
+
+
+class _Cost(NamedTuple):
+    """The parameters of scrypt (RFC 7914): block pairs, block size, lanes."""
+
+    n: int
+    r: int
+    p: int
+
+
+_COST: Final = _Cost(2**14, 8, 5)
+"""16 MB; of those that are recommended, the one that needs least memory."""
+
+
+def _hashed(password: str, salt: bytes, cost: _Cost) -> bytes:
+    most_memory = 132 * cost.n * cost.r * cost.p + 2**20
+    return hashlib.scrypt(
+        password.encode("utf-8", "surrogateescape"),
+        salt=salt,
+        n=cost.n,
+        r=cost.r,
+        p=cost.p,
+        maxmem=most_memory,
+        dklen=_BYTES,
+    )
+
+
+def set_password(db: sqlite3.Connection, user: int, password: str) -> None:
+    """Give a user a password, in place of any other, and end the sessions that the old one began."""
+    salt = secrets.token_bytes(16)
+    db.execute(
+        "INSERT OR REPLACE INTO passwords (user, hash, salt, n, r, p) VALUES (?, ?, ?, ?, ?, ?)",
+        (user, _hashed(password, salt, _COST), salt, *_COST),
+    )
+    db.execute("DELETE FROM sessions WHERE user = ?", (user,))
+
+
+class Passwords:
+    """Lets people in, by password or token."""
+
+    def __init__(self, store: Store, accounts: Accounts) -> None:
+        """Know the passwords of a store.
+
+        Args:
+            store: the database.
+            accounts: knows the tokens, and the passwords of a configuration.
+        """
+        self._store = store
+        self._accounts = accounts
+        self._slots = asyncio.Semaphore(_AT_A_TIME)
+        self._waiting = 0
+
+    async def find(self, name: str, secret: str) -> User | None:
+        """The user of this name, if the secret is its password or one of its tokens.
+
+        Raises:
+            WebError: too many are logging in just now.
+        """
+        if len(secret) > MOST_LETTERS:
+            return None
+        user = self._accounts.find(name, secret)
+        if user is not None:
+            return user
+        rows = self._store.read(
+            "SELECT users.id, users.name, hash, salt, n, r, p "
+            "FROM users LEFT JOIN passwords ON passwords.user = users.id WHERE users.name = ?",
+            name,
+        )
+        row = rows[0] if rows and rows[0]["hash"] is not None else None
+        # Whether there is such a user, and one with a password, cannot be told by the time that the answer takes.
+        salt, cost = (row["salt"], _Cost(row["n"], row["r"], row["p"])) if row else (bytes(16), _COST)
+        given = await self._hash(secret, salt, cost)
+        if row is None or not hmac.compare_digest(given, row["hash"]):
+            return None
+        return User(row["id"], row["name"])
+
+    async def _hash(self, secret: str, salt: bytes, cost: _Cost) -> bytes:
+        if self._waiting >= _MOST_WAITING:
+            raise WebError(503, "Many people are logging in just now; try again in some seconds.", wait_s=_RETRY_S)
+        self._waiting += 1
+        try:
+            async with self._slots:
+                return await asyncio.to_thread(_hashed, secret, salt, cost)
+        finally:
+            self._waiting -= 1

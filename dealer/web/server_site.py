@@ -1,0 +1,47 @@
+"""The site of a server: which rooms of pages it has, and answering as long as the server runs."""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Final
+
+from starlette.routing import BaseRoute
+
+from dealer.server.server import ServerParts
+from dealer.web import front, login
+from dealer.web.app import make_app
+from dealer.web.serving import answering
+from dealer.web.sessions import Sessions
+from dealer.web.site import Link, Site
+
+__all__ = ["make_server_site", "server_site"]
+
+ROOMS: Final[tuple[Callable[[Site], Sequence[BaseRoute]], ...]] = (front.routes, login.routes)
+"""The routes of each room; an address is answered by the first that knows it."""
+
+LINKS: Final[tuple[Link, ...]] = ()
+
+
+def make_server_site(parts: ServerParts) -> Site:
+    """The site of a server."""
+    return Site(server=parts, sessions=Sessions(parts.store, parts.settings.web.session_s), links=LINKS)
+
+
+@contextlib.asynccontextmanager
+async def server_site(parts: ServerParts) -> AsyncIterator[str]:
+    """Answer for a server until the end of the block; gives the address for browsers."""
+    site = make_server_site(parts)
+    routes = [route for room in ROOMS for route in room(site)]
+    host, settings = parts.settings.host, parts.settings.web
+    app = make_app(site, routes, settings, is_loopback=_is_loopback(host))
+    async with answering(app, host, settings) as address:
+        yield address
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

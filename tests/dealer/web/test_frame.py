@@ -1,0 +1,229 @@
+"""The frame of the pages: what every answer has, what is refused before a page sees it, logging in and out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from dealer.errors import WebError
+from dealer.server.settings import WebSettings
+from dealer.web.app import make_app
+from dealer.web.forms import read_form
+from dealer.web.gate import HEADERS
+from dealer.web.site import Link, Site
+from dealer.web.visitor import visitor_of
+from tests.dealer.web.pages import Visit, small_house, visit
+
+
+async def tell(request: Request) -> Response:
+    visitor = visitor_of(request)
+    return PlainTextResponse(f"{visitor.address} {visitor.is_owner} {visitor.is_secure} {visitor.user}")
+
+
+async def fail(request: Request) -> Response:
+    raise ZeroDivisionError
+
+
+async def refuse(request: Request) -> Response:
+    raise WebError(429, "Wait a little.", "some.limit", 7)
+
+
+async def change(request: Request) -> Response:
+    form = await read_form(request)
+    return PlainTextResponse(f"changed {dict(form)}")
+
+
+async def empty(request: Request) -> Response:
+    return Site().page(request, "error.html.jinja", sentence="<b>hostile</b>")
+
+
+ROUTES = [
+    Route("/tell", tell),
+    Route("/fail", fail),
+    Route("/api/fail", fail),
+    Route("/refuse", refuse),
+    Route("/api/refuse", refuse),
+    Route("/change", change, methods=["POST"]),
+    Route("/empty", empty),
+]
+
+
+def client(settings: WebSettings | None = None, *, peer: str = "127.0.0.1", is_loopback: bool = True) -> TestClient:
+    app = make_app(Site(links=(Link("Hands", "/hands"),)), ROUTES, settings, is_loopback=is_loopback)
+    return TestClient(app, base_url="http://127.0.0.1:8080", client=(peer, 50000))
+
+
+@pytest.mark.parametrize("path", ["/tell", "/fail", "/refuse", "/nothing", "/static/arena.css", "/static/nothing"])
+def test_every_answer_says_what_browsers_must_not_do(path: str) -> None:
+    answer = client().get(path)
+    for name, value in HEADERS.items():
+        assert answer.headers[name] == value
+    assert "unsafe" not in answer.headers["Content-Security-Policy"]
+
+
+def test_pages_have_no_script_and_no_style_of_their_own() -> None:
+    for path in ("/empty", "/nothing", "/fail"):
+        text = client().get(path).text
+        assert "<style" not in text
+        assert " style=" not in text
+        assert " on" not in "".join(part.split(">")[0] for part in text.split("<")[1:] if not part.startswith("meta"))
+        assert text.count("<script") == text.count('<script src="/static/')
+        assert "http" not in text.replace("http-equiv", "")
+
+
+def test_what_people_wrote_is_escaped() -> None:
+    assert "&lt;b&gt;hostile&lt;/b&gt;" in client().get("/empty").text
+
+
+def test_errors_are_one_sentence_in_a_page_or_as_json() -> None:
+    page = client().get("/refuse")
+    assert (page.status_code, page.headers["Retry-After"]) == (429, "7")
+    assert "Wait a little." in page.text
+    told = client().get("/api/refuse")
+    assert told.json() == {"error": "Wait a little.", "ratelimit": {"key": "some.limit", "seconds": 7}}
+    assert client().get("/api/nothing").json() == {"error": "There is nothing here."}
+    assert client().post("/tell").status_code == 405
+    assert set(client().post("/tell").headers["Allow"].split(", ")) == {"GET", "HEAD"}
+
+
+def test_an_error_of_ours_is_logged_and_tells_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    for path in ("/fail", "/api/fail"):
+        answer = client().get(path)
+        assert answer.status_code == 500
+        assert "Zero" not in answer.text
+        assert "the server's log says what" in answer.text.replace("&#39;", "'")
+    assert [record.getMessage() for record in caplog.records if record.exc_info] == ["GET /fail", "GET /api/fail"]
+
+
+def test_the_person_at_this_machine_owns_a_site_without_a_server() -> None:
+    assert client().get("/tell").text == "127.0.0.1 True False None"
+    assert client().get("/login").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        *(("localhost:1", 200), ("[::1]:8080", 200), ("127.0.0.1", 200), ("LOCALHOST.", 200)),
+        *(("evil.example", 421), ("127.0.0.1.evil.example", 421), ("", 421)),
+    ],
+)
+def test_only_our_own_names_are_answered_on_loopback(host: str, status: int) -> None:
+    assert client().get("/tell", headers={"host": host}).status_code == status
+    assert client(is_loopback=False).get("/tell", headers={"host": host}).status_code == 200
+    named = client(WebSettings(names=("arena.example",)), is_loopback=False)
+    assert named.get("/tell", headers={"host": host}).status_code == 421
+    assert named.get("/tell", headers={"host": "arena.example:443"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("peer", "forwarded", "address"),
+    [
+        ("10.0.0.1", "203.0.113.9", "203.0.113.9"),
+        ("10.0.0.1", "6.6.6.6, 203.0.113.9", "203.0.113.9"),
+        ("10.0.0.1", "203.0.113.9, 10.0.0.7", "203.0.113.9"),
+        ("10.0.0.1", "203.0.113.9, nonsense", "10.0.0.1"),
+        ("10.0.0.1", "", "10.0.0.1"),
+        ("198.51.100.4", "203.0.113.9", "198.51.100.4"),
+    ],
+)
+def test_headers_of_proxies_are_believed_only_from_those_that_are_named(
+    peer: str, forwarded: str, address: str
+) -> None:
+    headers = {"x-forwarded-for": forwarded, "x-forwarded-proto": "https"}
+    told = client(WebSettings(proxies=("10.0.0.0/8",)), peer=peer).get("/tell", headers=headers)
+    assert told.text.split()[0] == address
+    assert told.text.split()[2] == str(peer == "10.0.0.1")
+    untold = client(peer=peer).get("/tell", headers=headers)
+    assert untold.text.startswith(f"{peer} True False")
+
+
+def test_behind_tls_the_cookie_is_for_tls_only() -> None:
+    settings = WebSettings(proxies=("10.0.0.0/8",))
+    answer = client(settings, peer="10.0.0.1").get("/empty", headers={"x-forwarded-proto": "https"})
+    cookie = answer.headers["set-cookie"]
+    assert cookie.startswith("__Host-arena-8080=")
+    assert {"HttpOnly", "Secure", "SameSite=lax", "Path=/"} <= set(cookie.split("; "))
+    plain = client().get("/empty").headers["set-cookie"]
+    assert plain.startswith("arena-8080=")
+    assert "Secure" not in plain
+
+
+def test_a_form_needs_the_key_of_its_browser_and_comes_from_here() -> None:
+    browser = client()
+    browser.get("/empty")
+    key = browser.get("/tell").request.headers["cookie"].partition("=")[2]
+    from dealer.web.visitor import form_key_of
+
+    good = {"form_key": form_key_of(key), "bet": "ü ="}
+    assert browser.post("/change", data=good).text == "changed {'bet': 'ü ='}"
+    assert browser.post("/change", data={"bet": "1"}).status_code == 403
+    assert browser.post("/change", data=good | {"form_key": "0" * 64}).status_code == 403
+    assert browser.post("/change", data=good, headers={"origin": "https://evil.example"}).status_code == 403
+    assert browser.post("/change", data=good, headers={"origin": "null"}).status_code == 403
+    assert browser.post("/change", data=good, headers={"origin": "http://127.0.0.1:8080"}).status_code == 200
+    assert client().post("/change", data=good).status_code == 403, "another browser"
+    assert browser.post("/change", json=good).status_code == 415
+    assert browser.post("/change", data={"bet": "1"}, headers={"x-form-key": form_key_of(key)}).status_code == 200
+    many = {f"f{number}": "" for number in range(300)}
+    assert browser.post("/change", data=good | many).status_code == 400
+
+
+def test_bodies_are_bounded_whether_they_say_their_length_or_not() -> None:
+    browser = client(WebSettings(body_bytes=1000))
+    assert browser.post("/change", content=b"x" * 1001).status_code == 413
+
+    def pieces() -> object:
+        for _ in range(1100):
+            yield b"x"
+
+    assert browser.post("/change", content=pieces()).status_code == 413  # type: ignore[arg-type]
+    assert browser.post("/change", content=b"x", headers={"content-length": "-1"}).status_code == 400
+
+
+def test_the_files_of_the_pages_are_the_only_files() -> None:
+    browser = client()
+    assert browser.get("/static/htmx/htmx.min.js").status_code == 200
+    for path in ("../app.py", "%2e%2e/app.py", "..%2fapp.py", "/etc/passwd", "htmx", "", "a" * 5000, "%00", "C:/x"):
+        assert browser.get(f"/static/{path}").status_code in (404, 405), path
+
+
+def test_logging_in_and_out(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        first = await one.browser.get("/")
+        assert "Log in" in first.text
+        before = dict(one.browser.cookies)
+        assert (await one.log_in(secret="wrong")).status_code == 403
+        entered = await one.log_in()
+        assert (entered.status_code, entered.headers["location"]) == (303, "/")
+        after = dict(one.browser.cookies)
+        assert before.keys() == after.keys()
+        assert before != after, "a login begins with a new cookie"
+        assert "Log out" in (await one.browser.get("/")).text
+        hashes = [bytes(row[0]) for row in one.house.rows("SELECT hash FROM sessions")]
+        assert len(hashes) == 1
+        assert not any(value.encode() in hashes[0] for value in after.values())
+        left = await one.browser.post("/logout", data={"form_key": await one.form_key("/")})
+        assert left.status_code == 303
+        async with one.another() as thief:
+            thief.cookies.update(after)
+            assert "Log out" not in (await thief.get("/")).text, "a cookie ends with its session"
+
+    visit(small_house(), talk, tmp_path / "data")
+
+
+def test_nobody_is_sent_to_another_site_after_the_login(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        for path in ("//evil.example", "https://evil.example", "/\\evil.example", "/\n/evil", "javascript:x", "/ok"):
+            key = await one.form_key()
+            data = {"form_key": key, "name": "player", "secret": one.token, "next": path}
+            target = (await one.browser.post("/login", data=data)).headers["location"]
+            assert target == ("/ok" if path == "/ok" else "/")
+            async with one.another() as other:
+                one.browser.cookies = other.cookies
+
+    visit(small_house(), talk, tmp_path / "data")
