@@ -30,7 +30,12 @@ class HumanSeat:
     """One person's side of one match."""
 
     def __init__(
-        self, game: Game, names: Sequence[str], seat: Seat, earlier: Iterable[tuple[int, Sequence[float]]] = ()
+        self,
+        game: Game,
+        names: Sequence[str],
+        seat: Seat,
+        earlier: Iterable[tuple[int, Sequence[float]]] = (),
+        key: str | None = None,
     ) -> None:
         """Sit down.
 
@@ -40,7 +45,9 @@ class HumanSeat:
             seat: the person's.
             earlier: numbers of hands that were played before, each with its net chips by seat; those that are played
                 again do not count.
+            key: the line that the dealer wants to hear first; None for none.
         """
+        self._key = b"" if key is None else f"{key}\n".encode()
         self._session = PlayerSession(game)
         self._names = tuple(names)
         self._seat = seat
@@ -61,7 +68,7 @@ class HumanSeat:
 
     def open(self) -> bytes:
         """The bytes that open the conversation."""
-        return self._session.send(Handshake())
+        return self._key + self._session.send(Handshake())
 
     def receive_data(self, data: bytes) -> Iterator[Scene]:
         """Take bytes from the dealer; what is seen after each of its states, in order.

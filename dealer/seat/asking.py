@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 from typing import Final
 
@@ -91,7 +92,12 @@ def _you(name: str) -> BotSettings:
     if player is None or player.kind is not PlayerKind.TCP or player.name != name:
         raise ConfigError(SettingProblem("name", f"{quoted(name)} cannot be a name: {NAME_RULE}"))
     return BotSettings(
-        bot=f"{name}=tcp", t_response_s=_THINKING_S, t_hand_s=_THINKING_S, t_per_hand_s=_THINKING_PER_HAND_S
+        bot=f"{name}=tcp",
+        # The seat is the person's alone, not whoever finds its port first.
+        key=secrets.token_urlsafe(24),
+        t_response_s=_THINKING_S,
+        t_hand_s=_THINKING_S,
+        t_per_hand_s=_THINKING_PER_HAND_S,
     )
 
 

@@ -69,7 +69,7 @@ class Sitting:
         self.result: ContestResult | None = run.finished
         self.problem = ""
         self.version = 0
-        self._seat = HumanSeat(contest.game, contest.names, SEAT, earlier.values)
+        self._seat = HumanSeat(contest.game, contest.names, SEAT, earlier.values, contest.players[SEAT].key)
         self._records = earlier.records
         self._last_seen = max((number for number, _ in earlier.values), default=-1)
         self._changes = Changes()

@@ -158,7 +158,7 @@ class _Sitting:
         self._game = contest.game
         self._names = contest.names
         self._hands = contest.hands
-        self._seat = HumanSeat(contest.game, contest.names, SEAT, earlier.values)
+        self._seat = HumanSeat(contest.game, contest.names, SEAT, earlier.values, contest.players[SEAT].key)
         self._hand_number: int | None = None
         self._last_hand = max((number for number, _ in earlier.values), default=-1)
         self._told = 0
