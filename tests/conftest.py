@@ -42,3 +42,17 @@ def pytest_collection_finish() -> None:
     fork_bots()
     gc.collect()
     gc.freeze()
+
+
+_TESTS_BETWEEN_COLLECTIONS = 50
+_run = 0
+
+
+def pytest_runtest_teardown() -> None:
+    """Collect what some tests have left and leave the rest out from then on: caches only grow, and a collection with
+    them takes seconds in the end."""
+    global _run
+    _run += 1
+    if _run % _TESTS_BETWEEN_COLLECTIONS == 0:
+        gc.collect()
+        gc.freeze()

@@ -15,7 +15,12 @@ from tests.dealer.helpers import ARENA, PATIENCE_S, program_env
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="descriptors and signals of Unix")
 needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 
-COMMANDS = [["games"], ["--help"], ["play", "kuhn", "-n", "5", "--in-process", "--json"], ["no-such-command"]]
+COMMANDS = [
+    ["games"],
+    ["play", "kuhn", "-n", "5", "--in-process", "--json"],
+    pytest.param(["--help"], marks=pytest.mark.slow),
+    pytest.param(["no-such-command"], marks=pytest.mark.slow),
+]
 
 
 def _in_shell(folder: Path, arguments: list[str], redirection: str) -> subprocess.CompletedProcess[bytes]:
@@ -29,7 +34,7 @@ def _in_shell(folder: Path, arguments: list[str], redirection: str) -> subproces
     )
 
 
-@pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize("arguments", COMMANDS, ids=str)
 @pytest.mark.parametrize("redirection", [">&-", "2>&-", "<&- >&- 2>&-"])
 def test_a_closed_stream_takes_nothing_and_changes_nothing(
     tmp_path: Path, arguments: list[str], redirection: str
@@ -45,7 +50,7 @@ def test_a_closed_stream_takes_nothing_and_changes_nothing(
 
 
 @needs_full
-@pytest.mark.parametrize("arguments", COMMANDS[:3], ids=" ".join)
+@pytest.mark.parametrize("arguments", COMMANDS[:3], ids=str)
 def test_output_to_a_full_disk_is_told_and_is_a_failure(tmp_path: Path, arguments: list[str]) -> None:
     ran = _in_shell(tmp_path, arguments, ">/dev/full")
     assert ran.returncode == 2
@@ -53,7 +58,7 @@ def test_output_to_a_full_disk_is_told_and_is_a_failure(tmp_path: Path, argument
     assert _in_shell(tmp_path, arguments, ">/dev/full 2>&1").returncode == 2
 
 
-@pytest.mark.parametrize("arguments", COMMANDS[:3], ids=" ".join)
+@pytest.mark.parametrize("arguments", COMMANDS[:3], ids=str)
 def test_a_reader_that_has_seen_enough_is_no_failure(tmp_path: Path, arguments: list[str]) -> None:
     reading, writing = os.pipe()
     os.close(reading)

@@ -68,14 +68,31 @@ def test_numbers_of_matches_are_checked(matches: str) -> None:
     assert ran.stderr.startswith("arena: --matches: must be whole numbers above 0, separated by commas, not ")
 
 
-@pytest.mark.parametrize("command", sorted({command for command, *_ in _numeric_options()}))
+_COMMANDS = sorted({command for command, *_ in _numeric_options()})
+
+
+@pytest.mark.parametrize("command", _COMMANDS)
 def test_a_wrong_number_is_told_in_our_words_with_its_option(command: str) -> None:
-    app, words = application(commands_for([command.split(maxsplit=1)[0]])), command.split()
+    """Each option with one of the wrong values, the next option with the next one."""
+    by_option: dict[str, list[str]] = {}
     for name, option, value in _wrong_values():
         if name == command:
-            arguments = [*words, *_ARGUMENTS.get(command, ()), f"{option}={value}"]
-            ran = CliRunner().invoke(app, arguments, prog_name="arena")
-            assert (ran.exit_code, ran.stdout) == (2, ""), (option, value)
-            assert ran.stderr.startswith(f"arena: {option}: must be "), (option, value, ran.stderr)
-            assert not [word for word in _THEIRS if word in ran.stderr], ran.stderr
-            assert len(ran.stderr) < 200
+            by_option.setdefault(option, []).append(value)
+    _are_refused(command, [(option, values[at % len(values)]) for at, (option, values) in enumerate(by_option.items())])
+
+
+@pytest.mark.slow  # some thousand commands
+@pytest.mark.parametrize("command", _COMMANDS)
+def test_any_wrong_number_is_told_in_our_words_with_its_option(command: str) -> None:
+    _are_refused(command, [(option, value) for name, option, value in _wrong_values() if name == command])
+
+
+def _are_refused(command: str, wrong: list[tuple[str, str]]) -> None:
+    app, words = application(commands_for([command.split(maxsplit=1)[0]])), command.split()
+    for option, value in wrong:
+        arguments = [*words, *_ARGUMENTS.get(command, ()), f"{option}={value}"]
+        ran = CliRunner().invoke(app, arguments, prog_name="arena")
+        assert (ran.exit_code, ran.stdout) == (2, ""), (option, value)
+        assert ran.stderr.startswith(f"arena: {option}: must be "), (option, value, ran.stderr)
+        assert not [word for word in _THEIRS if word in ran.stderr], ran.stderr
+        assert len(ran.stderr) < 200
