@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from dealer.runs import AnyResult, Run
-from dealer.server.ledger import JobRow, JobState, RunReport, RunRow
+from dealer.server.ledger import JobKind, JobRow, JobState, RunReport, RunRow
 from dealer.server.queue import Slot
-from dealer.server.settings import HouseGame
+from dealer.server.settings import HouseGame, slot_of
 from protocol.benchmark import OWN_SEAT
 
 __all__ = ["ActiveJob", "Client", "JobEnded", "RunEnded", "SeatOpen", "ServiceEvent"]
@@ -16,10 +16,19 @@ __all__ = ["ActiveJob", "Client", "JobEnded", "RunEnded", "SeatOpen", "ServiceEv
 
 @dataclass(frozen=True, slots=True)
 class SeatOpen:
-    """A seat of a client's own agent waits for it at this port."""
+    """A seat waits for an agent at this port: a client's own, or a user's bot.
+
+    Attributes:
+        job: whose run it is.
+        port: where the agent has to connect.
+        player: `protocol.benchmark.OWN_SEAT`, or the name of the bot.
+        run: the number of the run.
+    """
 
     job: JobRow
     port: int
+    player: str = OWN_SEAT
+    run: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +78,8 @@ class ActiveJob:
         skips: see `dealer.server.queue.Job`.
         began_s: when that was, on the monotonic clock.
         end: why no more runs are started, if that has been decided.
+        is_interrupted: whether its run is to stop now, to be gone on with later.
+        at_once: how many matches of a run sit at tables at a time.
     """
 
     row: JobRow
@@ -81,6 +92,8 @@ class ActiveJob:
     began_s: float = 0.0
     end: str = ""
     is_cancelled: bool = False
+    is_interrupted: bool = False
+    at_once: int = 1
 
     @property
     def has_own_seat(self) -> bool:
@@ -100,7 +113,13 @@ class ActiveJob:
         return self.row.runs - self.row.started + self.is_resumed
 
     @property
+    def guests(self) -> frozenset[str]:
+        """The bots of users that play."""
+        players = set(self.row.players) - {OWN_SEAT}
+        return frozenset(player for player in players if self.game.bot(player) is None)
+
+    @property
     def slot(self) -> Slot:
         """What a run of it takes."""
-        bots = tuple(player for player in self.row.players if player != OWN_SEAT)
-        return Slot(self.row.user.id, self.row.game, bots)
+        is_idle = self.row.kind is JobKind.LADDER
+        return slot_of(self.game, self.row.players, user=self.row.user.id, at_once=self.at_once, is_idle=is_idle)

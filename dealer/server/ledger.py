@@ -14,16 +14,20 @@ import sqlite3
 import time
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from dealer.match.faults import Fault
+from dealer.contest.schedule import Seating
+from dealer.errors import ServerError
+from dealer.match.faults import Fault, FaultPolicy
 from dealer.record.writers import remedy_text
 from dealer.server.accounts import User
+from dealer.server.lineups import add_run
 from dealer.server.settings import HouseBot, HouseGame
 from dealer.server.store import Store
 from engine.dealing import reference_generator
 
 __all__ = [
+    "JobKind",
     "JobRow",
     "JobState",
     "RunReport",
@@ -38,7 +42,6 @@ __all__ = [
     "enter_bots",
     "jobs_of",
     "last_stamp",
-    "mean_seconds",
     "open_jobs",
     "run_seed",
     "runs_of",
@@ -57,6 +60,15 @@ class JobState(enum.StrEnum):
     """Something of it is to be played, or is being played."""
     DONE = "done"
     CANCELLED = "cancelled"
+
+
+class JobKind(enum.StrEnum):
+    """Where a job comes from."""
+
+    REQUEST = "request"
+    """A user wants it."""
+    LADDER = "ladder"
+    """The server plays it while nobody wants anything."""
 
 
 class RunState(enum.StrEnum):
@@ -97,7 +109,8 @@ class JobRow:
         user: whose it is.
         tag: what the user calls it.
         game: the name of the game.
-        players: by seat, names of the house's bots, or `protocol.benchmark.OWN_SEAT`.
+        players: by seat of the first seating: names of bots of the house or of users, or
+            `protocol.benchmark.OWN_SEAT`.
         runs: how many.
         seed: of all of them together.
         seed_index: the only one in the sequence of seeds; None plays the sequence from its start.
@@ -105,6 +118,13 @@ class JobRow:
         started: how many runs have been started.
         going: the run that was going on.
         state: how it stands. reason: why it was cancelled.
+        kind: where it comes from.
+        hands: the most deals of one run; None for what is set for the game.
+        seating: in which seatings each deal is played.
+        stop: the rule that may end a run before, as `arena play` writes it.
+        on_fault: what becomes of a player that fails.
+        is_seed_drawn: whether the server drew the seed.
+        submitted_s: when it came. ended_s: when nothing of it was left, None before. Both in seconds since 1970.
     """
 
     id: int
@@ -120,6 +140,14 @@ class JobRow:
     going: RunRow | None = None
     state: JobState = JobState.QUEUED
     reason: str = ""
+    kind: JobKind = JobKind.REQUEST
+    hands: int | None = None
+    seating: Seating = Seating.SINGLE
+    stop: str | None = None
+    on_fault: FaultPolicy = FaultPolicy.END
+    is_seed_drawn: bool = False
+    submitted_s: float = 0.0
+    ended_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +179,8 @@ class RunReport:
         seats: by seat; empty where nothing was played.
         matches: of each its name, the file of its log in the folder of the run, its first hand and its hands.
         faults: of each the name of its match.
+        is_comparable: whether what came out says how good the players are: nothing but chance decided its length, and
+            every deal was played in every seating.
     """
 
     state: RunState
@@ -159,6 +189,7 @@ class RunReport:
     seats: tuple[SeatReport, ...] = ()
     matches: tuple[tuple[str, str, int, int], ...] = ()
     faults: tuple[tuple[str, Fault], ...] = ()
+    is_comparable: bool = False
 
 
 def run_seed(job: JobRow, number: int) -> int:
@@ -182,12 +213,17 @@ def enter_bots(db: sqlite3.Connection, games: Sequence[HouseGame]) -> dict[tuple
 
     Returns:
         the number of the version, by the names of game and bot.
+
+    Raises:
+        ServerError: a user's bot has this name.
     """
     versions = {}
     for game in games:
         for bot in game.bots:
             db.execute("INSERT INTO bots (game, name) VALUES (?, ?) ON CONFLICT DO NOTHING", (game.name, bot.name))
-            row = db.execute("SELECT id FROM bots WHERE game = ? AND name = ?", (game.name, bot.name)).fetchone()
+            row = db.execute("SELECT id, owner FROM bots WHERE game = ? AND name = ?", (game.name, bot.name)).fetchone()
+            if row["owner"] is not None:
+                raise ServerError(f"{bot.name} is a user's bot in {game.name}; call that of the house otherwise")
             versions[game.name, bot.name] = _enter_version(db, row["id"], bot)
     return versions
 
@@ -200,18 +236,54 @@ def _enter_version(db: sqlite3.Connection, bot: int, described: HouseBot) -> int
     ).fetchone()
     if row is not None and row["fingerprint"] == fingerprint:
         return int(row["id"])
+    return _add_version(db, bot, text, fingerprint)
+
+
+def _add_version(db: sqlite3.Connection, bot: int, description: str, fingerprint: str, label: str = "") -> int:
     made = db.execute(
-        "INSERT INTO versions (bot, number, description, fingerprint, created_s) VALUES (?, ?, ?, ?, ?)",
-        (bot, 1 if row is None else row["number"] + 1, text, fingerprint, time.time()),
+        "INSERT INTO versions (bot, number, description, fingerprint, label, created_s) VALUES "
+        "(?1, (SELECT 1 + coalesce(max(number), 0) FROM versions WHERE bot = ?1), ?2, ?3, ?4, ?5)",
+        (bot, description, fingerprint, label, time.time()),
     )
     return int(made.lastrowid or 0)
+
+
+def owner_of_name(db: sqlite3.Connection, name: str) -> int | None:
+    """The user whose bot has this name, in whatever game."""
+    row = db.execute("SELECT owner FROM bots WHERE name = ? AND owner IS NOT NULL LIMIT 1", (name,)).fetchone()
+    return None if row is None else int(row["owner"])
+
+
+def enter_guest(db: sqlite3.Connection, owner: int, game: str, name: str, label: str) -> int:
+    """Enter a user's bot; one that its owner calls another version than before gets a new one.
+
+    Returns:
+        the number of the version.
+    """
+    db.execute(
+        "INSERT INTO bots (game, name, owner) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET owner = ?3",
+        (game, name, owner),
+    )
+    (bot,) = db.execute("SELECT id FROM bots WHERE game = ? AND name = ?", (game, name)).fetchone()
+    note_seen(db, bot)
+    fingerprint = hashlib.sha256(label.encode()).hexdigest()
+    known = db.execute(
+        "SELECT id FROM versions WHERE bot = ? AND fingerprint = ? AND label = ?", (bot, fingerprint, label)
+    ).fetchone()
+    return int(known["id"]) if known is not None else _add_version(db, bot, "", fingerprint, label)
+
+
+def note_seen(db: sqlite3.Connection, bot: int) -> None:
+    """A user's bot is there, or was until now."""
+    db.execute("UPDATE bots SET seen_s = ? WHERE id = ?", (time.time(), bot))
 
 
 def add_job(db: sqlite3.Connection, job: JobRow) -> int:
     """Enter a job that waits; returns its number."""
     made = db.execute(
-        "INSERT INTO jobs (user, tag, game, players, runs, seed, seed_index, state, stamp, submitted_s) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO jobs (user, tag, game, players, runs, seed, seed_index, state, stamp, submitted_s, "
+        "kind, hands, seating, stop, on_fault, is_seed_drawn) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             job.user.id,
             job.tag,
@@ -223,6 +295,12 @@ def add_job(db: sqlite3.Connection, job: JobRow) -> int:
             job.state,
             job.stamp,
             time.time(),
+            job.kind,
+            job.hands,
+            job.seating,
+            job.stop,
+            job.on_fault.value,
+            job.is_seed_drawn,
         ),
     )
     return int(made.lastrowid or 0)
@@ -283,6 +361,19 @@ def end_run(db: sqlite3.Connection, run: int, report: RunReport) -> None:
             for match, fault in report.faults
         ],
     )
+    _rate(db, run, report)
+
+
+def _rate(db: sqlite3.Connection, run: int, report: RunReport) -> None:
+    """Have a run that has just been closed count in the standings, if it does; see `dealer.server.lineups`."""
+    (game, is_seed_drawn) = db.execute(
+        "SELECT runs.game, is_seed_drawn FROM runs JOIN jobs ON jobs.id = job WHERE runs.id = ?", (run,)
+    ).fetchone()
+    versions = [row["version"] for row in db.execute("SELECT version FROM seats WHERE run = ? ORDER BY seat", (run,))]
+    scores = [seat.mbb_by_duplicate for seat in report.seats if seat.mbb_by_duplicate]
+    is_known = None not in versions and len(set(versions)) == len(versions) == len(scores)
+    if report.state is RunState.FINISHED and report.is_comparable and is_seed_drawn and is_known:
+        add_run(db, run, game, versions, scores, sum(hands for _, _, _, hands in report.matches))
 
 
 def close_abandoned_runs(db: sqlite3.Connection) -> None:
@@ -305,7 +396,7 @@ def end_job(db: sqlite3.Connection, job: int, state: JobState, reason: str = "")
 # ---- questions
 
 
-def _job_of(row: sqlite3.Row) -> JobRow:
+def job_of_row(row: sqlite3.Row) -> JobRow:
     return JobRow(
         row["id"],
         User(row["user"], row["user_name"]),
@@ -320,10 +411,18 @@ def _job_of(row: sqlite3.Row) -> JobRow:
         None,
         JobState(row["state"]),
         row["reason"],
+        JobKind(row["kind"]),
+        row["hands"],
+        Seating(row["seating"]),
+        row["stop"],
+        FaultPolicy(row["on_fault"]),
+        bool(row["is_seed_drawn"]),
+        row["submitted_s"],
+        row["ended_s"],
     )
 
 
-_JOBS = (
+JOBS = (
     "SELECT jobs.*, users.name AS user_name, (SELECT count(*) FROM runs WHERE runs.job = jobs.id) AS started "
     "FROM jobs JOIN users ON users.id = jobs.user "
 )
@@ -332,31 +431,17 @@ _JOBS = (
 def open_jobs(store: Store) -> list[JobRow]:
     """The jobs of which something is left, in the order in which they came; each with the run that was going on."""
     jobs = []
-    for row in store.read(_JOBS + "WHERE jobs.state = 'queued' ORDER BY jobs.id"):
-        job = _job_of(row)
+    for row in store.read(JOBS + "WHERE jobs.state = 'queued' ORDER BY jobs.id"):
+        job = job_of_row(row)
         going = [run for run in runs_of(store, job.id) if run.state is RunState.RUNNING]
-        jobs.append(
-            JobRow(
-                job.id,
-                job.user,
-                job.tag,
-                job.game,
-                job.players,
-                job.runs,
-                job.seed,
-                job.seed_index,
-                job.stamp,
-                job.started,
-                going[0] if going else None,
-            )
-        )
+        jobs.append(replace(job, going=going[0] if going else None))
     return jobs
 
 
 def jobs_of(store: Store, user: int, tag: str | None, most: int) -> list[JobRow]:
     """The last jobs of a user, with a tag if one is given, in the order in which they came."""
     condition = "WHERE jobs.user = ?1 AND (?2 IS NULL OR jobs.tag = ?2) ORDER BY jobs.id DESC LIMIT ?3"
-    return [_job_of(row) for row in reversed(store.read(_JOBS + condition, user, tag, most))]
+    return [job_of_row(row) for row in reversed(store.read(JOBS + condition, user, tag, most))]
 
 
 def runs_of(store: Store, job: int) -> list[RunRow]:
@@ -367,12 +452,23 @@ def runs_of(store: Store, job: int) -> list[RunRow]:
     ]
 
 
+def versions_of(store: Store, run: int) -> list[int | None]:
+    """The numbers of the versions that play in a run, by seat; None for a client's own agent."""
+    return [row["version"] for row in store.read("SELECT version FROM seats WHERE run = ? ORDER BY seat", run)]
+
+
 def seats_of(store: Store, run: int) -> list[SeatReport]:
     """What came out for the seats of a run that has ended; empty where nothing was played."""
     return [
         SeatReport(row["name"], row["chips"], row["mbb_per_game"], row["half_width_95"])
         for row in store.read("SELECT * FROM seats WHERE run = ? AND name IS NOT NULL ORDER BY seat", run)
     ]
+
+
+def owner_of(store: Store, game: str, name: str) -> int | None:
+    """The user whose bot this is; None for a bot of the house, and where there is none."""
+    rows = store.read("SELECT owner FROM bots WHERE game = ? AND name = ?", game, name)
+    return rows[0]["owner"] if rows else None
 
 
 def served_stamps(store: Store) -> dict[int, int]:
@@ -386,12 +482,14 @@ def last_stamp(store: Store) -> int:
     return int(rows[0]["last"] or 0)
 
 
-def mean_seconds(store: Store, game: str) -> float | None:
-    """How long the last runs of a game took, on average; None before the first has ended."""
+def seconds_per_hand(store: Store, game: str) -> float | None:
+    """How long a hand took in the last runs of a game, on average; None before the first has ended."""
     rows = store.read(
-        "SELECT avg(ended_s - started_s) AS mean FROM (SELECT ended_s, started_s FROM runs "
-        "WHERE game = ? AND state = 'finished' ORDER BY id DESC LIMIT ?)",
+        "SELECT sum(ended_s - started_s) AS seconds, "
+        "sum((SELECT sum(hands) FROM matches WHERE run = last.id)) AS hands "
+        "FROM (SELECT id, ended_s, started_s FROM runs WHERE game = ? AND state = 'finished' "
+        "ORDER BY id DESC LIMIT ?) AS last",
         game,
         _RUNS_REMEMBERED,
     )
-    return None if rows[0]["mean"] is None else float(rows[0]["mean"])
+    return rows[0]["seconds"] / rows[0]["hands"] if rows[0]["hands"] else None

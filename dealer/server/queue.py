@@ -42,11 +42,13 @@ class Slot:
         user: whose it is.
         game: its name.
         bots: the bots of the house, by seat; one may sit twice.
+        is_idle: whether it is played only while nobody wants anything.
     """
 
     user: int
     game: str
     bots: tuple[str, ...]
+    is_idle: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +74,9 @@ class Job:
     is_ready: bool = True
 
     @property
-    def order(self) -> tuple[int, int, int]:
+    def order(self) -> tuple[bool, int, int, int]:
         """The job with the smallest comes first; users that were never served in the order in which they came."""
-        return self.user_served, self.slot.user, self.stamp
+        return self.slot.is_idle, self.user_served, self.slot.user, self.stamp
 
 
 def never_fits(slot: Slot, limits: Limits) -> str:
@@ -158,7 +160,7 @@ def forecast(
     waiting: Iterable[Job],
     running: Mapping[int, Slot],
     limits: Limits,
-    seconds_of: Callable[[str], float | None],
+    seconds_of: Callable[[int], float | None],
     *,
     left_s: Callable[[int], float | None] = lambda job: None,
     most_starts: int = 2000,
@@ -169,16 +171,16 @@ def forecast(
         waiting: the jobs.
         running: what goes on, by job.
         limits: what may go on.
-        seconds_of: how long a run of a game takes; None if nobody knows.
+        seconds_of: how long a run of a job takes; None if nobody knows.
         left_s: how long a run that goes on still takes; None if nobody knows.
         most_starts: no more starts are looked ahead; jobs beyond them are left out.
     """
     jobs = {job.id: job for job in waiting}
     going = dict(running)
     ends: list[tuple[float, bool, int]] = []
-    for number, slot in going.items():
+    for number in going:
         left = left_s(number)
-        left = seconds_of(slot.game) if left is None else left
+        left = seconds_of(number) if left is None else left
         heapq.heappush(ends, (left or 0.0, left is not None, number))
     found: dict[int, Forecast] = {}
     now_s, is_known = 0.0, True
@@ -200,6 +202,6 @@ def forecast(
         going[job.id] = job.slot
         if job.id not in found and job.id not in running:
             found[job.id] = Forecast(len(found) + 1, now_s if is_known else None)
-        seconds = seconds_of(job.slot.game)
+        seconds = seconds_of(job.id)
         heapq.heappush(ends, (now_s + (seconds or 0.0), seconds is not None, job.id))
     return found

@@ -12,6 +12,7 @@ from dealer.record.writers import parse_fault
 from dealer.results.schema import ContestResult
 from dealer.runs import AnyResult, Run
 from dealer.server.ledger import RunReport, RunState, SeatReport
+from engine import Seat
 
 __all__ = ["report_of"]
 
@@ -27,7 +28,10 @@ def report_of(run: Run[AnyResult], result: AnyResult, cancelled: str) -> RunRepo
     assert isinstance(result, ContestResult)
     (plan,) = run.plan.contests
     faults = tuple(
-        (slot.name, fault) for slot in plan.slots for fault in _faults(plan.record.folder / f"{slot.name}.faults")
+        # By player, who has another seat in every seating.
+        (slot.name, fault._replace(seat=Seat(slot.players[fault.seat])))
+        for slot in plan.slots
+        for fault in _faults(plan.record.folder / f"{slot.name}.faults")
     )
     matches = tuple((match.name, f"{match.name}.log", match.first_hand, match.hands) for match in result.matches)
     seats = tuple(
@@ -39,7 +43,8 @@ def report_of(run: Run[AnyResult], result: AnyResult, cancelled: str) -> RunRepo
     (contest,) = run.contests()
     scores = [array("d", column) for column in zip(*contest.scores.in_order(), strict=True)]
     seats = tuple(replace(seat, mbb_by_duplicate=column) for seat, column in zip(seats, scores, strict=True))
-    return RunReport(RunState.FINISHED, result.reason, result.duplicates, seats, matches, faults)
+    is_comparable = plan.seatings > 1 and not plan.learners and not plan.is_sequential
+    return RunReport(RunState.FINISHED, result.reason, result.duplicates, seats, matches, faults, is_comparable)
 
 
 def _faults(path: Path) -> list[Fault]:

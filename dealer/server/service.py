@@ -3,6 +3,8 @@
 Everything a client is told has been written before. A run is entered, played in its own folder by the runner of
 `arena play`, and counted in one change; what was going on when the server ended is gone on with when it starts again,
 from the last whole hand, or from the first if there is none. Bots that a killed server has left behind are ended first.
+
+Bots of users play where they are (`dealer.server.lobby`); a job waits as long as one of its bots is away or busy.
 """
 
 from __future__ import annotations
@@ -12,35 +14,33 @@ import logging
 import secrets
 import sqlite3
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from dealer.contest.config import RunConfig, read_config, validated
-from dealer.contest.ending import Outcome
-from dealer.contest.progress import Progress
-from dealer.errors import DealerError, RefusedError, StoreError
-from dealer.record.folder import CONFIG_NAME, empty_folder
-from dealer.runs import AnyResult, Run, new_play, reopen
+from dealer.errors import RefusedError, StoreError
 from dealer.server import ledger
 from dealer.server.accounts import User
-from dealer.server.jobs import ActiveJob, Client, JobEnded, RunEnded, SeatOpen
+from dealer.server.feed import BotChanged, Feed, JobChanged, RunChanged
+from dealer.server.forecasts import forecasts
+from dealer.server.jobs import ActiveJob, Client, JobEnded, RunEnded
 from dealer.server.ledger import JobRow, JobState, RunReport, RunRow, RunState
+from dealer.server.lobby import BotHost, BotOffer, Guest, Lobby
 from dealer.server.orphans import MARK, end_orphans
-from dealer.server.queue import Forecast, Job, Slot, forecast, never_fits, next_job, skipped
-from dealer.server.reports import report_of
-from dealer.server.settings import HouseGame, ServerSettings, run_config
+from dealer.server.playing import Table, play_run
+from dealer.server.queue import Forecast, Job, Slot, next_job, skipped
+from dealer.server.requests import JobRequest, check_contest, check_request, matches_at_once
+from dealer.server.settings import HouseGame, ServerSettings
+from dealer.server.standings import Standings
 from dealer.server.store import Store
+from dealer.server.watches import Watches
 from dealer.table.loop import Changes
-from logs.whole_file import write_whole
-from protocol.benchmark import MOST_TAG_BYTES, OWN_SEAT, RequestRuns
+from protocol.benchmark import OWN_SEAT
 
 __all__ = ["Service"]
 
 _log = logging.getLogger(__name__)
 
-_LEAST_LEFT_S = 1.0
-"""A run that has taken longer than others is expected to end after this time."""
 _RETRY_S = 5.0
 """When a change could not be written, because the disk is full, it is tried again after this time."""
 
@@ -54,7 +54,16 @@ class _Running:
 
 
 class Service:
-    """The server without its ports."""
+    """The server without its ports.
+
+    Attributes:
+        settings: what it is.
+        store: its database; `dealer.server.records` asks it what pages show.
+        feed: what happens.
+        lobby: the bots of users that are connected.
+        watches: who watches matches that go on.
+        standings: makes the ratings.
+    """
 
     def __init__(self, settings: ServerSettings, folder: Path, store: Store) -> None:
         """Take up what the store has left to play.
@@ -66,12 +75,18 @@ class Service:
         """
         self.settings = settings
         self.store = store
+        self.feed = Feed()
+        self.lobby = Lobby(settings, store)
+        self.watches = Watches()
+        self.standings = Standings(settings, store, self.feed)
         self._folder = folder
-        self._environment = {MARK: str(folder.absolute())}
+        self._mark = str(folder.absolute())
+        self._table = Table(settings, store, folder, self.lobby, self.watches, {MARK: self._mark})
         self._changes = Changes()
         self._jobs: dict[int, ActiveJob] = {}
         self._running = _Running()
         self._is_stopping = False
+        self._left_s: dict[str, float] = {}
         self._closing: set[asyncio.Task[None]] = set()
         store.write_now(ledger.close_abandoned_runs)
         self._versions = store.write_now(lambda db: ledger.enter_bots(db, settings.games))
@@ -83,14 +98,20 @@ class Service:
     def _take_up(self, row: JobRow) -> None:
         """A job that was there when the server ended."""
         game = self.settings.game(row.game)
-        gone = [player for player in row.players if game is not None and player != OWN_SEAT and not game.bot(player)]
+        gone = [] if game is None else [one for one in row.players if one != OWN_SEAT and not self._is_known(row, one)]
         if game is None or gone:
             reason = f"there is no {gone[0] if gone else row.game} any more"
             self._write_off(row, reason)
         elif row.going is None and row.started >= row.runs:
             self.store.write_now(lambda db: ledger.end_job(db, row.id, JobState.DONE))
         else:
-            self._jobs[row.id] = ActiveJob(row, game, going=row.going, is_resumed=row.going is not None)
+            at_once = matches_at_once(game, row.seating, row.stop)
+            is_resumed = row.going is not None
+            self._jobs[row.id] = ActiveJob(row, game, going=row.going, is_resumed=is_resumed, at_once=at_once)
+
+    def _is_known(self, row: JobRow, player: str) -> bool:
+        """Whether a player is a bot of the house, or of a user."""
+        return (row.game, player) in self._versions or ledger.owner_of(self.store, row.game, player) is not None
 
     def _write_off(self, row: JobRow, reason: str) -> None:
         def change(db: sqlite3.Connection) -> None:
@@ -104,10 +125,11 @@ class Service:
 
     async def run(self) -> None:
         """Start runs whenever some can start, until cancelled; then interrupt what goes on, to be gone on with."""
-        left = await asyncio.to_thread(end_orphans, self._environment[MARK])
+        left = await asyncio.to_thread(end_orphans, self._mark)
         if left:
             _log.info("%d processes of an earlier start were ended", left)
         patience = asyncio.get_running_loop().call_later(self.settings.own_seat_s, self._lose_patience)
+        rating = asyncio.create_task(self.standings.run())
         try:
             while True:
                 chosen = self._next()
@@ -120,7 +142,9 @@ class Service:
         finally:
             self._is_stopping = True
             patience.cancel()
+            rating.cancel()
             for active in self._jobs.values():
+                active.is_interrupted = True
                 if active.run is not None:
                     active.run.interrupt()
             while self._running.tasks or self._closing:
@@ -139,11 +163,22 @@ class Service:
                 # What was going on when the server ended comes before everything else.
                 -1 if job.is_resumed else self._served.get(job.row.user.id, 0),
                 job.skips,
-                not job.has_own_seat or job.client is not None,
+                self._is_ready(job),
             )
             for job in self._jobs.values()
             if job.runs_left
         ]
+
+    def _is_ready(self, job: ActiveJob) -> bool:
+        """Whether everybody that plays in a job is there, and not busy."""
+        if job.has_own_seat and job.client is None:
+            return False
+        for name in job.guests:
+            guest = self.lobby.find(job.row.game, name)
+            runs = sum(name in self._jobs[other].guests for other in self._running.slots)
+            if guest is None or runs >= guest.offer.most_runs:
+                return False
+        return True
 
     async def _begin(self, job: ActiveJob) -> None:
         """Enter the next run of a job and have it played."""
@@ -153,9 +188,7 @@ class Service:
             job.is_resumed = False
         else:
             self._stamp += 1
-            versions = [
-                None if player == OWN_SEAT else self._versions[job.row.game, player] for player in job.row.players
-            ]
+            versions = [self._version(job.row.game, player) for player in job.row.players]
             row, stamp = job.row, self._stamp
             try:
                 job.going = await self.store.write(lambda db: ledger.begin_run(db, row, versions, stamp))
@@ -168,93 +201,37 @@ class Service:
                 return
             job.row = replace(row, started=row.started + 1, stamp=stamp)
             self._served[row.user.id] = stamp
+        self._tell_run(job, RunState.RUNNING)
         job.skips = 0
         job.began_s = time.monotonic()
         task = asyncio.create_task(self._play(job, job.going))  # type: ignore[arg-type]
         self._running.tasks[number] = task
 
+    def _version(self, game: str, player: str) -> int | None:
+        """The number of a player's version as it is now; None for a client's own agent."""
+        guest = self.lobby.find(game, player)
+        return self._versions.get((game, player)) if guest is None else guest.versions[game]
+
+    def _tell_run(self, job: ActiveJob, state: RunState) -> None:
+        if job.going is not None:
+            self.feed.publish(RunChanged(job.going.id, job.row.id, job.row.game, state))
+
     async def _play(self, job: ActiveJob, run: RunRow) -> None:
         """Play a run to its end and count it."""
         try:
-            report = await self._report(job, run)
+            report = await play_run(self._table, job, run)
             job.run = None
             if report is not None:
                 await self._count(job, run, report)
         finally:
-            job.going = job.run = None
+            job.run = None
+            if not job.is_resumed:
+                job.going = None
+            self.watches.closed(run.id)
             del self._running.slots[job.row.id], self._running.tasks[job.row.id]
             if not self._is_stopping and not job.runs_left:
                 await self._end(job)
             self._changes.notify()
-
-    async def _report(self, job: ActiveJob, row: RunRow) -> RunReport | None:
-        """How a run ended; None for one that the end of the server has interrupted."""
-        try:
-            run = await asyncio.to_thread(self._open, job, row)
-            job.run = run
-            if self._is_stopping or job.is_cancelled:
-                run.interrupt()
-            result = await run.play(self._announcer(job) if job.has_own_seat else None)
-            if result.outcome is Outcome.INTERRUPTED and not job.is_cancelled:
-                return None
-            return await asyncio.to_thread(report_of, run, result, job.end if job.is_cancelled else "")
-        except DealerError as error:
-            return RunReport(RunState.FAILED, f"{error}.")
-        except Exception as error:
-            _log.exception("run %d of %s.%s", row.number, job.row.user.name, job.row.tag)
-            return RunReport(RunState.FAILED, f"internal error: {type(error).__name__}.")
-
-    def _open(self, job: ActiveJob, row: RunRow) -> Run[AnyResult]:
-        """The run in its folder: as far as it has come, or new."""
-        folder = self._folder / row.folder
-        if (folder / CONFIG_NAME).is_file():
-            if job.has_own_seat:
-                self._readdress(folder / CONFIG_NAME, job)
-            return reopen(folder)
-        if folder.exists():
-            # The server ended while it was made.
-            empty_folder(folder, is_removed=True)
-        return new_play(self._config(job, row), folder)
-
-    def _readdress(self, path: Path, job: ActiveJob) -> None:
-        """Have a run expect the agents of its client from where that is now."""
-        config = validated(read_config(path), str(path))
-        address = self._address_of(job)
-        bots = [
-            bot.model_copy(update={"address": address}) if player == OWN_SEAT else bot
-            for bot, player in zip(config.bots, job.row.players, strict=True)
-        ]
-        write_whole(path, config.model_copy(update={"bots": bots, "host": self.settings.host}).to_toml())
-
-    def _address_of(self, job: ActiveJob) -> str | None:
-        """The address from which the agents of a job's client have to come; None for any."""
-        return None if job.client is None or not self.settings.seats_by_address else job.client.address
-
-    def _config(self, job: ActiveJob, row: RunRow) -> RunConfig:
-        return run_config(
-            self.settings,
-            job.game,
-            job.row.players,
-            user=job.row.user.name,
-            address=self._address_of(job),
-            seed=row.seed,
-            environment=self._environment,
-        )
-
-    def _announcer(self, job: ActiveJob) -> Callable[[Progress], None]:
-        """Tells the client of a job, once, where its own agents are awaited."""
-        is_told = False
-
-        def tell(progress: Progress) -> None:
-            nonlocal is_told
-            if is_told or not progress.awaited:
-                return
-            is_told = True
-            for player in progress.awaited:
-                if player.is_remote and job.client is not None:
-                    job.client.tell(SeatOpen(job.row, player.port))
-
-        return tell
 
     async def _count(self, job: ActiveJob, run: RunRow, report: RunReport) -> None:
         """Write how a run ended, however long that takes, and tell."""
@@ -265,6 +242,8 @@ class Service:
                 _log.error("run %d cannot be counted: %s", run.id, error)
                 await asyncio.sleep(_RETRY_S)
             else:
+                self._tell_run(job, report.state)
+                self.standings.note(job.row.game)
                 if job.client is not None:
                     job.client.tell(RunEnded(job.row, run, report))
                 return
@@ -279,36 +258,68 @@ class Service:
         except StoreError as error:
             # Nothing is left of it at the next start, either; it is closed then.
             _log.error("job %d cannot be closed: %s", job.row.id, error)
+        self.feed.publish(JobChanged(job.row.id, job.row.user.name, job.row.game, state))
         if job.client is not None:
             job.client.tell(JobEnded(job.row, state, job.end))
 
     def _lose_patience(self) -> None:
-        """Give up the requests of clients that have not come back since the server was started."""
+        """Give up the requests of clients, and with bots, that have not come back since the server was started."""
         for job in list(self._jobs.values()):
             if job.has_own_seat and job.client is None:
                 self._stop(job, "its client has not come back", is_run_stopped=True)
+            for name in job.guests:
+                if name not in self._left_s and self.lobby.find(job.row.game, name) is None:
+                    self._stop(job, f"{name} has not come back", is_run_stopped=True)
 
     # ---- what clients ask for
 
-    async def submit(self, user: User, request: RequestRuns, client: Client) -> tuple[JobRow, Forecast | None]:
+    async def submit(
+        self, user: User, request: JobRequest, client: Client | None = None
+    ) -> tuple[JobRow, Forecast | None]:
         """Take a request; it is on disk when this returns. Returns it, and when it will start if that is known.
+
+        Args:
+            user: who asks.
+            request: for what.
+            client: is told what becomes of it; needed where an agent of the client's own plays.
 
         Raises:
             RefusedError: it cannot be played; the sentence says why.
             StoreError: it cannot be written.
         """
-        game = self._checked(user, request)
+        game = self._checked(user, request, client)
+        await asyncio.to_thread(check_contest, self.settings, game, request)
         seed = request.seed or secrets.randbelow(2**32 - 1) + 1
         self._stamp += 1
         players = request.players[: game.game.num_players]
-        row = JobRow(0, user, request.tag, game.name, players, request.runs, seed, request.index, self._stamp)
+        row = JobRow(
+            0,
+            user,
+            request.tag,
+            game.name,
+            players,
+            request.runs,
+            seed,
+            request.seed_index,
+            self._stamp,
+            kind=request.kind,
+            hands=request.hands,
+            seating=request.seating,
+            stop=request.stop,
+            on_fault=request.on_fault,
+            is_seed_drawn=not request.seed,
+            submitted_s=time.time(),
+        )
         state = JobState.QUEUED if row.runs else JobState.DONE
         number = await self.store.write(lambda db: ledger.add_job(db, replace(row, state=state)))
         row = replace(row, id=number)
+        self.feed.publish(JobChanged(number, user.name, game.name, state))
         if not row.runs:
-            client.tell(JobEnded(row, state, ""))
+            if client is not None:
+                client.tell(JobEnded(row, state, ""))
             return row, None
-        self._jobs[number] = ActiveJob(row, game, client)
+        at_once = matches_at_once(game, request.seating, request.stop)
+        self._jobs[number] = ActiveJob(row, game, client, at_once=at_once)
         self._changes.notify()
         try:
             return row, (await self.forecasts()).get(number)
@@ -317,50 +328,51 @@ class Service:
             _log.error("no forecast can be made: %s", error)
             return row, None
 
-    def _checked(self, user: User, request: RequestRuns) -> HouseGame:
+    def _checked(self, user: User, request: JobRequest, client: Client | None) -> HouseGame:
         """The game of a request that can be played.
 
         Raises:
             RefusedError: it cannot.
         """
-        game = self.settings.game(request.game)
-        if game is None:
-            raise RefusedError(f"there is no game {_shown(request.game)}; GAMES lists those there are")
-        if request.runs > game.most_runs:
-            raise RefusedError(f"{game.name} is played at most {game.most_runs} times for one request")
-        if len(f"{user.name}{request.tag}".encode("utf-8", "surrogateescape")) > MOST_TAG_BYTES - 3:
-            raise RefusedError(f"the tag is too long: with the name, {MOST_TAG_BYTES - 3} bytes are taken")
-        seats = game.game.num_players
-        players = request.players[:seats]
-        if len(players) < seats:
-            raise RefusedError(f"{game.name} has {seats} seats, and {len(players)} players are named")
-        for player in players:
-            if player != OWN_SEAT and game.bot(player) is None:
-                raise RefusedError(f"{game.name} has no bot {_shown(player)}; GAMES lists those there are")
-        if not game.hands:
-            raise RefusedError(f"{game.name} is set to be played for 0 hands")
-        slot = Slot(user.id, game.name, tuple(player for player in players if player != OWN_SEAT))
-        if problem := never_fits(slot, self.settings.limits):
-            raise RefusedError(problem)
+        game = check_request(self.settings, request, user=user.name, refusal=self.lobby.refusal)
+        if client is None and OWN_SEAT in request.players[: game.game.num_players]:
+            raise RefusedError("an agent of your own needs a connection on which it is told where to play")
         if sum(job.row.user.id == user.id for job in self._jobs.values()) >= self.settings.queued_per_user:
             raise RefusedError(f"{self.settings.queued_per_user} of your requests are waiting already")
         return game
 
+    async def enter(self, user: User, offer: BotOffer, host: BotHost) -> Guest:
+        """Have a user's bot there until `leave_bots`; see `dealer.server.lobby.Lobby.enter`."""
+        guest = await self.lobby.enter(user, offer, host)
+        self._left_s.pop(offer.name, None)
+        self._tell_bot(guest, is_online=True)
+        self._changes.notify()
+        return guest
+
+    def leave_bots(self, host: BotHost) -> None:
+        """Who has brought bots has gone: what waits for them waits for a while, what is being played has its rules."""
+        for guest in self.lobby.leave(host):
+            name = guest.offer.name
+            self._left_s[name] = time.monotonic()
+            self._tell_bot(guest, is_online=False)
+            patience_s = self.settings.own_seat_s
+            asyncio.get_running_loop().call_later(patience_s, self._give_up, name, patience_s)
+
+    def _tell_bot(self, guest: Guest, *, is_online: bool) -> None:
+        for game, version in guest.versions.items():
+            self.feed.publish(BotChanged(game, guest.offer.name, version, is_online))
+
+    def _give_up(self, name: str, after_s: float) -> None:
+        """Give up what waits for a bot that has been away for so long."""
+        if self._is_stopping or time.monotonic() - self._left_s.get(name, time.monotonic()) < after_s:
+            return
+        for job in list(self._jobs.values()):
+            if name in job.guests:
+                self._stop(job, f"{name} has not come back", is_run_stopped=False)
+
     async def forecasts(self) -> dict[int, Forecast]:
         """When each job that waits will start."""
-        games = {job.row.game for job in self._jobs.values()}
-        seconds: Mapping[str, float | None] = {game: ledger.mean_seconds(self.store, game) for game in games}
-        waiting, slots = self._waiting(), dict(self._running.slots)
-        now_s = time.monotonic()
-        gone_s = {number: now_s - self._jobs[number].began_s for number in slots if number in self._jobs}
-
-        def left_s(number: int) -> float | None:
-            mean_s = seconds.get(slots[number].game)
-            return None if mean_s is None else max(_LEAST_LEFT_S, mean_s - gone_s.get(number, 0.0))
-
-        return await asyncio.to_thread(
-            forecast, waiting, slots, self.settings.limits, seconds.__getitem__, left_s=left_s
-        )
+        return await forecasts(self.store, self._jobs, self._waiting(), self._running.slots, self.settings.limits)
 
     def active(self) -> list[ActiveJob]:
         """The jobs of which something is left, in the order in which they came."""
@@ -372,9 +384,21 @@ class Service:
         Raises:
             StoreError: it cannot be written; nothing is cancelled.
         """
-        jobs = [
-            job for job in self._jobs.values() if job.row.user == user and job.row.tag == tag and not job.is_cancelled
-        ]
+        jobs = [job for job in self._jobs.values() if job.row.user == user and job.row.tag == tag]
+        return await self._cancel([job for job in jobs if not job.is_cancelled])
+
+    async def cancel_job(self, user: User, number: int) -> bool:
+        """Cancel one of a user's jobs; False if the user has no such job of which something is left.
+
+        Raises:
+            StoreError: it cannot be written; nothing is cancelled.
+        """
+        job = self._jobs.get(number)
+        if job is None or job.row.user != user or job.is_cancelled:
+            return False
+        return await self._cancel([job]) > 0
+
+    async def _cancel(self, jobs: Sequence[ActiveJob]) -> int:
         reason = "it was cancelled"
 
         def change(db: sqlite3.Connection) -> None:
@@ -437,7 +461,3 @@ class Service:
     def log_paths(self, run: RunRow) -> list[Path]:
         """The logs of a run, in the order of their names."""
         return sorted((self._folder / run.folder).glob("match*.log"))
-
-
-def _shown(word: str) -> str:
-    return "".join(char if char.isprintable() else "?" for char in word[:60])

@@ -8,32 +8,39 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bots.registry import builtin_names
 from dealer.contest.config import BotSettings, RunConfig, validated
-from dealer.server.queue import Limits
+from dealer.contest.schedule import Seating
+from dealer.match.faults import FaultPolicy
+from dealer.server.queue import Limits, Slot
 from dealer.table.players import game_refusal, parse_player
 from engine import Game
+from logs.estimation import FixedHands, parse_stop_rule
 from protocol import find_game, shipped_games
 from protocol.benchmark import OWN_SEAT
 
 __all__ = [
     "DEFAULT_PORT",
     "DEFAULT_WEB_PORT",
+    "MOST_HANDS",
     "HouseBot",
     "HouseGame",
     "ServerSettings",
     "WebSettings",
     "house",
+    "most_hands",
     "player_name",
     "run_config",
+    "slot_of",
 ]
 
 DEFAULT_PORT = 54000
 DEFAULT_WEB_PORT = 8080
 _MOST_NAME_LETTERS = 64
+MOST_HANDS = 100_000
 _HANDS = 3000
 _RUNS = 10
 
@@ -61,6 +68,7 @@ class HouseGame:
         game: its definition.
         hands: of one run; 0 for a game that cannot be played.
         most_runs: of one request.
+        most_hands: that a request may ask for in one run.
         bots: of the house, in the order in which they were named.
     """
 
@@ -70,6 +78,7 @@ class HouseGame:
     hands: int
     most_runs: int
     bots: tuple[HouseBot, ...]
+    most_hands: int = MOST_HANDS
 
     def bot(self, name: str) -> HouseBot | None:
         """The bot of this name."""
@@ -185,60 +194,98 @@ def player_name(text: str) -> str:
     return name if re.search("[A-Za-z0-9]", name) else "player"
 
 
+def most_hands(game: HouseGame, hands: int | None, stop: str | None) -> int:
+    """The most deals of a run: as many as were asked for, or as the stop rule or the game allows.
+
+    Raises:
+        StopRuleError: the rule is none.
+    """
+    if hands is not None:
+        return hands
+    rule = None if stop is None else parse_stop_rule(stop)
+    if rule is None:
+        return game.hands
+    return rule.hands if isinstance(rule, FixedHands) else game.most_hands
+
+
+def slot_of(game: HouseGame, players: Sequence[str], *, user: int, at_once: int, is_idle: bool = False) -> Slot:
+    """What a run takes while it goes on.
+
+    Args:
+        game: which game.
+        players: by seat; those that are bots of the house run here.
+        user: whose run it is.
+        at_once: how many matches of it sit at tables at a time.
+        is_idle: whether it is played only while nobody wants anything.
+    """
+    bots = tuple(player for player in players if player != OWN_SEAT and game.bot(player) is not None)
+    return Slot(user, game.name, bots * at_once, is_idle)
+
+
 def run_config(
     settings: ServerSettings,
     game: HouseGame,
     players: Sequence[str],
     *,
     user: str,
-    address: str | None,
     seed: int,
-    environment: dict[str, str],
+    addresses: Mapping[str, str | None] | None = None,
+    environment: Mapping[str, str] | None = None,
+    hands: int | None = None,
+    seating: Seating = Seating.SINGLE,
+    stop: str | None = None,
+    on_fault: FaultPolicy = FaultPolicy.END,
 ) -> RunConfig:
     """What `arena play` would be asked for to play one run of a request.
 
     Args:
         settings: of the server.
         game: which game.
-        players: by seat, names of the house's bots or `OWN_SEAT`.
+        players: by seat, names of the house's bots, of users' bots, or `OWN_SEAT`.
         user: whose request it is.
-        address: from which the agents of this user have to come; None for any.
         seed: of the cards.
-        environment: variables that the bots' processes get.
+        addresses: by player that is none of the house, from where it has to come; None, or left out, for anywhere.
+        environment: variables that the processes of the house's bots get.
+        hands: the most deals; None for as many as are set for the game.
+        seating: in which seatings they are played.
+        stop: the rule that may end the run before.
+        on_fault: what becomes of a player that fails.
 
     Raises:
-        ConfigError: the house has no such bot any more, or a setting cannot be had.
+        ConfigError: a setting cannot be had.
     """
     bots = []
     position = 0
     for player in players:
-        bot = game.bot(player)
-        if player == OWN_SEAT or bot is None:
-            bots.append(BotSettings(bot=f"{player_name(user)}=tcp", address=address))
+        bot = None if player == OWN_SEAT else game.bot(player)
+        if bot is None:
+            name = player_name(user if player == OWN_SEAT else player)
+            bots.append(BotSettings(bot=f"{name}=tcp", address=(addresses or {}).get(player)))
             continue
         more: dict[str, object] = {
             "bot": f"{player_name(bot.name)}={bot.settings.bot}",
-            "environment": {**bot.settings.environment, **environment},
+            "environment": {**bot.settings.environment, **(environment or {})},
         }
         if settings.tells_position:
             more["arguments"] = [str(position)]
         bots.append(bot.settings.model_copy(update=more))
         position += 1
-    has_own_seat = OWN_SEAT in players
+    is_anybody_awaited = position < len(players)
     return validated(
         {
             "games": [game.path],
             "bots": [bot.model_dump() for bot in bots],
-            "hands": game.hands,
+            "hands": most_hands(game, hands, stop),
             "seed": seed,
-            "seating": "single",
+            "seating": seating,
+            "stop": stop,
             "workers": 1,
-            "on_fault": "end",
+            "on_fault": on_fault,
             "t_response_s": settings.response_s,
             "t_hand_s": settings.hand_s,
             "t_per_hand_s": settings.per_hand_s,
             "start_timeout_s": settings.start_s,
-            "host": settings.host if has_own_seat else "127.0.0.1",
+            "host": settings.host if is_anybody_awaited else "127.0.0.1",
             "directory": settings.directory,
         }
     )

@@ -150,7 +150,54 @@ CREATE TABLE submissions (
 """
 """Scopes of tokens, passwords, sessions of browsers, and requests that programs have sent under a key of theirs."""
 
-MIGRATIONS: Final[tuple[str, ...]] = (_TABLES, _LOGINS)
+_CONTESTS = """
+ALTER TABLE bots ADD COLUMN owner INTEGER REFERENCES users;
+ALTER TABLE bots ADD COLUMN seen_s REAL;
+ALTER TABLE versions ADD COLUMN label TEXT NOT NULL DEFAULT '';
+ALTER TABLE jobs ADD COLUMN kind TEXT NOT NULL DEFAULT 'request' CHECK (kind IN ('request', 'ladder'));
+ALTER TABLE jobs ADD COLUMN hands INTEGER;
+ALTER TABLE jobs ADD COLUMN seating TEXT NOT NULL DEFAULT 'single';
+ALTER TABLE jobs ADD COLUMN stop TEXT;
+ALTER TABLE jobs ADD COLUMN on_fault TEXT NOT NULL DEFAULT 'end';
+ALTER TABLE jobs ADD COLUMN is_seed_drawn INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE lineups (
+    id INTEGER PRIMARY KEY,
+    game TEXT NOT NULL,
+    versions TEXT NOT NULL,
+    runs INTEGER NOT NULL DEFAULT 0,
+    units INTEGER NOT NULL DEFAULT 0,
+    hands INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (game, versions)
+) STRICT;
+CREATE TABLE lineup_scores (
+    lineup INTEGER NOT NULL REFERENCES lineups,
+    version INTEGER NOT NULL REFERENCES versions,
+    total REAL NOT NULL DEFAULT 0,
+    squares REAL NOT NULL DEFAULT 0,
+    PRIMARY KEY (lineup, version)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE ratings (
+    game TEXT NOT NULL,
+    version INTEGER NOT NULL REFERENCES versions,
+    mbb_per_game REAL NOT NULL,
+    half_width_95 REAL,
+    field INTEGER NOT NULL,
+    is_provisional INTEGER NOT NULL,
+    PRIMARY KEY (game, version)
+) STRICT, WITHOUT ROWID;
+ALTER TABLE runs ADD COLUMN lineup INTEGER REFERENCES lineups;
+ALTER TABLE seats ADD COLUMN adjusted_mbb REAL;
+ALTER TABLE seats ADD COLUMN adjusted_half_width_95 REAL;
+CREATE INDEX runs_by_lineup ON runs (lineup, id);
+CREATE INDEX runs_by_game ON runs (game, id);
+CREATE INDEX seats_by_version ON seats (version, run);
+CREATE INDEX jobs_by_owner ON jobs (user, id);
+CREATE INDEX bots_by_owner ON bots (owner);
+CREATE INDEX lineup_scores_by_version ON lineup_scores (version)
+"""
+"""Requests as contests, bots of users, what counts in the standings and the ratings made of it."""
+
+MIGRATIONS: Final[tuple[str, ...]] = (_TABLES, _LOGINS, _CONTESTS)
 """What leads from version 0, an empty database, to 1, from 1 to 2, and so on."""
 
 

@@ -23,6 +23,7 @@ from dealer.server.accounts import Accounts, GuessLimit, User
 from dealer.server.jobs import RunEnded, SeatOpen, ServiceEvent
 from dealer.server.ledger import JobRow, JobState, RunReport, RunRow, RunState, SeatReport
 from dealer.server.queue import Forecast
+from dealer.server.requests import of_text_port
 from dealer.server.service import Service
 from dealer.table.door import keep_alive
 from dealer.table.loop import Changes
@@ -335,7 +336,7 @@ class _Connection:
 
     async def _submit(self, request: RequestRuns) -> JobRow | None:
         try:
-            row, expected = await self._service.submit(self._user, request, self)
+            row, expected = await self._service.submit(self._user, of_text_port(request), self)
         except RefusedError as error:
             self.write(BAD_REQUEST + remark(str(error)))
         except StoreError as error:

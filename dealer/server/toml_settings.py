@@ -18,6 +18,7 @@ from dealer.server.queue import Limits
 from dealer.server.settings import (
     DEFAULT_PORT,
     DEFAULT_WEB_PORT,
+    MOST_HANDS,
     HouseBot,
     HouseGame,
     ServerSettings,
@@ -81,6 +82,7 @@ max_connections_per_address = 100
 # name = "limit"                # what clients call it; left out, its full name
 # hands = 3000                  # of one run
 # max_runs = 10                 # of one request
+# max_hands = 100000            # of one run, where a request names a number or a stop rule
 # max_running = 1               # runs of this game at a time, 0 means no limit; left out, the number of cores
 # bots = ["random", "mfs", "Mine=./my_bot.sh"]      # as for `arena play`; left out, all built-in bots that play it
 """
@@ -93,6 +95,7 @@ class _GameTable(BaseModel):
     name: str | None = Field(None, min_length=1, max_length=200)
     hands: int = Field(3000, ge=1, le=2**32 - 1)
     max_runs: int = Field(10, ge=1, le=10_000)
+    max_hands: int = Field(MOST_HANDS, ge=1, le=2**32 - 1)
     max_running: _Count | None = None
     bots: list[BotSettings] | None = Field(None, max_length=1000)
 
@@ -239,7 +242,8 @@ def _game(table: _GameTable, folder: Path) -> HouseGame:
     for bot_name in names:
         if names.count(bot_name) > 1:
             raise ConfigError(SettingProblem("bots", f"{name} has two bots called {bot_name}; NAME=BOT gives a name"))
-    return HouseGame(name, full, game, table.hands, table.max_runs, bots)
+    most_hands = max(table.max_hands, table.hands)
+    return HouseGame(name, full, game, table.hands, table.max_runs, bots, most_hands)
 
 
 def _bot(settings: BotSettings, folder: Path) -> HouseBot:

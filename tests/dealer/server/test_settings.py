@@ -115,15 +115,19 @@ def test_games_and_bots_beside_the_file(tmp_path: Path) -> None:
     assert (first.name, [bot.name for bot in first.bots]) == (KUHN, ["A", "B", "random"])
     assert (second.name, second.path, second.hands) == ("two", "kuhn.limit.2p", 3000)
     config = run_config(
-        settings, first, ["B", OWN_SEAT, "A"], user="a|b c", address="10.0.0.7", seed=7, environment={"M": "x"}
+        settings,
+        first,
+        ["B", OWN_SEAT, "A"],
+        user="a|b c",
+        addresses={OWN_SEAT: "10.0.0.7"},
+        seed=7,
+        environment={"M": "x"},
     )
     assert [bot.bot for bot in config.bots] == ["B=./bot.sh --fast", "a_b_c=tcp", "A=./bot.sh"]
     assert [bot.address for bot in config.bots] == [None, "10.0.0.7", None]
     assert config.bots[0].environment == {"X": "1", "M": "x"}
     assert (config.bots[0].t_response_s, config.host, config.seating) == (2.0, "0.0.0.0", "single")
-    assert (
-        run_config(settings, first, ["A", "A", "A"], user="a", address=None, seed=7, environment={}).host == "127.0.0.1"
-    )
+    assert run_config(settings, first, ["A", "A", "A"], user="a", seed=7).host == "127.0.0.1"
 
 
 @pytest.mark.parametrize(

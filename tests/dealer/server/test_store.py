@@ -5,13 +5,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sqlite3
+from array import array
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from dealer.contest.schedule import Seating
 from dealer.errors import StoreError
+from dealer.match.faults import FaultPolicy
+from dealer.server import records
 from dealer.server.accounts import Accounts, GuessLimit, User, add_token, add_user, revoke_tokens
+from dealer.server.ledger import JobKind, JobState, open_jobs
 from dealer.server.store import MIGRATIONS, Store, back_up
 
 
@@ -147,3 +152,47 @@ def test_who_fails_too_often_has_to_wait() -> None:
     guesses.note_failure("elsewhere")
     now_s = 100.0
     assert guesses.wait_s("here") == 0.0, "forgotten: too many addresses failed since"
+
+
+def test_what_version_1_held_is_there_in_the_newest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "server.sqlite3"
+    with monkeypatch.context() as old:
+        old.setattr("dealer.server.store.MIGRATIONS", MIGRATIONS[:1])
+        with contextlib.closing(Store(path)) as first:
+            first.write_now(_as_of_version_1)
+    assert version(path) == 1
+    with contextlib.closing(Store(path)) as store:
+        job = records.job(store, 1)
+        assert job is not None
+        assert (job.players, job.seating, job.stop, job.hands, job.on_fault) == (
+            ("A", "LOCAL"),
+            Seating.SINGLE,
+            None,
+            None,
+            FaultPolicy.END,
+        )
+        assert (job.kind, job.is_seed_drawn, job.state) == (JobKind.REQUEST, False, JobState.QUEUED)
+        (run,) = records.runs(store)
+        assert (run.duplicates, run.is_rated, [seat.name for seat in run.seats]) == (2, False, ["A", "ann"])
+        (bot,) = records.bots(store)
+        assert (bot.name, bot.owner, bot.label) == ("A", None, "")
+        assert [fault.line for fault in records.faults(store, run=1)] == [b"foo"]
+        assert list(records.duplicate_scores(store, 1, 0)) == [1.0, -2.0]
+        assert [row.going for row in open_jobs(store)] == [None]
+
+
+def _as_of_version_1(db: sqlite3.Connection) -> None:
+    """What a server of the first version has written."""
+    db.executescript("""
+        INSERT INTO users VALUES (1, 'ann', 1.0, 2);
+        INSERT INTO bots VALUES (1, 'kuhn', 'A');
+        INSERT INTO versions VALUES (1, 1, 1, '"./a"', 'abc', 1.0);
+        INSERT INTO jobs VALUES (1, 1, 't', 'kuhn', '["A","LOCAL"]', 2, 42, NULL, 'queued', '', 2, 1.0, NULL);
+        INSERT INTO runs VALUES (1, 1, 1, 'kuhn', 7, 'finished', 'runs/00000001', 'all', 2, 1.0, 2.0);
+        INSERT INTO seats VALUES (1, 0, 1, 'A', 3.0, -0.5, NULL), (1, 1, NULL, 'ann', -3.0, 0.5, NULL);
+        INSERT INTO matches VALUES (1, 'match', 'match.log', 0, 2);
+        INSERT INTO faults VALUES (1, 1, 'match', 1, 'malformed reply', 0, x'666f6f', 'ignored');
+    """)
+    db.execute("BEGIN IMMEDIATE")
+    for seat, scores in enumerate(([1.0, -2.0], [-1.0, 2.0])):
+        db.execute("INSERT INTO scores VALUES (1, ?, ?)", (seat, array("d", scores).tobytes()))

@@ -1,0 +1,160 @@
+"""The bots of users that are connected: each plays on its owner's machine and comes when it is called.
+
+A bot is registered by connecting: its owner says what it is called, which version it is and which games it plays. From
+then on anybody may challenge it while it is connected. Who brings it is a `BotHost`: told that a seat waits, it
+connects the bot there. A bot that connects again takes the place of the connection before it.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from dealer.errors import RefusedError
+from dealer.server import ledger
+from dealer.server.accounts import User
+from dealer.server.jobs import SeatOpen
+from dealer.server.settings import ServerSettings
+from dealer.server.store import Store
+from dealer.table.players import NAME_RULE
+from protocol.benchmark import OWN_SEAT
+
+__all__ = ["BotHost", "BotOffer", "Guest", "Lobby", "Replaced"]
+
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_MOST_LABEL_LETTERS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class BotOffer:
+    """A bot that a user brings.
+
+    Attributes:
+        name: one word, as players are called.
+        label: which version its owner says it is; results of different versions are never put together.
+        games: the names of the games that it plays; empty for all.
+        most_runs: how many runs it plays at a time.
+        is_on_ladder: whether the server may have it play while nobody wants anything.
+    """
+
+    name: str
+    label: str = ""
+    games: tuple[str, ...] = ()
+    most_runs: int = 1
+    is_on_ladder: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """The bot is there from another connection, and nothing more is asked of this one."""
+
+    bot: str
+
+
+class BotHost(Protocol):
+    """Who brings a bot.
+
+    Attributes:
+        address: from which it has connected, and the bot has to come.
+    """
+
+    address: str
+
+    def tell(self, event: SeatOpen | Replaced) -> None:
+        """Take note; must not raise, and must not wait."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Guest:
+    """A bot that is connected.
+
+    Attributes:
+        owner: whose it is.
+        offer: what it said.
+        host: who brings it.
+        versions: the numbers of its version, by game.
+    """
+
+    owner: User
+    offer: BotOffer
+    host: BotHost
+    versions: Mapping[str, int]
+
+
+class Lobby:
+    """The bots of users that are connected."""
+
+    def __init__(self, settings: ServerSettings, store: Store) -> None:
+        self._settings = settings
+        self._store = store
+        self._guests: dict[str, Guest] = {}
+
+    @property
+    def guests(self) -> tuple[Guest, ...]:
+        """Who is there, in the order in which they came."""
+        return tuple(self._guests.values())
+
+    def find(self, game: str, name: str) -> Guest | None:
+        """The bot of this name, if it is there and plays the game."""
+        guest = self._guests.get(name)
+        return guest if guest is not None and game in guest.versions else None
+
+    def refusal(self, game: str, name: str) -> str:
+        """Why nobody of this name can be challenged, as a clause; empty if a bot of a user can."""
+        if self.find(game, name) is not None:
+            return ""
+        shown = "".join(char if char.isprintable() else "?" for char in name[:60])
+        if ledger.owner_of(self._store, game, name) is not None:
+            return f"{shown} is not connected now"
+        return f"{game} has no bot {shown}; GAMES lists those there are"
+
+    async def enter(self, user: User, offer: BotOffer, host: BotHost) -> Guest:
+        """Register a bot, and have it there until `leave`; it is on disk when this returns.
+
+        Raises:
+            RefusedError: the name is somebody else's, or no game is here that it plays; the sentence says why.
+            StoreError: it cannot be written.
+        """
+        games = self._checked(offer)
+        versions = await self._store.write(lambda db: self._entered(db, user, offer, games))
+        guest = Guest(user, offer, host, versions)
+        before = self._guests.pop(offer.name, None)
+        self._guests[offer.name] = guest
+        if before is not None and before.host is not host:
+            before.host.tell(Replaced(offer.name))
+        return guest
+
+    def _checked(self, offer: BotOffer) -> tuple[str, ...]:
+        """The games that a bot is entered for.
+
+        Raises:
+            RefusedError: it cannot be.
+        """
+        if not _NAME.fullmatch(offer.name) or not re.search("[A-Za-z0-9]", offer.name) or offer.name == OWN_SEAT:
+            raise RefusedError(f"that cannot be a bot's name: {NAME_RULE}")
+        if len(offer.label) > _MOST_LABEL_LETTERS or not offer.label.isprintable():
+            raise RefusedError(f"a version has at most {_MOST_LABEL_LETTERS} letters that can be printed")
+        games = offer.games or tuple(game.name for game in self._settings.games)
+        for name in games:
+            game = self._settings.game(name)
+            if game is None:
+                raise RefusedError(f"there is no game {name[:60]!r} here")
+            if game.bot(offer.name) is not None:
+                raise RefusedError(f"{offer.name} is a bot of the house; give yours another name")
+        return tuple(dict.fromkeys(games))
+
+    def _entered(self, db: sqlite3.Connection, user: User, offer: BotOffer, games: tuple[str, ...]) -> dict[str, int]:
+        owner = ledger.owner_of_name(db, offer.name)
+        if owner is not None and owner != user.id:
+            raise RefusedError(f"{offer.name} is a bot of somebody else; give yours another name")
+        return {game: ledger.enter_guest(db, user.id, game, offer.name, offer.label) for game in games}
+
+    def leave(self, host: BotHost) -> list[Guest]:
+        """A host has gone, and its bots with it; returns them."""
+        gone = [guest for guest in self._guests.values() if guest.host is host]
+        for guest in gone:
+            del self._guests[guest.offer.name]
+        return gone

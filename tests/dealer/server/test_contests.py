@@ -1,0 +1,314 @@
+"""Jobs as contests, bots of users at their tables, and what counts in the standings."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from dealer.contest.schedule import Seating
+from dealer.errors import RefusedError
+from dealer.match.events import HandFinished
+from dealer.server import records
+from dealer.server.accounts import User, add_user
+from dealer.server.feed import JobChanged, RunChanged, StandingsChanged
+from dealer.server.jobs import SeatOpen
+from dealer.server.ledger import JobState, RunState
+from dealer.server.lobby import BotOffer, Replaced
+from dealer.server.requests import JobRequest
+from dealer.server.service import Service
+from dealer.server.settings import ServerSettings
+from dealer.server.store import DATABASE_NAME, Store
+from dealer.server.toml_settings import read_toml_settings
+from dealer.table.loop import new_event_loop
+from tests.dealer.helpers import PATIENCE_S
+from tests.dealer.server.servers import KUHN, play_agent, write_house
+
+CONFIG = f"""
+[[games]]
+game = "{KUHN}"
+name = "kuhn"
+hands = 40
+max_hands = 500
+bots = ["A=./bot.sh", "B=./bot.sh", "C=./bot.sh"]
+[[games]]
+game = "kuhn.limit.2p"
+name = "two"
+hands = 150
+max_hands = 5000
+bots = ["calling=calling", "random=random"]
+"""
+
+
+@dataclass
+class Host:
+    """Brings a bot, which plays as soon as it is called."""
+
+    address: str = "127.0.0.1"
+    heard: list[SeatOpen | Replaced] = field(default_factory=list)
+    playing: set[asyncio.Task[bytes]] = field(default_factory=set)
+    is_idle: bool = False
+
+    def tell(self, event: object) -> None:
+        assert isinstance(event, SeatOpen | Replaced)
+        self.heard.append(event)
+        if isinstance(event, SeatOpen) and not self.is_idle:
+            self.playing.add(asyncio.create_task(play_agent(event.port)))
+
+
+def settings_of(text: str = CONFIG) -> ServerSettings:
+    write_house(Path("house"))
+    path = Path("house/s.toml")
+    path.write_text(text)
+    return read_toml_settings(path)
+
+
+@contextlib.asynccontextmanager
+async def serving(settings: ServerSettings) -> AsyncIterator[tuple[Service, User]]:
+    """A service without ports, and a user of it."""
+    folder = Path("data")
+    folder.mkdir(exist_ok=True)
+    with contextlib.closing(Store(folder / DATABASE_NAME)) as store:
+        ann = User(store.write_now(lambda db: add_user(db, "ann")), "ann")
+        service = Service(settings, folder, store)
+        task = asyncio.create_task(service.run())
+        try:
+            yield service, ann
+            assert not task.done(), task.exception()
+        finally:
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+
+
+Talk = Callable[[Service, User], Awaitable[None]]
+
+
+def play(talk: Talk, settings: ServerSettings | None = None) -> None:
+    """Have a service for a while."""
+
+    async def run() -> None:
+        async with serving(settings_of() if settings is None else settings) as (service, ann):
+            await talk(service, ann)
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(run())
+
+
+async def until(service: Service, is_true: Callable[[], bool]) -> None:
+    """Wait until something is true that an event tells of."""
+    at = service.feed.last
+    async with asyncio.timeout(PATIENCE_S):
+        while not is_true():
+            async for number, _ in service.feed.follow(at):
+                at = number
+                break
+
+
+def is_over(service: Service, number: int) -> bool:
+    found = records.job(service.store, number)
+    return found is not None and found.state is not JobState.QUEUED
+
+
+@pytest.fixture(autouse=True)
+def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_request_is_a_contest_over_duplicates_that_counts_once() -> None:
+    async def talk(service: Service, ann: User) -> None:
+        row, _ = await service.submit(ann, JobRequest("kuhn", ("A", "B", "C"), "t", runs=2, hands=30))
+        await until(service, lambda: is_over(service, row.id))
+        found = records.runs(service.store, job=row.id)
+        assert [(run.number, run.state, run.duplicates, run.is_rated) for run in found] == [
+            (2, RunState.FINISHED, 30, True),
+            (1, RunState.FINISHED, 30, True),
+        ]
+        assert [match.hands for match in records.matches(service.store, found[0].id)] == [30, 30, 30]
+        game = service.settings.game("kuhn")
+        assert game is not None
+        (pair,) = records.pairs(service.store, game)
+        assert (pair.runs, pair.duplicates, pair.hands) == (2, 60, 180)
+        scores = [records.duplicate_scores(service.store, run.id, 0) for run in found]
+        assert pair.scores[0].mbb_per_game == pytest.approx((sum(scores[0]) + sum(scores[1])) / 60)
+        assert records.pair(service.store, game, pair.id) == pair
+        await until(service, lambda: len(records.standings(service.store, "kuhn")) == 3)
+        assert {rating.is_provisional for rating in records.standings(service.store, "kuhn")} == {True}
+
+    play(talk)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"seed": 7},
+        {"seating": Seating.SINGLE},
+        {"stop": "better:-500,500"},
+        {"players": ("calling", "calling")},
+    ],
+    ids=str,
+)
+def test_what_somebody_could_have_chosen_does_not_count(changes: dict[str, object]) -> None:
+    async def talk(service: Service, ann: User) -> None:
+        request = replace(JobRequest("two", ("calling", "random"), hands=200), **changes)  # type: ignore[arg-type]
+        row, _ = await service.submit(ann, request)
+        await until(service, lambda: is_over(service, row.id))
+        (run,) = records.runs(service.store, job=row.id)
+        assert (run.state, run.is_rated) == (RunState.FINISHED, False)
+        assert records.pairs(service.store, service.settings.games[1]) == ()
+
+    play(talk)
+
+
+def test_a_stop_rule_ends_a_run() -> None:
+    async def talk(service: Service, ann: User) -> None:
+        request = JobRequest("two", ("calling", "random"), stop="ci=900")
+        row, _ = await service.submit(ann, request)
+        await until(service, lambda: is_over(service, row.id))
+        (run,) = records.runs(service.store, job=row.id)
+        assert run.duplicates is not None
+        assert run.duplicates < 5000
+        assert run.is_rated
+        assert run.seats[0].half_width_95 is not None
+        assert run.seats[0].half_width_95 <= 900
+
+    play(talk)
+
+
+@pytest.mark.parametrize(
+    ("request_", "told"),
+    [
+        (JobRequest("chess", ("A",)), "there is no game chess"),
+        (JobRequest("two", ("calling", "nobody")), "two has no bot nobody"),
+        (JobRequest("two", ("calling", "random"), hands=5001), "two is played for 1 to 5000 deals here, not 5001"),
+        (JobRequest("two", ("calling", "random"), hands=0), "two is played for 1 to 5000 deals here, not 0"),
+        (JobRequest("two", ("calling", "random"), stop="soon"), "stop"),
+        (JobRequest("two", ("calling", "random"), stop="better:1e9,2e9"), "stop"),
+        (JobRequest("two", ("calling", "LOCAL")), "needs a connection"),
+    ],
+)
+def test_what_cannot_be_played_is_refused(request_: JobRequest, told: str) -> None:
+    async def talk(service: Service, ann: User) -> None:
+        with pytest.raises(RefusedError, match=told):
+            await service.submit(ann, request_)
+        assert records.jobs(service.store) == ()
+
+    play(talk)
+
+
+def test_a_users_bot_can_be_challenged_while_it_is_there() -> None:
+    async def talk(service: Service, ann: User) -> None:
+        bob = User(service.store.write_now(lambda db: add_user(db, "bob")), "bob")
+        request = JobRequest("kuhn", ("A", "eve", "C"), hands=10)
+        with pytest.raises(RefusedError, match="kuhn has no bot eve"):
+            await service.submit(bob, request)
+        host = Host()
+        guest = await service.enter(ann, BotOffer("eve", "v1", ("kuhn",)), host)
+        row, _ = await service.submit(bob, request)
+        await until(service, lambda: is_over(service, row.id))
+        (run,) = records.runs(service.store, version=guest.versions["kuhn"])
+        assert (run.state, run.is_rated, run.user) == (RunState.FINISHED, True, "bob")
+        assert [event.player for event in host.heard if isinstance(event, SeatOpen)] == ["eve"] * 3
+        (bot,) = records.bots(service.store, owner=ann.id)
+        assert (bot.name, bot.label, bot.number, bot.owner) == ("eve", "v1", 1, ann)
+        service.leave_bots(host)
+        with pytest.raises(RefusedError, match="eve is not connected now"):
+            await service.submit(bob, request)
+        # The same bot again is the same version, another label another one.
+        assert (await service.enter(ann, BotOffer("eve", "v1", ("kuhn",)), host)).versions == guest.versions
+        other = Host()
+        newer = await service.enter(ann, BotOffer("eve", "v2", ("kuhn",)), other)
+        assert newer.versions != guest.versions
+        assert host.heard[-1] == Replaced("eve")
+        assert [bot.label for bot in records.versions(service.store, "kuhn", "eve")] == ["v2", "v1"]
+
+    play(talk)
+
+
+@pytest.mark.parametrize(
+    ("offer", "told"),
+    [
+        (BotOffer("A", games=("kuhn",)), "A is a bot of the house"),
+        (BotOffer("LOCAL"), "cannot be a bot's name"),
+        (BotOffer("a/b"), "cannot be a bot's name"),
+        (BotOffer("..."), "cannot be a bot's name"),
+        (BotOffer("eve", "\x1b[2J"), "letters that can be printed"),
+        (BotOffer("eve", games=("chess",)), "there is no game 'chess' here"),
+        (BotOffer("taken"), "taken is a bot of somebody else"),
+    ],
+)
+def test_bots_that_are_not_taken(offer: BotOffer, told: str) -> None:
+    async def talk(service: Service, ann: User) -> None:
+        bob = User(service.store.write_now(lambda db: add_user(db, "bob")), "bob")
+        await service.enter(bob, BotOffer("taken", games=("two",)), Host())
+        with pytest.raises(RefusedError, match=told):
+            await service.enter(ann, offer, Host())
+
+    play(talk)
+
+
+def test_a_request_waits_for_a_bot_that_is_busy_or_away() -> None:
+    async def talk(service: Service, ann: User) -> None:
+        host = Host(is_idle=True)
+        await service.enter(ann, BotOffer("eve", games=("two",)), host)
+        first, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), "1", hands=10))
+        second, _ = await service.submit(ann, JobRequest("two", ("random", "eve"), "2", hands=10))
+        await until(service, lambda: len(records.runs(service.store)) == 1)
+        assert [job.is_running for job in service.active()] == [True, False]
+        # It comes back, and is called to what waits; what was being played has waited for too long by then.
+        service.leave_bots(host)
+        assert await service.cancel_job(ann, first.id)
+        assert not await service.cancel_job(User(99, "bob"), second.id)
+        await until(service, lambda: is_over(service, first.id))
+        assert records.runs(service.store, job=second.id) == ()
+        await service.enter(ann, BotOffer("eve", games=("two",)), Host())
+        await until(service, lambda: is_over(service, second.id))
+        (run,) = records.runs(service.store, job=second.id)
+        assert run.state is RunState.FINISHED
+
+    play(talk)
+
+
+def test_what_waits_for_a_bot_that_does_not_come_back_is_given_up() -> None:
+    async def talk(service: Service, ann: User) -> None:
+        host = Host(is_idle=True)
+        await service.enter(ann, BotOffer("eve", games=("two",)), host)
+        service.leave_bots(host)
+        await service.enter(ann, BotOffer("eve", games=("two",)), host)
+        busy, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), "1"))
+        waiting, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), "2"))
+        service.leave_bots(host)
+        await until(service, lambda: is_over(service, waiting.id))
+        job = records.job(service.store, waiting.id)
+        assert job is not None
+        assert (job.state, job.reason) == (JobState.CANCELLED, "eve has not come back")
+        await service.cancel_job(ann, busy.id)
+
+    play(talk, replace(settings_of(), own_seat_s=0.2))
+
+
+def test_matches_can_be_watched_and_events_followed_from_any_number() -> None:
+    async def talk(service: Service, ann: User) -> None:
+        before = service.feed.last
+        hands: list[object] = []
+        row, _ = await service.submit(ann, JobRequest("kuhn", ("A", "B", "C"), hands=100))
+        await until(service, lambda: len(records.runs(service.store)) == 1)
+        (run,) = records.runs(service.store)
+        stop = service.watches.add(run.id, hands.append)
+        await until(service, lambda: is_over(service, row.id))
+        stop()
+        assert any(isinstance(event.event, HandFinished) for event in hands)  # type: ignore[attr-defined]
+        expected = {
+            JobChanged(row.id, "ann", "kuhn", "queued"),
+            RunChanged(run.id, row.id, "kuhn", "running"),
+            RunChanged(run.id, row.id, "kuhn", "finished"),
+            JobChanged(row.id, "ann", "kuhn", "done"),
+            StandingsChanged("kuhn"),
+        }
+        await until(service, lambda: expected <= {event for _, event in service.feed.after(before)})
+
+    play(talk)
