@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import getpass
 import importlib.util
 import signal
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +17,8 @@ import typer
 
 from dealer.cli.console import Terminal, abort
 from dealer.errors import ConfigError
-from dealer.server.accounts import add_token, add_user, revoke_tokens
+from dealer.server.accounts import Scope, add_token, add_user, revoke_tokens
+from dealer.server.passwords import LEAST_LETTERS, MOST_LETTERS, set_password
 from dealer.server.reference_settings import read_reference_settings
 from dealer.server.server import FIRST_USER, Started, WebFace
 from dealer.server.server import serve as serve_until_cancelled
@@ -41,6 +44,7 @@ def serve(
             help="A configuration: FILE.toml, or a configuration file of the ACPC's benchmark server. Without one, all "
             "games and all built-in bots are there. Or 'backup FILE': copy the database to a new file, also while the "
             "server runs. Or 'user NAME': make a user and print its token; a user who is there gets one more. Or "
+            "'password NAME': give a user a password for the pages. Or "
             "'revoke NAME': end all tokens of a user.",
             show_default=False,
         ),
@@ -69,6 +73,14 @@ def serve(
     init: Annotated[
         bool, typer.Option("--init", help=f"Write a configuration with all settings, {_CONFIG_NAME}, and end.")
     ] = False,
+    scopes: Annotated[
+        str,
+        typer.Option(
+            "--scopes",
+            metavar="LIST",
+            help="For 'user': what the token is good for: read, play, admin (sees and cancels everything).",
+        ),
+    ] = "read,play",
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Log connections, faults and runs to standard error.")
     ] = False,
@@ -86,7 +98,9 @@ def serve(
             back_up(data / DATABASE_NAME, Path(file))
             terminal.sentence(f"The database is copied to {file}; the files of the runs are in {data / 'runs'}")
         case ["user", name]:
-            _add_user(terminal, data, name)
+            _add_user(terminal, data, name, _scopes(scopes))
+        case ["password", name]:
+            _set_password(terminal, data, name)
         case ["revoke", name]:
             _revoke(terminal, data, name)
         case [] | [_] if not init:
@@ -101,7 +115,9 @@ def serve(
             )
             _serve(terminal, settings, data, is_verbose=verbose)
         case _:
-            abort("give a configuration, or 'backup FILE', 'user NAME', 'revoke NAME', or --init alone")
+            abort(
+                "give a configuration, or 'backup FILE', 'user NAME', 'password NAME', 'revoke NAME', or --init alone"
+            )
 
 
 def _settings(path: Path | None) -> ServerSettings:
@@ -126,11 +142,34 @@ def _store(data: Path) -> Store:
     return Store(data / DATABASE_NAME)
 
 
-def _add_user(terminal: Terminal, data: Path, name: str) -> None:
+def _scopes(text: str) -> frozenset[Scope]:
+    try:
+        return frozenset(Scope(word.strip()) for word in text.split(","))
+    except ValueError:
+        abort(f"--scopes: '{text}' is not a list of {', '.join(Scope)}")
+
+
+def _checked_name(name: str) -> None:
     if not name.isprintable() or len(name.split()) != 1 or name != name.strip() or len(name) > _MOST_NAME_LETTERS:
         abort(f"a user's name is one word of at most {_MOST_NAME_LETTERS} letters")
+
+
+def _set_password(terminal: Terminal, data: Path, name: str) -> None:
+    _checked_name(name)
     with contextlib.closing(_store(data)) as store:
-        token = store.write_now(lambda db: add_token(db, add_user(db, name)))
+        if not store.read("SELECT 1 FROM users WHERE name = ?", name):
+            abort(f"there is no user {name}; make one with 'arena serve user {name}'")
+        password = getpass.getpass("Password: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\r\n")
+        if not LEAST_LETTERS <= len(password) <= MOST_LETTERS:
+            abort(f"a password has {LEAST_LETTERS} to {MOST_LETTERS} letters")
+        store.write_now(lambda db: set_password(db, add_user(db, name), password))
+    terminal.sentence(f"{name} has a new password, and is logged out everywhere.")
+
+
+def _add_user(terminal: Terminal, data: Path, name: str, scopes: frozenset[Scope]) -> None:
+    _checked_name(name)
+    with contextlib.closing(_store(data)) as store:
+        token = store.write_now(lambda db: add_token(db, add_user(db, name), scopes))
     terminal.print(f"{name} {token}")
     terminal.say("This is the login. The token is not kept and cannot be shown again.")
 

@@ -1,23 +1,52 @@
 """Who may use the server: users and their tokens, and how often somebody may guess.
 
-A token is a random text, shown once and kept as its hash. The users of a benchmark-server configuration have passwords
-instead, which stay in that file: they are compared in memory and never written anywhere.
+A token is a random text, shown once and kept as its hash, with its scopes: what who has it may do. The users of a
+benchmark-server configuration have passwords instead, which stay in that file: they are compared in memory and never
+written anywhere.
 """
 
 from __future__ import annotations
 
+import enum
 import hashlib
 import hmac
 import secrets
 import sqlite3
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from dealer.server.store import Store
 
-__all__ = ["Accounts", "GuessLimit", "User", "add_token", "add_user", "revoke_tokens"]
+__all__ = [
+    "USUAL_SCOPES",
+    "Accounts",
+    "GuessLimit",
+    "Scope",
+    "Token",
+    "User",
+    "add_token",
+    "add_user",
+    "revoke_token",
+    "revoke_tokens",
+    "tokens_of",
+]
+
+
+class Scope(enum.StrEnum):
+    """What a token is good for."""
+
+    READ = "read"
+    """Seeing what its user may see."""
+    PLAY = "play"
+    """Having matches played, cancelling one's own, bringing bots."""
+    ADMIN = "admin"
+    """Seeing everything, and cancelling everybody's requests."""
+
+
+USUAL_SCOPES: Final = frozenset((Scope.READ, Scope.PLAY))
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +57,25 @@ class User:
     name: str
 
 
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token that has not been revoked, without its text, which nobody knows.
+
+    Attributes:
+        id: its number.
+        user: whose it is.
+        scopes: what it is good for.
+        label: what it was made for, in the user's words.
+        created_s: when it was made, in seconds since 1970.
+    """
+
+    id: int
+    user: User
+    scopes: frozenset[Scope]
+    label: str
+    created_s: float
+
+
 def add_user(db: sqlite3.Connection, name: str) -> int:
     """The number of the user of this name, made if it is new."""
     db.execute("INSERT INTO users (name, created_s) VALUES (?, ?) ON CONFLICT DO NOTHING", (name, time.time()))
@@ -35,11 +83,38 @@ def add_user(db: sqlite3.Connection, name: str) -> int:
     return int(number)
 
 
-def add_token(db: sqlite3.Connection, user: int) -> str:
+def add_token(db: sqlite3.Connection, user: int, scopes: Collection[Scope] = USUAL_SCOPES, label: str = "") -> str:
     """A new token of a user: the only time that it is seen."""
     token = secrets.token_urlsafe(24)
-    db.execute("INSERT INTO tokens (user, hash, created_s) VALUES (?, ?, ?)", (user, _hash_of(token), time.time()))
+    db.execute(
+        "INSERT INTO tokens (user, hash, created_s, scopes, label) VALUES (?, ?, ?, ?, ?)",
+        (user, _hash_of(token), time.time(), " ".join(sorted(scopes)), label),
+    )
     return token
+
+
+def revoke_token(db: sqlite3.Connection, user: int, token: int) -> bool:
+    """Revoke one token of a user, by its number; False if the user has no such token."""
+    found = db.execute(
+        "UPDATE tokens SET revoked_s = ? WHERE revoked_s IS NULL AND id = ? AND user = ?", (time.time(), token, user)
+    )
+    return found.rowcount == 1
+
+
+_TOKENS = (
+    "SELECT tokens.id, tokens.user, users.name, tokens.scopes, tokens.label, tokens.created_s FROM tokens "
+    "JOIN users ON users.id = tokens.user WHERE tokens.revoked_s IS NULL "
+)
+
+
+def _token_of(row: sqlite3.Row) -> Token:
+    scopes = frozenset(map(Scope, row["scopes"].split()))
+    return Token(row["id"], User(row["user"], row["name"]), scopes, row["label"], row["created_s"])
+
+
+def tokens_of(store: Store, user: int) -> tuple[Token, ...]:
+    """The tokens of a user, the newest first."""
+    return tuple(map(_token_of, store.read(_TOKENS + "AND tokens.user = ? ORDER BY tokens.id DESC", user)))
 
 
 def revoke_tokens(db: sqlite3.Connection, name: str) -> int:
@@ -72,7 +147,7 @@ class Accounts:
         }
 
     def find(self, name: str, secret: str) -> User | None:
-        """The user of this name, if the secret is its password or a token that has not been revoked."""
+        """The user of this name, if the secret is its password or a token that may play and has not been revoked."""
         given = secret.encode("utf-8", "surrogateescape")
         if "\ufffd" in name or not name.isprintable():
             return None
@@ -80,13 +155,13 @@ class Accounts:
         if password is not None:
             rows = self._store.read("SELECT id FROM users WHERE name = ?", name)
             return User(rows[0]["id"], name) if hmac.compare_digest(password, given) and rows else None
-        rows = self._store.read(
-            "SELECT users.id FROM tokens JOIN users ON users.id = tokens.user "
-            "WHERE tokens.hash = ? AND users.name = ? AND tokens.revoked_s IS NULL",
-            _hash_of(secret),
-            name,
-        )
-        return User(rows[0]["id"], name) if rows else None
+        token = self.find_token(secret)
+        return token.user if token is not None and token.user.name == name and Scope.PLAY in token.scopes else None
+
+    def find_token(self, text: str) -> Token | None:
+        """The token with this text, unless it has been revoked."""
+        rows = self._store.read(_TOKENS + "AND tokens.hash = ?", _hash_of(text))
+        return _token_of(rows[0]) if rows else None
 
 
 class GuessLimit:

@@ -119,6 +119,10 @@ class Feed:
             return [(self.last, Lost())]
         return [self._events[at] for at in range(last + 1 - oldest, len(self._events))]
 
+    async def wait(self, last: int, timeout_s: float) -> bool:
+        """Wait for an event after a number; returns whether one has come in time."""
+        return await self._changes.wait_for(lambda: self.last > last, timeout_s)
+
     async def follow(self, last: int | None = None) -> AsyncIterator[tuple[int, FeedEvent]]:
         """The events after a number, for ever, as they come; None begins with the next."""
         at = self.last if last is None else last

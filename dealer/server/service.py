@@ -14,7 +14,7 @@ import logging
 import secrets
 import sqlite3
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -274,7 +274,11 @@ class Service:
     # ---- what clients ask for
 
     async def submit(
-        self, user: User, request: JobRequest, client: Client | None = None
+        self,
+        user: User,
+        request: JobRequest,
+        client: Client | None = None,
+        note: Callable[[sqlite3.Connection, int], None] | None = None,
     ) -> tuple[JobRow, Forecast | None]:
         """Take a request; it is on disk when this returns. Returns it, and when it will start if that is known.
 
@@ -282,6 +286,7 @@ class Service:
             user: who asks.
             request: for what.
             client: is told what becomes of it; needed where an agent of the client's own plays.
+            note: writes more in the same change, given the number of the job.
 
         Raises:
             RefusedError: it cannot be played; the sentence says why.
@@ -311,7 +316,14 @@ class Service:
             submitted_s=time.time(),
         )
         state = JobState.QUEUED if row.runs else JobState.DONE
-        number = await self.store.write(lambda db: ledger.add_job(db, replace(row, state=state)))
+
+        def enter(db: sqlite3.Connection) -> int:
+            number = ledger.add_job(db, replace(row, state=state))
+            if note is not None:
+                note(db, number)
+            return number
+
+        number = await self.store.write(enter)
         row = replace(row, id=number)
         self.feed.publish(JobChanged(number, user.name, game.name, state))
         if not row.runs:

@@ -122,7 +122,6 @@ CREATE INDEX faults_by_run ON faults (run);
 """
 
 _LOGINS = """
-ALTER TABLE users ADD COLUMN is_admin INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE tokens ADD COLUMN scopes TEXT NOT NULL DEFAULT 'read play';
 ALTER TABLE tokens ADD COLUMN label TEXT NOT NULL DEFAULT '';
 CREATE TABLE passwords (

@@ -2,7 +2,8 @@
 
 In the reference dealer, the first to connect is the player. A door that reads versions lets in the first to send a
 version line; everybody else (a port scan, a browser, a client that says nothing) is turned away, and the door stays
-open. A door with a key wants to hear it first, as a line of its own. At most `MOST_WAITING` visitors may wait at it at a time, each for `PATIENCE_S`.
+open. A door with a key wants to hear it first, as a line of its own. At most `MOST_WAITING` visitors may wait at it at
+a time, each for `PATIENCE_S`.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 
 from starlette.applications import Starlette
+from starlette.convertors import IntegerConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -25,6 +26,15 @@ from dealer.web.site import Site
 __all__ = ["make_app"]
 
 API = "/api/"
+
+
+class _Number(IntegerConvertor):
+    """A number in an address: no longer than those of databases."""
+
+    regex = "[0-9]{1,18}"
+
+
+register_url_convertor("int", _Number())
 _SENTENCES = {
     404: "There is nothing here.",
     405: "This address does not take that method.",

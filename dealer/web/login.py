@@ -13,10 +13,10 @@ from starlette.routing import BaseRoute, Route
 
 from dealer.errors import WebError
 from dealer.server.accounts import GuessLimit
+from dealer.server.passwords import Passwords
 from dealer.server.server import ServerParts
 from dealer.web.forms import read_form
 from dealer.web.gate import set_cookie
-from dealer.web.passwords import Passwords
 from dealer.web.sessions import Sessions
 from dealer.web.site import Site
 from dealer.web.visitor import visitor_of

@@ -11,6 +11,7 @@ from starlette.routing import BaseRoute
 
 from dealer.server.server import ServerParts
 from dealer.web import front, login
+from dealer.web.api import routes as api
 from dealer.web.app import make_app
 from dealer.web.serving import answering
 from dealer.web.sessions import Sessions
@@ -18,7 +19,11 @@ from dealer.web.site import Link, Site
 
 __all__ = ["make_server_site", "server_site"]
 
-ROOMS: Final[tuple[Callable[[Site], Sequence[BaseRoute]], ...]] = (front.routes, login.routes)
+ROOMS: Final[tuple[Callable[[Site], Sequence[BaseRoute]], ...]] = (
+    front.routes,
+    login.routes,
+    api.routes,
+)
 """The routes of each room; an address is answered by the first that knows it."""
 
 LINKS: Final[tuple[Link, ...]] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import re
 import signal
 import socket
@@ -49,7 +50,7 @@ def ended(program: Program, number: signal.Signals) -> str:
     return out.decode()
 
 
-def test_a_server_from_its_first_start_to_its_end(arena: Arena, folder: Path) -> None:
+def test_a_server_from_its_first_start_to_its_end(arena: Arena, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program, port = started()
     try:
         assert program.stdout is not None
@@ -65,6 +66,17 @@ def test_a_server_from_its_first_start_to_its_end(arena: Arena, folder: Path) ->
         assert answers(port, ann.out.strip()).startswith("LOGON OKAY")
         assert arena("serve", "revoke", "ann").out == "1 token of ann revoked.\n"
         assert answers(port, ann.out.strip()) == "BAD LOGON\n"
+        odd = arena("serve", "password", "nobody")
+        assert (odd.code, odd.err) == (
+            2,
+            "arena: there is no user nobody; make one with 'arena serve user nobody'\n",
+        )
+        monkeypatch.setattr("sys.stdin", io.StringIO("short\n"))
+        assert arena("serve", "password", "ann").err == "arena: a password has 8 to 256 letters\n"
+        monkeypatch.setattr("sys.stdin", io.StringIO("correct horse\n"))
+        said = arena("serve", "password", "ann")
+        assert (said.code, said.out) == (0, "ann has a new password, and is logged out everywhere.\n")
+        assert answers(port, "ann correct horse") == "BAD LOGON\n", "passwords are for the encrypted way in"
         copied = arena("serve", "backup", "copy.sqlite3")
         assert copied.code == 0
         with contextlib.closing(sqlite3.connect("copy.sqlite3")) as db:
@@ -107,6 +119,8 @@ def test_a_configuration_is_written_once(arena: Arena, folder: Path) -> None:
         (["x.toml", "--init"], "give a configuration, or .*"),
         (["user", "ann"], "arena-server holds no server: start one with 'arena serve', or .*"),
         (["revoke", "ann"], "arena-server holds no server: .*"),
+        (["password", "ann"], "arena-server holds no server: .*"),
+        (["user", "ann", "--scopes", "read,fly"], "--scopes: 'read,fly' is not a list of read, play, admin"),
         (["user", "a b"], "a user's name is one word of at most 64 letters"),
         (["backup", "x"], r"arena-server.server\.sqlite3: there is no database of a server"),
     ],

@@ -1,4 +1,4 @@
-"""Passwords of people, kept as scrypt hashes with their own salt and parameters.
+"""Passwords of people, kept as scrypt hashes (RFC 7914) with their own salt and parameters.
 
 A hash takes a good part of a second and 16 MB on purpose. It is computed in a thread, at most two at a time, and
 whoever comes while many wait is asked to come back: a crowd that logs in delays nobody's match.
@@ -17,8 +17,9 @@ from dealer.errors import WebError
 from dealer.server.accounts import Accounts, User
 from dealer.server.store import Store
 
-__all__ = ["MOST_LETTERS", "Passwords", "set_password"]
+__all__ = ["LEAST_LETTERS", "MOST_LETTERS", "Passwords", "set_password"]
 
+LEAST_LETTERS: Final = 8
 MOST_LETTERS: Final = 256
 _AT_A_TIME = 2
 _MOST_WAITING = 20
@@ -27,7 +28,7 @@ _BYTES = 32
 
 
 class _Cost(NamedTuple):
-    """The parameters of scrypt (RFC 7914): block pairs, block size, lanes."""
+    """The parameters of scrypt: block pairs, block size, lanes."""
 
     n: int
     r: int
@@ -35,24 +36,21 @@ class _Cost(NamedTuple):
 
 
 _COST: Final = _Cost(2**14, 8, 5)
-"""16 MB; of those that are recommended, the one that needs least memory."""
+"""16 MB: of the settings that are usually recommended, the one that needs least memory."""
 
 
 def _hashed(password: str, salt: bytes, cost: _Cost) -> bytes:
-    most_memory = 132 * cost.n * cost.r * cost.p + 2**20
     return hashlib.scrypt(
         password.encode("utf-8", "surrogateescape"),
         salt=salt,
-        n=cost.n,
-        r=cost.r,
-        p=cost.p,
-        maxmem=most_memory,
+        **cost._asdict(),
+        maxmem=132 * cost.n * cost.r + 2**20 * cost.p,
         dklen=_BYTES,
     )
 
 
 def set_password(db: sqlite3.Connection, user: int, password: str) -> None:
-    """Give a user a password, in place of any other, and end the sessions that the old one began."""
+    """Give a user a password, in place of any other, and end the sessions of its browsers."""
     salt = secrets.token_bytes(16)
     db.execute(
         "INSERT OR REPLACE INTO passwords (user, hash, salt, n, r, p) VALUES (?, ?, ?, ?, ?, ?)",
@@ -88,12 +86,12 @@ class Passwords:
         if user is not None:
             return user
         rows = self._store.read(
-            "SELECT users.id, users.name, hash, salt, n, r, p "
-            "FROM users LEFT JOIN passwords ON passwords.user = users.id WHERE users.name = ?",
+            "SELECT users.id, users.name, hash, salt, n, r, p FROM passwords "
+            "JOIN users ON users.id = passwords.user WHERE users.name = ?",
             name,
         )
-        row = rows[0] if rows and rows[0]["hash"] is not None else None
-        # Whether there is such a user, and one with a password, cannot be told by the time that the answer takes.
+        row = rows[0] if rows else None
+        # The time of the answer does not tell whether there is such a user, or one with a password.
         salt, cost = (row["salt"], _Cost(row["n"], row["r"], row["p"])) if row else (bytes(16), _COST)
         given = await self._hash(secret, salt, cost)
         if row is None or not hmac.compare_digest(given, row["hash"]):

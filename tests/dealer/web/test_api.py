@@ -1,0 +1,361 @@
+"""The interface for programs: what it tells, what it takes, and whom it refuses."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from jsonschema import Draft202012Validator
+from openapi_spec_validator import validate
+
+from dealer.server.accounts import GuessLimit, Scope, add_token, add_user
+from dealer.server.store import DATABASE_NAME, Store
+from dealer.web.api.callers import RateLimit
+from logs.export import FORMATS
+from logs.reading import read_hands
+from tests.dealer.web.pages import PATIENCE_S, Visit, small_house, visit
+
+PREFIX = "/api/v1"
+KUHN = {"game": "kuhn.limit.2p", "players": ["random", "calling"], "hands": 10}
+
+
+def token_of(folder: Path, name: str, scopes: Sequence[Scope]) -> str:
+    store = Store(folder / DATABASE_NAME)
+    try:
+        return store.write_now(lambda db: add_token(db, add_user(db, name), scopes))
+    finally:
+        store.close()
+
+
+class Program:
+    """A program that calls the interface."""
+
+    def __init__(self, one: Visit, token: str | None = None) -> None:
+        self.browser = one.browser
+        self.headers = {"authorization": f"Bearer {one.token if token is None else token}"}
+
+    async def get(self, path: str, **query: Any) -> httpx2.Response:
+        return await self.browser.get(PREFIX + path, params=query, headers=self.headers)
+
+    async def told(self, path: str, **query: Any) -> Any:
+        answer = await self.get(path, **query)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    async def submit(self, wish: dict[str, Any], key: str = "") -> httpx2.Response:
+        headers = self.headers | ({"idempotency-key": key} if key else {})
+        return await self.browser.post(f"{PREFIX}/jobs", json=wish, headers=headers)
+
+    async def cancel(self, job: int) -> httpx2.Response:
+        return await self.browser.delete(f"{PREFIX}/jobs/{job}", headers=self.headers)
+
+    async def finished(self, job: int) -> Any:
+        async with asyncio.timeout(PATIENCE_S):
+            while (told := await self.told(f"/jobs/{job}"))["job"]["state"] == "queued":
+                await asyncio.sleep(0.05)
+            return told
+
+
+def test_a_job_from_its_request_to_its_last_hand(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        program = Program(one)
+        assert await program.told("/me") == {"user": "player", "scopes": ["play", "read"]}
+        games = (await program.told("/games"))["games"]
+        assert games[0]["name"] == "kuhn.limit.2p"
+        assert "numplayers = 2" in games[0]["definition"].lower()
+        assert {bot["name"] for bot in (await program.told("/bots", game="leduc.limit.2p"))["bots"]} == {
+            "random",
+            "calling",
+        }
+        assert (await program.told("/bots", mine=True))["bots"] == []
+        submitted = await program.submit(KUHN | {"tag": "first", "runs": 2})
+        assert submitted.status_code == 201, submitted.text
+        job = submitted.json()
+        assert (job["state"], job["user"], job["players"]) == ("queued", "player", ["random", "calling"])
+        done = await program.finished(job["id"])
+        assert [run["state"] for run in done["runs"]] == ["finished"] * 2
+        assert [run["number"] for run in done["runs"]] == [1, 2]
+        run = done["runs"][0]
+        assert sum(seat["chips"] for seat in run["seats"]) == 0
+        assert run["duplicates"] == 10
+        (page,) = [await program.told("/runs", limit=1)]
+        assert [one["id"] for one in page["runs"]] == [done["runs"][1]["id"]]
+        rest = await program.told("/runs", before=page["before"])
+        assert [one["id"] for one in rest["runs"]] == [run["id"]]
+        assert rest["before"] is None
+        detail = await program.told(f"/runs/{run['id']}")
+        assert sum(match["hands"] for match in detail["matches"]) == 20
+        scores = (await program.told(f"/runs/{run['id']}/scores/0"))["mbb_by_duplicate"]
+        assert len(scores) == 10
+        assert sum(scores) / 10 == pytest.approx(run["seats"][0]["mbb_per_game"])
+        first = detail["matches"][0]
+        text = (await one.browser.get(first["log"], headers=program.headers)).text
+        lines = [line for line in text.splitlines() if line.startswith("STATE:")]
+        hands: list[Any] = []
+        after: int | None = 0
+        while after is not None:
+            told = await program.told(f"/runs/{run['id']}/matches/0/hands", after=after, limit=7)
+            hands += told["hands"]
+            after = told["after"]
+        assert len(hands) == first["hands"]
+        assert [f"STATE:{hand['state']}" for hand in hands] == [line.rsplit(":", 2)[0] for line in lines]
+        assert (await program.get(f"/runs/{run['id']}/matches/9/hands")).status_code == 404
+        assert (await program.get(f"/runs/{run['id']}/scores/2")).status_code == 404
+        assert (await program.get("/runs/999")).status_code == 404
+        assert (await program.told("/games/kuhn.limit.2p/pairs"))["pairs"][0]["runs"] == 2
+        assert (await program.get("/games/nothing/standings")).status_code == 404
+
+    visit(small_house(), talk, tmp_path / "data")
+
+
+def test_a_match_in_every_format_is_what_the_log_says(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        program = Program(one)
+        wish = {"game": "holdem.limit.2p.reverse_blinds", "players": ["random", "calling"], "hands": 5}
+        done = await program.finished((await program.submit(wish | {"seating": "single"})).json()["id"])
+        run = done["runs"][0]["id"]
+        for name in FORMATS:
+            answer = await program.get(f"/runs/{run}/matches/0/export/{name}")
+            assert answer.status_code == 200, answer.text
+            file = tmp_path / answer.headers["content-disposition"].split('"')[1]
+            file.write_bytes(answer.content)
+            assert answer.content
+            if name != "ohh":
+                assert len(list(read_hands([file]))) == 5
+        assert (await program.get(f"/runs/{run}/matches/0/export/nothing")).status_code == 404
+        kuhn = await program.finished((await program.submit(KUHN)).json()["id"])
+        refused = await program.get(f"/runs/{kuhn['runs'][0]['id']}/matches/0/export/pokerstars")
+        assert refused.status_code == 409
+        assert refused.json()["error"].endswith(".")
+
+    visit(small_house(), talk, tmp_path / "data")
+
+
+def test_a_request_that_is_sent_twice_counts_once(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        program = Program(one)
+        answers = await asyncio.gather(*(program.submit(KUHN, "mine") for _ in range(10)))
+        assert {answer.status_code for answer in answers} == {201}
+        assert len({answer.json()["id"] for answer in answers}) == 1
+        other = await program.submit(KUHN | {"hands": 9}, "mine")
+        assert other.status_code == 422
+        ann = Program(one, token_of(tmp_path / "data", "ann", [Scope.PLAY, Scope.READ]))
+        assert (await ann.submit(KUHN, "mine")).json()["id"] != answers[0].json()["id"]
+        assert (await program.submit(KUHN, "x" * 201)).status_code == 422
+
+    visit(small_house(), talk, tmp_path / "data")
+
+
+def test_jobs_are_cancelled_by_their_user_or_an_admin(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        program = Program(one)
+        ann = Program(one, token_of(tmp_path / "data", "ann", [Scope.PLAY, Scope.READ]))
+        admin = Program(one, token_of(tmp_path / "data", "root", [Scope.ADMIN]))
+        long = KUHN | {"hands": 1_000_000}
+        for canceller in (program, admin):
+            job = (await program.submit(long)).json()["id"]
+            assert (await ann.cancel(job)).status_code == 403
+            assert (await canceller.cancel(job)).json() == {"is_cancelled": True}
+            told = await program.finished(job)
+            assert told["job"]["state"] == "cancelled"
+            assert (await canceller.cancel(job)).json() == {"is_cancelled": False}
+        assert (await program.cancel(999)).status_code == 404
+
+    visit(small_house(most_hands=2_000_000), talk, tmp_path / "data")
+
+
+def test_cards_and_seeds_are_the_owners_until_the_job_is_over(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        program = Program(one)
+        ann = Program(one, token_of(tmp_path / "data", "ann", [Scope.READ]))
+        job = (await program.submit(KUHN | {"runs": 2, "seating": "single"})).json()["id"]
+        long = (await program.submit(KUHN | {"hands": 1_000_000})).json()
+        assert long["seed"] is not None
+        assert (await ann.told(f"/jobs/{long['id']}"))["job"]["seed"] is None
+        run = (await program.finished(job))["runs"][0]["id"]
+        assert (await ann.told(f"/jobs/{job}"))["job"]["seed"] is not None
+        assert (await ann.get(f"/runs/{run}/matches/0/log")).status_code == 200
+        async with asyncio.timeout(PATIENCE_S):
+            while not (runs := (await ann.told(f"/jobs/{long['id']}"))["runs"]):
+                await asyncio.sleep(0.02)
+        assert (await program.get(f"/runs/{runs[0]['id']}/matches/0/log")).status_code == 409
+        # As if the first of several runs were over.
+        store = Store(tmp_path / "data" / DATABASE_NAME)
+        store.write_now(lambda db: db.execute("UPDATE jobs SET state = 'queued' WHERE id = ?", (job,)))
+        store.close()
+        for what in ("log", "hands", "export/phh"):
+            assert (await ann.get(f"/runs/{run}/matches/0/{what}")).status_code == 403
+        assert (await program.get(f"/runs/{run}/matches/0/log")).status_code == 200
+        assert (await program.cancel(long["id"])).status_code == 200
+
+    visit(small_house(most_hands=2_000_000), talk, tmp_path / "data")
+
+
+def test_tokens_are_good_for_their_scopes_until_they_are_revoked(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        reader = Program(one, token_of(tmp_path / "data", "ann", [Scope.READ]))
+        player = Program(one, token_of(tmp_path / "data", "bob", [Scope.PLAY]))
+        assert (await reader.get("/games")).status_code == 200
+        assert (await reader.submit(KUHN)).status_code == 403
+        assert (await player.get("/games")).status_code == 403
+        assert (await player.submit(KUHN)).status_code == 201
+        for token in ("wrong", "\N{SNOWMAN}".encode().hex(), "a" * 5000):
+            answer = await Program(one, token).get("/games")
+            assert (answer.status_code, list(answer.json())) == (401, ["error"])
+        assert (await one.browser.get(f"{PREFIX}/games")).status_code == 401
+        await one.log_in()
+        assert (await one.browser.get(f"{PREFIX}/games")).status_code == 401, "a cookie is no token"
+        store = Store(tmp_path / "data" / DATABASE_NAME)
+        store.write_now(lambda db: db.execute("UPDATE tokens SET revoked_s = 1"))
+        store.close()
+        assert (await reader.get("/games")).status_code == 401
+
+    visit(small_house(), talk, tmp_path / "data")
+
+
+def test_wrong_tokens_and_too_many_requests_have_to_wait(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        program = Program(one)
+        answers = [await program.get("/games") for _ in range(30)]
+        refused = [answer for answer in answers if answer.status_code == 429]
+        assert len(refused) >= 25
+        told = refused[0].json()["ratelimit"]
+        assert told["key"] == "requests"
+        assert 1 <= told["seconds"] == int(refused[0].headers["retry-after"]) <= 61
+        for _ in range(3):
+            await Program(one, "wrong").get("/games")
+        late = await program.get("/games")
+        assert (late.status_code, late.json()["ratelimit"]["key"]) == (429, "login")
+
+    visit(small_house(requests_per_minute=1), talk, tmp_path / "data", guesses=GuessLimit(most_failures=3))
+
+
+def test_a_bucket_fills_at_its_rate() -> None:
+    now_s = 0.0
+    limit = RateLimit(60, most_keys=2, clock_s=lambda: now_s)
+    assert [limit.wait_s("a") for _ in range(11)] == [0] * 10 + [1]
+    now_s = 2.5
+    assert [limit.wait_s("a") for _ in range(3)] == [0, 0, 1]
+    assert limit.wait_s("b") == limit.wait_s("c") == 0
+    assert limit.wait_s("a") == 0, "what was not used for longest is forgotten"
+
+
+@pytest.mark.parametrize(
+    ("wish", "told"),
+    [
+        ({}, "game: field required"),
+        (KUHN | {"players": ["random"]}, "2 seats"),
+        (KUHN | {"players": ["random", "nobody"]}, "nobody"),
+        (KUHN | {"game": "poker"}, "there is no game poker"),
+        (KUHN | {"game": "a b"}, "game: "),
+        (KUHN | {"runs": 11}, "10 times"),
+        (KUHN | {"seed": -1}, "seed: "),
+        (KUHN | {"seed": 2**32}, "seed: "),
+        (KUHN | {"colour": "red"}, "colour: "),
+        (KUHN | {"stop": "sometime"}, "stop: "),
+        (KUHN | {"hands": 10**9}, "deals"),
+        (KUHN | {"tag": "a b"}, "tag: "),
+        (KUHN | {"tag": "\x1b"}, "tag"),
+        (KUHN | {"players": ["LOCAL", "random"]}, "own"),
+        ([], ""),
+        ("x", ""),
+    ],
+)
+def test_requests_that_make_no_sense_are_told_why(tmp_path: Path, wish: Any, told: str) -> None:
+    async def talk(one: Visit) -> None:
+        answer = await Program(one).submit(wish)
+        assert answer.status_code == 422
+        assert told.lower() in answer.json()["error"].lower()
+        assert answer.json()["error"].endswith(".")
+        headers = {"authorization": f"Bearer {one.token}"}
+        assert (await one.browser.post(f"{PREFIX}/jobs", content=b"\xff{", headers=headers)).status_code == 422
+        assert one.house.rows("SELECT count(*) FROM jobs") == [(0,)]
+
+    visit(small_house(), talk, tmp_path / "data")
+
+
+def test_queries_that_make_no_sense_are_told_why(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        program = Program(one)
+        for query in ({"limit": 0}, {"limit": 201}, {"before": "x"}, {"colour": "red"}, {"state": "odd"}):
+            answer = await program.get("/jobs", **query)
+            assert (answer.status_code, list(answer.json())) == (422, ["error"])
+        assert (await program.get("/jobs/1.5")).status_code == 404
+        assert (await program.get(f"/jobs/{2**80}")).status_code == 404
+
+    visit(small_house(), talk, tmp_path / "data")
+
+
+def test_events_are_told_as_they_come_and_after_a_break(tmp_path: Path) -> None:
+    async def listen(one: Visit, program: Program, last: str | None, until: str) -> list[tuple[str, str, Any]]:
+        heard = []
+        headers = program.headers | ({} if last is None else {"last-event-id": last})
+        async with (
+            asyncio.timeout(PATIENCE_S),
+            one.another() as ear,
+            ear.stream("GET", f"{PREFIX}/events", headers=headers) as stream,
+        ):
+            assert stream.headers["content-type"].startswith("text/event-stream")
+            fields: dict[str, str] = {}
+            async for line in stream.aiter_lines():
+                if line:
+                    name, _, value = line.partition(": ")
+                    fields[name] = value
+                    continue
+                if "data" in fields:
+                    heard.append((fields["id"], fields["event"], json.loads(fields["data"])))
+                    if until in fields["data"]:
+                        break
+                elif last is None and not heard:
+                    await program.submit(KUHN)
+                fields = {}
+        return heard
+
+    async def talk(one: Visit) -> None:
+        program = Program(one)
+        heard = await listen(one, program, None, '"state": "done"')
+        kinds = [kind for _, kind, _ in heard]
+        assert kinds[0] == "job-changed"
+        assert "run-changed" in kinds
+        again = await listen(one, program, heard[0][0], '"state": "done"')
+        assert again[: len(heard) - 1] == heard[1:]
+        lost = await listen(one, program, "5", "{}")
+        assert [kind for _, kind, _ in lost] == ["lost"]
+        assert (
+            await program.browser.get(f"{PREFIX}/events", headers=program.headers | {"last-event-id": "x"})
+        ).status_code == 422
+
+    visit(small_house(), talk, tmp_path / "data")
+
+
+def test_the_description_is_of_what_is_there(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        document = (await one.browser.get(f"{PREFIX}/openapi.json")).json()
+        assert document["openapi"].startswith("3.1.")
+        validate(document)
+        schemas = document["components"]["schemas"]
+        program = Program(one)
+        game = "holdem.limit.2p.reverse_blinds"
+        await program.finished((await program.submit(KUHN | {"game": game, "hands": 2})).json()["id"])
+        values = {"job": 1, "run": 1, "match": 0, "player": 0, "game": game, "format": "phh"}
+        for path, methods in document["paths"].items():
+            if "get" not in methods or path.endswith("/events"):
+                continue
+            assert {part["name"] for part in methods["get"]["parameters"] if part["in"] == "path"} == {
+                part.split("}")[0] for part in path.split("{")[1:]
+            }
+            answer = await program.get(path.removeprefix(PREFIX).format(**values))
+            content = methods["get"]["responses"]["200"]["content"]
+            assert answer.status_code == 200, (path, answer.text)
+            (kind,) = content
+            assert answer.headers["content-type"].startswith(kind)
+            if kind == "application/json":
+                schema = content[kind]["schema"] | {"components": {"schemas": schemas}}
+                Draft202012Validator(schema).validate(answer.json())
+
+    visit(small_house(), talk, tmp_path / "data")
