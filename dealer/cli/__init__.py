@@ -15,7 +15,7 @@ __all__ = ["COMMANDS", "commands_for", "main"]
 
 COMMANDS = {
     "play": "Play a match between bots and show which one won and how sure that is.",
-    "table": "Play against bots yourself, in this terminal.",
+    "table": "Play against bots yourself, in this terminal or in a browser.",
     "tournament": "Play a tournament and show a crosstable with intervals, and the two rankings of the ACPC.",
     "resume": "Go on with an interrupted run: the same cards, logs and result as if it had not been interrupted.",
     "gate": "Say whether a player wins at least --min-mbb: exit code 0 if so, 1 if not, 3 if the hands are too few "

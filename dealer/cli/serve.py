@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import getpass
-import importlib.util
 import signal
 import sys
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from typing import Annotated
 import typer
 
 from dealer.cli.console import Terminal, abort
+from dealer.cli.web_extra import has_web
 from dealer.errors import ConfigError
 from dealer.server.accounts import Scope, add_token, add_user, revoke_tokens
 from dealer.server.passwords import LEAST_LETTERS, MOST_LETTERS, set_password
@@ -32,7 +32,6 @@ __all__ = ["serve"]
 
 _CONFIG_NAME = "arena-server.toml"
 _MOST_NAME_LETTERS = 64
-_WEB_PACKAGES = ("starlette", "uvicorn")
 
 
 def serve(
@@ -208,7 +207,7 @@ def _serve(terminal: Terminal, settings: ServerSettings, data: Path, *, is_verbo
 async def _until_stopped(settings: ServerSettings, data: Path, tell: Callable[[Started], None]) -> None:
     """Serve until Ctrl-C or SIGTERM."""
     web: WebFace | None = None
-    if all(importlib.util.find_spec(name) for name in _WEB_PACKAGES):
+    if has_web():
         from dealer.web.server_site import server_site
 
         web = server_site

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import webbrowser
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -15,7 +16,7 @@ from dealer.results.sentences import contest_sentence
 from dealer.runs import Run, reopen
 from dealer.terminal_seat.sitting import Face, Leaving, sit_down
 
-__all__ = ["play_seat", "reopen_table"]
+__all__ = ["play_page", "play_seat", "reopen_table"]
 
 
 def reopen_table(folder: Path) -> Run[ContestResult]:
@@ -28,13 +29,43 @@ def reopen_table(folder: Path) -> Run[ContestResult]:
 
 def play_seat(terminal: Terminal, run: Run[ContestResult], face: Face) -> NoReturn:
     """Let the person play a run, say what became of it, and end the command."""
+    _end_if_finished(terminal, run)
+    sat = sit_down(terminal.out, run, face)
+    terminal.print()
+    _end(terminal, run, sat.result, is_over=sat.leaving is Leaving.OVER, is_cut=sat.leaving is Leaving.INTERRUPTED)
+
+
+def play_page(terminal: Terminal, run: Run[ContestResult], port: int) -> NoReturn:
+    """Let the person play a run in a browser, say what became of it, and end the command."""
+    _end_if_finished(terminal, run)
+    from dealer.web.local_table import play_in_browser
+
+    def tell(address: str) -> None:
+        terminal.sentence(
+            "Play in your browser, at this address; it is for you alone. Ctrl-C here ends the table, too:"
+        )
+        terminal.print(address)
+        terminal.out.file.flush()
+        if terminal.out.is_terminal:
+            webbrowser.open(address)
+
+    sitting = play_in_browser(run, port, tell)
+    if sitting.result is None:
+        abort(sitting.problem.rstrip(".") or "nothing could be played", EXIT_FAILED)
+    _end(terminal, sitting.run, sitting.result, is_over=sitting.result.outcome is not Outcome.INTERRUPTED, is_cut=False)
+
+
+def _end_if_finished(terminal: Terminal, run: Run[ContestResult]) -> None:
     if run.finished is not None:
         terminal.sentence(run.finished.sentence)
         terminal.sentence(f"{run.folder} has finished; 'arena resume {run.folder} -n HANDS' asks for more hands.")
         raise typer.Exit
-    sat = sit_down(terminal.out, run, face)
-    result = sat.result
-    terminal.print()
+
+
+def _end(
+    terminal: Terminal, run: Run[ContestResult], result: ContestResult, *, is_over: bool, is_cut: bool
+) -> NoReturn:
+    """Say what became of a run, and end the command."""
     terminal.sentence(_closing(result))
     if len(result.players) > 2 and result.hands_played:
         chips = ", ".join(f"{player.name} {player.chips:+z,.10g}" for player in result.players)
@@ -46,9 +77,9 @@ def play_seat(terminal: Terminal, run: Run[ContestResult], face: Face) -> NoRetu
         terminal.print(f"Go on with: {result.resume}")
     if run.unwritten:
         raise typer.Exit(EXIT_USAGE)
-    if sat.leaving is Leaving.OVER:
+    if is_over:
         raise typer.Exit(0 if result.outcome.is_complete else EXIT_FAILED)
-    raise typer.Exit(EXIT_INTERRUPTED if sat.leaving is Leaving.INTERRUPTED else 0)
+    raise typer.Exit(EXIT_INTERRUPTED if is_cut else 0)
 
 
 def _closing(result: ContestResult) -> str:

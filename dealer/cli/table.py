@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from dealer.cli.console import Terminal, abort
-from dealer.cli.sitting import play_seat, reopen_table
+from dealer.cli.sitting import play_page, play_seat, reopen_table
+from dealer.cli.web_extra import need_web
 from dealer.cli.words import split_words
 from dealer.contest.config import BotSettings, RunConfig
 from dealer.match.faults import FaultPolicy
@@ -67,11 +68,17 @@ def table(
         Path | None,
         typer.Option("--out", help="New or empty folder for logs and results.", show_default="a new one in runs/"),
     ] = None,
+    browser: Annotated[
+        bool, typer.Option("--browser", help="Play in a browser on this machine instead of this terminal.")
+    ] = False,
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="Port of the page for --browser; 0 means any.")
+    ] = 0,
     resume: Annotated[
         Path | None, typer.Option("--resume", metavar="RUN", help="Sit down again at the table of this folder.")
     ] = None,
 ) -> None:
-    """Play against bots yourself, in this terminal.
+    """Play against bots yourself, in this terminal or in a browser.
 
     You take the first seat, as one more client of the dealer: your hands are logged and exported like all others. The
     bots keep their clocks, you have none. Bots with an 'explain' option are asked for their reasons, which are shown
@@ -79,12 +86,18 @@ def table(
     """
     terminal = context.ensure_object(Terminal)
     face = Face(pause, show_all, four_colours)
+    if browser:
+        need_web("--browser")
     if resume is not None:
         if words or any(given is not None for given in (game, seed, out, hands, host)):
             abort("--resume goes on with a match as it was; leave out game, bots, --hands, --seed, --host and --out")
-        play_seat(terminal, reopen_table(resume), face)
-    asked = {"hands": hands, "seed": seed, "host": host, "on_fault": on_fault}
-    play_seat(terminal, new_table(_config(words or [], game, name, asked), out), face)
+        run = reopen_table(resume)
+    else:
+        asked = {"hands": hands, "seed": seed, "host": host, "on_fault": on_fault}
+        run = new_table(_config(words or [], game, name, asked), out)
+    if browser:
+        play_page(terminal, run, port)
+    play_seat(terminal, run, face)
 
 
 def _config(words: list[str], game: str | None, name: str, asked: dict[str, Any]) -> RunConfig:

@@ -36,6 +36,7 @@ def table_config(
     hands: int | None = None,
     seed: int | None = None,
     host: str | None = None,
+    directory: str | None = None,
     on_fault: FaultPolicy = FaultPolicy.RESTART,
 ) -> RunConfig:
     """The settings of a match of a person against bots.
@@ -47,6 +48,7 @@ def table_config(
         hands: to play; None until the person leaves.
         seed: of the cards; None for a new one.
         host: address to listen on for ``tcp`` players; None for this machine alone.
+        directory: the folder where commands start; None for the present one.
         on_fault: what becomes of a bot that fails.
 
     Raises:
@@ -71,6 +73,7 @@ def table_config(
             "hands": HANDS if hands is None else hands,
             "seed": seed,
             "host": host,
+            "directory": directory,
             "on_fault": on_fault,
             # Other people are waited for without limit.
             "start_timeout_s": 0.0 if is_remote else None,

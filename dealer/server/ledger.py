@@ -380,7 +380,8 @@ def close_abandoned_runs(db: sqlite3.Connection) -> None:
     """Close the runs that go on of jobs that do not: the server ended when it had just cancelled them."""
     db.execute(
         "UPDATE runs SET state = 'cancelled', reason = 'it was cancelled.', ended_s = ? "
-        "WHERE state = 'running' AND job IN (SELECT id FROM jobs WHERE state != 'queued')",
+        "WHERE state = 'running' AND job IN (SELECT id FROM jobs WHERE state != 'queued') "
+        "AND id NOT IN (SELECT run FROM tables WHERE closed_s IS NULL)",
         (time.time(),),
     )
 
@@ -488,7 +489,8 @@ def seconds_per_hand(store: Store, game: str) -> float | None:
         "SELECT sum(ended_s - started_s) AS seconds, "
         "sum((SELECT sum(hands) FROM matches WHERE run = last.id)) AS hands "
         "FROM (SELECT id, ended_s, started_s FROM runs WHERE game = ? AND state = 'finished' "
-        "ORDER BY id DESC LIMIT ?) AS last",
+        # People take their time.
+        "AND id NOT IN (SELECT run FROM tables) ORDER BY id DESC LIMIT ?) AS last",
         game,
         _RUNS_REMEMBERED,
     )

@@ -100,6 +100,10 @@ class WebSettings:
         header_s: for a client to send the head of a request, and for the body. body_bytes: of one request.
         write_s: for a client to take something of what it is sent. keep_alive_s: between two requests.
         connections: at a time, in all. connections_per_address: from one address.
+        guests_may_play: whether people who have not logged in may sit down at a table.
+        tables_per_person: at a time. tables: in all, with bots at them.
+        table_asleep_s: a table at which nobody has looked for so long costs nothing until somebody does.
+        table_closed_s: one at which nobody has looked for so long is closed.
     """
 
     port: int = DEFAULT_WEB_PORT
@@ -115,6 +119,11 @@ class WebSettings:
     keep_alive_s: float = 30.0
     connections: int = 1000
     connections_per_address: int = 100
+    guests_may_play: bool = False
+    tables_per_person: int = 5
+    tables: int = 50
+    table_asleep_s: float = 600.0
+    table_closed_s: float = 7 * 86_400.0
 
 
 @dataclass(frozen=True, slots=True)

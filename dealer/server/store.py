@@ -196,7 +196,17 @@ CREATE INDEX lineup_scores_by_version ON lineup_scores (version)
 """
 """Requests as contests, bots of users, what counts in the standings and the ratings made of it."""
 
-MIGRATIONS: Final[tuple[str, ...]] = (_TABLES, _LOGINS, _CONTESTS)
+_SEATS_OF_PEOPLE = """
+CREATE TABLE tables (
+    run INTEGER PRIMARY KEY REFERENCES runs,
+    owner TEXT NOT NULL,
+    seen_s REAL NOT NULL,
+    closed_s REAL
+) STRICT
+"""
+"""Tables at which people sit in browsers."""
+
+MIGRATIONS: Final[tuple[str, ...]] = (_TABLES, _LOGINS, _CONTESTS, _SEATS_OF_PEOPLE)
 """What leads from version 0, an empty database, to 1, from 1 to 2, and so on."""
 
 

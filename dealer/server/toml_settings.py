@@ -75,6 +75,11 @@ requests_per_minute = 600       # of one token, or of one address without one, t
 max_body_bytes = 1000000        # of one request
 max_connections = 1000          # browsers and programs at a time
 max_connections_per_address = 100
+guests_may_play = false         # whether people who have not logged in may sit down at a table
+max_tables_per_person = 5
+max_tables = 50                 # with bots at them; a table at which nobody looks is put to sleep
+table_asleep_minutes = 10       # after so long; it is at the same decision when somebody comes back
+table_closed_days = 7           # a table at which nobody has looked for so long is closed
 
 # The games, each with its bots. Without any, all games and all built-in bots are there.
 # [[games]]
@@ -113,6 +118,11 @@ class _WebTable(BaseModel):
     max_body_bytes: int = Field(1_000_000, ge=1000, le=1_000_000_000)
     max_connections: int = Field(1000, ge=1, le=100_000)
     max_connections_per_address: int = Field(100, ge=1, le=100_000)
+    guests_may_play: bool = False
+    max_tables_per_person: int = Field(5, ge=1, le=1000)
+    max_tables: int = Field(50, ge=1, le=10_000)
+    table_asleep_minutes: float = Field(10.0, ge=0.01, le=1e6)
+    table_closed_days: float = Field(7.0, ge=0.001, le=3650)
 
 
 class _File(BaseModel):
@@ -225,6 +235,11 @@ def _web(table: _WebTable, folder: Path) -> WebSettings:
         body_bytes=table.max_body_bytes,
         connections=table.max_connections,
         connections_per_address=table.max_connections_per_address,
+        guests_may_play=table.guests_may_play,
+        tables_per_person=table.max_tables_per_person,
+        tables=table.max_tables,
+        table_asleep_s=60.0 * table.table_asleep_minutes,
+        table_closed_s=86_400.0 * table.table_closed_days,
     )
 
 

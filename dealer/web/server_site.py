@@ -10,9 +10,11 @@ from typing import Final
 from starlette.routing import BaseRoute
 
 from dealer.server.server import ServerParts
-from dealer.web import front, login
+from dealer.web import front, login, play
 from dealer.web.api import routes as api
 from dealer.web.app import make_app
+from dealer.web.hall import Hall, HallLimits
+from dealer.web.server_book import ServerBook
 from dealer.web.serving import answering
 from dealer.web.sessions import Sessions
 from dealer.web.site import Link, Site
@@ -23,15 +25,28 @@ ROOMS: Final[tuple[Callable[[Site], Sequence[BaseRoute]], ...]] = (
     front.routes,
     login.routes,
     api.routes,
+    play.routes,
 )
 """The routes of each room; an address is answered by the first that knows it."""
 
-LINKS: Final[tuple[Link, ...]] = ()
+LINKS: Final[tuple[Link, ...]] = (Link("Play", "/play"),)
 
 
 def make_server_site(parts: ServerParts) -> Site:
     """The site of a server."""
-    return Site(server=parts, sessions=Sessions(parts.store, parts.settings.web.session_s), links=LINKS)
+    web = parts.settings.web
+    limits = HallLimits(
+        per_person=web.tables_per_person,
+        awake=web.tables,
+        asleep_after_s=web.table_asleep_s,
+        closed_after_s=web.table_closed_s,
+    )
+    return Site(
+        server=parts,
+        sessions=Sessions(parts.store, web.session_s),
+        hall=Hall(ServerBook(parts), limits),
+        links=LINKS,
+    )
 
 
 @contextlib.asynccontextmanager
@@ -41,7 +56,8 @@ async def server_site(parts: ServerParts) -> AsyncIterator[str]:
     routes = [route for room in ROOMS for route in room(site)]
     host, settings = parts.settings.host, parts.settings.web
     app = make_app(site, routes, settings, is_loopback=_is_loopback(host))
-    async with answering(app, host, settings) as address:
+    assert site.hall is not None
+    async with site.hall, answering(app, host, settings) as address:
         yield address
 
 

@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from dealer.server.server import ServerParts
+from dealer.web.hall import Hall
 from dealer.web.sessions import Sessions
 from dealer.web.visitor import visitor_of
 
@@ -45,6 +46,7 @@ class Site:
         name: in the head and the title of every page.
         server: behind the pages: its store, service, accounts; None where they show runs of this machine.
         sessions: who has logged in; None without a server.
+        hall: the tables at which people sit; None where nobody can.
         links: the navigation, in its order.
         templates: the engine of all pages; what people and programs wrote is escaped.
     """
@@ -52,6 +54,7 @@ class Site:
     name: str = "acpc-arena"
     server: ServerParts | None = None
     sessions: Sessions | None = None
+    hall: Hall | None = None
     links: tuple[Link, ...] = ()
     templates: Environment = field(default_factory=lambda: _templates(), compare=False)
 

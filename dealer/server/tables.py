@@ -1,0 +1,106 @@
+"""The tables at which people sit in browsers, as the store keeps them: a table is a run whose first player is a person.
+
+Its job is closed from the start: the queue has nothing to do with it. The run goes on until the table is closed.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from dataclasses import dataclass
+
+from dealer.server.accounts import User, add_user
+from dealer.server.ledger import JobRow, JobState, RunReport, RunRow, add_job, begin_run, end_job, end_run
+from dealer.server.records import versions
+from dealer.server.store import Store
+from protocol.benchmark import OWN_SEAT
+
+__all__ = ["GUEST", "TAG", "TableRecord", "add_table", "bot_versions", "close_table", "open_tables", "see_table"]
+
+GUEST = "a guest"
+"""The user of all who have not logged in: no other user's name can have a blank."""
+TAG = "table"
+
+
+@dataclass(frozen=True, slots=True)
+class TableRecord:
+    """An open table.
+
+    Attributes:
+        run: the number of its run.
+        owner: who sits there, in the words of whoever opened it.
+        game: the name of the game.
+        players: the names of the bots, by seat.
+        folder: of the run, in that of the server.
+        seen_s: when somebody last looked at it, in seconds since 1970.
+    """
+
+    run: int
+    owner: str
+    game: str
+    players: tuple[str, ...]
+    folder: str
+    seen_s: float
+
+
+def bot_versions(store: Store, game: str, players: tuple[str, ...]) -> list[int | None]:
+    """The newest versions of the bots of a table, by seat; None for the person."""
+    return [None, *(versions(store, game, name)[0].version for name in players)]
+
+
+def add_table(
+    db: sqlite3.Connection,
+    owner: str,
+    user: int | None,
+    game: str,
+    players: tuple[str, ...],
+    bots: list[int | None],
+    seed: int,
+) -> RunRow:
+    """Enter a table.
+
+    Args:
+        db: the database.
+        owner: who sits down.
+        user: the number of the user; None for a guest.
+        game: the name of the game.
+        players: the names of the bots, by seat.
+        bots: what `bot_versions` says of them.
+        seed: of the cards.
+    """
+    number = add_user(db, GUEST) if user is None else user
+    row = db.execute("SELECT name, served FROM users WHERE id = ?", (number,)).fetchone()
+    # The queue serves this user neither sooner nor later for it.
+    stamp = row["served"]
+    job = JobRow(0, User(number, row["name"]), TAG, game, (OWN_SEAT, *players), 1, seed, None, stamp)
+    job_number = add_job(db, job)
+    job = JobRow(job_number, job.user, TAG, game, job.players, 1, seed, None, stamp)
+    run = begin_run(db, job, bots, stamp)
+    end_job(db, job_number, JobState.DONE)
+    db.execute("INSERT INTO tables (run, owner, seen_s) VALUES (?, ?, ?)", (run.id, owner, time.time()))
+    return run
+
+
+def see_table(db: sqlite3.Connection, run: int) -> None:
+    """Somebody looks at a table."""
+    db.execute("UPDATE tables SET seen_s = ? WHERE run = ?", (time.time(), run))
+
+
+def close_table(db: sqlite3.Connection, run: int, report: RunReport) -> None:
+    """Close a table and its run."""
+    db.execute("UPDATE tables SET closed_s = ? WHERE run = ?", (time.time(), run))
+    end_run(db, run, report)
+
+
+def open_tables(store: Store) -> list[TableRecord]:
+    """All open tables, the oldest first."""
+    found = []
+    for row in store.read(
+        "SELECT tables.run, tables.owner, tables.seen_s, runs.folder, runs.game, "
+        "(SELECT group_concat(name, char(10)) FROM (SELECT bots.name FROM seats JOIN versions ON versions.id = version "
+        "JOIN bots ON bots.id = bot WHERE seats.run = tables.run ORDER BY seat)) AS names "
+        "FROM tables JOIN runs ON runs.id = tables.run WHERE closed_s IS NULL ORDER BY tables.run"
+    ):
+        players = tuple(row["names"].split("\n"))
+        found.append(TableRecord(row["run"], row["owner"], row["game"], players, row["folder"], row["seen_s"]))
+    return found

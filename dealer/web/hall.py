@@ -1,0 +1,303 @@
+"""The tables at which people sit: opened, woken when somebody looks, put to sleep when nobody does, closed at last.
+
+A table whose person is away costs nothing: after a while its run is stopped, its bots leave, and its folder holds
+everything. Whoever comes back wakes it and is at the same decision. What is known of tables is kept by a `Book`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Protocol
+
+from dealer.contest.config import RunConfig
+from dealer.errors import DealerError, WebError
+from dealer.results.schema import ContestResult
+from dealer.runs import Run, new_table, reopen
+from dealer.seat.sitting import Sitting
+
+__all__ = ["Book", "Hall", "HallLimits", "LocalBook", "TableRow"]
+
+_log = logging.getLogger(__name__)
+
+_LOOK_ROUND_S: Final = 5.0
+_NOTE_SEEN_S: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class HallLimits:
+    """How many tables there may be, and for how long.
+
+    Attributes:
+        per_person: open tables of one person.
+        in_all: open tables.
+        awake: tables at which bots sit at a time.
+        asleep_after_s: without a look at it a table is put to sleep.
+        closed_after_s: without a look at it a table is closed.
+    """
+
+    per_person: int = 5
+    in_all: int = 500
+    awake: int = 50
+    asleep_after_s: float = 600.0
+    closed_after_s: float = 7 * 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """A table.
+
+    Attributes:
+        id: its name in addresses.
+        owner: who sits there, as `Hall.open` was told.
+        game: the name of the game.
+        players: the names of the bots, by seat.
+        folder: of its run.
+        seen_s: when it was last looked at, in seconds since 1970.
+        run: the number of its run on a server; None elsewhere.
+    """
+
+    id: str
+    owner: str
+    game: str
+    players: tuple[str, ...]
+    folder: Path
+    seen_s: float
+    run: int | None = None
+
+
+class Book(Protocol):
+    """What is known of tables, over restarts."""
+
+    async def add(self, owner: str, game: str, players: tuple[str, ...], user: int | None, seed: int) -> TableRow:
+        """Enter a table; its folder is not made."""
+
+    async def see(self, table: TableRow) -> None:
+        """Somebody looks at a table."""
+
+    async def close(self, table: TableRow, sitting: Sitting | None, reason: str) -> None:
+        """Nobody will play there any more; `sitting` has ended, or is None where the table slept or was never made."""
+
+    def find(self, number: str) -> TableRow | None:
+        """An open table."""
+
+    def of(self, owner: str | None) -> list[TableRow]:
+        """The open tables of a person, or all, the oldest first."""
+
+
+class LocalBook:
+    """The one table of this machine.
+
+    Attributes:
+        closed: set when it is closed.
+    """
+
+    def __init__(self, table: TableRow) -> None:
+        self.closed = asyncio.Event()
+        self._table = table
+
+    async def add(self, owner: str, game: str, players: tuple[str, ...], user: int | None, seed: int) -> TableRow:
+        """Refuse: there is one."""
+        raise WebError(403, "There is one table here; end it and start another with 'arena table'.")
+
+    async def see(self, table: TableRow) -> None:
+        """Nothing is kept."""
+
+    async def close(self, table: TableRow, sitting: Sitting | None, reason: str) -> None:
+        """The folder tells everything; whoever waits for it is told."""
+        self.closed.set()
+
+    def find(self, number: str) -> TableRow | None:
+        """The table, under its name."""
+        return self._table if number == self._table.id else None
+
+    def of(self, owner: str | None) -> list[TableRow]:
+        """Nobody is told its name."""
+        return [self._table] if owner is None else []
+
+
+@dataclass(slots=True)
+class _Awake:
+    """A table at which bots sit."""
+
+    sitting: Sitting
+    task: asyncio.Task[None]
+    looks: int = 0
+    seen_s: float = field(default_factory=time.monotonic)
+    noted_s: float = 0.0
+
+
+class Hall:
+    """The tables of a server or of this machine; an asynchronous context manager, at whose end all are asleep."""
+
+    def __init__(
+        self, book: Book, limits: HallLimits | None = None, *, clock_s: Callable[[], float] = time.time
+    ) -> None:
+        """Open the doors.
+
+        Args:
+            book: knows the tables.
+            limits: how many there may be.
+            clock_s: tells the time, in seconds since 1970.
+        """
+        self.limits = limits or HallLimits()
+        self.book = book
+        self._clock_s = clock_s
+        self._awake: dict[str, _Awake] = {}
+        self._opening: dict[str, asyncio.Lock] = {}
+        self._keeper: asyncio.Task[None] | None = None
+        self._is_closing = False
+
+    async def __aenter__(self) -> Hall:
+        self._keeper = asyncio.create_task(self._look_round())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._is_closing = True
+        if self._keeper is not None:
+            self._keeper.cancel()
+            await asyncio.wait([self._keeper])
+        await asyncio.gather(*(self._put_to_sleep(number) for number in list(self._awake)))
+
+    # ---- what pages ask for
+
+    async def open(
+        self,
+        owner: str,
+        make_config: Callable[[], RunConfig],
+        *,
+        game: str,
+        players: tuple[str, ...],
+        user: int | None = None,
+        seed: int = 0,
+        decision_s: float | None = None,
+    ) -> TableRow:
+        """A new table.
+
+        Args:
+            owner: who sits down.
+            make_config: the settings of its run; may take a while.
+            game: the name of the game.
+            players: the names of the bots, by seat.
+            user: the number of the user on a server.
+            seed: of the cards.
+            decision_s: how long a decision may take; None without limit.
+
+        Raises:
+            WebError: there are too many.
+            DealerError: it cannot be played.
+        """
+        if len(self.book.of(owner)) >= self.limits.per_person:
+            most = self.limits.per_person
+            raise WebError(429, f"You sit at {most} tables already: end one of them first.", "tables.person")
+        if len(self.book.of(None)) >= self.limits.in_all:
+            raise WebError(503, "All tables are taken; come back later.", "tables.all", 60)
+        self._check_room()
+        config = await asyncio.to_thread(make_config)
+        table = await self.book.add(owner, game, players, user, seed)
+        try:
+            run = await asyncio.to_thread(new_table, config, table.folder)
+            sitting = await asyncio.to_thread(Sitting, run, decision_s=decision_s)
+        except BaseException:
+            await self.book.close(table, None, "it could not begin")
+            raise
+        self._seat(table, sitting)
+        return table
+
+    async def sitting(self, table: TableRow) -> Sitting:
+        """What goes on at a table, which is woken if it sleeps.
+
+        Raises:
+            WebError: too many are awake, or it cannot be gone on with.
+        """
+        async with self._opening.setdefault(table.id, asyncio.Lock()):
+            awake = self._awake.get(table.id)
+            if awake is None:
+                self._check_room()
+                try:
+                    sitting = await asyncio.to_thread(_reopened, table.folder)
+                except DealerError as error:
+                    raise WebError(409, f"This table cannot be gone on with: {error}.") from None
+                awake = self._seat(table, sitting)
+        awake.seen_s = time.monotonic()
+        if awake.seen_s - awake.noted_s > _NOTE_SEEN_S:
+            awake.noted_s = awake.seen_s
+            await self.book.see(table)
+        return awake.sitting
+
+    @contextlib.contextmanager
+    def looking(self, table: TableRow) -> Any:
+        """Somebody looks at a table for a while: it stays awake."""
+        awake = self._awake.get(table.id)
+        if awake is not None:
+            awake.looks += 1
+        try:
+            yield
+        finally:
+            if awake is not None:
+                awake.looks -= 1
+                awake.seen_s = time.monotonic()
+
+    async def leave(self, table: TableRow) -> None:
+        """Put a table to sleep now."""
+        await self._put_to_sleep(table.id)
+
+    async def end(self, table: TableRow, reason: str = "it was ended") -> None:
+        """Close a table for good."""
+        awake = self._awake.get(table.id)
+        await self._put_to_sleep(table.id)
+        await self.book.close(table, None if awake is None else awake.sitting, reason)
+        self._opening.pop(table.id, None)
+
+    # ---- inside
+
+    def _check_room(self) -> None:
+        if self._is_closing:
+            raise WebError(503, "The server is being ended; come back in a moment.", wait_s=5)
+        if len(self._awake) >= self.limits.awake:
+            raise WebError(503, "So many people play just now that no table is free; try again later.", "tables", 60)
+
+    def _seat(self, table: TableRow, sitting: Sitting) -> _Awake:
+        awake = _Awake(sitting, asyncio.create_task(self._play(table, sitting)))
+        self._awake[table.id] = awake
+        return awake
+
+    async def _play(self, table: TableRow, sitting: Sitting) -> None:
+        try:
+            await sitting.play()
+        except Exception:
+            _log.exception("the table in %s", table.folder)
+
+    async def _put_to_sleep(self, number: str) -> None:
+        awake = self._awake.get(number)
+        if awake is None:
+            return
+        await awake.sitting.stop()
+        await asyncio.wait([awake.task])
+        self._awake.pop(number, None)
+
+    async def _look_round(self) -> None:
+        """Put to sleep, and close, what nobody has looked at for long."""
+        while True:
+            await asyncio.sleep(_LOOK_ROUND_S)
+            now_s = time.monotonic()
+            for number, awake in list(self._awake.items()):
+                if not awake.looks and now_s - awake.seen_s > self.limits.asleep_after_s:
+                    await self._put_to_sleep(number)
+            for table in self.book.of(None):
+                if table.id not in self._awake and self._clock_s() - table.seen_s > self.limits.closed_after_s:
+                    await self.end(table, "nobody has come back to it")
+
+
+def _reopened(folder: Path) -> Sitting:
+    run: Run[Any] = reopen(folder)
+    table: Run[ContestResult] = run
+    return Sitting(table)

@@ -1,0 +1,302 @@
+"""The page Play: a person sits down against bots, in a browser; by plain forms, and faster with a script.
+
+Every entry names the moment that it answers, so that one that comes twice, from two tabs or after a break counts
+once; the answer to a stale one is the table as it is. A page that is open waits for what happens at `part`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from bots.errors import StaleEntry, UnclearEntry
+from dealer.contest.config import RunConfig
+from dealer.errors import DealerError, WebError
+from dealer.seat.asking import HANDS, opponent_in, table_config
+from dealer.seat.sentences import game_sentence
+from dealer.seat.sitting import Sitting
+from dealer.server.orphans import MARK
+from dealer.server.settings import HouseBot, HouseGame, player_name
+from dealer.web.forms import read_form
+from dealer.web.hall import Hall, TableRow
+from dealer.web.site import Site
+from dealer.web.table_view import table_values
+from dealer.web.visitor import Visitor, visitor_of
+
+__all__ = ["LOCAL_OWNER", "Play", "routes"]
+
+LOCAL_OWNER: Final = "owner"
+_SEE_OTHER: Final = 303
+_POLL_S: Final = 20.0
+"""So long an answer waits for something new: less than proxies do."""
+_AFTER_ENTRY_S: Final = 1.5
+"""So long the answer to an entry waits for the next question, so that pages without a script need no reload."""
+_DECISION_S: Final = (15, 30, 60, 120)
+_MOST_ENTRY_LETTERS: Final = 100
+
+
+def routes(site: Site) -> list[BaseRoute]:
+    """The pages of this room; none where nobody can sit down."""
+    if site.hall is None:
+        return []
+    play = Play(site, site.hall)
+    of_server = [
+        Route("/play", play.ask, methods=["GET"]),
+        Route("/play", play.sit_down, methods=["POST"]),
+        Route("/play/{table}/end", play.end, methods=["POST"]),
+    ]
+    return [
+        *([] if site.server is None else of_server),
+        Route("/play/{table}", play.show, methods=["GET"]),
+        Route("/play/{table}", play.enter, methods=["POST"]),
+        Route("/play/{table}/part", play.part),
+        Route("/play/{table}/leave", play.leave, methods=["POST"]),
+    ]
+
+
+def owner_of(visitor: Visitor) -> str:
+    """Who sits down, as tables know it: a user, the person at this machine, or the browser of a guest."""
+    if visitor.is_owner:
+        return LOCAL_OWNER
+    if visitor.user is not None:
+        return f"user {visitor.user.id}"
+    return f"guest {hashlib.sha256(f'table {visitor.cookie}'.encode()).hexdigest()}"
+
+
+@dataclass(frozen=True)
+class Play:
+    """The page.
+
+    Attributes:
+        site: whose page it is.
+        hall: of its tables.
+    """
+
+    site: Site
+    hall: Hall
+
+    # ---- sitting down
+
+    async def ask(self, request: Request) -> Response:
+        """The form of a new table, and the tables at which the visitor sits."""
+        if not self._is_welcome(request):
+            return RedirectResponse("/login?next=/play", _SEE_OTHER)
+        return self._form_page(request, dict(request.query_params))
+
+    async def sit_down(self, request: Request) -> Response:
+        """A new table."""
+        if not self._is_welcome(request):
+            raise WebError(401, "Log in to sit down.")
+        form = await read_form(request)
+        server = self.site.server
+        assert server is not None
+        visitor = visitor_of(request)
+        try:
+            game = self._game(form.get("game", ""))
+            bots = _bots_of(form, game)
+            hands = _number(form.get("hands", ""), "hands", 1, HANDS)
+            seed = _number(form.get("seed", ""), "seed", 0, 2**32 - 1)
+            decision_s = _number(form.get("decision_s", ""), "seconds for a decision", 1, 86_400)
+        except _NotAsked as error:
+            return self._form_page(request, form, str(error))
+        seed = secrets.randbelow(2**32) if seed is None else seed
+        name = player_name(visitor.user.name if visitor.user is not None else "guest")
+        environment = {MARK: str(server.folder.absolute())}
+
+        def config() -> RunConfig:
+            others = [
+                bot.settings.model_copy(
+                    update={
+                        "bot": f"{player_name(bot.name)}={bot.settings.bot}",
+                        "environment": {**bot.settings.environment, **environment},
+                    }
+                )
+                for bot in bots
+            ]
+            directory = server.settings.directory
+            return table_config(game.path, others, name=name, hands=hands, seed=seed, directory=directory)
+
+        try:
+            table = await self.hall.open(
+                owner_of(visitor),
+                config,
+                game=game.name,
+                players=tuple(bot.name for bot in bots),
+                user=None if visitor.user is None else visitor.user.id,
+                seed=seed,
+                decision_s=None if decision_s is None else float(decision_s),
+            )
+        except WebError as error:
+            if error.status != 429:
+                raise
+            return self._form_page(request, form, str(error), status=429)
+        except DealerError as error:
+            return self._form_page(request, form, f"{error}.")
+        return RedirectResponse(f"/play/{table.id}", _SEE_OTHER)
+
+    def _is_welcome(self, request: Request) -> bool:
+        server = self.site.server
+        return visitor_of(request).user is not None or (server is not None and server.settings.web.guests_may_play)
+
+    def _game(self, name: str) -> HouseGame:
+        assert self.site.server is not None
+        game = self.site.server.settings.game(name)
+        if game is None or not game.bots:
+            raise _NotAsked("Choose a game.")
+        return game
+
+    def _form_page(
+        self, request: Request, given: Mapping[str, str], problem: str = "", status: int | None = None
+    ) -> Response:
+        assert self.site.server is not None
+        games = [game for game in self.site.server.settings.games if game.bots]
+        game = next((game for game in games if game.name == given.get("game")), None)
+        owner = owner_of(visitor_of(request))
+        return self.site.page(
+            request,
+            "play.html.jinja",
+            status=status or (422 if problem else 200),
+            games=[(one.name, game_sentence(one.game)) for one in games],
+            game=game,
+            sentence="" if game is None else game_sentence(game.game),
+            usual=None if game is None else _usual(game),
+            given=defaultdict(str, given),
+            problem=problem,
+            clocks=_DECISION_S,
+            tables=self.hall.book.of(owner),
+        )
+
+    # ---- at the table
+
+    def _table(self, request: Request) -> TableRow:
+        table = self.hall.book.find(request.path_params["table"])
+        if table is None or table.owner != owner_of(visitor_of(request)):
+            # Of a table of somebody else it is not told that it is there.
+            raise WebError(404, "You do not sit at such a table; it may have been ended.")
+        return table
+
+    async def show(self, request: Request) -> Response:
+        """The table as it is."""
+        table = self._table(request)
+        sitting = await self.hall.sitting(table)
+        await sitting.wait_until_asked(_AFTER_ENTRY_S)
+        return self._page(request, table, sitting)
+
+    async def part(self, request: Request) -> Response:
+        """What changes on the page, as soon as it is newer than what the page has."""
+        table = self._table(request)
+        sitting = await self.hall.sitting(table)
+        if request.query_params.get("seen") == _tag(sitting):
+            with self.hall.looking(table):
+                if not await sitting.wait(sitting.version, _POLL_S):
+                    return Response(status_code=204)
+        return self._page(request, table, sitting, is_part=True)
+
+    async def enter(self, request: Request) -> Response:
+        """Something that the person does."""
+        table = self._table(request)
+        form = await read_form(request)
+        sitting = await self.hall.sitting(table)
+        # A table that has just been woken is at the same moment soon.
+        await sitting.wait_until_asked(_AFTER_ENTRY_S)
+        entry = form.get("entry", "")[:_MOST_ENTRY_LETTERS]
+        if entry == "size":
+            entry = f"r {form.get('size', '')[:_MOST_ENTRY_LETTERS]}"
+        said, status = "", 200
+        try:
+            await sitting.enter(form.get("moment", ""), entry)
+        except StaleEntry as error:
+            said, status = str(error), 409
+        except UnclearEntry as error:
+            said, status = str(error), 422
+        else:
+            await sitting.wait_until_asked(_AFTER_ENTRY_S)
+        is_part = request.headers.get("x-part") == "1"
+        if status == 200 and not is_part:
+            return RedirectResponse(f"/play/{table.id}", _SEE_OTHER)
+        return self._page(request, table, sitting, said=said, status=status, is_part=is_part)
+
+    async def leave(self, request: Request) -> Response:
+        """The person leaves; the table waits."""
+        table = self._table(request)
+        await read_form(request)
+        if self.site.server is None:
+            await self.hall.end(table)
+        else:
+            await self.hall.leave(table)
+        return self.site.page(request, "left.html.jinja", table=table, is_local=self.site.server is None)
+
+    async def end(self, request: Request) -> Response:
+        """The person plays no more at this table."""
+        table = self._table(request)
+        await read_form(request)
+        await self.hall.end(table)
+        return RedirectResponse("/play", _SEE_OTHER)
+
+    def _page(
+        self,
+        request: Request,
+        table: TableRow,
+        sitting: Sitting,
+        *,
+        said: str = "",
+        status: int = 200,
+        is_part: bool = False,
+    ) -> Response:
+        template = "table_part.html.jinja" if is_part else "table.html.jinja"
+        return self.site.page(
+            request,
+            template,
+            status=status,
+            table=table,
+            tag=_tag(sitting),
+            said=said,
+            is_local=self.site.server is None,
+            **table_values(sitting),
+        )
+
+
+class _NotAsked(Exception):
+    """The form of a new table cannot be understood; says why."""
+
+
+def _number(text: str, what: str, least: int, most: int) -> int | None:
+    """A number of a form; None where the field is empty."""
+    text = text.strip()
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 12 and least <= int(text) <= most):
+        raise _NotAsked(f"{what.capitalize()}: a whole number from {least:,} to {most:,}, or nothing.")
+    return int(text)
+
+
+def _usual(game: HouseGame) -> str:
+    """The bot that is chosen unless the person chooses another."""
+    names = [bot.name for bot in game.bots]
+    usual = opponent_in(game.game)
+    return usual if usual in names else names[0]
+
+
+def _bots_of(form: Mapping[str, str], game: HouseGame) -> list[HouseBot]:
+    """The bots that were chosen, by seat; a seat without a choice gets that of the first."""
+    chosen: list[HouseBot] = []
+    for seat in range(1, game.game.num_players):
+        name = form.get(f"bot{seat}", "") or (chosen[0].name if chosen else _usual(game))
+        bot = game.bot(name)
+        if bot is None:
+            raise _NotAsked(f"Seat {seat}: choose one of the bots of {game.name}.")
+        chosen.append(bot)
+    return chosen
+
+
+def _tag(sitting: Sitting) -> str:
+    """Names what a page shows: another sitting at the same table counts anew."""
+    return f"{id(sitting):x}-{sitting.version}"

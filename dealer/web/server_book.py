@@ -1,0 +1,76 @@
+"""What a server's store knows of the tables at which people sit."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from dealer.errors import DealerError
+from dealer.results.reading import read_result
+from dealer.runs import Run, reopen
+from dealer.seat.sitting import Sitting
+from dealer.server.ledger import RunReport, RunState
+from dealer.server.reports import report_of
+from dealer.server.server import ServerParts
+from dealer.server.tables import add_table, bot_versions, close_table, open_tables, see_table
+from dealer.web.hall import TableRow
+
+__all__ = ["ServerBook"]
+
+
+class ServerBook:
+    """The tables of a server: in the store, and for quick answers here."""
+
+    def __init__(self, parts: ServerParts) -> None:
+        """Know what the store knows."""
+        self._store = parts.store
+        self._folder = parts.folder
+        self._tables = {
+            str(one.run): TableRow(
+                str(one.run), one.owner, one.game, one.players, parts.folder / one.folder, one.seen_s, one.run
+            )
+            for one in open_tables(parts.store)
+        }
+
+    async def add(self, owner: str, game: str, players: tuple[str, ...], user: int | None, seed: int) -> TableRow:
+        """Enter a table; its folder is not made."""
+        bots = bot_versions(self._store, game, players)
+        run = await self._store.write(lambda db: add_table(db, owner, user, game, players, bots, seed))
+        table = TableRow(str(run.id), owner, game, players, self._folder / run.folder, time.time(), run.id)
+        self._tables[table.id] = table
+        return table
+
+    async def see(self, table: TableRow) -> None:
+        """Somebody looks at a table."""
+        if table.id in self._tables and table.run is not None:
+            run = table.run
+            await self._store.write(lambda db: see_table(db, run))
+            self._tables[table.id] = replace(table, seen_s=time.time())
+
+    async def close(self, table: TableRow, sitting: Sitting | None, reason: str) -> None:
+        """Nobody will play there any more: what was played is counted."""
+        if self._tables.pop(table.id, None) is None or table.run is None:
+            return
+        run = table.run
+        report = await asyncio.to_thread(_report, table.folder, reason)
+        await self._store.write(lambda db: close_table(db, run, report))
+
+    def find(self, number: str) -> TableRow | None:
+        """An open table."""
+        return self._tables.get(number)
+
+    def of(self, owner: str | None) -> list[TableRow]:
+        """The open tables of a person, or all, the oldest first."""
+        return [table for table in self._tables.values() if owner is None or table.owner == owner]
+
+
+def _report(folder: Path, reason: str) -> RunReport:
+    """How the run of a table ended, from its folder."""
+    try:
+        run: Run[Any] = reopen(folder)
+        return report_of(run, read_result(folder), reason)
+    except (DealerError, OSError) as error:
+        return RunReport(RunState.CANCELLED, f"{reason}: {error}.")

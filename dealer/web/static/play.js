@@ -1,0 +1,111 @@
+// The page of a table: sends entries without leaving the page, waits for what happens, listens to keys.
+// Without this script the same forms do the same, a page for each step.
+"use strict";
+(() => {
+  const seat = document.getElementById("seat"), lost = document.getElementById("lost");
+  let isSending = false, waiting = null, clock = null;
+
+  const table = () => seat.querySelector(".table");
+  const wait = (ms) => new Promise((done) => setTimeout(done, ms));
+
+  function show(text) {
+    const fresh = new DOMParser().parseFromString(text, "text/html").querySelector(".table");
+    if (!fresh) { location.reload(); return; }
+    const typed = seat.querySelector("#size"), same = table().dataset.moment === fresh.dataset.moment;
+    const value = same && typed ? typed.value : "";
+    const focused = seat.contains(document.activeElement) ? document.activeElement.id || "seat" : "";
+    table().replaceWith(document.adoptNode(fresh));
+    begin();
+    const size = seat.querySelector("#size");
+    if (size && value) size.value = value;
+    if (focused) (same && document.getElementById(focused) || seat).focus({preventScroll: true});
+  }
+
+  function begin() {
+    const slider = seat.querySelector("#slider"), size = seat.querySelector("#size");
+    if (slider && size) {
+      slider.hidden = false;
+      slider.addEventListener("input", () => {
+        const near = Number(slider.max) - Number(slider.value) < Number(slider.step);
+        size.value = near ? slider.max : slider.value;
+      });
+      size.addEventListener("input", () => { if (/^\d+$/.test(size.value)) slider.value = size.value; });
+    }
+    clearInterval(clock);
+    const left = Number(table().dataset.left), shown = seat.querySelector(".clock"), began = Date.now();
+    if (shown) clock = setInterval(() => {
+      shown.textContent = `${Math.max(0, Math.round(left - (Date.now() - began) / 1000))} s left`;
+    }, 250);
+  }
+
+  async function send(form, button) {
+    if (isSending) return;
+    isSending = true;
+    seat.classList.add("busy");
+    const fields = new URLSearchParams(new FormData(form));
+    fields.set(button.name, button.value);
+    const moment = fields.get("moment");
+    // Until it is certain that it has arrived: it counts once, however often it comes.
+    for (;;) {
+      try {
+        const answer = await fetch(form.action, {method: "POST", body: fields, headers: {"X-Part": "1"}});
+        if (answer.status >= 500) throw new Error();
+        const text = await answer.text();
+        if ([200, 409, 422].includes(answer.status)) show(text); else location.reload();
+        lost.hidden = true;
+        break;
+      } catch {
+        lost.hidden = false;
+        await wait(1000);
+        if (table().dataset.moment !== moment) break;
+      }
+    }
+    isSending = false;
+    seat.classList.remove("busy");
+    if (waiting) waiting.abort();
+  }
+
+  async function follow() {
+    for (;;) {
+      waiting = new AbortController();
+      try {
+        const seen = encodeURIComponent(table().dataset.tag);
+        const answer = await fetch(`${seat.dataset.part}?seen=${seen}`, {signal: waiting.signal});
+        if (answer.status >= 500) throw new Error();
+        if (answer.status === 200) { const text = await answer.text(); if (!isSending) show(text); }
+        else if (answer.status !== 204) { location.reload(); return; }
+        lost.hidden = true;
+      } catch (error) {
+        if (error.name !== "AbortError") { lost.hidden = false; await wait(1000); }
+      }
+      while (isSending) await wait(50);
+    }
+  }
+
+  const buttonOf = (key) => seat.querySelector(`button[data-key="${key}"]`);
+
+  seat.addEventListener("submit", (event) => {
+    event.preventDefault();
+    send(event.target, event.submitter || event.target.querySelector("button"));
+  });
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.altKey || event.metaKey || event.repeat) return;
+    const size = seat.querySelector("#size"), at = event.target;
+    if (at === size) { if (event.key === "Escape") size.blur(); return; }
+    if (at.matches("input, select, textarea, summary, a") || (at.matches("button") && (event.key === "Enter" || event.key === " "))) return;
+    const key = event.key === "Enter" ? "n" : event.key === "k" ? "c" : event.key;
+    if (size && (key === "r" || /^[0-9]$/.test(key))) {
+      event.preventDefault();
+      size.value = key === "r" ? "" : key;
+      size.focus();
+    } else if (/^[fcrn]$/.test(key) && buttonOf(key)) {
+      event.preventDefault();
+      buttonOf(key).click();
+    }
+  });
+
+  seat.tabIndex = -1;
+  begin();
+  follow();
+})();

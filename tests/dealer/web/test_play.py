@@ -1,0 +1,282 @@
+"""The page Play without a script: plain forms, entries that come twice or late, whose table it is, breaks, the end."""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import re
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from dealer.server.records import run as run_record
+from dealer.server.records import runs
+from dealer.server.store import DATABASE_NAME, Store
+from dealer.server.tables import open_tables
+from logs.reading import read_hands
+from tests.dealer.web.pages import Visit, new_user, small_house, visit, with_web
+
+Answer = httpx2.Response
+
+
+def field(text: str, name: str) -> str:
+    found = re.search(f'name="{name}" value="([^"]*)"', text)
+    assert found, text
+    return html.unescape(found[1])
+
+
+def seen(answer: Answer) -> str:
+    """The words of a page."""
+    return " ".join(html.unescape(re.sub("<[^>]*>", " ", answer.text)).split())
+
+
+async def sit_down(browser: httpx2.AsyncClient, game: str = "kuhn.limit.2p", **asked: str) -> str:
+    """Fill in the form; returns the path of the table."""
+    page = await browser.get("/play", params={"game": game})
+    data = {"form_key": field(page.text, "form_key"), "game": game, "bot1": "calling", "seed": "5"} | asked
+    answer = await browser.post("/play", data=data)
+    assert answer.status_code == 303, seen(answer)
+    return answer.headers["location"]
+
+
+async def enter(browser: httpx2.AsyncClient, table: str, entry: str, **more: str) -> Answer:
+    """What a click on a button sends."""
+    page = await browser.get(table)
+    data = {"form_key": field(page.text, "form_key"), "moment": field(page.text, "moment"), "entry": entry}
+    return await browser.post(table, data=data | more)
+
+
+def play(folder: Path, talk: Callable[[Visit], Awaitable[None]], **web: Any) -> None:
+    async def logged_in(one: Visit) -> None:
+        assert (await one.log_in()).status_code == 303
+        await talk(one)
+
+    visit(small_house(**web), logged_in, folder)
+
+
+GAME = "kuhn.limit.2p"
+
+
+def test_a_match_to_its_end_by_forms_alone(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        table = await sit_down(one.browser, hands="2")
+        page = await one.browser.get(table)
+        assert "It is your turn." in seen(page)
+        while "The match is over." not in seen(page):
+            entry = "next" if 'value="next"' in page.text else "c"
+            answer = await enter(one.browser, table, entry)
+            assert (answer.status_code, answer.headers["location"]) == (303, table)
+            page = await one.browser.get(table)
+        assert "too few to tell skill from luck" in seen(page)
+        ended = await one.browser.post(f"{table}/end", data={"form_key": field(page.text, "form_key")})
+        assert ended.headers["location"] == "/play"
+        assert (await one.browser.get(table)).status_code == 404
+
+    play(tmp_path, talk)
+    store = Store(tmp_path / DATABASE_NAME)
+    (found,) = runs(store)
+    store.close()
+    assert (found.state, found.user, found.tag, found.is_rated) == ("finished", "player", "table", False)
+    assert [(seat.name, seat.version is None) for seat in found.seats] == [("player", True), ("calling", False)]
+    records = list(read_hands([tmp_path / found.folder]))
+    assert [record.names_by_seat for record in records] == [("player", "calling")] * 2
+
+
+def test_an_entry_counts_once_however_often_it_comes(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        table = await sit_down(one.browser, hands="9")
+        page = await one.browser.get(table)
+        data = {key: field(page.text, key) for key in ("form_key", "moment")} | {"entry": "r"}
+        answers = await asyncio.gather(*(one.browser.post(table, data=data) for _ in range(5)))
+        assert sorted(answer.status_code for answer in answers) == [303, 409, 409, 409, 409]
+        (stale, *_) = [answer for answer in answers if answer.status_code == 409]
+        assert "That was taken already, and counts once: you raise to 2." in seen(stale)
+        assert "Next hand" in seen(await one.browser.get(table))
+        other = await one.browser.post(table, data=data | {"moment": "7.7"})
+        assert (other.status_code, "nothing was done" in seen(other)) == (409, True)
+
+    play(tmp_path, talk)
+
+
+@pytest.mark.parametrize(
+    ("sent", "status", "words"),
+    [
+        ({"entry": "fold"}, 422, "There is nothing to fold to"),
+        ({"entry": "size", "size": "7"}, 422, "7 is not possible here"),
+        ({"entry": "size", "size": "<b>"}, 422, "'<b>' is not a size"),
+        ({"entry": "\x00" * 5000}, 422, "is not clear"),
+        ({}, 422, "Nothing was entered"),
+        ({"entry": "size", "size": "2"}, 303, ""),
+    ],
+)
+def test_an_entry_that_is_not_possible_is_answered_by_what_is(
+    tmp_path: Path, sent: dict[str, str], status: int, words: str
+) -> None:
+    async def talk(one: Visit) -> None:
+        table = await sit_down(one.browser)
+        page = await one.browser.get(table)
+        data = {key: field(page.text, key) for key in ("form_key", "moment")} | sent
+        answer = await one.browser.post(table, data=data)
+        assert answer.status_code == status
+        assert words in seen(answer)
+        if status == 422:
+            assert field(answer.text, "moment") == data["moment"], "the decision is still to be made"
+
+    play(tmp_path, talk)
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"game": "chess"}, "Choose a game."),
+        ({"bot1": "nobody"}, "Seat 1: choose one of the bots"),
+        ({"hands": "0"}, "Hands: a whole number from 1"),
+        ({"hands": "many"}, "Hands: a whole number"),
+        ({"seed": "-1"}, "Seed: a whole number from 0"),
+        ({"seed": "4294967296"}, "Seed: a whole number"),
+        ({"decision_s": "1e9"}, "Seconds for a decision: a whole number"),
+    ],
+)
+def test_a_table_that_cannot_be_had_is_refused_in_a_sentence(tmp_path: Path, asked: dict[str, str], words: str) -> None:
+    async def talk(one: Visit) -> None:
+        page = await one.browser.get("/play", params={"game": GAME})
+        data = {"form_key": field(page.text, "form_key"), "game": GAME, "bot1": "calling"} | asked
+        answer = await one.browser.post("/play", data=data)
+        assert answer.status_code == 422
+        assert words in seen(answer)
+
+    play(tmp_path, talk)
+
+
+def test_nobody_else_sees_or_plays_a_table(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        table = await sit_down(one.browser)
+        token = new_user(one.house.folder, "eve")
+        async with one.another() as other:
+            assert (await other.get("/play")).headers["location"] == "/login?next=/play"
+            for path in (table, f"{table}/part"):
+                assert (await other.get(path)).status_code == 404
+            key = field((await other.get("/login")).text, "form_key")
+            await other.post("/login", data={"form_key": key, "name": "eve", "secret": token, "next": "/"})
+            page = await other.get("/play")
+            key = field(page.text, "form_key")
+            assert "Your tables" not in page.text
+            for path in (table, f"{table}/part"):
+                assert (await other.get(path)).status_code == 404
+            for path in (table, f"{table}/leave", f"{table}/end"):
+                assert (await other.post(path, data={"form_key": key, "entry": "f"})).status_code == 404
+        page = await one.browser.get(table)
+        assert (await one.browser.post(table, data={"moment": "0.0", "entry": "c"})).status_code == 403
+        assert "It is your turn." in seen(page)
+
+    play(tmp_path, talk)
+
+
+def test_guests_sit_down_where_they_may(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        table = await sit_down(one.browser)
+        page = await one.browser.get(table)
+        assert "guest against calling" in seen(page)
+        async with one.another() as other:
+            await other.get("/play")
+            assert (await other.get(table)).status_code == 404
+            await sit_down(other)
+
+    visit(with_web(small_house(), guests_may_play=True), talk, tmp_path)
+
+
+def test_a_person_has_so_many_tables_and_no_more(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        for _ in range(2):
+            await sit_down(one.browser)
+        page = await one.browser.get("/play", params={"game": GAME})
+        data = {"form_key": field(page.text, "form_key"), "game": GAME}
+        refused = await one.browser.post("/play", data=data)
+        assert (refused.status_code, "You sit at 2 tables already" in seen(refused)) == (429, True)
+
+    play(tmp_path, talk, tables_per_person=2)
+
+
+def test_a_server_that_was_ended_leads_back_to_the_same_decision(tmp_path: Path) -> None:
+    moments, tables, tokens = [], [], []
+
+    async def before(one: Visit) -> None:
+        tokens.append(one.token)
+        await one.log_in()
+        tables.append(await sit_down(one.browser, "holdem.limit.2p.reverse_blinds", bot1="random", seed="3"))
+        while len(moments) < 3:
+            page = await one.browser.get(tables[0])
+            if 'value="next"' not in page.text:
+                moments.append(field(page.text, "moment"))
+            if len(moments) < 3:
+                await enter(one.browser, tables[0], "next" if 'value="next"' in page.text else "c")
+
+    async def after(one: Visit) -> None:
+        await one.log_in(secret=tokens[0])
+        assert tables[0] in (await one.browser.get("/play")).text
+        page = await one.browser.get(tables[0])
+        assert field(page.text, "moment") == moments[-1]
+        # What was sent before the break and had not arrived counts now.
+        data = {"form_key": field(page.text, "form_key"), "moment": moments[-1], "entry": "c"}
+        assert (await one.browser.post(tables[0], data=data)).status_code == 303
+        again = await one.browser.post(tables[0], data=data)
+        assert (again.status_code, "counts once" in seen(again)) == (409, True)
+
+    visit(small_house(), before, tmp_path)
+    store = Store(tmp_path / DATABASE_NAME)
+    assert [table.owner for table in open_tables(store)] == ["user 1"]
+    store.close()
+    visit(small_house(), after, tmp_path)
+
+
+def test_who_leaves_frees_the_bots_and_comes_back_to_the_same_decision(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        table = await sit_down(one.browser, "leduc.limit.2p")
+        page = await one.browser.get(table)
+        moment = field(page.text, "moment")
+        left = await one.browser.post(f"{table}/leave", data={"form_key": field(page.text, "form_key")})
+        assert "It waits for you" in seen(left)
+        assert field((await one.browser.get(table)).text, "moment") == moment
+
+    play(tmp_path, talk)
+
+
+def test_a_table_that_nobody_looks_at_falls_asleep_and_is_closed_at_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dealer.web.hall._LOOK_ROUND_S", 0.01)
+
+    async def talk(one: Visit) -> None:
+        table = await sit_down(one.browser)
+        store = one.house.folder
+        for _ in range(2000):
+            await asyncio.sleep(0.01)
+            found = run_record(Store(store / DATABASE_NAME), int(table.rpartition("/")[2]))
+            assert found is not None
+            if found.state != "running":
+                break
+        assert (found.state, found.reason) == ("cancelled", "nobody has come back to it.")
+        assert (await one.browser.get(table)).status_code == 404
+
+    play(tmp_path, talk, table_asleep_s=0.05, table_closed_s=0.1)
+
+
+def test_the_script_gets_a_part_of_the_page_as_soon_as_something_is_new(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        table = await sit_down(one.browser)
+        page = await one.browser.get(table)
+        tag = re.search('data-tag="([^"]+)"', page.text)
+        assert tag
+        waiting = asyncio.create_task(one.browser.get(f"{table}/part", params={"seen": tag[1]}))
+        data = {key: field(page.text, key) for key in ("form_key", "moment")} | {"entry": "c"}
+        mine = await one.browser.post(table, data=data, headers={"x-part": "1"})
+        assert (mine.status_code, "<html" in mine.text) == (200, False)
+        theirs = await waiting
+        assert (theirs.status_code, "<html" in theirs.text) == (200, False)
+        anew = await one.browser.get(f"{table}/part", params={"seen": "of another start"})
+        assert anew.status_code == 200
+
+    play(tmp_path, talk)
