@@ -12,7 +12,19 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-__all__ = ["MOST_SKIPS", "Forecast", "Job", "Limits", "Slot", "forecast", "never_fits", "next_job", "skipped"]
+__all__ = [
+    "MOST_SKIPS",
+    "Forecast",
+    "Job",
+    "Limits",
+    "Slot",
+    "forecast",
+    "has_idle_room",
+    "in_the_way",
+    "never_fits",
+    "next_job",
+    "skipped",
+]
 
 MOST_SKIPS = 10
 
@@ -136,6 +148,36 @@ def _has_room_of_its_user(slot: Slot, running: Mapping[int, Slot], limits: Limit
 
 def _eligible(waiting: Iterable[Job], running: Mapping[int, Slot]) -> list[Job]:
     return [job for job in waiting if job.is_ready and job.runs_left > 0 and job.id not in running]
+
+
+def has_idle_room(waiting: Iterable[Job], running: Mapping[int, Slot], *, most_idle: int, most: int) -> bool:
+    """Whether something may start that is played only while nobody wants anything.
+
+    Args:
+        waiting: the jobs.
+        running: what goes on, by job.
+        most_idle: how many runs of that kind may go on at a time. most: how many of any kind.
+    """
+    if any(not job.slot.is_idle for job in _eligible(waiting, running)):
+        return False
+    return len(running) < most and sum(slot.is_idle for slot in running.values()) < most_idle
+
+
+def in_the_way(waiting: Iterable[Job], running: Mapping[int, Slot], limits: Limits, *, most: int) -> list[int]:
+    """The jobs that are played only while nobody wants anything, and have to make room now.
+
+    Args:
+        waiting: the jobs.
+        running: what goes on, by job.
+        limits: what may go on.
+        most: how many runs of any kind may go on beside one that has to make room.
+    """
+    idle = [number for number, slot in running.items() if slot.is_idle]
+    others = {number: slot for number, slot in running.items() if not slot.is_idle}
+    wanted = [job for job in waiting if not job.slot.is_idle and job.id not in running]
+    if next_job(wanted, others, limits) is not None:
+        return idle
+    return idle[: max(0, len(running) - most)]
 
 
 def skipped(waiting: Iterable[Job], running: Mapping[int, Slot], chosen: Job) -> list[int]:

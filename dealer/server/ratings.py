@@ -16,6 +16,7 @@ be if every mean score were known exactly; the crosstable tells who beats whom.
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -103,15 +104,16 @@ def _fields(tables: Sequence[TableScores]) -> list[list[TableScores]]:
 
 
 def _variances(tables: Sequence[TableScores], bounds: Bounds) -> list[list[float]]:
-    """By table and player, the variance of a score; that of few units is drawn towards that of all."""
+    """By table and player, the variance of a score; that of few units is drawn towards that of most tables."""
     least = (_LEAST_DEVIATION * (bounds[1] - bounds[0])) ** 2
-    squares = [[_squares(one) for one in table.scores] for table in tables]
-    freedom = [table.units - 1 for table in tables]
-    count = sum(free * len(table.players) for free, table in zip(freedom, tables, strict=True))
-    typical = math.fsum(map(math.fsum, squares)) / count if count else (bounds[1] - bounds[0]) ** 2 / 4
+    observed = [_squares(one) / max(1, table.units - 1) for table in tables for one in table.scores]
+    typical = statistics.median_low(observed)
     return [
-        [max(least, (one + FEWEST_UNITS * typical) / (free + FEWEST_UNITS)) for one in of_table]
-        for free, of_table in zip(freedom, squares, strict=True)
+        [
+            max(least, (_squares(one) + FEWEST_UNITS * typical) / (table.units - 1 + FEWEST_UNITS))
+            for one in table.scores
+        ]
+        for table in tables
     ]
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import secrets
 import sqlite3
 import time
@@ -20,19 +21,21 @@ from pathlib import Path
 
 from dealer.errors import RefusedError, StoreError
 from dealer.server import ledger
-from dealer.server.accounts import User
+from dealer.server.accounts import User, add_user
 from dealer.server.feed import BotChanged, Feed, JobChanged, RunChanged
 from dealer.server.forecasts import forecasts
 from dealer.server.jobs import ActiveJob, Client, JobEnded, RunEnded
+from dealer.server.ladder import LADDER_USER, Ladder, most_runs
 from dealer.server.ledger import JobRow, JobState, RunReport, RunRow, RunState
 from dealer.server.lobby import BotHost, BotOffer, Guest, Lobby
 from dealer.server.orphans import MARK, end_orphans
 from dealer.server.playing import Table, play_run
-from dealer.server.queue import Forecast, Job, Slot, next_job, skipped
+from dealer.server.queue import Forecast, Job, Slot, has_idle_room, in_the_way, next_job, skipped
 from dealer.server.requests import JobRequest, check_contest, check_request, matches_at_once
 from dealer.server.settings import HouseGame, ServerSettings
 from dealer.server.standings import Standings
 from dealer.server.store import Store
+from dealer.server.taking_up import take_up
 from dealer.server.watches import Watches
 from dealer.table.loop import Changes
 from protocol.benchmark import OWN_SEAT
@@ -83,43 +86,19 @@ class Service:
         self._mark = str(folder.absolute())
         self._table = Table(settings, store, folder, self.lobby, self.watches, {MARK: self._mark})
         self._changes = Changes()
-        self._jobs: dict[int, ActiveJob] = {}
         self._running = _Running()
         self._is_stopping = False
         self._left_s: dict[str, float] = {}
         self._closing: set[asyncio.Task[None]] = set()
-        store.write_now(ledger.close_abandoned_runs)
         self._versions = store.write_now(lambda db: ledger.enter_bots(db, settings.games))
         self._stamp = ledger.last_stamp(store)
         self._served = ledger.served_stamps(store)
-        for row in ledger.open_jobs(store):
-            self._take_up(row)
-
-    def _take_up(self, row: JobRow) -> None:
-        """A job that was there when the server ended."""
-        game = self.settings.game(row.game)
-        gone = [] if game is None else [one for one in row.players if one != OWN_SEAT and not self._is_known(row, one)]
-        if game is None or gone:
-            reason = f"there is no {gone[0] if gone else row.game} any more"
-            self._write_off(row, reason)
-        elif row.going is None and row.started >= row.runs:
-            self.store.write_now(lambda db: ledger.end_job(db, row.id, JobState.DONE))
-        else:
-            at_once = matches_at_once(game, row.seating, row.stop)
-            is_resumed = row.going is not None
-            self._jobs[row.id] = ActiveJob(row, game, going=row.going, is_resumed=is_resumed, at_once=at_once)
-
-    def _is_known(self, row: JobRow, player: str) -> bool:
-        """Whether a player is a bot of the house, or of a user."""
-        return (row.game, player) in self._versions or ledger.owner_of(self.store, row.game, player) is not None
-
-    def _write_off(self, row: JobRow, reason: str) -> None:
-        def change(db: sqlite3.Connection) -> None:
-            if row.going is not None:
-                ledger.end_run(db, row.going.id, RunReport(RunState.CANCELLED, reason))
-            ledger.end_job(db, row.id, JobState.CANCELLED, reason)
-
-        self.store.write_now(change)
+        self._ladder: Ladder | None = None
+        self._climber: User | None = None
+        if settings.ladder is not None:
+            self._ladder = Ladder(settings, settings.ladder, store, self.lobby, self._versions)
+            self._climber = User(store.write_now(lambda db: add_user(db, LADDER_USER)), LADDER_USER)
+        self._jobs = take_up(settings, store, self._versions)
 
     # ---- the life of the service
 
@@ -129,20 +108,22 @@ class Service:
         if left:
             _log.info("%d processes of an earlier start were ended", left)
         patience = asyncio.get_running_loop().call_later(self.settings.own_seat_s, self._lose_patience)
-        rating = asyncio.create_task(self.standings.run())
+        beside = [asyncio.create_task(self.standings.run()), asyncio.create_task(self._climb())]
         try:
             while True:
                 chosen = self._next()
                 if chosen is None:
-                    await self._changes.wait_for(lambda: self._next() is not None)
+                    await self._changes.wait_for(self._can_start)
                     continue
                 for job in skipped(self._waiting(), self._running.slots, chosen):
                     self._jobs[job].skips += 1
                 await self._begin(self._jobs[chosen.id])
+                self._make_room()
         finally:
             self._is_stopping = True
             patience.cancel()
-            rating.cancel()
+            for task in beside:
+                task.cancel()
             for active in self._jobs.values():
                 active.is_interrupted = True
                 if active.run is not None:
@@ -151,7 +132,49 @@ class Service:
                 await asyncio.wait([*self._running.tasks.values(), *self._closing])
 
     def _next(self) -> Job | None:
-        return next_job(self._waiting(), self._running.slots, self.settings.limits)
+        chosen = next_job(self._waiting(), self._running.slots, self.settings.limits)
+        return None if chosen is not None and chosen.slot.is_idle and not self._is_idle() else chosen
+
+    def _can_start(self) -> bool:
+        """Whether a run can start now; where the ladder is in its way, it can soon."""
+        self._make_room()
+        return self._next() is not None
+
+    def _is_idle(self) -> bool:
+        most = 0 if self._ladder is None else most_runs(self._ladder.settings)
+        return has_idle_room(self._waiting(), self._running.slots, most_idle=most, most=os.cpu_count() or 1)
+
+    def _make_room(self) -> None:
+        """Interrupt the ladder where it is in a user's way, to be gone on with when nobody wants anything."""
+        most = os.cpu_count() or 1
+        for number in in_the_way(self._waiting(), self._running.slots, self.settings.limits, most=most):
+            job = self._jobs[number]
+            job.is_interrupted = True
+            if job.run is not None:
+                job.run.interrupt()
+
+    async def _climb(self) -> None:
+        """Have the ladder play whenever nobody wants anything."""
+        while self._ladder is not None and self._climber is not None:
+            await self._changes.wait_for(lambda: self._is_idle() and not self._is_climbing())
+            at = self.feed.last
+            going = [(job.row.game, frozenset(job.row.players)) for job in self._jobs.values() if job.slot.is_idle]
+            try:
+                request = self._ladder.next_request(going)
+                if request is not None:
+                    await self.submit(self._climber, request)
+            except (RefusedError, StoreError) as error:
+                _log.error("the ladder cannot go on: %s", error)
+                await asyncio.sleep(_RETRY_S)
+                continue
+            if request is None:
+                # Until something is counted, or somebody comes.
+                await self._changes.wait_for(lambda at=at: self.feed.last > at)  # type: ignore[misc]
+
+    def _is_climbing(self) -> bool:
+        """Whether something that the ladder has chosen is still to be started."""
+        waiting = (job for number, job in self._jobs.items() if number not in self._running.slots)
+        return any(job.slot.is_idle and self._is_ready(job) for job in waiting)
 
     def _waiting(self) -> list[Job]:
         return [
@@ -223,8 +246,11 @@ class Service:
             job.run = None
             if report is not None:
                 await self._count(job, run, report)
+            elif not self._is_stopping:
+                job.is_resumed = True
         finally:
             job.run = None
+            job.is_interrupted = self._is_stopping
             if not job.is_resumed:
                 job.going = None
             self.watches.closed(run.id)

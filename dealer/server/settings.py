@@ -28,6 +28,7 @@ __all__ = [
     "MOST_HANDS",
     "HouseBot",
     "HouseGame",
+    "LadderSettings",
     "ServerSettings",
     "WebSettings",
     "house",
@@ -127,6 +128,23 @@ class WebSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class LadderSettings:
+    """What is played while nobody wants anything.
+
+    Attributes:
+        width_mbb: every pair is played until half its 95 % interval is as narrow, in mbb/g.
+        games: the names of the games.
+        hands: deals of one run, each in every seating.
+        share: of the cores at most.
+    """
+
+    width_mbb: float
+    games: tuple[str, ...]
+    hands: int
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
 class ServerSettings:
     """All about a server.
 
@@ -147,6 +165,7 @@ class ServerSettings:
         connections: at a time, in all. connections_per_address: from one address.
         seats_by_address: an agent of a client has to come from the client's own address.
         tells_position: commands get one more argument: the number of the bot, from 0, as from the reference's server.
+        ladder: what is played while nobody wants anything; None for nothing.
         own_seat_s: how long requests wait for a client that the server has lost when it was started again.
         web: the pages and the HTTP interface.
     """
@@ -172,6 +191,7 @@ class ServerSettings:
     seats_by_address: bool = True
     tells_position: bool = False
     web: WebSettings = field(default_factory=WebSettings)
+    ladder: LadderSettings | None = None
 
     def game(self, name: str) -> HouseGame | None:
         """The game of this name."""

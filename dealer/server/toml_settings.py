@@ -21,6 +21,7 @@ from dealer.server.settings import (
     MOST_HANDS,
     HouseBot,
     HouseGame,
+    LadderSettings,
     ServerSettings,
     WebSettings,
     bots_for,
@@ -81,6 +82,13 @@ max_tables = 50                 # with bots at them; a table at which nobody loo
 table_asleep_minutes = 10       # after so long; it is at the same decision when somebody comes back
 table_closed_days = 7           # a table at which nobody has looked for so long is closed
 
+# What is played while nobody wants anything: the pair of bots whose interval is widest, until all are narrow.
+# [ladder]
+# width = 20                    # half the 95 % interval of every pair, in mbb/g
+# games = ["limit"]             # as clients call them; left out, all games of two players
+# hands = 1000                  # deals of one run, each in every seating
+# share = 0.5                   # of the cores at most
+
 # The games, each with its bots. Without any, all games and all built-in bots are there.
 # [[games]]
 # game = "limit"                # as for `arena play`: a game's name, or the path of a .game file beside this one
@@ -103,6 +111,15 @@ class _GameTable(BaseModel):
     max_hands: int = Field(MOST_HANDS, ge=1, le=2**32 - 1)
     max_running: _Count | None = None
     bots: list[BotSettings] | None = Field(None, max_length=1000)
+
+
+class _LadderTable(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    width: float = Field(20.0, gt=0, le=1e9)
+    games: list[str] | None = Field(None, max_length=1000)
+    hands: int = Field(1000, ge=100, le=MOST_HANDS)
+    share: float = Field(0.5, gt=0, le=1)
 
 
 class _WebTable(BaseModel):
@@ -147,6 +164,7 @@ class _File(BaseModel):
     max_connections: int = Field(500, ge=1, le=100_000)
     max_connections_per_address: int = Field(50, ge=1, le=100_000)
     web: _WebTable = Field(default_factory=lambda: _WebTable.model_validate({}))
+    ladder: _LadderTable | None = None
     games: list[_GameTable] = Field(default=[], max_length=1000)
 
 
@@ -213,7 +231,18 @@ def _settled(file: _File, folder: Path) -> ServerSettings:
         own_seat_s=file.own_seat_patience_s,
         seats_by_address=file.seats_by_address,
         web=_web(file.web, folder),
+        ladder=None if file.ladder is None else _ladder(file.ladder, games or base.games),
     )
+
+
+def _ladder(table: _LadderTable, games: tuple[HouseGame, ...]) -> LadderSettings:
+    known = [game.name for game in games]
+    for name in table.games or ():
+        if name not in known:
+            raise ConfigError(SettingProblem("ladder.games", f"there is no game {quoted(name)} among the games"))
+    two = tuple(game.name for game in games if game.game.num_players == 2)
+    chosen = two if table.games is None else tuple(dict.fromkeys(table.games))
+    return LadderSettings(table.width, chosen, table.hands, table.share)
 
 
 def _web(table: _WebTable, folder: Path) -> WebSettings:

@@ -12,7 +12,7 @@ import pytest
 from dealer.errors import ConfigError
 from dealer.server.queue import Limits
 from dealer.server.reference_settings import read_reference_settings
-from dealer.server.settings import house, player_name, run_config
+from dealer.server.settings import LadderSettings, house, player_name, run_config
 from dealer.server.toml_settings import EXAMPLE, read_toml_settings
 from protocol import shipped_games
 from protocol.benchmark import OWN_SEAT, games_text
@@ -87,11 +87,12 @@ def test_the_example_is_what_there_is_without_it(tmp_path: Path) -> None:
     path.write_text(EXAMPLE)
     assert read_toml_settings(path) == replace(house(), directory=str(tmp_path))
     # With its last part, too, every setting of which is commented out.
-    path.write_text(re.sub(r"(?m)^# (?=\[\[|[a-z_]+ =)", "", EXAMPLE).replace(', "Mine=./my_bot.sh"', ""))
+    path.write_text(re.sub(r"(?m)^# (?=\[|[a-z_]+ =)", "", EXAMPLE).replace(', "Mine=./my_bot.sh"', ""))
     settings = read_toml_settings(path)
     assert [(game.name, game.hands, [bot.name for bot in game.bots]) for game in settings.games] == [
         ("limit", 3000, ["random", "mfs"])
     ]
+    assert settings.ladder == LadderSettings(20.0, ("limit",), 1000, 0.5)
 
 
 def test_games_and_bots_beside_the_file(tmp_path: Path) -> None:

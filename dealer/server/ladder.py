@@ -1,0 +1,151 @@
+"""The ladder: what a server plays while nobody wants anything, so that every pair is known equally well.
+
+Among all pairs of bots that are there (those of the house, and those whose owners let them climb; line-ups in games of
+more players) the one with the widest interval comes next, until every interval is narrower than asked for. `Ladder`
+only chooses; `dealer.server.service` plays the choice like any request, after everybody else's.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from bots.registry import is_builtin
+from dealer.contest.schedule import Seating
+from dealer.match.faults import FaultPolicy
+from dealer.server import lineups
+from dealer.server.ledger import JobKind
+from dealer.server.lobby import Lobby
+from dealer.server.queue import never_fits
+from dealer.server.ratings import TableScores
+from dealer.server.requests import JobRequest
+from dealer.server.settings import HouseGame, LadderSettings, ServerSettings, slot_of
+from dealer.server.store import Store
+from dealer.table.players import learning_bot, parse_player
+from logs.estimation import score_bounds
+
+__all__ = ["LADDER_TAG", "LADDER_USER", "MOST_LINEUPS", "Climb", "Ladder", "most_runs"]
+
+LADDER_USER: Final = "ladder"
+"""The user whose the ladder's requests are; nobody can log in as it without a token of its."""
+LADDER_TAG: Final = "ladder"
+MOST_LINEUPS: Final = 20_000
+"""So many line-ups of a game are looked at; the ladder has more games to see to."""
+_MOST_TRIES: Final = 3
+"""A line-up whose runs so often came to nothing is left alone until the server starts again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Climb:
+    """A line-up that the ladder may play.
+
+    Attributes:
+        game: the name of the game.
+        players: the names of the bots. versions: their numbers, in rising order.
+        duplicates: deals that count already.
+        half_width_95: half the interval, of the player with the widest; infinite while nothing is known.
+    """
+
+    game: str
+    players: tuple[str, ...]
+    versions: tuple[int, ...]
+    duplicates: int
+    half_width_95: float
+
+
+def most_runs(settings: LadderSettings) -> int:
+    """How many runs of the ladder may go on at a time."""
+    return max(1, math.floor(settings.share * (os.cpu_count() or 1)))
+
+
+class Ladder:
+    """Chooses what is played next."""
+
+    def __init__(
+        self,
+        settings: ServerSettings,
+        ladder: LadderSettings,
+        store: Store,
+        lobby: Lobby,
+        house: dict[tuple[str, str], int],
+    ) -> None:
+        """Prepare to choose.
+
+        Args:
+            settings: of the server.
+            ladder: what is wanted of it.
+            store: the database.
+            lobby: the bots of users.
+            house: the versions of the house's bots, by game and name.
+        """
+        self.settings = ladder
+        self._limits = settings.limits
+        self._games = [game for game in settings.games if game.name in ladder.games and game.hands]
+        self._store = store
+        self._lobby = lobby
+        self._house = {
+            game.name: {bot.name: house[game.name, bot.name] for bot in game.bots if not _learns(bot.settings.bot)}
+            for game in self._games
+        }
+        self._tries: dict[tuple[str, tuple[int, ...]], tuple[int, int]] = {}
+
+    def next_request(self, going: Collection[tuple[str, frozenset[str]]]) -> JobRequest | None:
+        """What to play next; None when every interval is narrow enough, or nothing more can be played now.
+
+        Args:
+            going: what the ladder plays already: games and players.
+        """
+        wanted = [
+            climb
+            for game in self._games
+            for climb in self.climbs(game)
+            if climb.half_width_95 > self.settings.width_mbb
+            and (climb.game, frozenset(climb.players)) not in going
+            and self._tries.get((climb.game, climb.versions), (-1, 0)) < (climb.duplicates, _MOST_TRIES)
+            and not never_fits(slot_of(game, climb.players, user=0, at_once=1), self._limits)
+        ]
+        if not wanted:
+            return None
+        first = min(wanted, key=lambda climb: (-climb.half_width_95, climb.duplicates, climb.game, climb.versions))
+        key = first.game, first.versions
+        duplicates, tries = self._tries.get(key, (-1, 0))
+        self._tries[key] = first.duplicates, tries + 1 if duplicates == first.duplicates else 1
+        return JobRequest(
+            first.game,
+            first.players,
+            LADDER_TAG,
+            hands=self.settings.hands,
+            seating=Seating.ROTATIONS,
+            # A bot that fails does not escape what it would have lost.
+            on_fault=FaultPolicy.RESTART,
+            kind=JobKind.LADDER,
+        )
+
+    def climbs(self, game: HouseGame) -> Iterator[Climb]:
+        """All line-ups of the bots of a game that are there."""
+        tables = {table.players: table for table in lineups.table_scores(self._store, game.name).values()}
+        bounds = score_bounds(game.game)
+        there = {version: name for name, version in self._house.get(game.name, {}).items()}
+        for guest in self._lobby.guests:
+            if guest.offer.is_on_ladder and game.name in guest.versions:
+                there[guest.versions[game.name]] = guest.offer.name
+        found = itertools.combinations(sorted(there), game.game.num_players)
+        for versions in itertools.islice(found, MOST_LINEUPS):
+            table = tables.get(versions)
+            width = math.inf if table is None else _width(table, bounds)
+            names = tuple(there[version] for version in versions)
+            yield Climb(game.name, names, versions, 0 if table is None else table.units, width)
+
+
+def _width(table: TableScores, bounds: tuple[float, float]) -> float:
+    widths = [scores.half_width(bounds) for scores in table.scores]
+    return max(math.inf if width is None else width for width in widths)
+
+
+def _learns(text: str) -> bool:
+    """Whether a bot of the house is another player after every hand, which no interval is about."""
+    return is_builtin(text) and learning_bot(parse_player(text)) is not None

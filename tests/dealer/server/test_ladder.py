@@ -1,0 +1,137 @@
+"""What is played while nobody wants anything."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from pathlib import Path
+
+import pytest
+
+from dealer.server import records
+from dealer.server.accounts import User
+from dealer.server.ledger import JobKind, RunState
+from dealer.server.lobby import BotOffer
+from dealer.server.queue import Job, Limits, Slot, has_idle_room, in_the_way, next_job
+from dealer.server.requests import JobRequest
+from dealer.server.service import Service
+from dealer.server.settings import ServerSettings
+from tests.dealer.server.test_contests import Host, is_over, play, settings_of, until
+
+LADDER = """
+[ladder]
+width = {width}
+hands = 200
+games = ["two"]
+share = 0.01
+[[games]]
+game = "kuhn.limit.2p"
+name = "two"
+max_running = {most}
+bots = ["calling=calling", "random=random", "raising=raising"]
+"""
+
+
+@pytest.fixture(autouse=True)
+def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def settings(width: float, most: int = 1) -> ServerSettings:
+    return settings_of(LADDER.format(width=width, most=most))
+
+
+def widths(service: Service) -> list[float]:
+    found = records.pairs(service.store, service.settings.games[0])
+    return [max(score.half_width_95 or math.inf for score in pair.scores) for pair in found]
+
+
+def test_every_pair_is_played_until_its_interval_is_narrow() -> None:
+    async def talk(service: Service, ann: User) -> None:
+        await until(service, lambda: len(widths(service)) == 3 and max(widths(service)) <= 400)
+        # It rests: nothing is wider than asked for.
+        await until_idle(service)
+        runs = records.runs(service.store, most=1000)
+        assert {(run.user, run.state, run.duplicates) for run in runs} == {("ladder", RunState.FINISHED, 200)}
+        assert len(runs) == sum(pair.runs for pair in records.pairs(service.store, service.settings.games[0]))
+        played = [pair.duplicates for pair in records.pairs(service.store, service.settings.games[0])]
+        assert min(played) >= 200
+        assert len({job.kind for job in records.jobs(service.store)} - {JobKind.LADDER}) == 0
+        # A bot that comes and may climb is played, too; one that may not is left alone.
+        await service.enter(ann, BotOffer("shy", games=("two",)), Host())
+        host = Host()
+        guest = await service.enter(ann, BotOffer("eve", games=("two",), is_on_ladder=True), host)
+        await until(service, lambda: len(widths(service)) == 6)
+        versions = {
+            score.version for pair in records.pairs(service.store, service.settings.games[0]) for score in pair.scores
+        }
+        assert guest.versions["two"] in versions
+        assert len(versions) == 4
+
+    play(talk, settings(400))
+
+
+async def until_idle(service: Service) -> None:
+    """Wait until nothing is left of the ladder's jobs."""
+    await until(service, lambda: not service.active())
+
+
+def test_the_ladder_makes_room_for_users_and_goes_on_later() -> None:
+    async def talk(service: Service, ann: User) -> None:
+        await until(service, lambda: any(job.is_running for job in service.active()))
+        (first,) = service.active()
+        row, _ = await service.submit(ann, JobRequest("two", ("calling", "random"), hands=50))
+        await until(service, lambda: is_over(service, row.id))
+        # Its run was interrupted, not ended: it is gone on with, and counts once.
+        assert records.runs(service.store, job=first.row.id)[0].state is RunState.RUNNING
+        await until(service, lambda: is_over(service, first.row.id))
+        (run,) = records.runs(service.store, job=first.row.id)
+        assert (run.state, run.is_rated) == (RunState.FINISHED, True)
+        (mine,) = records.runs(service.store, job=row.id)
+        assert mine.ended_s is not None
+        assert run.ended_s is not None
+        assert mine.ended_s < run.ended_s
+
+    text = LADDER.format(width=1, most=1).replace("hands = 200", "hands = 1000")
+    play(talk, settings_of(text))
+
+
+def test_a_line_up_that_comes_to_nothing_is_left_alone() -> None:
+    async def talk(service: Service, ann: User) -> None:
+        del ann
+        await until(service, lambda: len(records.runs(service.store)) == 3)
+        await until_idle(service)
+        await asyncio.sleep(0.1)
+        assert {run.state for run in records.runs(service.store)} == {RunState.FAILED}
+        assert len(records.runs(service.store)) == 3
+
+    text = LADDER.format(width=1, most=1).replace(
+        '"calling=calling", "random=random", "raising=raising"', '"A=./crash.sh", "B=./crash.sh"'
+    )
+    play(talk, settings_of(text))
+
+
+def idle(number: int) -> Job:
+    return Job(number, Slot(9, "g", ("a", "b"), is_idle=True), 1, number, 0)
+
+
+def wanted(number: int, **changes: bool) -> Job:
+    return Job(number, Slot(1, "g", ("a", "b")), 1, number, 99, **changes)  # type: ignore[arg-type]
+
+
+def test_the_ladder_comes_after_everybody_and_only_when_nobody_waits() -> None:
+    assert next_job([idle(1), wanted(2)], {}, Limits()) == wanted(2)
+    assert has_idle_room([idle(1)], {}, most_idle=1, most=2)
+    assert not has_idle_room([wanted(2)], {}, most_idle=1, most=2)
+    assert has_idle_room([wanted(2, is_ready=False)], {}, most_idle=1, most=2)
+    assert not has_idle_room([], {1: idle(1).slot}, most_idle=1, most=2)
+    assert not has_idle_room([], {2: wanted(2).slot, 3: wanted(3).slot}, most_idle=1, most=2)
+
+
+def test_the_ladder_makes_room_only_where_it_is_in_the_way() -> None:
+    running = {1: idle(1).slot, 2: idle(2).slot}
+    one = Limits(runs_per_game={"g": 2})
+    assert in_the_way([wanted(3)], running, one, most=9) == [1, 2]
+    assert in_the_way([wanted(3, is_ready=False)], running, one, most=9) == []
+    assert in_the_way([], running | {3: wanted(3).slot}, one, most=2) == [1]
+    assert in_the_way([], running, one, most=2) == []

@@ -1,0 +1,182 @@
+"""Ratings from margins: against an obvious fit, a bootstrap, and simulations of what the intervals say."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from dealer.server.ratings import FEWEST_UNITS_TO_RATE, Rating, TableScores, fit_ratings
+from logs.estimation import Bounds, Moments
+
+BOUNDS: Bounds = (-100_000.0, 100_000.0)
+
+
+def moments(scores: NDArray[np.float64]) -> Moments:
+    return Moments(len(scores), float(scores.sum()), float((scores**2).sum()))
+
+
+def table(players: Sequence[int], scores: NDArray[np.float64]) -> TableScores:
+    """A table from scores of shape (units, players)."""
+    return TableScores(tuple(players), tuple(moments(column) for column in scores.T))
+
+
+def between_two(players: tuple[int, int], scores: NDArray[np.float64]) -> TableScores:
+    return table(players, np.column_stack([scores, -scores]))
+
+
+def by_hand(tables: Sequence[TableScores], n: int) -> NDArray[np.float64]:
+    """The same fit by minimising the sum of squares directly; tables of two, variances known to be equal."""
+    rows, values = [], []
+    for one in tables:
+        row = np.zeros(n)
+        row[list(one.players)] = 1.0, -1.0
+        rows.append(row * math.sqrt(one.units))
+        values.append(one.scores[0].total / one.units * math.sqrt(one.units))
+    rows.append(np.ones(n))
+    values.append(0.0)
+    return np.linalg.lstsq(np.array(rows), np.array(values), rcond=None)[0]
+
+
+def test_two_players_are_rated_half_their_difference_from_their_average() -> None:
+    scores = np.tile([300.0, -100.0], 1000)
+    first, second = fit_ratings([between_two((3, 7), scores)], BOUNDS)
+    assert (first.player, second.player, first.field, second.field) == (3, 7, 3, 3)
+    assert first.mbb_per_game == pytest.approx(50.0)
+    assert second.mbb_per_game == pytest.approx(-50.0)
+    # The interval of the mean, halved as the rating is.
+    assert first.half_width_95 == pytest.approx(moments(scores).half_width(BOUNDS) / 2, rel=0.01)  # type: ignore[operator]
+    assert not first.is_provisional
+
+
+def test_the_fit_is_that_of_least_squares() -> None:
+    chance = np.random.default_rng(1)
+    margins = {pair: float(chance.normal(0, 300)) for pair in itertools.combinations(range(5), 2)}
+    # Scores of exactly equal variance, so that units alone are the weights.
+    tables = []
+    for (pair, mean), units in zip(margins.items(), range(1000, 3000, 200), strict=True):
+        tables.append(between_two(pair, mean + 500.0 * np.tile([1.0, -1.0], units // 2) * math.sqrt(1 - 1 / units)))
+    found = [rating.mbb_per_game for rating in fit_ratings(tables, BOUNDS)]
+    assert found == pytest.approx(by_hand(tables, 5), abs=1e-6)
+    assert sum(found) == pytest.approx(0.0, abs=1e-9)
+    assert fit_ratings(tables, BOUNDS) == fit_ratings(tables, BOUNDS)
+
+
+def test_margins_that_add_up_are_found_exactly_and_a_more_precise_pair_weighs_more() -> None:
+    truth = [100.0, 20.0, -120.0]
+    tables = [
+        between_two((a, b), truth[a] - truth[b] + np.tile([200.0, -200.0], 1000))
+        for a, b in itertools.combinations(range(3), 2)
+    ]
+    assert [one.mbb_per_game for one in fit_ratings(tables, BOUNDS)] == pytest.approx(truth)
+    # A pair that says otherwise, but knows little.
+    noisy = between_two((0, 2), np.tile([20_000.0, -20_000.0], 1000))
+    found = fit_ratings([tables[0], noisy, tables[2]], BOUNDS)
+    assert [one.mbb_per_game for one in found] == pytest.approx(truth, abs=0.1)
+
+
+def test_three_players_at_a_table_are_rated_by_what_they_win_from_the_others() -> None:
+    # At a table of three, a player wins its rating less the mean of the others': 3/2 of it, as all sum to 0.
+    truth = np.array([90.0, -30.0, -60.0])
+    scores = 1.5 * truth + np.tile([[100.0, -50.0, -50.0], [-100.0, 50.0, 50.0]], (1000, 1))
+    found = fit_ratings([table((4, 5, 6), scores)], BOUNDS)
+    assert [one.mbb_per_game for one in found] == pytest.approx(truth)
+
+
+def test_what_no_result_connects_cannot_be_compared() -> None:
+    scores = np.tile([100.0, -80.0], 500)
+    found = fit_ratings([between_two((1, 2), scores), between_two((8, 9), scores), between_two((2, 5), scores)], BOUNDS)
+    assert {one.player: one.field for one in found} == {1: 1, 2: 1, 5: 1, 8: 8, 9: 8}
+    for field in (1, 8):
+        assert sum(one.mbb_per_game for one in found if one.field == field) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_little_is_provisional_and_very_little_has_no_interval() -> None:
+    for units, width, is_provisional in ((50, False, True), (500, True, True), (FEWEST_UNITS_TO_RATE, True, False)):
+        (first, _) = fit_ratings([between_two((0, 1), np.tile([100.0, -80.0], units // 2))], BOUNDS)
+        assert (first.half_width_95 is not None, first.is_provisional) == (width, is_provisional)
+    assert fit_ratings([], BOUNDS) == []
+
+
+def test_scores_that_are_all_equal_have_an_interval_all_the_same() -> None:
+    (first, _) = fit_ratings([between_two((0, 1), np.full(1000, 10.0))], BOUNDS)
+    assert first.mbb_per_game == pytest.approx(5.0)
+    assert first.half_width_95 is not None
+    # The rule of three, halved as the rating is: 3.7 times the distance to the bound over the units.
+    assert first.half_width_95 == pytest.approx(3.69 * 100_010 / 1000 / 2, rel=0.01)
+
+
+def test_the_error_is_that_of_a_bootstrap() -> None:
+    """The obvious way: units are drawn anew, with the weights that the fit had, and the ratings made again."""
+    chance = np.random.default_rng(5)
+    pairs = list(itertools.combinations(range(4), 2))
+    samples = {pair: chance.normal(0, 1000.0, 1000 + 300 * at) for at, pair in enumerate(pairs)}
+    tables = [between_two(pair, scores) for pair, scores in samples.items()]
+    observed = fit_ratings(tables, (-1e-9, 1e-9))
+    again = []
+    for _ in range(400):
+        drawn_anew = [between_two(pair, chance.choice(scores, len(scores))) for pair, scores in samples.items()]
+        again.append([one.mbb_per_game for one in fit_ratings(drawn_anew, (-1e-9, 1e-9))])
+    spread = np.std(again, axis=0)
+    for rating, own in zip(observed, spread, strict=True):
+        assert rating.half_width_95 is not None
+        # 400 draws tell a standard deviation to 3.5 %; the unseen adds the mean over the units, which is little.
+        assert rating.half_width_95 == pytest.approx(1.96 * own, rel=0.15)
+
+
+def is_within(rating: Rating, truth: float) -> bool:
+    return rating.half_width_95 is not None and abs(rating.mbb_per_game - truth) <= rating.half_width_95
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_transitive", [True, False])
+@pytest.mark.parametrize("population", ["normal", "rare loss"])
+def test_intervals_cover_what_they_say(*, is_transitive: bool, population: str) -> None:
+    """In 2,000 simulated standings, at least 95 % of the ratings lie within their intervals, less chance."""
+    chance = np.random.default_rng(11)
+    n, runs = 5, 2000
+    pairs = list(itertools.combinations(range(n), 2))
+    covered = 0
+    for _ in range(runs):
+        strengths = chance.normal(0, 100, n)
+        units = {pair: int(chance.integers(300, 3000)) for pair in pairs}
+        margins, tables = {}, []
+        for a, b in pairs:
+            mean = strengths[a] - strengths[b] + (0.0 if is_transitive else float(chance.normal(0, 100)))
+            if population == "normal":
+                scores = chance.normal(mean, 1000.0, units[a, b])
+            else:
+                # Wins a little nearly always, and loses 100,000 once in a thousand times.
+                lost = chance.random(units[a, b]) < 0.001
+                scores = np.where(lost, -100_000.0, 100.0 + mean)
+                mean = 0.999 * (100.0 + mean) - 100.0
+            margins[a, b] = mean
+            tables.append(between_two((a, b), scores))
+        found = fit_ratings(tables, (-101_000.0, 101_000.0))
+        # What this fit, with its weights, makes of the true margins.
+        exact = [
+            replace(
+                one,
+                scores=tuple(
+                    shifted(score, sign * margins[one.players[0], one.players[1]])
+                    for sign, score in zip((1.0, -1.0), one.scores, strict=True)
+                ),
+            )
+            for one in tables
+        ]
+        truth = fit_ratings(exact, (-101_000.0, 101_000.0))
+        covered += sum(is_within(one, true.mbb_per_game) for one, true in zip(found, truth, strict=True))
+    share = covered / (runs * n)
+    # Ratings of one standing hang together: five of them tell less than five alone.
+    assert share >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / runs), share
+
+
+def shifted(scores: Moments, mean: float) -> Moments:
+    """Scores that vary as these do about another mean."""
+    squares = scores.squares - scores.total**2 / scores.hands + mean * mean * scores.hands
+    return Moments(scores.hands, mean * scores.hands, squares)
