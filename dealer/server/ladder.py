@@ -7,7 +7,9 @@ only chooses; `dealer.server.service` plays the choice like any request, after e
 
 from __future__ import annotations
 
+import asyncio
 import itertools
+import logging
 import math
 import os
 from collections.abc import Collection, Iterator
@@ -16,8 +18,10 @@ from typing import Final
 
 from bots.registry import is_builtin
 from dealer.contest.schedule import Seating
+from dealer.errors import RefusedError, StoreError
 from dealer.match.faults import FaultPolicy
 from dealer.server import lineups
+from dealer.server.feed import Feed
 from dealer.server.ledger import JobKind
 from dealer.server.lobby import Lobby
 from dealer.server.queue import never_fits
@@ -25,16 +29,20 @@ from dealer.server.ratings import TableScores
 from dealer.server.requests import JobRequest
 from dealer.server.settings import HouseGame, LadderSettings, ServerSettings, slot_of
 from dealer.server.store import Store
+from dealer.table.loop import Changes
 from dealer.table.players import learning_bot, parse_player
 from logs.estimation import score_bounds
 
 __all__ = ["LADDER_TAG", "LADDER_USER", "MOST_LINEUPS", "Climb", "Ladder", "most_runs"]
+
+_log = logging.getLogger(__name__)
 
 LADDER_USER: Final = "ladder"
 """The user whose the ladder's requests are; nobody can log in as it without a token of its."""
 LADDER_TAG: Final = "ladder"
 MOST_LINEUPS: Final = 20_000
 """So many line-ups of a game are looked at; the ladder has more games to see to."""
+_RETRY_S: Final = 5.0
 _MOST_TRIES: Final = 3
 """A line-up whose runs so often came to nothing is left alone until the server starts again."""
 
@@ -92,6 +100,37 @@ class Ladder:
             for game in self._games
         }
         self._tries: dict[tuple[str, tuple[int, ...]], tuple[int, int]] = {}
+
+    async def climb(
+        self,
+        changes: Changes,
+        feed: Feed,
+        *,
+        is_idle: Callable[[], bool],
+        going: Callable[[], Collection[tuple[str, frozenset[str]]]],
+        submit: Callable[[JobRequest], Awaitable[object]],
+    ) -> None:
+        """Ask for one thing after the other, until cancelled.
+
+        Args:
+            changes: tells when to look again. feed: tells whether anything has happened.
+            is_idle: whether nobody wants anything.
+            going: what the ladder plays already: games and players.
+            submit: asks.
+        """
+        while True:
+            await changes.wait_for(is_idle)
+            at = feed.last
+            try:
+                request = self.next_request(going())
+                if request is not None:
+                    await submit(request)
+                    continue
+            except (RefusedError, StoreError) as error:
+                _log.error("the ladder cannot go on: %s", error)
+                await asyncio.sleep(_RETRY_S)
+            # Until something is counted, or somebody comes.
+            await changes.wait_for(lambda at=at: feed.last > at)  # type: ignore[misc]
 
     def next_request(self, going: Collection[tuple[str, frozenset[str]]]) -> JobRequest | None:
         """What to play next; None when every interval is narrow enough, or nothing more can be played now.

@@ -17,6 +17,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from dealer.errors import RefusedError, StoreError
@@ -93,11 +94,8 @@ class Service:
         self._versions = store.write_now(lambda db: ledger.enter_bots(db, settings.games))
         self._stamp = ledger.last_stamp(store)
         self._served = ledger.served_stamps(store)
-        self._ladder: Ladder | None = None
-        self._climber: User | None = None
-        if settings.ladder is not None:
-            self._ladder = Ladder(settings, settings.ladder, store, self.lobby, self._versions)
-            self._climber = User(store.write_now(lambda db: add_user(db, LADDER_USER)), LADDER_USER)
+        wish = settings.ladder
+        self._ladder = None if wish is None else Ladder(settings, wish, store, self.lobby, self._versions)
         self._jobs = take_up(settings, store, self._versions)
 
     # ---- the life of the service
@@ -155,21 +153,18 @@ class Service:
 
     async def _climb(self) -> None:
         """Have the ladder play whenever nobody wants anything."""
-        while self._ladder is not None and self._climber is not None:
-            await self._changes.wait_for(lambda: self._is_idle() and not self._is_climbing())
-            at = self.feed.last
-            going = [(job.row.game, frozenset(job.row.players)) for job in self._jobs.values() if job.slot.is_idle]
-            try:
-                request = self._ladder.next_request(going)
-                if request is not None:
-                    await self.submit(self._climber, request)
-            except (RefusedError, StoreError) as error:
-                _log.error("the ladder cannot go on: %s", error)
-                await asyncio.sleep(_RETRY_S)
-                continue
-            if request is None:
-                # Until something is counted, or somebody comes.
-                await self._changes.wait_for(lambda at=at: self.feed.last > at)  # type: ignore[misc]
+        if self._ladder is None:
+            return
+        climber = User(await self.store.write(lambda db: add_user(db, LADDER_USER)), LADDER_USER)
+        await self._ladder.climb(
+            self._changes,
+            self.feed,
+            is_idle=lambda: self._is_idle() and not self._is_climbing(),
+            going=lambda: [
+                (job.row.game, frozenset(job.row.players)) for job in self._jobs.values() if job.slot.is_idle
+            ],
+            submit=partial(self.submit, climber),
+        )
 
     def _is_climbing(self) -> bool:
         """Whether something that the ladder has chosen is still to be started."""
