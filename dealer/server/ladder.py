@@ -12,7 +12,7 @@ import itertools
 import logging
 import math
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Final
 
