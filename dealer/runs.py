@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from bots.workers import Workers
-from dealer.contest.config import Command, RunConfig, read_config, validated
+from dealer.contest.config import Command, RunConfig, Score, read_config, validated
 from dealer.contest.contest import Contest, Watch
 from dealer.contest.ending import Outcome
 from dealer.contest.plan import RunPlan, plan_run
@@ -160,6 +160,7 @@ class Run(Generic[_Result_co]):
                     lock.close()
                     self._forget()
                 raise
+            result = await asyncio.to_thread(_with_estimates, result)
             self._write(self.folder / RESULT_NAME, result)
         runs = (run for contest in tournament.contests for run in contest.runs)
         self.warnings += dict.fromkeys(sentence for run in runs for sentence in run.not_exported())
@@ -224,6 +225,18 @@ def raise_first(*callbacks: GuardedCallback[Any]) -> None:
     for callback in callbacks:
         if callback.error is not None:
             raise callback.error
+
+
+def _with_estimates(result: _Result) -> _Result:
+    """A contest with corrected scores has its win rates by all estimators, from its logs."""
+    if not isinstance(result, ContestResult) or result.score is Score.RAW or not result.hands_counted:
+        return result
+    from logs.variance.many_files import reduce_files
+    from logs.variance.reduction import Reduction
+
+    reduction = Reduction()
+    reduce_files([result.folder or ""], reduction)
+    return result.model_copy(update={"estimates": reduction.estimates().games[0]})
 
 
 async def _watch(tournament: Tournament, on_progress: OnProgress) -> None:

@@ -19,7 +19,7 @@ from typing import Annotated, Any, Final, TypeAlias, get_type_hints
 
 import typer
 
-from dealer.contest.config import RunConfig
+from dealer.contest.config import RunConfig, Score
 from dealer.contest.schedule import Seating
 from dealer.errors import ConfigError
 from dealer.match.faults import FaultPolicy
@@ -124,6 +124,7 @@ class RunOptions:
         typer.Option("--permutations", help="Play the cards in every order of the players.", rich_help_panel=_MATCH),
     ] = False
     stop: Annotated[str | None, _setting("stop", _MATCH, metavar="RULE")] = None
+    score: Annotated[Score | None, _setting("score", _MATCH)] = None
     workers: Annotated[int | None, _setting("workers", _MATCH)] = None
     in_process: Annotated[bool | None, _setting("in_process", _MATCH)] = None
     fixed_seats: Annotated[bool | None, _setting("fixed_seats", _MATCH)] = None

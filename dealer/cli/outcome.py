@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from dealer.cli.console import Terminal
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
+from dealer.contest.config import Score
 from dealer.contest.ending import Outcome
 from dealer.results.crosstable import crosstable_rows, ranking_rows
 from dealer.results.schema import ContestResult, GameStandings, Interval, PlayerResult, TournamentResult
@@ -44,6 +45,7 @@ def _show_players(terminal: Terminal, result: ContestResult) -> None:
             player.name,
             "-" if player.mbb_per_game is None else signed(player.mbb_per_game, 1),
             unknown if player.half_width_95 is None else f"{player.half_width_95:,.1f}",
+            *([] if result.score is Score.RAW else _corrected(player)),
             f"{player.chips:+,.10g}",
             f"{result.hands_counted:,}",
             _faults(player),
@@ -52,7 +54,15 @@ def _show_players(terminal: Terminal, result: ContestResult) -> None:
         ]
         for player in sorted(result.players, key=lambda player: -player.chips)
     ]
-    terminal.table(["player", "mbb/g", interval, "chips", "hands", "faults", "median", "99 %"], rows)
+    heads = ["player", "mbb/g", interval, "chips", "hands", "faults", "median", "99 %"]
+    if result.score is Score.CORRECTED:
+        heads[3:3] = ["corrected", interval]
+    terminal.table(heads, rows)
+
+
+def _corrected(player: PlayerResult) -> list[str]:
+    value, half_width = player.corrected_mbb_per_game, player.corrected_half_width_95
+    return ["-" if value is None else signed(value, 1), "too few" if half_width is None else f"{half_width:,.1f}"]
 
 
 def _faults(player: PlayerResult) -> str:

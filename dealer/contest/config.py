@@ -50,6 +50,7 @@ __all__ = [
     "Command",
     "Conditions",
     "RunConfig",
+    "Score",
     "problem_in_words",
     "read_config",
     "read_toml",
@@ -58,6 +59,15 @@ __all__ = [
 
 _LONGEST_S = 1e9
 NO_ADDRESS: Final = "an address is needed: 127.0.0.1 for this machine, 0.0.0.0 to admit other machines"
+
+
+class Score(enum.StrEnum):
+    """What stop rules and the live line look at."""
+
+    RAW = "raw"
+    """What was won."""
+    CORRECTED = "corrected"
+    """What was won, less the luck of the cards: see `logs.variance.correction`."""
 
 
 class Command(enum.StrEnum):
@@ -193,6 +203,11 @@ class RunConfig(BaseModel):
         "When to stop: a number of hands; 'ci=20' when half the 95 % interval is 20 mbb/g; 'better:0,30' as soon as it "
         "is known that the first player wins more than 0 or less than 30 mbb/g (with error rates of 1 %: "
         "'better:0,30,0.01,0.01').",
+    )
+    score: Score = _setting(
+        Score.RAW,
+        "What the stop rule and the live line look at: winnings as they are, or corrected by the luck of the cards, "
+        "which takes fewer hands; then the result has win rates by all estimators, too.",
     )
     workers: int | None = _setting(
         None,

@@ -15,8 +15,11 @@ import contextlib
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, TypeAlias
 
+from dealer.contest.config import Score
 from dealer.contest.ending import INTERRUPTED, Ending, Outcome, Wait, stop_reason
 from dealer.contest.local_run import LocalRun
 from dealer.contest.match_run import MatchAccount, MatchPlan, MatchRun
@@ -30,7 +33,11 @@ from dealer.match import MatchSetup
 from dealer.match.events import ActionPlayed, Event, Watcher
 from dealer.record.resume import PickedUp, pick_up
 from engine import Seat
+from logs.acpc_log.reader import read_log
 from logs.estimation import Monitor
+
+if TYPE_CHECKING:
+    from dealer.contest.corrected import CorrectedScores
 
 __all__ = ["Contest", "MatchEvent", "Watch"]
 
@@ -125,11 +132,17 @@ class Contest:
         self.monitor: Monitor | None = None
         if plan.looks:
             self.monitor = Monitor(plan.stop, plan.bounds)
+        self._corrected = self._no_corrected_scores()
         self._workers = workers
         self._watch = watch
         self._matches: list[MatchRun] = []
         self._is_closed: list[bool] = []
         self._looked_at = 0
+
+    @property
+    def judged(self) -> Scores:
+        """The scores that the stop rule looks at."""
+        return self.scores if self._corrected is None else self._corrected.scores
 
     @property
     def hands_to_play(self) -> int:
@@ -222,6 +235,7 @@ class Contest:
                 raise LaunchError(f"go on with {plan.record.folder}", error.strerror) from None
             if picked_up is not None:
                 self.scores.restore(index, picked_up.values)
+                self._restore_corrected(index, picked_up.progress.hands)
                 if picked_up.lost:
                     self.lost_hands.append(
                         f"{plan.setup.name}: the last {picked_up.lost:,} hands of its log were played again: its "
@@ -233,9 +247,27 @@ class Contest:
             self.runs.append(run)
             self._is_closed.append(picked_up is not None and picked_up.is_closed)
 
+    def _no_corrected_scores(self) -> CorrectedScores | None:
+        """Corrected scores, still empty, if the stop rule looks at them."""
+        plan = self.plan
+        if plan.score is Score.RAW:
+            return None
+        # Loads compiled code.
+        from dealer.contest.corrected import CorrectedScores
+
+        return CorrectedScores(plan.game, Scores(plan.game, self.slots, partial(plan.new_mean, plan.score)))
+
+    def _restore_corrected(self, index: int, hands: int) -> None:
+        """Correct the hands of a match that stand in its log."""
+        if self._corrected is not None:
+            records = read_log(self.plan.record.folder / f"{self.slots[index].name}.log")
+            self._corrected.restore(index, islice(records, hands))
+
     def _make_run(self, index: int, plan: MatchPlan, picked_up: PickedUp | None) -> MatchRun:
         kind = LocalRun if self.plan.conditions.is_in_process else TcpRun
-        watchers = () if self._watch is None else (_MatchWatcher(self._watch, plan),)
+        watchers: list[Watcher] = [] if self._watch is None else [_MatchWatcher(self._watch, plan)]
+        if self._corrected is not None:
+            watchers.append(self._corrected.watcher(index))
         return kind(plan, watchers, picked_up, lambda values: self.scores.add(index, values))
 
     def match_plan(self, slot: Slot) -> MatchPlan:
@@ -293,7 +325,7 @@ class Contest:
 
     def _is_decided(self, monitor: Monitor, until: int) -> bool:
         """Show the scores up to a mark to the monitor; whether to stop there."""
-        for scores in self.scores.in_order(self._looked_at, until):
+        for scores in self.judged.in_order(self._looked_at, until):
             monitor.add(scores[0])
         self._looked_at = until
         return monitor.is_decided

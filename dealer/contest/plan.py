@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dealer.contest.config import Command, Conditions
+from dealer.contest.config import Command, Conditions, Score
 from dealer.contest.schedule import Seating, Slot, number_of_seatings, pairings, slots
+from dealer.contest.scores import bounds_of
 from dealer.contest.settling import NamedGame, SettledConfig
 from dealer.record.files import RecordPlan
 from dealer.table.players import Player
 from engine import Game
-from logs.estimation import AnyTimeMean, Better, Bounds, FixedHands, PlainMean, RunningMean, StopRule, score_bounds
+from logs.estimation import AnyTimeMean, Better, Bounds, FixedHands, PlainMean, RunningMean, StopRule
 from logs.export import ExportOptions
 
 __all__ = ["ContestPlan", "RunPlan", "plan_run"]
@@ -34,6 +35,7 @@ class ContestPlan:
         seating: which seatings.
         slices: into how many matches the hands of a seating are cut; 1 where a player learns.
         stop: when to stop.
+        score: what that looks at.
         conditions: how every match is played.
     """
 
@@ -46,6 +48,7 @@ class ContestPlan:
     seating: Seating
     slices: int
     stop: StopRule
+    score: Score
     conditions: Conditions
 
     @property
@@ -75,14 +78,15 @@ class ContestPlan:
 
     @property
     def bounds(self) -> Bounds:
-        """The lowest and the highest possible score of a deal, in mbb/g."""
-        return score_bounds(self.game)
+        """The lowest and the highest possible score of a deal that the stop rule looks at, in mbb/g."""
+        return bounds_of(self.score, self.stop, self.game)
 
-    def new_mean(self) -> RunningMean:
+    def new_mean(self, score: Score = Score.RAW) -> RunningMean:
         """A mean of scores whose interval is the one that the stop rule needs; without one in training."""
+        bounds = bounds_of(score, self.stop, self.game)
         if self.learners:
-            return PlainMean((), self.bounds)
-        return AnyTimeMean((), self.bounds) if self.is_sequential else RunningMean((), self.bounds)
+            return PlainMean((), bounds)
+        return AnyTimeMean((), bounds) if self.is_sequential else RunningMean((), bounds)
 
     @property
     def looks(self) -> bool:
@@ -138,6 +142,7 @@ def plan_run(settled: SettledConfig, folder: Path) -> RunPlan:
                 # A tournament has enough matches to keep its workers busy.
                 -(-settled.workers // seatings) if is_play and not any(one.learns for one in settled.players) else 1,
                 settled.stop,
+                settled.score,
                 settled.conditions,
             )
         )

@@ -47,7 +47,8 @@ class Progress:
         hands: finished hands, in all matches.
         hands_planned: the most hands there can be.
         hands_per_second: in this session; 0 before the first hand.
-        rate: the first player's winnings so far; None in a tournament and before the first complete deal.
+        rate: the first player's winnings so far, as the stop rule looks at them; None in a tournament and before the
+            first complete deal.
         players: the first player and its opponent; empty in a tournament.
         has_stop_rule: whether a rule may end it before all hands are played.
         hands_needed: how many more hands that rule is likely to need; None while it is too early to say.
@@ -93,7 +94,7 @@ def progress_of(tournament: Tournament) -> Progress:
         hands,
         sum(contest.hands_to_play for contest in contests),
         new / max(1e-9, time.monotonic() - min(begun)) if begun else 0.0,
-        None if only is None else only.scores.live[0].rate(only.plan.names[0], only.plan.opponent),
+        None if only is None else only.judged.live[0].rate(only.plan.names[0], only.plan.opponent),
         () if only is None else (only.plan.names[0], only.plan.opponent),
         only is not None and only.monitor is not None,
         None if only is None else _hands_needed(only),

@@ -195,9 +195,11 @@ class RemoteContest(Contest):
     def _adopt(self, report: _Report) -> None:
         """Become what the report says."""
         self.scores = Scores(self.plan.game, self.slots, self.plan.new_mean)
+        self._corrected = self._no_corrected_scores()
         self.runs = []
         for index, (slot, match) in enumerate(zip(self.slots, report.matches, strict=False)):
             self.scores.restore(index, match.values)
+            self._restore_corrected(index, self.scores.hands(index))
             self.runs.append(_PlayedMatch(self.match_plan(slot), match))
         self.started_s, self.monitor = time.monotonic() - report.seconds, report.monitor
         self.hands_before, self.lost_hands = report.hands_before, report.lost_hands

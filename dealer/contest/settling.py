@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bots.registry import is_builtin
-from dealer.contest.config import BotSettings, Command, Conditions, RunConfig
+from dealer.contest.config import BotSettings, Command, Conditions, RunConfig, Score
 from dealer.contest.schedule import Format, Seating, number_of_seatings
+from dealer.contest.scores import bounds_of
 from dealer.errors import ConfigError, SettingProblem
 from dealer.match.faults import FaultPolicy
 from dealer.table.door import MOST_SEATS
@@ -26,7 +27,7 @@ from dealer.table.players import Player, PlayerKind, game_refusal, learning_bot,
 from engine import Game
 from engine.errors import quoted
 from logs.errors import UnsupportedGameError
-from logs.estimation import FixedHands, Monitor, StopRule, StopRuleError, parse_stop_rule, score_bounds
+from logs.estimation import FixedHands, Monitor, StopRule, StopRuleError, parse_stop_rule
 from logs.export import FORMATS, ExportFormat, chip_value_of, parse_currency
 from logs.pokerstars import POKERSTARS
 from protocol import GameDefinitionError, find_game, format_game_definition, shipped_games
@@ -88,6 +89,7 @@ class SettledConfig:
         seed: of the cards.
         seating: in which seatings each deal is played.
         stop: when to stop.
+        score: what that looks at.
         workers: how many matches are played at a time.
         conditions: how every match is played.
         histories: how hand histories are written.
@@ -102,6 +104,7 @@ class SettledConfig:
     seed: int
     seating: Seating
     stop: StopRule
+    score: Score
     workers: int
     conditions: Conditions
     histories: HistoryOptions
@@ -142,6 +145,7 @@ def settle(config: RunConfig) -> SettledConfig:
         config.seed if config.seed is not None else secrets.randbits(32),
         seating,
         stop,
+        config.score,
         workers,
         config.conditions,
         HistoryOptions(
@@ -279,8 +283,10 @@ def _check(
     if MOST_SEATS is not None and at_once > MOST_SEATS and not config.in_process:
         raise _problem("workers", f"{at_once} bots at a time are more than the {MOST_SEATS} that this system can serve")
     for named in games:
+        if config.score is Score.CORRECTED:
+            _check_correction(named)
         try:
-            Monitor(stop, score_bounds(named.game))
+            Monitor(stop, bounds_of(config.score, stop, named.game))
         except StopRuleError as error:
             raise _problem("stop", f"{named.name}: {error}") from None
     if not isinstance(stop, FixedHands) and seatings * largest > _MOST_PROCESSES:
@@ -296,6 +302,13 @@ def _check(
     taken = [port for port in config.ports if port]
     if len(set(taken)) < len(taken):
         raise _problem("ports", f"every seat needs a port of its own, not {', '.join(map(str, taken))}")
+
+
+def _check_correction(named: NamedGame) -> None:
+    from logs.variance.shares import shares_refusal
+
+    if (refusal := shares_refusal(named.game)) is not None:
+        raise _problem("score", f"{named.name}: {refusal}")
 
 
 def _check_histories(config: RunConfig, games: Sequence[NamedGame], names: Sequence[str]) -> None:
@@ -316,6 +329,8 @@ def _check_training(config: RunConfig, players: Sequence[Player], stop: StopRule
     if learner is None:
         return
     frozen = f"{learner.name} learns while it plays, so it is another player in every hand"
+    if config.score is not Score.RAW:
+        raise _problem("score", f"{frozen} and has no win rate to be corrected; add learn=false")
     if config.command is Command.TOURNAMENT:
         raise _problem("bots", f"{frozen} and cannot be ranked; add learn=false, or train it in a play")
     if not isinstance(stop, FixedHands):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from dealer.contest.config import Score
 from dealer.contest.contest import Contest
 from dealer.contest.ending import INTERRUPTED
 from dealer.contest.plan import ContestPlan
@@ -28,6 +29,12 @@ def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
     for deal_scores in scores.in_order():
         for mean, score in zip(means, deal_scores, strict=True):
             mean.add(score)
+    corrected: list[RunningMean] = []
+    if plan.score is Score.CORRECTED:
+        corrected = [plan.new_mean(plan.score) for _ in plan.players]
+        for deal_scores in contest.judged.in_order():
+            for mean, score in zip(corrected, deal_scores, strict=True):
+                mean.add(score)
     duplicates = scores.duplicates
     hands = scores.hands_played - contest.hands_before
     result = ContestResult(
@@ -42,13 +49,17 @@ def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
         outcome=ending.outcome,
         reason=ending.reason,
         stop=str(plan.stop),
+        score=plan.score,
         verdict=None if contest.monitor is None else contest.monitor.verdict,
         interval=_interval(plan),
         seconds=contest.seconds,
         hands_per_second=hands / contest.seconds if contest.seconds else 0.0,
         folder=str(plan.record.folder),
         resume=None if ending.outcome.is_complete else resume,
-        players=[_player_result(contest, player, mean) for player, mean in enumerate(means)],
+        players=[
+            _player_result(contest, player, mean, corrected[player] if corrected else None)
+            for player, mean in enumerate(means)
+        ],
         matches=[
             MatchSummary(
                 name=slot.name,
@@ -81,7 +92,7 @@ def _interval(plan: ContestPlan) -> Interval:
     return Interval.ANY_TIME if plan.is_sequential else Interval.FIXED
 
 
-def _player_result(contest: Contest, player: int, mean: RunningMean) -> PlayerResult:
+def _player_result(contest: Contest, player: int, mean: RunningMean, corrected: RunningMean | None) -> PlayerResult:
     """One player over all its seats."""
     plan = contest.plan
     faults: Counter[str] = Counter()
@@ -106,6 +117,8 @@ def _player_result(contest: Contest, player: int, mean: RunningMean) -> PlayerRe
         half_width_95=mean.half_width_95,
         # Each player may come out best by luck on one side, so the errors of all add up.
         half_width_of_best_95=mean.half_width(2 * TAIL_95 / len(plan.players)),
+        corrected_mbb_per_game=corrected.mean if corrected is not None and corrected.count else None,
+        corrected_half_width_95=None if corrected is None else corrected.half_width_95,
         standard_deviation=mean.standard_deviation,
         faults=dict(sorted(faults.items(), key=lambda item: order[item[0]])),
         first_fault=None if first_fault is None else fault_phrase(first_fault),

@@ -11,6 +11,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from dealer.contest.config import Score
 from dealer.contest.ending import Outcome
 from dealer.contest.schedule import Format, Seating
 from logs.estimation import Rate, Verdict
@@ -60,6 +61,12 @@ class PlayerResult(_Frozen):
     )
     half_width_of_best_95: float | None = Field(
         None, description="the same for a claim about whichever player came out best: wider with three or more players"
+    )
+    corrected_mbb_per_game: float | None = Field(
+        None, description="mbb_per_game without the luck of the cards; null unless score is corrected"
+    )
+    corrected_half_width_95: float | None = Field(
+        None, description="half the interval of corrected_mbb_per_game, of the same kind"
     )
     standard_deviation: float | None = Field(description="of one duplicate's score, in mbb/g; null for fewer than two")
     faults: dict[str, int] = Field(description="how often this player broke the protocol, by kind")
@@ -119,6 +126,7 @@ class ContestResult(_Frozen):
     outcome: Outcome
     reason: str = Field(description="why it ended, in words")
     stop: str = Field(description="the stop rule, as given")
+    score: Score = Field(Score.RAW, description="what the stop rule looked at")
     verdict: Verdict | None = Field(description="of a sequential test, about the first player")
     interval: Interval = Field(
         description="whether half_width_95 holds for a number of hands set beforehand, or at every moment; or that "
@@ -136,7 +144,9 @@ class ContestResult(_Frozen):
     dealer: DealerReport
     sentence: str = Field(description="the result in words")
     estimates: GameEstimates | None = Field(
-        default=None, description="win rates by several estimators, once arena stats RUN --variance --save has run"
+        default=None,
+        description="win rates by several estimators: of a play with corrected scores, or once "
+        "arena stats RUN --variance --save has run",
     )
 
     def rate(self, player: str | None = None) -> Rate | None:
@@ -152,6 +162,22 @@ class ContestResult(_Frozen):
         if found.mbb_per_game is None:
             return None
         return Rate(found.mbb_per_game, found.half_width_95, found.name, self.opponent_of(found.name))
+
+    def corrected_rate(self, player: str | None = None) -> Rate | None:
+        """The same as `rate`, without the luck of the cards; None unless the score is corrected.
+
+        Args:
+            player: its name; the first player by default.
+
+        Raises:
+            KeyError: there is no such player.
+        """
+        found = self.players[0] if player is None else {one.name: one for one in self.players}[player]
+        if found.corrected_mbb_per_game is None:
+            return None
+        return Rate(
+            found.corrected_mbb_per_game, found.corrected_half_width_95, found.name, self.opponent_of(found.name)
+        )
 
     def opponent_of(self, player: str) -> str:
         """Whom a player's rate is against: its only opponent, or the table."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from dealer.contest.config import Score
 from dealer.contest.ending import Outcome
 from dealer.contest.plan import ContestPlan
 from dealer.match.faults import QUOTED_BYTES, Fault
@@ -26,6 +27,8 @@ __all__ = [
 
 _LEVEL_CHIPS = 1e-6
 """Sums of split pots leave remainders far smaller than this."""
+
+_CORRECTED = "without the luck of the cards"
 
 _MANY_DEALS = 10_000
 """It is said why a width needs at least as many."""
@@ -54,10 +57,12 @@ def contest_sentence(result: ContestResult) -> str:
     if result.seatings > 1:
         deals += f" in {result.seatings} seatings each"
     if result.verdict is not None:
-        return f"{reason[:1].upper()}{reason[1:].rstrip('.')}, known after {deals}: {result.rate()} (95 %)."
+        rate = result.rate() if result.score is Score.RAW else f"{result.corrected_rate()}, {_CORRECTED}"
+        return f"{reason[:1].upper()}{reason[1:].rstrip('.')}, known after {deals}: {rate} (95 %)."
     endings = {Outcome.FINISHED: "", Outcome.STOPPED: f" It stopped because {reason}"}
     learnt = "".join([f" {_learnt(one)}" for one in result.training])
-    return _standing(result, deals) + learnt + endings.get(result.outcome, f" It ended early: {reason}")
+    corrected = "" if result.score is Score.RAW else f" {_CORRECTED.capitalize()}: {result.corrected_rate()} (95 %)."
+    return _standing(result, deals) + corrected + learnt + endings.get(result.outcome, f" It ended early: {reason}")
 
 
 def _standing(result: ContestResult, deals: str) -> str:

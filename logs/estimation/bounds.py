@@ -19,17 +19,17 @@ from __future__ import annotations
 from engine import Game
 from engine.game import MAX_ACTIONS_PER_ROUND
 
-__all__ = ["largest_loss", "largest_value", "score_bounds"]
+__all__ = ["largest_loss", "largest_value", "possible_losses", "score_bounds"]
 
 
 def largest_loss(game: Game) -> int:
     """The most chips that a player can lose in one hand."""
-    return max(_losses(game))
+    return max(possible_losses(game))
 
 
 def largest_value(game: Game) -> int:
     """A bound on the chips that a player can win in one hand; some games never pay quite as much."""
-    losses = _losses(game)
+    losses = possible_losses(game)
     return sum(losses) - min(losses)
 
 
@@ -39,7 +39,7 @@ def score_bounds(game: Game) -> tuple[float, float]:
     return -largest_loss(game) * to_mbb, largest_value(game) * to_mbb
 
 
-def _losses(game: Game) -> list[int]:
+def possible_losses(game: Game) -> list[int]:
     """The most chips that each position can lose in one hand."""
     if game.is_limit:
         # A raise leaves room for everybody to answer, so a round has fewer raises than actions.

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dealer.contest.config import validated
+from dealer.contest.config import Score, validated
 from dealer.contest.contest import Contest
 from dealer.contest.plan import ContestPlan, RunPlan
 from dealer.contest.progress import Progress, progress_of
@@ -27,7 +27,9 @@ from dealer.results.tournament import tournament_result
 from dealer.table.loop import new_event_loop
 from dealer.table.players import parse_player
 from engine import Seat
+from logs.acpc_log.reader import read_log
 from logs.estimation import Verdict, parse_stop_rule, score_bounds
+from logs.variance.correction import ChanceCorrection, corrected_bounds
 from protocol import find_game
 from tests.dealer.helpers import CONNECT, PATIENCE_S, ROOT, write_program
 
@@ -50,6 +52,7 @@ def _plan(folder: Path, *players: str, game: str = "kuhn", hands: int = 200, **o
         options.pop("seating", Seating.ROTATIONS),
         options.pop("slices", 1),
         parse_stop_rule(options.pop("stop", str(hands))),
+        options.pop("score", Score.RAW),
         validated(options).conditions,
     )
 
@@ -228,6 +231,45 @@ def test_interrupted_again_and_again_it_is_the_same_contest(tmp_path: Path, in_p
         assert result.hands_counted == 2 * result.duplicates <= result.hands_played
     assert _compared(_play(plan)) == expected
     assert _logs(tmp_path / "broken") == _logs(tmp_path / "whole")
+
+
+# ---- scores without the luck of the cards
+
+
+@pytest.mark.parametrize("stop", ["ci=40", "better:0,100"])
+def test_a_rule_that_looks_at_corrected_scores(tmp_path: Path, stop: str) -> None:
+    """It stops sooner than one that looks at winnings, at the same hand wherever the contest was interrupted."""
+    players, options = ("calling", "random"), {"in_process": True, "game": "leduc", "stop": stop, "hands": 30_000}
+    raw = _play(_plan(tmp_path / "raw", *players, **options))
+    options["score"] = Score.CORRECTED
+    result = _play(_plan(tmp_path / "whole", *players, **options))
+    assert result.score == "corrected"
+    assert result.outcome == raw.outcome == "stopped"
+    if stop.startswith("ci"):
+        assert result.duplicates < raw.duplicates
+        assert result.players[0].corrected_half_width_95 <= 40 < result.players[0].half_width_95  # type: ignore[operator]
+    assert "Without the luck of the cards" in result.sentence or result.verdict is not None
+    (log_a, log_b) = sorted((tmp_path / "whole").glob("*.log"))
+    correction = ChanceCorrection(find_game("leduc")[1])
+    first, second = (correction.values(list(read_log(path))) for path in (log_a, log_b))
+    won = [
+        (one[record.seats.index(0)] + two[other.seats.index(1)]) / 2
+        for one, two, record, other in zip(first, second, read_log(log_a), read_log(log_b), strict=True)
+    ]
+    blind = find_game("leduc")[1].big_blind
+    assert result.players[0].corrected_mbb_per_game == pytest.approx(1000 * sum(won) / len(won) / blind)
+    plan = _plan(tmp_path / "broken", *players, **options)
+    for played in (1, 150, result.hands_played // 2):
+        _interrupted(plan, played)
+    assert _compared(_play(plan)) == _compared(result)
+
+
+def test_rules_reckon_with_how_far_corrected_scores_reach(tmp_path: Path) -> None:
+    kuhn = find_game("kuhn")[1]
+    assert _plan(tmp_path, "random", "random", stop="ci=20", score=Score.CORRECTED).bounds == score_bounds(kuhn)
+    assert _plan(tmp_path, "random", "random", stop="better:0,9", score=Score.CORRECTED).bounds == corrected_bounds(
+        kuhn
+    )
 
 
 # ---- bots that fail

@@ -1,0 +1,97 @@
+"""The scores of a contest without the luck of the cards: a second look at the same hands, for a rule that stops it.
+
+Hands come by `watcher`, or, for those that an interrupted run had played, by `restore`; a few at a time are corrected
+together. The chips that were won are counted elsewhere (`dealer.contest.scores`) all the same.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable
+from typing import Final
+
+from dealer.contest.scores import Scores
+from dealer.match.events import Event, HandFinished, Watcher
+from engine import Game
+from logs import HandRecord
+from logs.variance.correction import ChanceCorrection
+
+__all__ = ["CorrectedScores"]
+
+_AT_ONCE: Final = 32
+"""Hands corrected together: about a millisecond, for which nobody is kept waiting."""
+_RESTORED_AT_ONCE: Final = 4096
+
+
+class CorrectedScores:
+    """The corrected scores of one contest."""
+
+    def __init__(self, game: Game, scores: Scores) -> None:
+        """Start without any hand.
+
+        Args:
+            game: the game.
+            scores: an empty book for them.
+        """
+        self._scores = scores
+        self._correction = ChanceCorrection(game)
+        self._pending: list[tuple[int, HandRecord]] = []
+
+    @property
+    def scores(self) -> Scores:
+        """The book, with all hands that have come."""
+        self._correct()
+        return self._scores
+
+    def restore(self, slot: int, records: Iterable[HandRecord]) -> None:
+        """Start a match with the hands that an interrupted run had played."""
+        values = array("d")
+        some: list[HandRecord] = []
+        for record in records:
+            some.append(record)
+            if len(some) == _RESTORED_AT_ONCE:
+                values.extend(self._by_seat(some))
+                some = []
+        if some:
+            values.extend(self._by_seat(some))
+        self._scores.restore(slot, values)
+
+    def watcher(self, slot: int) -> Watcher:
+        """Who takes the hands of a match as they end."""
+        return _HandWatcher(self, slot)
+
+    def add(self, slot: int, record: HandRecord) -> None:
+        """Count the next hand of a match."""
+        self._pending.append((slot, record))
+        if len(self._pending) >= _AT_ONCE:
+            self._correct()
+
+    def _correct(self) -> None:
+        pending, self._pending = self._pending, []
+        if not pending:
+            return
+        players = len(pending[0][1].seats)
+        values = self._by_seat([record for _, record in pending])
+        for at, (slot, _) in enumerate(pending):
+            self._scores.add(slot, values[at * players : (at + 1) * players])
+
+    def _by_seat(self, records: list[HandRecord]) -> array[float]:
+        """The corrected chips, hand after hand by seat."""
+        found = array("d")
+        for record, values in zip(records, self._correction.values(records), strict=True):
+            of_seats = [0.0] * len(values)
+            for seat, value in zip(record.seats, values, strict=True):
+                of_seats[seat] = value
+            found.extend(of_seats)
+        return found
+
+
+class _HandWatcher(Watcher):
+    wants = frozenset({HandFinished})
+
+    def __init__(self, corrected: CorrectedScores, slot: int) -> None:
+        self._corrected, self._slot = corrected, slot
+
+    def notice(self, event: Event) -> None:
+        if isinstance(event, HandFinished):
+            self._corrected.add(self._slot, event.record)

@@ -1,0 +1,76 @@
+"""Single hands without the luck of the cards: what they are worth chance-corrected, as they come.
+
+The corrected value of a hand is the chips won less what the cards brought beyond their expectation: the pot terms of
+`logs.variance.terms`, with no weights that would have to be fitted. Its expectation is that of the chips, hand by hand,
+whatever was decided from hands before. So scores made of it may stop a match as scores of chips may, with bounds of
+their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from engine import BettingState, Game
+from engine.equity import compile_kernels
+from engine.holdem import is_holdem
+from logs.estimation.bounds import possible_losses
+from logs.estimation.mean import Bounds
+from logs.record import HandRecord
+from logs.variance.shares import Shares
+from logs.variance.terms import Terms, chance_terms, term_values
+
+__all__ = ["ChanceCorrection", "corrected_bounds"]
+
+_MOST_BETTINGS: Final = 1 << 14
+
+
+class ChanceCorrection:
+    """Corrects hands of one game, all hole cards known."""
+
+    def __init__(self, game: Game) -> None:
+        """Prepare.
+
+        Args:
+            game: one that `logs.variance.shares.shares_refusal` does not refuse.
+        """
+        self._rounds = game.num_rounds
+        self._shares = Shares(game)
+        self._terms: dict[int, tuple[BettingState, Terms]] = {}
+        if is_holdem(game):
+            compile_kernels()
+
+    def values(self, records: Sequence[HandRecord]) -> list[list[float]]:
+        """The corrected chips of each hand, by position; one or more hands."""
+        terms = [self._terms_of(record.betting) for record in records]
+        streams = [record.hand_number for record in records]
+        found = term_values(self._shares, [record.deal for record in records], terms, streams)
+        corrections = found[:, :, : self._rounds].sum(axis=2).tolist()
+        return [
+            [value + added for value, added in zip(record.values, of_hand, strict=True)]
+            for record, of_hand in zip(records, corrections, strict=True)
+        ]
+
+    def _terms_of(self, betting: BettingState) -> Terms:
+        found = self._terms.get(id(betting))
+        if found is None:
+            if len(self._terms) >= _MOST_BETTINGS:
+                self._terms.clear()
+            # The betting is kept with them, so that its number is nobody else's.
+            found = self._terms[id(betting)] = (betting, chance_terms(betting))
+        return found[1]
+
+
+def corrected_bounds(game: Game) -> Bounds:
+    """The lowest and the highest corrected score of a hand, in mbb.
+
+    What the cards of a round bring is a chip's change of expected share, times the chips in the pot. Between two
+    players a chip's shares are followed from when it came in to the end, so all its changes together are a share less
+    another: from -1 to 1, and the sum over all chips is at most the largest pot, either way. Among more players an
+    expected share also grows where somebody folds, which no round's cards account for, at most by 1 a round.
+    """
+    losses = possible_losses(game)
+    pot = sum(losses)
+    to_mbb = 1000 / game.big_blind
+    over = pot if game.num_players == 2 else game.num_rounds * pot
+    return -(max(losses) + pot) * to_mbb, (pot - min(losses) + over) * to_mbb

@@ -1,0 +1,73 @@
+"""Single hands chance-corrected: the terms of the estimator, its bounds, and hands in any order."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bots.registry import make_bot
+from bots.selfplay import self_play
+from logs.record import HandRecord
+from logs.variance.correction import ChanceCorrection, corrected_bounds
+from logs.variance.reduction import Reduction
+from protocol import find_game
+from tests.logs.variance.small_games import all_hands, drawn, small_game
+
+
+@pytest.mark.parametrize(("name", "players"), [("kuhn", 2), ("leduc", 2), ("kuhn.limit.3p", 3)])
+def test_corrected_values_of_all_hands(name: str, players: int) -> None:
+    """They have the expectation of the chips and less variance, add up to 0, and stay within the bounds."""
+    game = small_game(name)
+    hands = all_hands(game, tuple(drawn(seed) for seed in range(players)))
+    chances = np.array([hand.probability for hand in hands])
+    raw = np.array([hand.record.values for hand in hands])
+    corrected = np.array(ChanceCorrection(game).values([hand.record for hand in hands]))
+    assert chances @ corrected == pytest.approx(chances @ raw, abs=1e-12)
+    assert np.abs(corrected.sum(axis=1)).max() < 1e-12
+    spread = chances @ (raw - chances @ raw) ** 2
+    assert (chances @ (corrected - chances @ corrected) ** 2 < spread).all()
+    low, high = np.array(corrected_bounds(game)) * game.big_blind / 1000
+    assert low <= corrected.min()
+    assert corrected.max() <= high
+
+
+def test_bounds() -> None:
+    """Kuhn: 2 chips and a pot of 4; three players: 2 chips of each, and a pot of 6 in the only round."""
+    assert corrected_bounds(small_game("kuhn")) == (-6000, 6000)
+    assert corrected_bounds(small_game("kuhn.limit.3p")) == (-8000, 10_000)
+    # Hold'em: 24 big blinds and a pot of 48.
+    assert corrected_bounds(find_game("holdem.limit.2p")[1]) == (-72_000, 72_000)
+
+
+@pytest.mark.slow  # numba compiles
+@pytest.mark.parametrize("name", ["holdem.limit.2p", "holdem.nolimit.3p", "leduc"])
+def test_it_is_the_estimator_hand_by_hand(name: str) -> None:
+    game = find_game(name)[1]
+    records = _hands(name, 200)
+    correction = ChanceCorrection(game)
+    corrected = np.array(correction.values(records))
+    reduction = Reduction()
+    for record in records:
+        reduction.add(record)
+    estimates = reduction.estimates().games[0]
+    by_name: dict[str, list[float]] = {}
+    for record, values in zip(records, corrected, strict=True):
+        for who, value in zip(record.names, values, strict=True):
+            by_name.setdefault(who, []).append(value)
+    for player in estimates.players:
+        one = next(one for one in player.estimates if one.estimator == "chance-corrected" and not one.is_fitted)
+        # Before the flop boards are drawn, others here than there.
+        within = 0 if name == "leduc" else 4 * (one.standard_error or 0.0)
+        mean = 1000 * np.mean(by_name[player.player]) / game.big_blind
+        assert mean == pytest.approx(one.mbb_per_game, abs=1e-9 + within)
+    one_by_one = np.array([correction.values([record])[0] for record in records])
+    assert (one_by_one == corrected).all(), "however many are corrected together"
+    low, high = np.array(corrected_bounds(game)) * game.big_blind / 1000
+    assert low <= corrected.min()
+    assert corrected.max() <= high
+
+
+def _hands(name: str, hands: int) -> list[HandRecord]:
+    game = find_game(name)[1]
+    bots = [make_bot("random", seed=seat) for seat in range(game.num_players)]
+    return list(self_play(game, bots, hands=hands, seed=8, seating="single", names="ABC"[: game.num_players]))
