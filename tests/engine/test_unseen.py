@@ -42,8 +42,9 @@ def test_every_showdown_against_one_and_drawn_ones_against_more(first: int) -> N
         showdowns.count_against_one(hole, board, unseen, wanted)
         count_against_one(hole, board, found)
         assert found.tolist() == wanted.tolist(), cards
-        opponents, start = draw.randint(1, 9), draw.getrandbits(64)
+        # Some hundred showdowns are followed side by side: one, as many as fit, one more, and several times as many.
+        opponents, trials, start = draw.randint(1, 9), draw.choice([1, 60, 512, 513, 1100]), draw.getrandbits(64)
         wanted, found = np.zeros(opponents + 2, np.int64), np.zeros(opponents + 2, np.int64)
-        showdowns.count_sampled(hole, board, unseen, opponents, 60, start, wanted)
-        count_against_many(hole, board, opponents, 60, np.uint64(start), found)
-        assert found.tolist() == wanted.tolist(), (cards, opponents)
+        showdowns.count_sampled(hole, board, unseen, opponents, trials, start, wanted)
+        count_against_many(hole, board, opponents, trials, np.uint64(start), found)
+        assert found.tolist() == wanted.tolist(), (cards, opponents, trials)

@@ -9,6 +9,7 @@ import pytest
 
 from bots import self_play
 from bots.errors import SpecError
+from bots.learner import arrays
 from bots.learner.bot import LearnerBot
 from bots.learner.constants import Constants
 from bots.learner.files import write_memory
@@ -95,11 +96,15 @@ def test_frozen_learners_play_their_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_memory_outgrows_its_arrays() -> None:
+def test_a_memory_outgrows_its_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     game = find_game("nolimit6")[1]
     fine = Constants(chance_interval=5, pot_interval=1, raise_interval=1, odds_interval=1, big_qty=10)
-    trainee = Trainee(game, Memory(fine), Style(explore=1, trials=2))
-    trainee.play(["random?decisions=1/8/1/1/1"] * 5, Pack.deal(game, 3, 0, 6000), learns=True)
-    memory = trainee.memory
-    assert trainee.cells == len(memory.cells) > 1 << 13
-    assert Trainee(game, memory, Style()).memory == memory
+    memories = []
+    for least_rows in (1 << 13, 2):
+        monkeypatch.setattr(arrays, "_LEAST_ROWS", least_rows)
+        trainee = Trainee(game, Memory(fine), Style(explore=1, trials=2))
+        trainee.play(["random?decisions=1/8/1/1/1"] * 5, Pack.deal(game, 3, 0, 1000), learns=True)
+        assert trainee.cells > 2000
+        memories.append(trainee.memory)
+        assert Trainee(game, trainee.memory, Style()).memory == trainee.memory
+    assert memories[0] == memories[1]
