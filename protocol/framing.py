@@ -55,6 +55,14 @@ class LineReader:
         """Note that the peer will send nothing more."""
         self._eof = True
 
+    def take_rest(self) -> bytes:
+        """Everything that has not been handed out, whole lines or not."""
+        rest = bytes(self._buffer) if self._whole is None else self._whole
+        self._buffer.clear()
+        self._whole = None
+        self.is_empty = True
+        return rest
+
     def pop(self) -> bytes | None:
         """The next line with its end, or None when more bytes are needed (or all lines are out and the peer closed)."""
         if self._whole is not None:

@@ -1,0 +1,524 @@
+r"""Bots that join a benchmark server from elsewhere: what their client says on the text port, and what it is told.
+
+The client logs in like any other and says with `Join` which bot it brings. When a match is to begin, the server offers
+a seat with a secret that is good for one connection; the client connects to the same port once more, and its first line
+is a `SeatClaim` instead of a login. From the answer, `Seated`, on, that connection carries the lines between dealer and
+bot, as bytes, in both directions. Claim and answer say how many bytes each side has received in all, so that a seat
+whose connection has broken goes on at the very byte (`SeatStream`).
+
+    client  JOIN bot=mine version=1 session=u9-2kd at-once=1 ladder=no game=kuhn.limit.2p
+    server  # JOINED bot=ann.mine
+    server  # SEAT seat=5 secret=Pp0v5gdJ4X8mYc6Kj1mXbCw3mV0Qd2rT game=kuhn.limit.2p match=ann.first player=mine
+    client  SEAT secret=Pp0v5gdJ4X8mYc6Kj1mXbCw3mV0Qd2rT received=0          (the first line of another connection)
+    server  # SEATED received=0
+
+A message is a word and its fields as ``name=value``, in any order. A value is a word; that of ``reason``, which comes
+last, is the rest of the line. What the server says begins with ``# ``, as everything does that the reference's server
+does not say: clients that know nothing of it print it.
+
+    >>> read_request("join bot=mine session=s game=leduc game=kuhn.limit.2p")
+    Join(bot='mine', session='s', version='1', at_once=1, is_on_ladder=False, games=('leduc', 'kuhn.limit.2p'))
+    >>> format_message(Again(seat=5))
+    'AGAIN seat=5\n'
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields
+from typing import Any, Final, TypeAlias
+
+from protocol.errors import LocalProtocolError, RemoteProtocolError
+
+__all__ = [
+    "MOST_KEPT_BYTES",
+    "Again",
+    "Challenge",
+    "Challenged",
+    "GiveUp",
+    "Join",
+    "Joined",
+    "JoiningRequest",
+    "JoiningTold",
+    "Refused",
+    "RunOver",
+    "RunStands",
+    "SeatClaim",
+    "SeatOffer",
+    "SeatOver",
+    "SeatStream",
+    "Seated",
+    "ShowGame",
+    "format_message",
+    "is_claim",
+    "read_claim",
+    "read_request",
+    "read_told",
+]
+
+MOST_KEPT_BYTES: Final = 1 << 20
+"""So much of what was sent is kept for a peer that may have to hear it again."""
+
+_BLANKS = re.compile(r"[ \t\n\v\f\r]+")
+_NUMBER = re.compile(r"-?[0-9]{1,18}")
+_REAL = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,9})?")
+_MOST_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """How a value is written."""
+
+    read: Callable[[str], Any]
+    write: Callable[[Any], str]
+
+
+def _read_word(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("it has a character that cannot be printed")
+    return text
+
+
+def _read_number(text: str) -> int:
+    if not _NUMBER.fullmatch(text):
+        raise ValueError("it is not a whole number")
+    return int(text)
+
+
+def _read_real(text: str) -> float:
+    if not _REAL.fullmatch(text):
+        raise ValueError("it is not a number")
+    return float(text)
+
+
+def _read_flag(text: str) -> bool:
+    if text not in ("yes", "no"):
+        raise ValueError("it is neither yes nor no")
+    return text == "yes"
+
+
+def _write_word(value: str) -> str:
+    if not value or not value.isprintable() or " " in value:
+        raise LocalProtocolError(f"{value[:_MOST_SHOWN]!r} is not a word")
+    return value
+
+
+def _write_rest(value: str) -> str:
+    return "".join(char if char.isprintable() else "?" for char in value).strip()
+
+
+_WORD = _Kind(_read_word, _write_word)
+_COUNT = _Kind(_read_number, str)
+_REAL_NUMBER = _Kind(_read_real, lambda value: f"{value:.3f}")
+_FLAG = _Kind(_read_flag, lambda value: "yes" if value else "no")
+_REST = _Kind(_read_word, _write_rest)
+
+
+def _about(kind: _Kind, name: str = "", *, is_many: bool = False, least: int | None = None, **more: Any) -> Any:
+    """A field of a message.
+
+    Args:
+        kind: how its value is written.
+        name: how the field is called in a line, where that is not its name.
+        is_many: whether it is a tuple, each of whose values is written by itself.
+        least: the least number it can be.
+        more: as in `dataclasses.field`.
+    """
+    return field(metadata={"kind": kind, "name": name, "is_many": is_many, "least": least}, **more)
+
+
+# ---- what the client says
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Bring a bot.
+
+    Attributes:
+        bot: its name, among the bots of its user.
+        session: a word that the client has drawn: whoever says it again is the same client, after a break.
+        version: of the bot: another one is another bot, as far as ratings go.
+        at_once: how many matches it plays at a time.
+        is_on_ladder: whether the server may have it play when nobody asks for anything.
+        games: the games that it plays; empty for all that the server has.
+    """
+
+    bot: str = _about(_WORD)
+    session: str = _about(_WORD)
+    version: str = _about(_WORD, default="1")
+    at_once: int = _about(_COUNT, "at-once", least=1, default=1)
+    is_on_ladder: bool = _about(_FLAG, "ladder", default=False)
+    games: tuple[str, ...] = _about(_WORD, "game", is_many=True, default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Challenge:
+    """Have a contest played; what is None is left to the server.
+
+    Attributes:
+        tag: what the client calls it.
+        game: its name.
+        players: by seat: the client's bot, bots of the house, bots of others.
+        hands: the most deals to play.
+        stop: the rule that may end it before, as `arena play` takes it.
+        seating: ``single``, ``rotations`` or ``permutations``.
+        seed: of the cards; None for one that nobody knows before.
+        on_fault: ``end``, ``forfeit`` or ``restart``.
+    """
+
+    tag: str = _about(_WORD)
+    game: str = _about(_WORD)
+    players: tuple[str, ...] = _about(_WORD, "player", is_many=True)
+    hands: int | None = _about(_COUNT, least=1, default=None)
+    stop: str | None = _about(_WORD, default=None)
+    seating: str | None = _about(_WORD, default=None)
+    seed: int | None = _about(_COUNT, least=0, default=None)
+    on_fault: str | None = _about(_WORD, "on-fault", default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """The connection of a seat has broken: offer it once more."""
+
+    seat: int = _about(_COUNT, least=0)
+
+
+@dataclass(frozen=True, slots=True)
+class GiveUp:
+    """The bot has left its seat and does not come back to it."""
+
+    seat: int = _about(_COUNT, least=0)
+    reason: str = _about(_REST, default="")
+
+
+@dataclass(frozen=True, slots=True)
+class ShowGame:
+    """Show the definition of a game."""
+
+    game: str = _about(_WORD)
+
+
+@dataclass(frozen=True, slots=True)
+class SeatClaim:
+    """The first line of a connection for a seat.
+
+    Attributes:
+        secret: of the offer; good once.
+        received: how many bytes of the dealer's have come to the client in earlier connections.
+    """
+
+    secret: str = _about(_WORD)
+    received: int = _about(_COUNT, least=0, default=0)
+
+
+JoiningRequest: TypeAlias = Join | Challenge | Again | GiveUp | ShowGame
+
+
+# ---- what the client is told
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The bot is known, and awaited where it is wanted.
+
+    Attributes:
+        bot: as others call it.
+    """
+
+    bot: str = _about(_WORD)
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """What the client has asked for does not happen.
+
+    Attributes:
+        verb: the word of its request.
+        tag: of a challenge.
+        reason: why, in a sentence.
+    """
+
+    verb: str = _about(_WORD)
+    tag: str | None = _about(_WORD, default=None)
+    reason: str = _about(_REST, default="")
+
+
+@dataclass(frozen=True, slots=True)
+class SeatOffer:
+    """A seat waits for the bot.
+
+    Attributes:
+        seat: its number; that of a seat offered again is the same.
+        secret: for one connection.
+        game: which is played.
+        match: whose and which: a user, a dot, a tag.
+        player: the bot's name in this match.
+        hands: the most deals of the match.
+        expires_s: how long the secret is good, in seconds.
+    """
+
+    seat: int = _about(_COUNT, least=0)
+    secret: str = _about(_WORD)
+    game: str = _about(_WORD)
+    match: str = _about(_WORD)
+    player: str = _about(_WORD)
+    hands: int = _about(_COUNT, least=0, default=0)
+    expires_s: int = _about(_COUNT, "expires", least=0, default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class SeatOver:
+    """Nobody awaits the bot at a seat any more."""
+
+    seat: int = _about(_COUNT, least=0)
+    reason: str = _about(_REST, default="")
+
+
+@dataclass(frozen=True, slots=True)
+class Seated:
+    """The first line to a connection for a seat; what follows are the dealer's bytes.
+
+    Attributes:
+        received: how many bytes of the bot's have come to the server in earlier connections.
+    """
+
+    received: int = _about(_COUNT, least=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Challenged:
+    """A challenge is taken.
+
+    Attributes:
+        tag: what the client calls it.
+        seed: of its cards; None where only the server knows.
+    """
+
+    tag: str = _about(_WORD)
+    seed: int | None = _about(_COUNT, least=0, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class RunStands:
+    """How a run stands in which the bot plays.
+
+    Attributes:
+        match: whose and which.
+        hands: finished in all matches. planned: the most there can be.
+        reason: the winnings of the first player so far, in words; empty while there is nothing to say.
+    """
+
+    match: str = _about(_WORD)
+    hands: int = _about(_COUNT, least=0)
+    planned: int = _about(_COUNT, least=0)
+    reason: str = _about(_REST, default="")
+
+
+@dataclass(frozen=True, slots=True)
+class RunOver:
+    """A run has ended in which the bot has played, or for which the client has asked.
+
+    Attributes:
+        match: whose and which.
+        run: its number. runs: of how many.
+        state: ``finished``, ``failed`` or ``cancelled``.
+        player: the name of the client's bot in it; None where it did not play.
+        hands: finished in all matches.
+        mbb_per_game: its winnings; None where there are none to speak of.
+        half_width_95: of the 95 % interval; None where it is not known.
+        reason: why the run ended.
+    """
+
+    match: str = _about(_WORD)
+    run: int = _about(_COUNT, least=0)
+    runs: int = _about(_COUNT, least=0)
+    state: str = _about(_WORD)
+    player: str | None = _about(_WORD, default=None)
+    hands: int = _about(_COUNT, least=0, default=0)
+    mbb_per_game: float | None = _about(_REAL_NUMBER, "mbb", default=None)
+    half_width_95: float | None = _about(_REAL_NUMBER, "half-width", default=None)
+    reason: str = _about(_REST, default="")
+
+
+JoiningTold: TypeAlias = Joined | Refused | SeatOffer | SeatOver | Seated | Challenged | RunStands | RunOver
+
+_REQUESTS: Final[Mapping[str, type]] = {
+    "JOIN": Join,
+    "CHALLENGE": Challenge,
+    "AGAIN": Again,
+    "GIVEUP": GiveUp,
+    "GAME": ShowGame,
+}
+_CLAIM: Final = "SEAT"
+_TOLD: Final[Mapping[str, type]] = {
+    "JOINED": Joined,
+    "REFUSED": Refused,
+    "SEAT": SeatOffer,
+    "OVER": SeatOver,
+    "SEATED": Seated,
+    "CHALLENGED": Challenged,
+    "STANDS": RunStands,
+    "ENDED": RunOver,
+}
+_VERBS: Final = {kind: verb for verb, kind in _REQUESTS.items()} | {SeatClaim: _CLAIM}
+_TOLD_VERBS: Final = {kind: verb for verb, kind in _TOLD.items()}
+
+
+def format_message(message: JoiningRequest | SeatClaim | JoiningTold) -> str:
+    """A message as a line with its end.
+
+    Raises:
+        LocalProtocolError: a field is not a word.
+    """
+    told = _TOLD_VERBS.get(type(message))
+    verb = _VERBS[type(message)] if told is None else f"# {told}"
+    words = [verb]
+    for about in fields(message):
+        value = getattr(message, about.name)
+        kind = about.metadata["kind"]
+        if kind is _REST:
+            if rest := kind.write(value):
+                words.append(f"{_name(about)}={rest}")
+        elif value is not None:
+            values = value if about.metadata["is_many"] else (value,)
+            words += [f"{_name(about)}={kind.write(one)}" for one in values]
+    return " ".join(words) + "\n"
+
+
+def _name(about: Field[Any]) -> str:
+    return about.metadata["name"] or about.name
+
+
+def read_request(text: str) -> JoiningRequest | None:
+    """What a client asks for; None if the line does not begin with the word of one of these requests, in any case.
+
+    Raises:
+        RemoteProtocolError: it is one, and something is wrong with it; the sentence says what.
+    """
+    verb, *rest = _BLANKS.split(text.strip(), maxsplit=1)
+    kind = None if text[:1].isspace() else _REQUESTS.get(verb.upper())
+    if kind is None:
+        return None
+    request: JoiningRequest = _read(kind, verb.upper(), "".join(rest))
+    return request
+
+
+def is_claim(text: str) -> bool:
+    """Whether the first line of a connection claims a seat; that of a user named so has no ``secret=``."""
+    return text.startswith(f"{_CLAIM} secret=")
+
+
+def read_claim(text: str) -> SeatClaim:
+    """The claim of a seat.
+
+    Raises:
+        RemoteProtocolError: something is wrong with it.
+    """
+    claim: SeatClaim = _read(SeatClaim, _CLAIM, text.strip().partition(" ")[2])
+    return claim
+
+
+def read_told(text: str) -> JoiningTold | None:
+    """What a client is told; None if the line is something else.
+
+    Raises:
+        RemoteProtocolError: it is one of these lines, and something is wrong with it.
+    """
+    if not text.startswith("# "):
+        return None
+    verb, _, rest = text[2:].strip().partition(" ")
+    kind = _TOLD.get(verb)
+    if kind is None or "=" not in rest.partition(" ")[0]:
+        return None
+    told: JoiningTold = _read(kind, verb, rest)
+    return told
+
+
+def _read(kind: type, verb: str, text: str) -> Any:
+    """A message from its fields."""
+    known = {_name(about): about for about in fields(kind)}
+    found: dict[str, Any] = {}
+    while text := text.strip(" \t\r\n\v\f"):
+        name, is_there, value = text.partition("=")
+        about = known.get(name)
+        if not is_there or about is None:
+            word = _BLANKS.split(text)[0]
+            raise _error(f"{verb} has no {_shown(word)}; it has {', '.join(f'{name}=' for name in known)}")
+        if about.metadata["kind"] is _REST:
+            value, text = value, ""
+        else:
+            value, *others = _BLANKS.split(value, maxsplit=1)
+            text = "".join(others)
+        _take(found, about, verb, value)
+    for name, about in known.items():
+        if about.name not in found and about.default is MISSING:
+            raise _error(f"{verb} needs {name}=")
+    return kind(**found)
+
+
+def _take(found: dict[str, Any], about: Field[Any], verb: str, text: str) -> None:
+    """Read one field."""
+    name = f"{verb}: {_name(about)}={_shown(text)}"
+    if not text:
+        raise _error(f"{name}: it is empty")
+    try:
+        value = about.metadata["kind"].read(text)
+    except ValueError as error:
+        raise _error(f"{name}: {error}") from None
+    least = about.metadata["least"]
+    if least is not None and value < least:
+        raise _error(f"{name}: it must be at least {least}")
+    if about.metadata["is_many"]:
+        found[about.name] = (*found.get(about.name, ()), value)
+    elif about.name in found:
+        raise _error(f"{name}: it is there twice")
+    else:
+        found[about.name] = value
+
+
+def _error(problem: str) -> RemoteProtocolError:
+    return RemoteProtocolError(problem, b"")
+
+
+def _shown(text: str) -> str:
+    return "".join(char if char.isprintable() else "?" for char in text[:_MOST_SHOWN])
+
+
+class SeatStream:
+    """One side's view of the bytes of a seat, over as many connections as it takes.
+
+    Attributes:
+        received: how many bytes have come from the other side in all.
+    """
+
+    def __init__(self, *, most_kept_bytes: int = MOST_KEPT_BYTES) -> None:
+        """Start with nothing sent.
+
+        Args:
+            most_kept_bytes: how much of what was sent last can be sent again.
+        """
+        self.received = 0
+        self._kept = bytearray()
+        self._sent = 0
+        self._most_kept = most_kept_bytes
+
+    def send(self, data: bytes) -> None:
+        """Note that these bytes go to the other side, whether or not there is a connection now."""
+        self._sent += len(data)
+        self._kept += data
+        if len(self._kept) > 2 * self._most_kept:
+            del self._kept[: len(self._kept) - self._most_kept]
+
+    def rest(self, received: int) -> bytes:
+        """What the other side lacks that has received so many bytes.
+
+        Raises:
+            RemoteProtocolError: it has received more than was sent, or lacks more than is kept.
+        """
+        if received > self._sent:
+            raise _error(f"{received} bytes were not sent, only {self._sent}")
+        lacking = self._sent - received
+        if lacking > len(self._kept):
+            raise _error(f"{lacking} bytes are to be sent again, and only {len(self._kept)} are kept")
+        return bytes(self._kept[len(self._kept) - lacking :])
