@@ -9,6 +9,8 @@
     │   ├── RefusedError       a request that it does not take
     │   ├── StoreError         what it keeps cannot be read or written
     │   └── WebError           a request over HTTP that is not answered as asked
+    ├── JoinError              a server does not take a bot
+    ├── ServerLostError        the connection to a server has broken; never leaves `dealer.joining`
     ├── StartError             a run cannot start or go on
     │   ├── FolderTakenError   its folder holds something already
     │   ├── FolderBusyError    another process is running in its folder
@@ -44,6 +46,7 @@ __all__ = [
     "DealerError",
     "FolderBusyError",
     "FolderTakenError",
+    "JoinError",
     "LaunchError",
     "ListenError",
     "MatchFailure",
@@ -53,6 +56,7 @@ __all__ = [
     "RemoteError",
     "ResultError",
     "ServerError",
+    "ServerLostError",
     "SettingProblem",
     "StartError",
     "StoreError",
@@ -188,6 +192,14 @@ class WebError(ServerError):
 
     def __str__(self) -> str:
         return self.sentence
+
+
+class JoinError(DealerError):
+    """A server does not take a bot, or cannot be reached; the sentence says why."""
+
+
+class ServerLostError(DealerError):
+    """The connection to a server has broken; the sentence says how."""
 
 
 class StartError(DealerError):

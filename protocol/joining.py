@@ -12,9 +12,9 @@ whose connection has broken goes on at the very byte (`SeatStream`).
     client  SEAT secret=Pp0v5gdJ4X8mYc6Kj1mXbCw3mV0Qd2rT received=0          (the first line of another connection)
     server  # SEATED received=0
 
-A message is a word and its fields as ``name=value``, in any order. A value is a word; that of ``reason``, which comes
-last, is the rest of the line. What the server says begins with ``# ``, as everything does that the reference's server
-does not say: clients that know nothing of it print it.
+A message is a word and its fields as ``name=value``, in any order. A value is a word; that of the last field of some
+messages, such as ``reason``, is the rest of the line. What the server says begins with ``# ``, as everything does that
+the reference's server does not say: clients that know nothing of it print it.
 
     >>> read_request("join bot=mine session=s game=leduc game=kuhn.limit.2p")
     Join(bot='mine', session='s', version='1', at_once=1, is_on_ladder=False, games=('leduc', 'kuhn.limit.2p'))
@@ -34,8 +34,11 @@ from protocol.errors import LocalProtocolError, RemoteProtocolError
 __all__ = [
     "MOST_KEPT_BYTES",
     "Again",
+    "AskOutcome",
     "Challenge",
+    "ChallengeOver",
     "Challenged",
+    "GameLine",
     "GiveUp",
     "Join",
     "Joined",
@@ -193,6 +196,13 @@ class GiveUp:
 
 
 @dataclass(frozen=True, slots=True)
+class AskOutcome:
+    """Tell once more what has become of a challenge; a client that was away has not heard it."""
+
+    tag: str = _about(_WORD)
+
+
+@dataclass(frozen=True, slots=True)
 class ShowGame:
     """Show the definition of a game."""
 
@@ -212,7 +222,7 @@ class SeatClaim:
     received: int = _about(_COUNT, least=0, default=0)
 
 
-JoiningRequest: TypeAlias = Join | Challenge | Again | GiveUp | ShowGame
+JoiningRequest: TypeAlias = Join | Challenge | Again | GiveUp | AskOutcome | ShowGame
 
 
 # ---- what the client is told
@@ -224,9 +234,11 @@ class Joined:
 
     Attributes:
         bot: as others call it.
+        seats: those of the same session that go on.
     """
 
     bot: str = _about(_WORD)
+    seats: tuple[int, ...] = _about(_COUNT, "seat", is_many=True, least=0, default=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,19 +312,42 @@ class Challenged:
 
 
 @dataclass(frozen=True, slots=True)
+class ChallengeOver:
+    """Nothing is left of a challenge.
+
+    Attributes:
+        tag: what the client calls it.
+        state: ``done`` or ``cancelled``.
+        reason: why it was cancelled.
+    """
+
+    tag: str = _about(_WORD)
+    state: str = _about(_WORD)
+    reason: str = _about(_REST, default="")
+
+
+@dataclass(frozen=True, slots=True)
+class GameLine:
+    """A line of the definition of a game; the last is ``END GAMEDEF``."""
+
+    game: str = _about(_WORD)
+    line: str = _about(_REST, default="")
+
+
+@dataclass(frozen=True, slots=True)
 class RunStands:
     """How a run stands in which the bot plays.
 
     Attributes:
         match: whose and which.
         hands: finished in all matches. planned: the most there can be.
-        reason: the winnings of the first player so far, in words; empty while there is nothing to say.
+        rate: what the first player has won so far, in words; empty while there is nothing to say.
     """
 
     match: str = _about(_WORD)
     hands: int = _about(_COUNT, least=0)
     planned: int = _about(_COUNT, least=0)
-    reason: str = _about(_REST, default="")
+    rate: str = _about(_REST, default="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,13 +376,16 @@ class RunOver:
     reason: str = _about(_REST, default="")
 
 
-JoiningTold: TypeAlias = Joined | Refused | SeatOffer | SeatOver | Seated | Challenged | RunStands | RunOver
+JoiningTold: TypeAlias = (
+    Joined | Refused | SeatOffer | SeatOver | Seated | Challenged | ChallengeOver | GameLine | RunStands | RunOver
+)
 
 _REQUESTS: Final[Mapping[str, type]] = {
     "JOIN": Join,
     "CHALLENGE": Challenge,
     "AGAIN": Again,
     "GIVEUP": GiveUp,
+    "ASK": AskOutcome,
     "GAME": ShowGame,
 }
 _CLAIM: Final = "SEAT"
@@ -358,6 +396,8 @@ _TOLD: Final[Mapping[str, type]] = {
     "OVER": SeatOver,
     "SEATED": Seated,
     "CHALLENGED": Challenged,
+    "CLOSED": ChallengeOver,
+    "GAME": GameLine,
     "STANDS": RunStands,
     "ENDED": RunOver,
 }

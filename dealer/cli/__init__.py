@@ -33,6 +33,7 @@ COMMANDS = {
     "deal": "Deal a match to clients that connect to its ports, one per seat; says who is awaited, where and for how "
     "long.",
     "serve": "Run a server: programs connect and have matches played against its bots; everything is kept.",
+    "join": "Bring a bot to a server: it plays there against the server's bots and those of others, from this machine.",
     "bot": "Connect a Python bot to any dealer that speaks the protocol.",
     "bots": "List the bots that have a name, built in or from installed packages; or what the options of one bot "
     "decide.",

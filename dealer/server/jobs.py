@@ -23,12 +23,14 @@ class SeatOpen:
         port: where the agent has to connect.
         player: `protocol.benchmark.OWN_SEAT`, or the name of the bot.
         run: the number of the run.
+        key: what has to be said at the port before anything else; None for nothing.
     """
 
     job: JobRow
     port: int
     player: str = OWN_SEAT
     run: int = 0
+    key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,18 +11,19 @@ import re
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from dealer.errors import RefusedError
 from dealer.server import ledger
 from dealer.server.accounts import User
-from dealer.server.jobs import SeatOpen
+from dealer.server.jobs import RunEnded, SeatOpen
+from dealer.server.ledger import JobRow
 from dealer.server.settings import ServerSettings
 from dealer.server.store import Store
 from dealer.table.players import NAME_RULE
 from protocol.benchmark import OWN_SEAT
 
-__all__ = ["BotHost", "BotOffer", "Guest", "Lobby", "Replaced"]
+__all__ = ["BotHost", "BotOffer", "Guest", "HostEvent", "Lobby", "Replaced", "RunProgress"]
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _MOST_LABEL_LETTERS = 64
@@ -54,16 +55,29 @@ class Replaced:
     bot: str
 
 
-class BotHost(Protocol):
-    """Who brings a bot.
+@dataclass(frozen=True, slots=True)
+class RunProgress:
+    """How a run stands in which the bot plays.
 
     Attributes:
-        address: from which it has connected, and the bot has to come.
+        job: whose run it is.
+        hands: finished in all matches. planned: the most there can be.
+        rate: what the first player has won so far, in words; empty before there is something to say.
     """
 
-    address: str
+    job: JobRow
+    hands: int
+    planned: int
+    rate: str
 
-    def tell(self, event: SeatOpen | Replaced) -> None:
+
+HostEvent: TypeAlias = SeatOpen | Replaced | RunProgress | RunEnded
+
+
+class BotHost(Protocol):
+    """Who brings a bot, over connections that know the server's key."""
+
+    def tell(self, event: HostEvent) -> None:
         """Take note; must not raise, and must not wait."""
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -19,11 +20,12 @@ from dealer.server.jobs import ActiveJob
 from dealer.server.ledger import JobRow, RunReport, RunRow, RunState
 from dealer.server.lobby import Lobby
 from dealer.server.reports import report_of
-from dealer.server.settings import HouseGame, ServerSettings, run_config
+from dealer.server.settings import HouseGame, ServerSettings, door_host, run_config
 from dealer.server.store import Store
 from dealer.server.summons import addresses_of, summons
 from dealer.server.watches import Watches
 from logs.whole_file import write_whole
+from protocol.benchmark import OWN_SEAT
 
 __all__ = ["Table", "play_run"]
 
@@ -41,6 +43,7 @@ class Table:
         lobby: the bots of users.
         watches: who watches.
         environment: variables that the processes of the house's bots get.
+        key: what has to be said for the seats of users' bots.
     """
 
     settings: ServerSettings
@@ -49,6 +52,7 @@ class Table:
     lobby: Lobby
     watches: Watches
     environment: Mapping[str, str]
+    key: str = field(default_factory=lambda: secrets.token_urlsafe(32))
 
 
 async def play_run(table: Table, job: ActiveJob, row: RunRow) -> RunReport | None:
@@ -59,7 +63,7 @@ async def play_run(table: Table, job: ActiveJob, row: RunRow) -> RunReport | Non
             guest = table.lobby.find(job.row.game, name) if name in job.guests else None
             if guest is not None and guest.versions[job.row.game] != version:
                 return RunReport(RunState.CANCELLED, f"{name} has come back as another version.")
-        addresses = addresses_of(job, table.lobby, is_bound=table.settings.seats_by_address)
+        addresses = addresses_of(job, is_bound=table.settings.seats_by_address)
         opened = partial(
             _opened,
             table.settings,
@@ -67,6 +71,7 @@ async def play_run(table: Table, job: ActiveJob, row: RunRow) -> RunReport | Non
             job.game,
             table.folder / row.folder,
             seed=row.seed,
+            key=table.key,
             addresses=addresses,
             environment=table.environment,
         )
@@ -74,7 +79,7 @@ async def play_run(table: Table, job: ActiveJob, row: RunRow) -> RunReport | Non
         job.run = run
         if job.is_interrupted or job.is_cancelled:
             run.interrupt()
-        announcer = summons(job, run, row, versions, table.lobby) if addresses else None
+        announcer = summons(job, run, row, versions, table.lobby, table.key) if addresses else None
         result = await run.play(announcer, table.watches.opened(row.id))
         if result.outcome is Outcome.INTERRUPTED and not job.is_cancelled:
             return None
@@ -93,6 +98,7 @@ def _opened(
     folder: Path,
     *,
     seed: int,
+    key: str,
     addresses: Mapping[str, str | None],
     environment: Mapping[str, str],
 ) -> Run[AnyResult]:
@@ -104,6 +110,7 @@ def _opened(
         game: the game.
         folder: of the run.
         seed: of its cards.
+        key: what has to be said for the seats of users' bots.
         addresses: by player that is none of the house, from where it has to come.
         environment: variables that the processes of the house's bots get.
 
@@ -112,7 +119,7 @@ def _opened(
     """
     if (folder / CONFIG_NAME).is_file():
         if addresses:
-            _readdress(settings, job, folder / CONFIG_NAME, addresses)
+            _readdress(settings, job, folder / CONFIG_NAME, key, addresses)
         return reopen(folder)
     if folder.exists():
         # The server ended while it was made.
@@ -123,6 +130,7 @@ def _opened(
         job.players,
         user=job.user.name,
         seed=seed,
+        key=key,
         addresses=addresses,
         environment=environment,
         hands=job.hands,
@@ -133,11 +141,16 @@ def _opened(
     return new_play(config, folder)
 
 
-def _readdress(settings: ServerSettings, job: JobRow, path: Path, addresses: Mapping[str, str | None]) -> None:
+def _readdress(
+    settings: ServerSettings, job: JobRow, path: Path, key: str, addresses: Mapping[str, str | None]
+) -> None:
     """Have a run expect its agents from where they are now."""
     config = validated(read_config(path), str(path))
     bots = [
-        bot.model_copy(update={"address": addresses[player]}) if player in addresses else bot
+        bot.model_copy(update={"address": addresses[player], "key": None if player == OWN_SEAT else key})
+        if player in addresses
+        else bot
         for bot, player in zip(config.bots, job.players, strict=True)
     ]
-    write_whole(path, config.model_copy(update={"bots": bots, "host": settings.host}).to_toml())
+    host = door_host(settings, job.players)
+    write_whole(path, config.model_copy(update={"bots": bots, "host": host}).to_toml())

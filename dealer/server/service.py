@@ -36,6 +36,7 @@ from dealer.server.requests import JobRequest, check_contest, check_request, mat
 from dealer.server.settings import HouseGame, ServerSettings
 from dealer.server.standings import Standings
 from dealer.server.store import Store
+from dealer.server.summons import hosts_of
 from dealer.server.taking_up import take_up
 from dealer.server.watches import Watches
 from dealer.table.loop import Changes
@@ -265,8 +266,11 @@ class Service:
             else:
                 self._tell_run(job, report.state)
                 self.standings.note(job.row.game)
+                ended = RunEnded(job.row, run, report)
+                for host in hosts_of(job, self.lobby):
+                    host.tell(ended)
                 if job.client is not None:
-                    job.client.tell(RunEnded(job.row, run, report))
+                    job.client.tell(ended)
                 return
 
     async def _end(self, job: ActiveJob) -> None:

@@ -31,6 +31,7 @@ __all__ = [
     "LadderSettings",
     "ServerSettings",
     "WebSettings",
+    "door_host",
     "house",
     "most_hands",
     "player_name",
@@ -168,6 +169,7 @@ class ServerSettings:
         ladder: what is played while nobody wants anything; None for nothing.
         own_seat_s: how long requests wait for a client that the server has lost when it was started again.
         web: the pages and the HTTP interface.
+        rejoin_s: how long a match waits for the connection of a user's bot that has broken.
     """
 
     games: tuple[HouseGame, ...]
@@ -188,6 +190,7 @@ class ServerSettings:
     connections: int = 500
     connections_per_address: int = 50
     own_seat_s: float = 3600.0
+    rejoin_s: float = 60.0
     seats_by_address: bool = True
     tells_position: bool = False
     web: WebSettings = field(default_factory=WebSettings)
@@ -251,6 +254,11 @@ def slot_of(game: HouseGame, players: Sequence[str], *, user: int, at_once: int,
     return Slot(user, game.name, bots * at_once, is_idle)
 
 
+def door_host(settings: ServerSettings, players: Sequence[str]) -> str:
+    """Where a run awaits its players: where the server listens if clients' own agents come, else on this machine."""
+    return settings.host if OWN_SEAT in players else "127.0.0.1"
+
+
 def run_config(
     settings: ServerSettings,
     game: HouseGame,
@@ -258,6 +266,7 @@ def run_config(
     *,
     user: str,
     seed: int,
+    key: str | None = None,
     addresses: Mapping[str, str | None] | None = None,
     environment: Mapping[str, str] | None = None,
     hands: int | None = None,
@@ -273,6 +282,7 @@ def run_config(
         players: by seat, names of the house's bots, of users' bots, or `OWN_SEAT`.
         user: whose request it is.
         seed: of the cards.
+        key: what has to be said for the seats of users' bots.
         addresses: by player that is none of the house, from where it has to come; None, or left out, for anywhere.
         environment: variables that the processes of the house's bots get.
         hands: the most deals; None for as many as are set for the game.
@@ -289,7 +299,8 @@ def run_config(
         bot = None if player == OWN_SEAT else game.bot(player)
         if bot is None:
             name = player_name(user if player == OWN_SEAT else player)
-            bots.append(BotSettings(bot=f"{name}=tcp", address=(addresses or {}).get(player)))
+            own = None if player == OWN_SEAT else key
+            bots.append(BotSettings(bot=f"{name}=tcp", address=(addresses or {}).get(player), key=own))
             continue
         more: dict[str, object] = {
             "bot": f"{player_name(bot.name)}={bot.settings.bot}",
@@ -299,7 +310,6 @@ def run_config(
             more["arguments"] = [str(position)]
         bots.append(bot.settings.model_copy(update=more))
         position += 1
-    is_anybody_awaited = position < len(players)
     return validated(
         {
             "games": [game.path],
@@ -314,7 +324,7 @@ def run_config(
             "t_hand_s": settings.hand_s,
             "t_per_hand_s": settings.per_hand_s,
             "start_timeout_s": settings.start_s,
-            "host": settings.host if is_anybody_awaited else "127.0.0.1",
+            "host": door_host(settings, players),
             "directory": settings.directory,
         }
     )

@@ -12,29 +12,35 @@ from dealer.contest.progress import AwaitedPlayer, Progress
 from dealer.runs import AnyResult, Run
 from dealer.server.jobs import ActiveJob, Client, SeatOpen
 from dealer.server.ledger import RunRow
-from dealer.server.lobby import BotHost, Lobby
+from dealer.server.lobby import BotHost, Lobby, RunProgress
 from protocol.benchmark import OWN_SEAT
 
-__all__ = ["addresses_of", "summons"]
+__all__ = ["addresses_of", "hosts_of", "summons"]
 
 
-def addresses_of(job: ActiveJob, lobby: Lobby, *, is_bound: bool) -> dict[str, str | None]:
+def addresses_of(job: ActiveJob, *, is_bound: bool) -> dict[str, str | None]:
     """From where the players of a job that are none of the house have to come; None for anywhere.
+
+    Users' bots come from anywhere where their seats' key is known.
 
     Args:
         job: the job.
-        lobby: the bots of users.
-        is_bound: whether they have to come from the address of who brings them.
+        is_bound: whether a client's own agents have to come from its address.
     """
-    addresses = {OWN_SEAT: None if job.client is None else job.client.address} if job.has_own_seat else {}
-    for name in job.guests:
-        guest = lobby.find(job.row.game, name)
-        addresses[name] = None if guest is None else guest.host.address
-    return {player: address if is_bound else None for player, address in addresses.items()}
+    addresses: dict[str, str | None] = dict.fromkeys(job.guests)
+    if job.has_own_seat:
+        addresses[OWN_SEAT] = job.client.address if is_bound and job.client is not None else None
+    return addresses
+
+
+def hosts_of(job: ActiveJob, lobby: Lobby) -> list[BotHost]:
+    """Who brings the users' bots of a job, as far as they are there."""
+    guests = [lobby.find(job.row.game, name) for name in sorted(job.guests)]
+    return [guest.host for guest in guests if guest is not None]
 
 
 def summons(
-    job: ActiveJob, run: Run[AnyResult], row: RunRow, versions: Sequence[int | None], lobby: Lobby
+    job: ActiveJob, run: Run[AnyResult], row: RunRow, versions: Sequence[int | None], lobby: Lobby, key: str
 ) -> Callable[[Progress], None]:
     """What is to be called with the progress of a run, to call agents to their seats.
 
@@ -43,6 +49,7 @@ def summons(
         run: what is played. row: the same as it is kept.
         versions: by seat, of the players that have one; a bot that is there in another version is not called.
         lobby: the bots of users.
+        key: of their seats.
     """
     seats = {name: seat for seat, name in enumerate(run.plan.contests[0].names)}
     told: frozenset[AwaitedPlayer] = frozenset()
@@ -57,11 +64,19 @@ def summons(
     def tell(progress: Progress) -> None:
         nonlocal told
         awaited = frozenset(player for player in progress.awaited if player.is_remote)
+        reached = set(told & awaited)
         for player in sorted(awaited - told, key=lambda player: seats[player.name]):
-            seat = seats[player.name]
-            host = host_of(seat)
+            name = job.row.players[seats[player.name]]
+            host = host_of(seats[player.name])
             if host is not None:
-                host.tell(SeatOpen(job.row, player.port, job.row.players[seat], row.id))
-        told = awaited
+                reached.add(player)
+                host.tell(SeatOpen(job.row, player.port, name, row.id, None if name == OWN_SEAT else key))
+        # Who is away is called when it is back.
+        told = frozenset(reached)
+        stands = RunProgress(
+            job.row, progress.hands, progress.hands_planned, "" if progress.rate is None else str(progress.rate)
+        )
+        for bringer in hosts_of(job, lobby):
+            bringer.tell(stands)
 
     return tell

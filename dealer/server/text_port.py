@@ -20,6 +20,7 @@ from typing import cast
 from dealer.errors import ListenError, RefusedError, StoreError
 from dealer.server import ledger
 from dealer.server.accounts import Accounts, GuessLimit, User
+from dealer.server.hosting import Hosting
 from dealer.server.jobs import RunEnded, SeatOpen, ServiceEvent
 from dealer.server.ledger import JobRow, JobState, RunReport, RunRow, RunState, SeatReport
 from dealer.server.queue import Forecast
@@ -55,6 +56,17 @@ from protocol.benchmark import (
     remark,
     run_text,
 )
+from protocol.joining import (
+    Again,
+    AskOutcome,
+    Challenge,
+    GiveUp,
+    Join,
+    Refused,
+    SeatClaim,
+    ShowGame,
+    format_message,
+)
 
 __all__ = ["TextPort"]
 
@@ -81,6 +93,7 @@ class TextPort:
         self._service = service
         self._accounts = accounts
         self._guesses = GuessLimit() if guesses is None else guesses
+        self._hosting = Hosting(service)
         self._server: asyncio.Server | None = None
         self._by_address: Counter[str] = Counter()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -137,14 +150,18 @@ class TextPort:
         task.add_done_callback(on_done)
 
     async def _serve(self, address: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        connection = _Connection(self._service, address, reader, writer)
+        connection = _Connection(self._service, self._hosting, address, reader, writer)
         try:
-            user = await self._logged_in(address, connection)
-            if user is not None:
+            async with asyncio.timeout(self._service.settings.login_s):
+                first = await connection.first_event()
+            if isinstance(first, SeatClaim):
+                await self._seat(address, connection, first)
+            elif first is not None and (user := self._logged_in(address, connection, first)) is not None:
                 await connection.serve(user)
         except (OSError, TimeoutError):
             writer.transport.abort()
         finally:
+            self._hosting.left(connection, for_good=connection.has_quit)
             self._service.leave(connection)
             writer.close()
             if not self._is_closing:
@@ -153,12 +170,15 @@ class TextPort:
                         await writer.wait_closed()
             writer.transport.abort()
 
-    async def _logged_in(self, address: str, connection: _Connection) -> User | None:
-        """The user of a connection, once it has logged in; None if it has not."""
-        async with asyncio.timeout(self._service.settings.login_s):
-            login = await connection.first_event()
-        if login is None:
-            return None
+    async def _seat(self, address: str, connection: _Connection, claim: SeatClaim) -> None:
+        """Carry the bytes of a seat, if the claim is good."""
+        if self._guesses.wait_s(address) or not await connection.carry(claim):
+            self._guesses.note_failure(address)
+            _log.info("a connection from %s has claimed a seat in vain", address)
+            connection.write(format_message(Refused("SEAT", None, "the secret is not good, or not any more")))
+
+    def _logged_in(self, address: str, connection: _Connection, login: Login) -> User | None:
+        """The user who logs in; None if it is not known."""
         wait_s = self._guesses.wait_s(address)
         user = None if wait_s else self._accounts.find(login.name, login.password)
         if user is None:
@@ -176,13 +196,21 @@ class _Connection:
 
     Attributes:
         address: from which it has connected.
+        has_quit: whether it has said that it leaves.
     """
 
     def __init__(
-        self, service: Service, address: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        self,
+        service: Service,
+        hosting: Hosting,
+        address: str,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
     ) -> None:
         self.address = address
+        self.has_quit = False
         self._service = service
+        self._hosting = hosting
         self._reader = reader
         self._writer = writer
         self._session = BenchmarkSession()
@@ -191,10 +219,18 @@ class _Connection:
         self._ended: set[int] = set()
         self._changes = Changes()
 
-    async def first_event(self) -> Login | None:
-        """The login; None if the client leaves without."""
+    async def first_event(self) -> Login | SeatClaim | None:
+        """The login, or the claim of a seat; None if the client leaves without."""
         event = await self._next_event(None)
-        return event if isinstance(event, Login) else None
+        return event if isinstance(event, Login | SeatClaim) else None
+
+    async def carry(self, claim: SeatClaim) -> bool:
+        """Carry the bytes of a seat, as long as this lasts; False if the claim names none."""
+        return await self._hosting.carry(claim, self._reader, self._writer, self._session.take_rest())
+
+    def drop(self) -> None:
+        """Close the connection."""
+        self._writer.close()
 
     async def _next_event(self, idle_s: float | None) -> BenchmarkEvent | None:
         """The next event; None when there is none any more, or the client has been idle for too long."""
@@ -205,7 +241,7 @@ class _Connection:
                 async with asyncio.timeout(idle_s):
                     data = await self._reader.read(_READ_BYTES)
             except TimeoutError:
-                if any(job.client is self for job in self._service.active()):
+                if self._hosting.has_joined(self) or any(job.client is self for job in self._service.active()):
                     continue
                 self.write(remark("you have said nothing for a long time"))
                 return None
@@ -230,6 +266,7 @@ class _Connection:
             return
         while (event := await self._next_event(self._service.settings.idle_s)) is not None:
             if isinstance(event, Quit):
+                self.has_quit = True
                 return
             await self._answer(event)
             await self._drain()
@@ -265,6 +302,7 @@ class _Connection:
         elif isinstance(event, RunEnded):
             self.write(remark(_ended_text(job, event.run, event.report)))
         else:
+            self._hosting.job_ended(self, event)
             if event.state is JobState.CANCELLED:
                 self.write(remark(f"CANCELLED {job.user.name}.{job.tag}: {event.reason}"))
             if self._errand is not None:
@@ -331,7 +369,11 @@ class _Connection:
                 self._show_result(tag)
             case FetchLog(tag, run):
                 await self._send_logs(tag, run)
-            case NotUnderstood() | Login() | Quit():
+            case Refused():
+                self.write(format_message(event))
+            case Join() | Challenge() | Again() | GiveUp() | AskOutcome() | ShowGame():
+                await self._hosting.answer(self._user, self, event)
+            case NotUnderstood() | Login() | SeatClaim() | Quit():
                 self.write(UNKNOWN)
 
     async def _submit(self, request: RequestRuns) -> JobRow | None:

@@ -60,6 +60,7 @@ login_timeout_s = 60            # for a client to log in
 idle_timeout_s = 86400          # a client that says nothing and waits for nothing is let go after this time
 write_timeout_s = 60            # for a client to read something of what it is sent
 own_seat_patience_s = 3600      # how long requests with a client's own agent wait for it after a restart
+rejoin_timeout_s = 60           # for the broken connection of a user's bot to be there again
 
 max_connections = 500           # clients at a time
 max_connections_per_address = 50
@@ -161,6 +162,7 @@ class _File(BaseModel):
     idle_timeout_s: _Seconds = 86_400.0
     write_timeout_s: _Seconds = 60.0
     own_seat_patience_s: _Seconds = 3600.0
+    rejoin_timeout_s: _Seconds = 60.0
     max_connections: int = Field(500, ge=1, le=100_000)
     max_connections_per_address: int = Field(50, ge=1, le=100_000)
     web: _WebTable = Field(default_factory=lambda: _WebTable.model_validate({}))
@@ -229,6 +231,7 @@ def _settled(file: _File, folder: Path) -> ServerSettings:
         connections=file.max_connections,
         connections_per_address=file.max_connections_per_address,
         own_seat_s=file.own_seat_patience_s,
+        rejoin_s=file.rejoin_timeout_s,
         seats_by_address=file.seats_by_address,
         web=_web(file.web, folder),
         ladder=None if file.ladder is None else _ladder(file.ladder, games or base.games),

@@ -45,12 +45,16 @@ _VALUES = {
     "bool": st.booleans(),
     "float | None": st.none() | st.integers(-(10**9), 10**9).map(lambda number: number / 1000),
     "tuple[str, ...]": st.lists(_WORDS, min_size=1, max_size=4).map(tuple),
+    "tuple[int, ...]": st.lists(st.integers(0, 2**53), max_size=4).map(tuple),
 }
 
 
 def _messages(kind: type) -> st.SearchStrategy[Any]:
     """Any message of a kind."""
-    strategies = {about.name: _RESTS if about.name == "reason" else _VALUES[str(about.type)] for about in fields(kind)}
+    strategies = {
+        about.name: _RESTS if about.name in ("reason", "rate", "line") else _VALUES[str(about.type)]
+        for about in fields(kind)
+    }
     return st.builds(kind, **strategies)
 
 

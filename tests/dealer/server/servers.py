@@ -330,11 +330,11 @@ def conversation(
         runner.run(play())
 
 
-async def play_agent(port: int, *, own_address: str = "127.0.0.1") -> bytes:
-    """A client's own agent: calls until the match is over; returns the last that it has heard."""
+async def play_agent(port: int, *, own_address: str = "127.0.0.1", key: str = "") -> bytes:
+    """A client's own agent, or a bot with a key: calls until the match is over; returns the last that it has heard."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(own_address, 0))
     line = b""
-    writer.write(b"VERSION:2.0.0\r\n")
+    writer.write(f"{key}\n".encode() * bool(key) + b"VERSION:2.0.0\r\n")
     with contextlib.suppress(ConnectionError):
         async for raw in reader:
             line = raw.strip()

@@ -48,16 +48,16 @@ bots = ["calling=calling", "random=random"]
 class Host:
     """Brings a bot, which plays as soon as it is called."""
 
-    address: str = "127.0.0.1"
     heard: list[SeatOpen | Replaced] = field(default_factory=list)
     playing: set[asyncio.Task[bytes]] = field(default_factory=set)
     is_idle: bool = False
 
     def tell(self, event: object) -> None:
-        assert isinstance(event, SeatOpen | Replaced)
-        self.heard.append(event)
+        if isinstance(event, SeatOpen | Replaced):
+            self.heard.append(event)
         if isinstance(event, SeatOpen) and not self.is_idle:
-            self.playing.add(asyncio.create_task(play_agent(event.port)))
+            assert event.key is not None
+            self.playing.add(asyncio.create_task(play_agent(event.port, key=event.key)))
 
 
 def settings_of(text: str = CONFIG) -> ServerSettings:

@@ -1,0 +1,328 @@
+"""``arena join``: brings a bot to a server, from a machine that nobody else can reach."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shlex
+import signal
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dealer.cli.console import Terminal, abort
+from dealer.cli.options import Quiet, Verbose, takes_options
+from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
+from dealer.cli.working import live_line
+from dealer.contest.schedule import Seating
+from dealer.joining.client import JoinEnding, Joining
+from dealer.joining.settings import (
+    ALL_GAMES,
+    BotFailed,
+    Challenge,
+    ChallengeRefused,
+    ConnectionLost,
+    JoinedServer,
+    JoinSettings,
+    News,
+)
+from dealer.match.faults import FaultPolicy
+from dealer.record.folder import new_folder
+from dealer.table.loop import new_event_loop
+from dealer.table.players import Player, PlayerKind, parse_player
+from engine.errors import quoted
+from logs.estimation import StopRuleError, parse_stop_rule
+from protocol.joining import RunOver, RunStands, SeatOffer
+
+__all__ = ["join"]
+
+_TOKEN_VARIABLE = "ARENA_TOKEN"
+_DEFAULT_USER = "player"
+
+
+def _login(*flags: str, **more: Any) -> Any:
+    return typer.Option(*flags, rich_help_panel="Login", **more)
+
+
+def _asked(*flags: str, **more: Any) -> Any:
+    return typer.Option(*flags, rich_help_panel="Challenges", **more)
+
+
+@dataclass(frozen=True, slots=True)
+class _Login:
+    """Who comes, and how."""
+
+    token: Annotated[
+        str | None,
+        _login(
+            "--token",
+            help=f"Token, or NAME:TOKEN; in the variable {_TOKEN_VARIABLE} or in a file others on this machine do not "
+            "see it.",
+        ),
+    ] = None
+    token_file: Annotated[
+        Path | None, _login("--token-file", metavar="FILE", help="File with the token, or with name and token.")
+    ] = None
+    user: Annotated[str | None, _login("--user", help="Name of the login.", show_default=_DEFAULT_USER)] = None
+    tls: Annotated[bool, _login("--tls", help="Encrypt the connection.")] = False
+    ca: Annotated[
+        Path | None,
+        _login("--ca", metavar="FILE", help="With --tls: believe the certificates in this file, not the system's."),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Bot:
+    """How the bot is known."""
+
+    name: Annotated[str | None, typer.Option("--name", help="Its name.", show_default="as in 'arena play'")] = None
+    version: Annotated[
+        str, typer.Option("--version", help="The bot's version; another one has results of its own.")
+    ] = "1"
+    games: Annotated[
+        str,
+        typer.Option("--games", help=f"Games that it plays, separated by commas; '{ALL_GAMES}': all the server's."),
+    ] = "limit"
+    at_once: Annotated[int, typer.Option("--at-once", min=1, max=1000, help="Contests to play at a time.")] = 1
+    ladder: Annotated[
+        bool, typer.Option("--ladder", help="Let the server match the bot while nobody asks for anything.")
+    ] = False
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", min=1, help="Leave after so many contests.", show_default="stay")
+    ] = None
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of a Python bot's own draws.", show_default="random"),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Challenges:
+    """Which contests are asked for."""
+
+    challenge: Annotated[
+        list[str] | None,
+        _asked(
+            "--challenge",
+            metavar="NAME",
+            help="Play against this bot, then leave; several names, with commas, where a game has more seats. Repeat "
+            "it for more contests.",
+        ),
+    ] = None
+    game: Annotated[str | None, _asked("--game", help="Their game.", show_default="the first of --games")] = None
+    hands: Annotated[
+        int | None, _asked("--hands", "-n", min=1, help="Most deals of each.", show_default="as the server has set")
+    ] = None
+    stop: Annotated[
+        str | None, _asked("--stop", metavar="RULE", help="When to stop, as for 'arena play'.", show_default=False)
+    ] = None
+    seating: Annotated[
+        Seating | None, _asked("--seating", help="Seatings of each deal.", show_default=Seating.ROTATIONS.value)
+    ] = None
+    cards: Annotated[
+        int | None,
+        _asked(
+            "--cards",
+            min=1,
+            max=2**32 - 1,
+            help="Seed of the cards; such results do not count in standings.",
+            show_default="one that nobody knows",
+        ),
+    ] = None
+    on_fault: Annotated[
+        FaultPolicy | None, _asked("--on-fault", help="As for 'arena play'.", show_default=FaultPolicy.END.value)
+    ] = None
+
+
+@takes_options
+def join(
+    context: typer.Context,
+    server: Annotated[str, typer.Argument(metavar="HOST:PORT", help="The server's text port.")],
+    bot: Annotated[
+        list[str],
+        typer.Argument(metavar="BOT...", help="As for 'arena play'; or '--' and a command with its arguments."),
+    ],
+    *,
+    about: _Bot,
+    login: _Login,
+    challenges: _Challenges,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="New or empty folder for what the bot prints.", show_default="a new one in runs/"),
+    ] = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Bring a bot to a server: it plays there against the server's bots and those of others, from this machine.
+
+    The client connects out only, to the server's text port; it starts the bot whenever a match awaits it, and comes
+    back after a break. Ctrl-C leaves; with --challenge or --jobs it leaves by itself.
+    """
+    terminal = context.ensure_object(Terminal)
+    if verbose:
+        terminal.show_log()
+    if login.ca is not None and not login.tls:
+        abort("--ca: certificates matter with --tls only")
+    host, port = _address(server)
+    user, token = _who(login)
+    player = _player(bot, about.name)
+    games = tuple(word for word in about.games.split(",") if word)
+    if not games:
+        abort(f"--games: name at least one game, or '{ALL_GAMES}'")
+    wanted = _wanted(challenges, games)
+    settings = JoinSettings(
+        host,
+        port,
+        user,
+        token,
+        player,
+        new_folder(out, (f"{player.name}-joined",)),
+        about.version,
+        games,
+        about.at_once,
+        about.ladder,
+        wanted,
+        about.jobs,
+        about.seed,
+        login.tls,
+        login.ca,
+    )
+    with live_line(terminal) as show, asyncio.Runner(loop_factory=new_event_loop) as runner:
+        ending = runner.run(_join(settings, _Teller(terminal, settings, show, is_quiet=quiet)))
+    if ending is None:
+        terminal.sentence(f"{player.name} has left {settings.address}.")
+        raise typer.Exit(EXIT_INTERRUPTED)
+    raise typer.Exit(0 if ending.is_good else EXIT_FAILED)
+
+
+async def _join(settings: JoinSettings, on_news: Callable[[News], None]) -> JoinEnding | None:
+    """Join until the end; None after Ctrl-C."""
+    task = asyncio.ensure_future(Joining(settings, on_news).run())
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with contextlib.suppress(NotImplementedError, RuntimeError):
+            # Not on Windows, where Ctrl-C cancels the task that waits here.
+            loop.add_signal_handler(number, task.cancel)
+    try:
+        return await task
+    except asyncio.CancelledError:
+        return None
+
+
+def _address(text: str) -> tuple[str, int]:
+    """Host and port of HOST:PORT; an address of IPv6 stands in brackets."""
+    host, colon, port = text.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]") if host.startswith("[") else host
+    if not (colon and host and port.isascii() and port.isdigit() and 0 < int(port) < 65536):
+        abort(f"{quoted(text, 100)} is not HOST:PORT, such as 127.0.0.1:54000")
+    return host, int(port)
+
+
+def _who(login: _Login) -> tuple[str, str]:
+    """Name and token of the login."""
+    if login.token is not None and login.token_file is not None:
+        abort("--token and --token-file: give one of them")
+    text = login.token
+    if login.token_file is not None:
+        try:
+            text = login.token_file.read_text("utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            abort(f"--token-file: cannot read {login.token_file}: {getattr(error, 'strerror', None) or error}")
+    elif text is None:
+        text = os.environ.get(_TOKEN_VARIABLE, "").strip()
+    words = (text or "").replace(":", " ", 1).split()
+    if not words:
+        abort(f"a token is needed: --token, --token-file or the variable {_TOKEN_VARIABLE}; the server's owner has it")
+    if len(words) > 2 or (len(words) == 2 and login.user not in (None, words[0])):
+        abort("the token is one word, or NAME:TOKEN, and NAME that of --user if that is given")
+    return (words[0] if len(words) == 2 else login.user or _DEFAULT_USER), words[-1]
+
+
+def _player(words: list[str], name: str | None) -> Player:
+    """The bot, from one word as for `arena play` or the words of a command."""
+    text = words[0]
+    if len(words) > 1:
+        text = subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
+    player = parse_player(text)
+    if player.kind is PlayerKind.TCP:
+        abort("'tcp' is nobody whom this command could start; give a bot or a command")
+    if name is not None:
+        player = replace(player, name=parse_player(f"{name}=calling").name)
+    return player
+
+
+def _wanted(options: _Challenges, games: tuple[str, ...]) -> tuple[Challenge, ...]:
+    """The contests that are asked for."""
+    if not options.challenge:
+        for about in fields(options):
+            if getattr(options, about.name) is not None:
+                flag = about.name.replace("_", "-")
+                abort(f"--{flag} is about a challenge, and there is none: name an opponent with --challenge")
+        return ()
+    if options.stop is not None:
+        try:
+            parse_stop_rule(options.stop)
+        except StopRuleError as error:
+            abort(f"--stop: {error}")
+    game = options.game or next((one for one in games if one != ALL_GAMES), "limit")
+    seating = None if options.seating is None else options.seating.value
+    on_fault = None if options.on_fault is None else options.on_fault.value
+    return tuple(
+        Challenge(tuple(one.split(",")), game, options.hands, options.stop, seating, options.cards, on_fault)
+        for one in options.challenge
+    )
+
+
+class _Teller:
+    """Says what happens: results to standard output, everything else to standard error and in the live line."""
+
+    def __init__(
+        self, terminal: Terminal, settings: JoinSettings, show: Callable[[str], None], *, is_quiet: bool
+    ) -> None:
+        self._terminal = terminal
+        self._settings = settings
+        self._show = show
+        self._is_quiet = is_quiet
+
+    def __call__(self, news: News) -> None:
+        """Say it."""
+        match news:
+            case RunOver():
+                self._terminal.sentence(_result(news))
+                self._terminal.out.file.flush()
+            case RunStands():
+                rate = f" · {news.rate}" if news.rate else ""
+                self._show(f"{news.match} · {news.hands:,}/{news.planned:,} hands{rate}")
+            case BotFailed():
+                self._terminal.say(f"{news.match}: the bot has left: {news.reason}. Its output is in {news.output}")
+                for line in news.last_lines:
+                    self._terminal.trace(f"    {line}")
+            case ChallengeRefused():
+                self._terminal.say(f"The challenge {news.tag} is not played: {news.reason}")
+            case ConnectionLost():
+                self._terminal.say(f"{news.problem}; the next try is in {news.retry_s:g} s.")
+            case JoinedServer() if not self._is_quiet:
+                self._terminal.say(self._joined(news))
+            case SeatOffer() if not self._is_quiet:
+                self._terminal.say(f"{news.match}: a seat is offered in {news.game}.")
+
+    def _joined(self, news: JoinedServer) -> str:
+        if news.is_again:
+            return f"{news.bot} is at {self._settings.address} again."
+        games = ", ".join(news.games) or "every game there"
+        kind = "" if self._settings.uses_tls else " The connection is not encrypted."
+        return f"{news.bot} has joined {self._settings.address} and plays {games}.{kind} Ctrl-C leaves."
+
+
+def _result(run: RunOver) -> str:
+    """What came out of a run, in a line."""
+    label = run.match if run.runs == 1 else f"{run.match}, run {run.run} of {run.runs}"
+    if run.state != "finished" or run.player is None or run.mbb_per_game is None:
+        return f"{label}: {run.state}. {run.reason}"
+    half_width = "" if run.half_width_95 is None else f" ± {run.half_width_95:,.0f}"
+    return f"{label}: {run.player} {run.mbb_per_game:+,.0f}{half_width} mbb/g in {run.hands:,} hands. {run.reason}"
