@@ -4,7 +4,7 @@ The client logs in like any other and says with `Join` which bot it brings. When
 a seat with a secret that is good for one connection; the client connects to the same port once more, and its first line
 is a `SeatClaim` instead of a login. From the answer, `Seated`, on, that connection carries the lines between dealer and
 bot, as bytes, in both directions. Claim and answer say how many bytes each side has received in all, so that a seat
-whose connection has broken goes on at the very byte (`SeatStream`).
+whose connection has broken goes on at the very byte (`protocol.seat_stream`).
 
     client  JOIN bot=mine version=1 session=u9-2kd at-once=1 ladder=no game=kuhn.limit.2p
     server  # JOINED bot=ann.mine
@@ -24,15 +24,13 @@ the reference's server does not say: clients that know nothing of it print it.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields
-from typing import Any, Final, TypeAlias
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
 
-from protocol.errors import LocalProtocolError, RemoteProtocolError
+from protocol.messages import BLANKS, COUNT, FLAG, REAL_NUMBER, REST, WORD, about, format_fields, read_fields
 
 __all__ = [
-    "MOST_KEPT_BYTES",
     "Again",
     "AskOutcome",
     "Challenge",
@@ -50,7 +48,6 @@ __all__ = [
     "SeatClaim",
     "SeatOffer",
     "SeatOver",
-    "SeatStream",
     "Seated",
     "ShowGame",
     "format_message",
@@ -59,77 +56,6 @@ __all__ = [
     "read_request",
     "read_told",
 ]
-
-MOST_KEPT_BYTES: Final = 1 << 20
-"""So much of what was sent is kept for a peer that may have to hear it again."""
-
-_BLANKS = re.compile(r"[ \t\n\v\f\r]+")
-_NUMBER = re.compile(r"-?[0-9]{1,18}")
-_REAL = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,9})?")
-_MOST_SHOWN = 60
-
-
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    """How a value is written."""
-
-    read: Callable[[str], Any]
-    write: Callable[[Any], str]
-
-
-def _read_word(text: str) -> str:
-    if not text.isprintable():
-        raise ValueError("it has a character that cannot be printed")
-    return text
-
-
-def _read_number(text: str) -> int:
-    if not _NUMBER.fullmatch(text):
-        raise ValueError("it is not a whole number")
-    return int(text)
-
-
-def _read_real(text: str) -> float:
-    if not _REAL.fullmatch(text):
-        raise ValueError("it is not a number")
-    return float(text)
-
-
-def _read_flag(text: str) -> bool:
-    if text not in ("yes", "no"):
-        raise ValueError("it is neither yes nor no")
-    return text == "yes"
-
-
-def _write_word(value: str) -> str:
-    if not value or not value.isprintable() or " " in value:
-        raise LocalProtocolError(f"{value[:_MOST_SHOWN]!r} is not a word")
-    return value
-
-
-def _write_rest(value: str) -> str:
-    return "".join(char if char.isprintable() else "?" for char in value).strip()
-
-
-_WORD = _Kind(_read_word, _write_word)
-_COUNT = _Kind(_read_number, str)
-_REAL_NUMBER = _Kind(_read_real, lambda value: f"{value:.3f}")
-_FLAG = _Kind(_read_flag, lambda value: "yes" if value else "no")
-_REST = _Kind(_read_word, _write_rest)
-
-
-def _about(kind: _Kind, name: str = "", *, is_many: bool = False, least: int | None = None, **more: Any) -> Any:
-    """A field of a message.
-
-    Args:
-        kind: how its value is written.
-        name: how the field is called in a line, where that is not its name.
-        is_many: whether it is a tuple, each of whose values is written by itself.
-        least: the least number it can be.
-        more: as in `dataclasses.field`.
-    """
-    return field(metadata={"kind": kind, "name": name, "is_many": is_many, "least": least}, **more)
-
 
 # ---- what the client says
 
@@ -147,12 +73,12 @@ class Join:
         games: the games that it plays; empty for all that the server has.
     """
 
-    bot: str = _about(_WORD)
-    session: str = _about(_WORD)
-    version: str = _about(_WORD, default="1")
-    at_once: int = _about(_COUNT, "at-once", least=1, default=1)
-    is_on_ladder: bool = _about(_FLAG, "ladder", default=False)
-    games: tuple[str, ...] = _about(_WORD, "game", is_many=True, default=())
+    bot: str = about(WORD)
+    session: str = about(WORD)
+    version: str = about(WORD, default="1")
+    at_once: int = about(COUNT, "at-once", least=1, default=1)
+    is_on_ladder: bool = about(FLAG, "ladder", default=False)
+    games: tuple[str, ...] = about(WORD, "game", is_many=True, default=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,43 +96,43 @@ class Challenge:
         on_fault: ``end``, ``forfeit`` or ``restart``.
     """
 
-    tag: str = _about(_WORD)
-    game: str = _about(_WORD)
-    players: tuple[str, ...] = _about(_WORD, "player", is_many=True)
-    hands: int | None = _about(_COUNT, least=1, default=None)
-    stop: str | None = _about(_WORD, default=None)
-    seating: str | None = _about(_WORD, default=None)
-    seed: int | None = _about(_COUNT, least=0, default=None)
-    on_fault: str | None = _about(_WORD, "on-fault", default=None)
+    tag: str = about(WORD)
+    game: str = about(WORD)
+    players: tuple[str, ...] = about(WORD, "player", is_many=True)
+    hands: int | None = about(COUNT, least=1, default=None)
+    stop: str | None = about(WORD, default=None)
+    seating: str | None = about(WORD, default=None)
+    seed: int | None = about(COUNT, least=0, default=None)
+    on_fault: str | None = about(WORD, "on-fault", default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class Again:
     """The connection of a seat has broken: offer it once more."""
 
-    seat: int = _about(_COUNT, least=0)
+    seat: int = about(COUNT, least=0)
 
 
 @dataclass(frozen=True, slots=True)
 class GiveUp:
     """The bot has left its seat and does not come back to it."""
 
-    seat: int = _about(_COUNT, least=0)
-    reason: str = _about(_REST, default="")
+    seat: int = about(COUNT, least=0)
+    reason: str = about(REST, default="")
 
 
 @dataclass(frozen=True, slots=True)
 class AskOutcome:
     """Tell once more what has become of a challenge; a client that was away has not heard it."""
 
-    tag: str = _about(_WORD)
+    tag: str = about(WORD)
 
 
 @dataclass(frozen=True, slots=True)
 class ShowGame:
     """Show the definition of a game."""
 
-    game: str = _about(_WORD)
+    game: str = about(WORD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,8 +144,8 @@ class SeatClaim:
         received: how many bytes of the dealer's have come to the client in earlier connections.
     """
 
-    secret: str = _about(_WORD)
-    received: int = _about(_COUNT, least=0, default=0)
+    secret: str = about(WORD)
+    received: int = about(COUNT, least=0, default=0)
 
 
 JoiningRequest: TypeAlias = Join | Challenge | Again | GiveUp | AskOutcome | ShowGame
@@ -237,8 +163,8 @@ class Joined:
         seats: those of the same session that go on.
     """
 
-    bot: str = _about(_WORD)
-    seats: tuple[int, ...] = _about(_COUNT, "seat", is_many=True, least=0, default=())
+    bot: str = about(WORD)
+    seats: tuple[int, ...] = about(COUNT, "seat", is_many=True, least=0, default=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,9 +177,9 @@ class Refused:
         reason: why, in a sentence.
     """
 
-    verb: str = _about(_WORD)
-    tag: str | None = _about(_WORD, default=None)
-    reason: str = _about(_REST, default="")
+    verb: str = about(WORD)
+    tag: str | None = about(WORD, default=None)
+    reason: str = about(REST, default="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,21 +196,21 @@ class SeatOffer:
         expires_s: how long the secret is good, in seconds.
     """
 
-    seat: int = _about(_COUNT, least=0)
-    secret: str = _about(_WORD)
-    game: str = _about(_WORD)
-    match: str = _about(_WORD)
-    player: str = _about(_WORD)
-    hands: int = _about(_COUNT, least=0, default=0)
-    expires_s: int = _about(_COUNT, "expires", least=0, default=0)
+    seat: int = about(COUNT, least=0)
+    secret: str = about(WORD)
+    game: str = about(WORD)
+    match: str = about(WORD)
+    player: str = about(WORD)
+    hands: int = about(COUNT, least=0, default=0)
+    expires_s: int = about(COUNT, "expires", least=0, default=0)
 
 
 @dataclass(frozen=True, slots=True)
 class SeatOver:
     """Nobody awaits the bot at a seat any more."""
 
-    seat: int = _about(_COUNT, least=0)
-    reason: str = _about(_REST, default="")
+    seat: int = about(COUNT, least=0)
+    reason: str = about(REST, default="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +221,7 @@ class Seated:
         received: how many bytes of the bot's have come to the server in earlier connections.
     """
 
-    received: int = _about(_COUNT, least=0)
+    received: int = about(COUNT, least=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,8 +233,8 @@ class Challenged:
         seed: of its cards; None where only the server knows.
     """
 
-    tag: str = _about(_WORD)
-    seed: int | None = _about(_COUNT, least=0, default=None)
+    tag: str = about(WORD)
+    seed: int | None = about(COUNT, least=0, default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,17 +247,17 @@ class ChallengeOver:
         reason: why it was cancelled.
     """
 
-    tag: str = _about(_WORD)
-    state: str = _about(_WORD)
-    reason: str = _about(_REST, default="")
+    tag: str = about(WORD)
+    state: str = about(WORD)
+    reason: str = about(REST, default="")
 
 
 @dataclass(frozen=True, slots=True)
 class GameLine:
     """A line of the definition of a game; the last is ``END GAMEDEF``."""
 
-    game: str = _about(_WORD)
-    line: str = _about(_REST, default="")
+    game: str = about(WORD)
+    line: str = about(REST, default="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,10 +270,10 @@ class RunStands:
         rate: what the first player has won so far, in words; empty while there is nothing to say.
     """
 
-    match: str = _about(_WORD)
-    hands: int = _about(_COUNT, least=0)
-    planned: int = _about(_COUNT, least=0)
-    rate: str = _about(_REST, default="")
+    match: str = about(WORD)
+    hands: int = about(COUNT, least=0)
+    planned: int = about(COUNT, least=0)
+    rate: str = about(REST, default="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,15 +291,15 @@ class RunOver:
         reason: why the run ended.
     """
 
-    match: str = _about(_WORD)
-    run: int = _about(_COUNT, least=0)
-    runs: int = _about(_COUNT, least=0)
-    state: str = _about(_WORD)
-    player: str | None = _about(_WORD, default=None)
-    hands: int = _about(_COUNT, least=0, default=0)
-    mbb_per_game: float | None = _about(_REAL_NUMBER, "mbb", default=None)
-    half_width_95: float | None = _about(_REAL_NUMBER, "half-width", default=None)
-    reason: str = _about(_REST, default="")
+    match: str = about(WORD)
+    run: int = about(COUNT, least=0)
+    runs: int = about(COUNT, least=0)
+    state: str = about(WORD)
+    player: str | None = about(WORD, default=None)
+    hands: int = about(COUNT, least=0, default=0)
+    mbb_per_game: float | None = about(REAL_NUMBER, "mbb", default=None)
+    half_width_95: float | None = about(REAL_NUMBER, "half-width", default=None)
+    reason: str = about(REST, default="")
 
 
 JoiningTold: TypeAlias = (
@@ -413,21 +339,7 @@ def format_message(message: JoiningRequest | SeatClaim | JoiningTold) -> str:
     """
     told = _TOLD_VERBS.get(type(message))
     verb = _VERBS[type(message)] if told is None else f"# {told}"
-    words = [verb]
-    for about in fields(message):
-        value = getattr(message, about.name)
-        kind = about.metadata["kind"]
-        if kind is _REST:
-            if rest := kind.write(value):
-                words.append(f"{_name(about)}={rest}")
-        elif value is not None:
-            values = value if about.metadata["is_many"] else (value,)
-            words += [f"{_name(about)}={kind.write(one)}" for one in values]
-    return " ".join(words) + "\n"
-
-
-def _name(about: Field[Any]) -> str:
-    return about.metadata["name"] or about.name
+    return " ".join([verb, *format_fields(message)]) + "\n"
 
 
 def read_request(text: str) -> JoiningRequest | None:
@@ -436,11 +348,11 @@ def read_request(text: str) -> JoiningRequest | None:
     Raises:
         RemoteProtocolError: it is one, and something is wrong with it; the sentence says what.
     """
-    verb, *rest = _BLANKS.split(text.strip(), maxsplit=1)
+    verb, *rest = BLANKS.split(text.strip(), maxsplit=1)
     kind = None if text[:1].isspace() else _REQUESTS.get(verb.upper())
     if kind is None:
         return None
-    request: JoiningRequest = _read(kind, verb.upper(), "".join(rest))
+    request: JoiningRequest = read_fields(kind, verb.upper(), "".join(rest))
     return request
 
 
@@ -455,7 +367,7 @@ def read_claim(text: str) -> SeatClaim:
     Raises:
         RemoteProtocolError: something is wrong with it.
     """
-    claim: SeatClaim = _read(SeatClaim, _CLAIM, text.strip().partition(" ")[2])
+    claim: SeatClaim = read_fields(SeatClaim, _CLAIM, text.strip().partition(" ")[2])
     return claim
 
 
@@ -471,94 +383,5 @@ def read_told(text: str) -> JoiningTold | None:
     kind = _TOLD.get(verb)
     if kind is None or "=" not in rest.partition(" ")[0]:
         return None
-    told: JoiningTold = _read(kind, verb, rest)
+    told: JoiningTold = read_fields(kind, verb, rest)
     return told
-
-
-def _read(kind: type, verb: str, text: str) -> Any:
-    """A message from its fields."""
-    known = {_name(about): about for about in fields(kind)}
-    found: dict[str, Any] = {}
-    while text := text.strip(" \t\r\n\v\f"):
-        name, is_there, value = text.partition("=")
-        about = known.get(name)
-        if not is_there or about is None:
-            word = _BLANKS.split(text)[0]
-            raise _error(f"{verb} has no {_shown(word)}; it has {', '.join(f'{name}=' for name in known)}")
-        if about.metadata["kind"] is _REST:
-            value, text = value, ""
-        else:
-            value, *others = _BLANKS.split(value, maxsplit=1)
-            text = "".join(others)
-        _take(found, about, verb, value)
-    for name, about in known.items():
-        if about.name not in found and about.default is MISSING:
-            raise _error(f"{verb} needs {name}=")
-    return kind(**found)
-
-
-def _take(found: dict[str, Any], about: Field[Any], verb: str, text: str) -> None:
-    """Read one field."""
-    name = f"{verb}: {_name(about)}={_shown(text)}"
-    if not text:
-        raise _error(f"{name}: it is empty")
-    try:
-        value = about.metadata["kind"].read(text)
-    except ValueError as error:
-        raise _error(f"{name}: {error}") from None
-    least = about.metadata["least"]
-    if least is not None and value < least:
-        raise _error(f"{name}: it must be at least {least}")
-    if about.metadata["is_many"]:
-        found[about.name] = (*found.get(about.name, ()), value)
-    elif about.name in found:
-        raise _error(f"{name}: it is there twice")
-    else:
-        found[about.name] = value
-
-
-def _error(problem: str) -> RemoteProtocolError:
-    return RemoteProtocolError(problem, b"")
-
-
-def _shown(text: str) -> str:
-    return "".join(char if char.isprintable() else "?" for char in text[:_MOST_SHOWN])
-
-
-class SeatStream:
-    """One side's view of the bytes of a seat, over as many connections as it takes.
-
-    Attributes:
-        received: how many bytes have come from the other side in all.
-    """
-
-    def __init__(self, *, most_kept_bytes: int = MOST_KEPT_BYTES) -> None:
-        """Start with nothing sent.
-
-        Args:
-            most_kept_bytes: how much of what was sent last can be sent again.
-        """
-        self.received = 0
-        self._kept = bytearray()
-        self._sent = 0
-        self._most_kept = most_kept_bytes
-
-    def send(self, data: bytes) -> None:
-        """Note that these bytes go to the other side, whether or not there is a connection now."""
-        self._sent += len(data)
-        self._kept += data
-        if len(self._kept) > 2 * self._most_kept:
-            del self._kept[: len(self._kept) - self._most_kept]
-
-    def rest(self, received: int) -> bytes:
-        """What the other side lacks that has received so many bytes.
-
-        Raises:
-            RemoteProtocolError: it has received more than was sent, or lacks more than is kept.
-        """
-        if received > self._sent:
-            raise _error(f"{received} bytes were not sent, only {self._sent}")
-        lacking = self._sent - received
-        if lacking > len(self._kept):
-            raise _error(f"{lacking} bytes are to be sent again, and only {len(self._kept)} are kept")
-        return bytes(self._kept[len(self._kept) - lacking :])

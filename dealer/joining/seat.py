@@ -23,7 +23,8 @@ from dealer.table.launcher import BotProcess, stop_all
 from dealer.table.loop import Changes
 from engine import Seat
 from protocol import RemoteProtocolError
-from protocol.joining import SeatClaim, Seated, SeatOffer, SeatStream, format_message, read_told
+from protocol.joining import SeatClaim, Seated, SeatOffer, format_message, read_told
+from protocol.seat_stream import SeatStream
 
 __all__ = ["PlayedSeat"]
 

@@ -20,7 +20,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from protocol import RemoteProtocolError
-from protocol.joining import SeatClaim, Seated, SeatStream, format_message
+from protocol.joining import SeatClaim, Seated, format_message
+from protocol.seat_stream import SeatStream
 
 __all__ = ["HostedSeat", "SeatFacts", "Seats"]
 

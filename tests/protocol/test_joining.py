@@ -25,7 +25,6 @@ from protocol.joining import (
     SeatClaim,
     SeatOffer,
     SeatOver,
-    SeatStream,
     ShowGame,
     format_message,
     is_claim,
@@ -199,35 +198,3 @@ def test_a_user_may_be_called_seat() -> None:
 def test_requests_stand_among_the_commands() -> None:
     _, found = session_after(b"ann pw\nAGAIN seat=1\nAGAIN\nagainst\n")
     assert found[1:] == [Again(1), Refused("AGAIN", None, "AGAIN needs seat="), NotUnderstood()]
-
-
-# ---- streams
-
-
-@given(st.lists(st.tuples(st.booleans(), st.binary(max_size=20), st.integers(0, 20)), max_size=40))
-def test_a_stream_arrives_whole_however_often_its_connection_breaks(steps: list[tuple[bool, bytes, int]]) -> None:
-    sender, receiver = SeatStream(), SeatStream()
-    sent, arrived = b"", b""
-    under_way = b""
-    for is_break, data, takes in steps:
-        sender.send(data)
-        sent += data
-        under_way += data
-        taken, under_way = under_way[:takes], under_way[takes:]
-        arrived += taken
-        receiver.received += len(taken)
-        if is_break:
-            under_way = sender.rest(receiver.received)
-    assert arrived + sender.rest(receiver.received) == sent
-
-
-def test_a_stream_keeps_only_so_much() -> None:
-    stream = SeatStream(most_kept_bytes=100)
-    for _ in range(100):
-        stream.send(b"0123456789")
-    assert stream.rest(1000) == b""
-    assert stream.rest(900) == b"0123456789" * 10
-    with pytest.raises(RemoteProtocolError, match="1000 bytes are to be sent again, and only"):
-        stream.rest(0)
-    with pytest.raises(RemoteProtocolError, match="1001 bytes were not sent, only 1000"):
-        stream.rest(1001)

@@ -36,6 +36,7 @@ COMMANDS = (
     "doctor",
     "deal",
     "serve",
+    "join",
     "bot",
     "bots",
     "games",
