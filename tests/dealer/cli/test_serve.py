@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import re
 import signal
 import socket
 import sqlite3
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -50,7 +50,7 @@ def ended(program: Program, number: signal.Signals) -> str:
     return out.decode()
 
 
-def test_a_server_from_its_first_start_to_its_end(arena: Arena, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_from_its_first_start_to_its_end(arena: Arena, folder: Path) -> None:
     program, port = started()
     try:
         assert program.stdout is not None
@@ -71,11 +71,13 @@ def test_a_server_from_its_first_start_to_its_end(arena: Arena, folder: Path, mo
             2,
             "arena: there is no user nobody; make one with 'arena serve user nobody'\n",
         )
-        monkeypatch.setattr("sys.stdin", io.StringIO("short\n"))
-        assert arena("serve", "password", "ann").err == "arena: a password has 8 to 256 letters\n"
-        monkeypatch.setattr("sys.stdin", io.StringIO("correct horse\n"))
-        said = arena("serve", "password", "ann")
-        assert (said.code, said.out) == (0, "ann has a new password, and is logged out everywhere.\n")
+        for typed, told in (
+            (b"short\n", "arena: a password has 8 to 256 letters\n"),
+            (b"correct horse\n", "ann has a new password, and is logged out everywhere.\n"),
+        ):
+            command = [*ARENA, "serve", "password", "ann"]
+            ran = subprocess.run(command, input=typed, capture_output=True, env=program_env(), check=False)
+            assert (ran.stdout + ran.stderr).decode() == told
         assert answers(port, "ann correct horse") == "BAD LOGON\n", "passwords are for the encrypted way in"
         copied = arena("serve", "backup", "copy.sqlite3")
         assert copied.code == 0
