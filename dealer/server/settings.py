@@ -105,6 +105,7 @@ class WebSettings:
         guests_may_play: whether people who have not logged in may sit down at a table.
         tables_per_person: at a time. tables: in all, with bots at them.
         table_asleep_s: a table at which nobody has looked for so long costs nothing until somebody does.
+        slumbot_forfeit_s: a session of Slumbot's interface in which nothing happens for so long is over.
         table_closed_s: one at which nobody has looked for so long is closed.
     """
 
@@ -126,6 +127,7 @@ class WebSettings:
     tables: int = 50
     table_asleep_s: float = 600.0
     table_closed_s: float = 7 * 86_400.0
+    slumbot_forfeit_s: float = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,6 +81,7 @@ guests_may_play = false         # whether people who have not logged in may sit 
 max_tables_per_person = 5
 max_tables = 50                 # with bots at them; a table at which nobody looks is put to sleep
 table_asleep_minutes = 10       # after so long; it is at the same decision when somebody comes back
+slumbot_forfeit_hours = 24      # a session of Slumbot's interface in which nothing happens for so long is over
 table_closed_days = 7           # a table at which nobody has looked for so long is closed
 
 # What is played while nobody wants anything: the pair of bots whose interval is widest, until all are narrow.
@@ -140,6 +141,7 @@ class _WebTable(BaseModel):
     max_tables_per_person: int = Field(5, ge=1, le=1000)
     max_tables: int = Field(50, ge=1, le=10_000)
     table_asleep_minutes: float = Field(10.0, ge=0.01, le=1e6)
+    slumbot_forfeit_hours: float = Field(24.0, ge=0.001, le=10_000)
     table_closed_days: float = Field(7.0, ge=0.001, le=3650)
 
 
@@ -271,6 +273,7 @@ def _web(table: _WebTable, folder: Path) -> WebSettings:
         tables_per_person=table.max_tables_per_person,
         tables=table.max_tables,
         table_asleep_s=60.0 * table.table_asleep_minutes,
+        slumbot_forfeit_s=3600.0 * table.slumbot_forfeit_hours,
         table_closed_s=86_400.0 * table.table_closed_days,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import ipaddress
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -18,6 +19,8 @@ from dealer.web.server_book import ServerBook
 from dealer.web.serving import answering
 from dealer.web.sessions import Sessions
 from dealer.web.site import Link, Site
+from dealer.web.slumbot import routes as slumbot
+from dealer.web.slumbot.desk import Desk
 
 __all__ = ["make_server_site", "server_site"]
 
@@ -53,12 +56,17 @@ def make_server_site(parts: ServerParts) -> Site:
 async def server_site(parts: ServerParts) -> AsyncIterator[str]:
     """Answer for a server until the end of the block; gives the address for browsers."""
     site = make_server_site(parts)
-    routes = [route for room in ROOMS for route in room(site)]
+    assert site.hall is not None
+    desk = Desk(parts, site.hall, forfeit_s=parts.settings.web.slumbot_forfeit_s)
+    routes = [*(route for room in ROOMS for route in room(site)), *slumbot.routes(parts, desk)]
     host, settings = parts.settings.host, parts.settings.web
     app = make_app(site, routes, settings, is_loopback=_is_loopback(host))
-    assert site.hall is not None
-    async with site.hall, answering(app, host, settings) as address:
-        yield address
+    keeper = asyncio.create_task(desk.keep())
+    try:
+        async with site.hall, answering(app, host, settings) as address:
+            yield address
+    finally:
+        keeper.cancel()
 
 
 def _is_loopback(host: str) -> bool:

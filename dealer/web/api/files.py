@@ -77,8 +77,8 @@ class Files:
         run, job = run_of(self._parts, call.path["run"])
         if run.state is RunState.RUNNING:
             raise WebError(409, "The run is still being played.")
-        if not may_see_cards(call.caller, job):
-            raise WebError(403, "The cards of a job that is still being played are its owner's to see.")
+        if not may_see_cards(self._parts, call.caller, job):
+            raise WebError(403, "Cards of this job can be seen when all of it has been played.")
         found = records.matches(self._parts.store, run.id)
         place = call.path["match"]
         if place >= len(found):

@@ -54,7 +54,7 @@ class JobDesk:
             raise WebError(422, f"{_KEY} has at most {_MOST_KEY_LETTERS} letters that can be printed.")
         user = call.caller.user
         if not key:
-            return job_model(await self._enter(call.caller, call.body, "", b""), call.caller)
+            return job_model(self._parts, await self._enter(call.caller, call.body, "", b""), call.caller)
         fingerprint = hashlib.sha256(call.body.model_dump_json().encode()).digest()
         lock = self._locks.setdefault((user.id, key), asyncio.Lock())
         async with lock:
@@ -63,8 +63,8 @@ class JobDesk:
                 job = records.job(self._parts.store, row["job"])
                 if row["fingerprint"] != fingerprint or job is None:
                     raise WebError(422, f"You have sent another request with this {_KEY}.")
-                return job_model(job, call.caller)
-            return job_model(await self._enter(call.caller, call.body, key, fingerprint), call.caller)
+                return job_model(self._parts, job, call.caller)
+            return job_model(self._parts, await self._enter(call.caller, call.body, key, fingerprint), call.caller)
 
     async def _enter(self, caller: Caller, wish: models.NewJob, key: str, fingerprint: bytes) -> JobRow:
         request = JobRequest(

@@ -144,7 +144,7 @@ class Job(_Model):
     seating: Seating
     hands: int | None
     stop: str | None
-    seed: int | None = Field(description="null for who may not see it before the end")
+    seed: int | None = Field(description="null as long as it would tell of cards to come")
     submitted_s: float
     ended_s: float | None
 

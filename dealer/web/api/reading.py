@@ -1,8 +1,8 @@
 """What programs read: games, bots, jobs, runs, standings, as `dealer.server.records` tells them.
 
-What came out of a run is everybody's; seeds and cards are, once nothing of the job is left to play, and before that
-its owner's: from the seed of one run those of the next can be found. Faults, with the lines that bots sent, are for
-the owner of the job or of the bot.
+What came out of a run is everybody's; seeds and cards are, once nothing of the job is left to play. From the seed of
+one run those of the next can be found; so before, not even the owner sees them, unless the owner has chosen the seed.
+Faults, with the lines that bots sent, are for the owner of the job or of the bot.
 """
 
 from __future__ import annotations
@@ -32,9 +32,13 @@ _LIMIT = Parameter("limit", _Limit, "entries of a page", 50)
 _GAME = Parameter("game", str | None, "of this game only")
 
 
-def may_see_cards(caller: Caller, job: JobRow) -> bool:
+def may_see_cards(parts: ServerParts, caller: Caller, job: JobRow) -> bool:
     """Whether somebody may see the seeds and the cards of a job's runs."""
-    return caller.is_admin or job.user.id == caller.user.id or job.state is not JobState.QUEUED
+    if job.user.id == caller.user.id and not job.is_seed_drawn and job.state is JobState.QUEUED:
+        return True
+    # The job of a table at which a person sits is closed from the start; its run is not.
+    going = parts.store.read("SELECT 1 FROM runs WHERE job = ? AND state = 'running'", job.id)
+    return job.state is not JobState.QUEUED and not going
 
 
 def run_of(parts: ServerParts, number: int) -> tuple[RunRecord, JobRow]:
@@ -50,7 +54,7 @@ def run_of(parts: ServerParts, number: int) -> tuple[RunRecord, JobRow]:
     return run, job
 
 
-def job_model(job: JobRow, caller: Caller) -> models.Job:
+def job_model(parts: ServerParts, job: JobRow, caller: Caller) -> models.Job:
     """A job as a program sees it."""
     return models.Job(
         id=job.id,
@@ -65,7 +69,7 @@ def job_model(job: JobRow, caller: Caller) -> models.Job:
         seating=job.seating,
         hands=job.hands,
         stop=job.stop,
-        seed=job.seed if may_see_cards(caller, job) else None,
+        seed=job.seed if may_see_cards(parts, caller, job) else None,
         submitted_s=job.submitted_s,
         ended_s=job.ended_s,
     )
@@ -193,7 +197,9 @@ class Reading:
         query = call.query
         owner = call.caller.user.id if query["mine"] else None
         found = records.jobs(self._store, user=owner, state=query["state"], before=query["before"], most=query["limit"])
-        return models.Jobs(jobs=[job_model(job, call.caller) for job in found], before=_next(found, query["limit"]))
+        return models.Jobs(
+            jobs=[job_model(self._parts, job, call.caller) for job in found], before=_next(found, query["limit"])
+        )
 
     async def _job(self, call: Call) -> models.JobDetail:
         number = call.path["job"]
@@ -203,7 +209,7 @@ class Reading:
         runs = records.runs(self._store, job=number, most=job.runs + 1)
         waits = (await self._parts.service.forecasts()).get(number) if job.state is JobState.QUEUED else None
         return models.JobDetail(
-            job=job_model(job, call.caller),
+            job=job_model(self._parts, job, call.caller),
             runs=[models.Run.model_validate(run) for run in reversed(runs)],
             position=None if waits is None else waits.position,
             starts_in_s=None if waits is None else waits.starts_in_s,

@@ -169,14 +169,14 @@ def test_jobs_are_cancelled_by_their_user_or_an_admin(tmp_path: Path) -> None:
     visit(small_house(most_hands=2_000_000), talk, tmp_path / "data")
 
 
-def test_cards_and_seeds_are_the_owners_until_the_job_is_over(tmp_path: Path) -> None:
+def test_cards_and_seeds_are_seen_when_nothing_is_left_to_play(tmp_path: Path) -> None:
     async def talk(one: Visit) -> None:
         program = Program(one)
         ann = Program(one, token_of(tmp_path / "data", "ann", [Scope.READ]))
         job = (await program.submit(KUHN | {"runs": 2, "seating": "single"})).json()["id"]
         long = (await program.submit(KUHN | {"hands": 1_000_000})).json()
-        assert long["seed"] is not None
-        assert (await ann.told(f"/jobs/{long['id']}"))["job"]["seed"] is None
+        assert long["seed"] is None, "whoever knows the seed knows the cards"
+        assert (await program.told(f"/jobs/{long['id']}"))["job"]["seed"] is None
         run = (await program.finished(job))["runs"][0]["id"]
         assert (await ann.told(f"/jobs/{job}"))["job"]["seed"] is not None
         assert (await ann.get(f"/runs/{run}/matches/0/log")).status_code == 200
@@ -187,10 +187,18 @@ def test_cards_and_seeds_are_the_owners_until_the_job_is_over(tmp_path: Path) ->
         # As if the first of several runs were over.
         store = Store(tmp_path / "data" / DATABASE_NAME)
         store.write_now(lambda db: db.execute("UPDATE jobs SET state = 'queued' WHERE id = ?", (job,)))
-        store.close()
         for what in ("log", "hands", "export/phh"):
-            assert (await ann.get(f"/runs/{run}/matches/0/{what}")).status_code == 403
+            for reader in (ann, program):
+                assert (await reader.get(f"/runs/{run}/matches/0/{what}")).status_code == 403
+        # With a seed of one's own there is nothing to find out.
+        store.write_now(lambda db: db.execute("UPDATE jobs SET is_seed_drawn = 0 WHERE id = ?", (job,)))
         assert (await program.get(f"/runs/{run}/matches/0/log")).status_code == 200
+        assert (await ann.get(f"/runs/{run}/matches/0/log")).status_code == 403
+        # A table at which a person sits is closed as a job from the start, and its cards are still to come.
+        store.write_now(lambda db: db.execute("UPDATE jobs SET state = 'done' WHERE id = ?", (long["id"],)))
+        store.close()
+        for reader in (ann, program):
+            assert (await reader.told(f"/jobs/{long['id']}"))["job"]["seed"] is None
         assert (await program.cancel(long["id"])).status_code == 200
 
     visit(small_house(most_hands=2_000_000), talk, tmp_path / "data")

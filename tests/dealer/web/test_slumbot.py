@@ -1,0 +1,254 @@
+"""Slumbot's interface: clients written for it play our bots, and nobody gets out of a hand."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dealer.server.settings import ServerSettings
+from logs.reading import read_hands
+from tests.dealer.web.pages import Visit, new_user, small_house, visit, with_web
+from tests.dealer.web.slumbot_client import Client, read
+
+
+def house(**web: Any) -> ServerSettings:
+    return with_web(small_house(), **{"guests_may_play": True, **web})
+
+
+def calling_first() -> ServerSettings:
+    """A server whose opponent calls everything."""
+    settings = small_house()
+    games = tuple(replace(game, bots=tuple(reversed(game.bots))) for game in settings.games)
+    return replace(settings, games=games)
+
+
+async def play(one: Visit, folder: Path, hands: int) -> Client:
+    client = Client(one.browser)
+    await client.log_in("player", one.token)
+    for _ in range(hands):
+        await client.play_hand()
+    assert client.hands == hands
+    assert {*client.positions} == {0, 1}
+    assert all(a != b for a, b in zip(client.positions, client.positions[1:], strict=False)), "positions alternate"
+    return client
+
+
+def test_an_independent_client_plays_with_its_own_book(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        client = await play(one, tmp_path, 60)
+        assert client.ends["fold"]
+        logs = list((tmp_path / "data" / "runs").glob("*/match*.log"))
+        records = list(read_hands(logs))
+        won = [record.values[record.names.index("player")] for record in records][: client.hands]
+        assert sum(won) == client.total, "the hands are in a log like everybody's"
+        assert one.house.rows("SELECT users.name FROM jobs JOIN users ON users.id = user") == [("player",)]
+
+    visit(house(), talk, tmp_path / "data")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("settings", [small_house, calling_first])
+def test_thousands_of_hands(tmp_path: Path, settings: Callable[[], ServerSettings]) -> None:
+    async def talk(one: Visit) -> None:
+        client = await play(one, tmp_path, 2000)
+        assert all(client.ends.values()) or settings is small_house
+
+    visit(settings(), talk, tmp_path / "data")
+
+
+def test_the_opponent_is_chosen_by_the_address(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        for prefix in ("/slumbot/calling/api", "/slumbot/api"):
+            client = Client(one.browser, prefix=prefix)
+            for _ in range(3):
+                await client.play_hand()
+        players = [row[0] for row in one.house.rows("SELECT players FROM jobs ORDER BY id")]
+        assert ["calling" in players[0], "random" in players[1]] == [True, True]
+        answer = await one.browser.post("/slumbot/nobody/api/new_hand", json={})
+        assert (answer.status_code, answer.json()) == (404, {"error_msg": "The bots here are random, calling."})
+
+    visit(house(), talk, tmp_path / "data")
+
+
+def test_a_server_without_the_game_says_so(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        answer = await one.browser.post("/api/new_hand", json={})
+        assert (answer.status_code, answer.json()) == (404, {"error_msg": "The bots here are none."})
+
+    settings = house()
+    visit(replace(settings, games=settings.games[:2]), talk, tmp_path / "data")
+
+
+def test_guests_play_only_where_they_may(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        answer = await one.browser.post("/api/new_hand", json={})
+        assert answer.status_code == 401
+        client = Client(one.browser)
+        await client.log_in("player", one.token)
+        await client.play_hand()
+
+    visit(house(guests_may_play=False), talk, tmp_path / "data")
+
+
+async def refused(one: Visit, name: str, **data: Any) -> tuple[int, str]:
+    answer = await one.browser.post(f"/api/{name}", json=data)
+    assert list(answer.json()) == ["error_msg"]
+    return answer.status_code, answer.json()["error_msg"]
+
+
+def test_what_is_no_action_changes_nothing(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        client = Client(one.browser, prefix="/slumbot/calling/api")
+        told = await client.deal()
+        # The bot has called; the big blind may check.
+        wrong = ["f", "c"] if told["client_pos"] == 0 else ["k"]
+        wrong += ["", "b", "b99", "b20001", "b-300", "b300b600", "b300f", "kk", "c/", "B300", "b 300", " c", "b1e3"]
+        wrong += ["b" + "9" * 400, "b٣٠٠"]
+        for incr in (*wrong, None, 300, ["c"], {"c": 1}, True):
+            status, sentence = await refused(one, "act", token=client.token, incr=incr)
+            assert status == 200
+            assert sentence.startswith("Illegal action; incr may be ")
+        after = await client.call("act", token=client.token, incr="b300")
+        assert after["old_action"] == told["action"]
+        assert read(after["action"])
+
+    visit(house(), talk, tmp_path / "data")
+
+
+def test_requests_that_make_no_sense_are_told_why(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        assert await refused(one, "act", token="unknown", incr="c") == (
+            401,
+            "This token is unknown, or its session is over: log in, or call new_hand without one.",
+        )
+        assert (await refused(one, "new_hand", token="unknown"))[0] == 401
+        assert (await refused(one, "act", incr="c"))[0] == 400
+        assert (await refused(one, "act", token=5, incr="c"))[0] == 400
+        assert (await refused(one, "login", username="player"))[0] == 400
+        assert (await refused(one, "login", username="player", password="wrong"))[0] == 401
+        for body in (b"\xff", b"[]", b"[" * 100_000, b'"x"', b"nonsense"):
+            answer = await one.browser.post("/api/act", content=body)
+            assert (answer.status_code, list(answer.json())) == (400, ["error_msg"])
+        assert (await one.browser.get("/api/act")).status_code == 405
+        client = Client(one.browser)
+        await client.log_in("player", one.token)
+        assert (await refused(one, "act", token=client.token, incr="c")) == (
+            200,
+            "There is no hand in play: call new_hand.",
+        )
+        await client.play_hand()
+        assert await refused(one, "act", token=client.token, incr="c") == (200, "The hand is over: call new_hand.")
+
+    visit(house(), talk, tmp_path / "data")
+
+
+def test_a_new_hand_gives_up_the_one_that_is_played(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        client = Client(one.browser, prefix="/slumbot/calling/api")
+        first = await client.deal()
+        size = 5000
+        raised = await client.call("act", token=client.token, incr=f"b{size}")
+        second = await client.deal()
+        assert second["client_pos"] == 1 - first["client_pos"]
+        assert second["hole_cards"] != first["hole_cards"] or second["board"] == []
+        assert "winnings" not in raised
+        # Checked to its end against a bot that only calls: it went to the showdown, and counts.
+        told = await client.call("act", token=client.token, incr="b20000")
+        while "winnings" not in told:
+            told = await client.call("act", token=client.token, incr="k")
+        assert told["session_num_hands"] == 2
+        assert abs(told["session_total"] - told["winnings"]) in (size, 0)
+
+    visit(house(), talk, tmp_path / "data")
+
+
+def test_sessions_outlive_the_server_and_come_back_to_the_same_decision(tmp_path: Path) -> None:
+    kept: dict[str, Any] = {}
+
+    async def begin(one: Visit) -> None:
+        client = Client(one.browser, prefix="/slumbot/calling/api")
+        await client.play_hand()
+        kept["total"] = client.total
+        await client.deal()
+        kept["told"] = await client.call("act", token=client.token, incr="b777")
+        kept["token"] = client.token
+
+    async def go_on(one: Visit) -> None:
+        client = Client(one.browser, prefix="/slumbot/calling/api")
+        client.token = kept["token"]
+        told, before = await client.deal(), kept["told"]
+        for name in ("action", "hole_cards", "board", "client_pos"):
+            assert told[name] == before[name], "the hand is not another"
+        while "winnings" not in told:
+            told = await client.call("act", token=client.token, incr="k")
+        assert told["session_num_hands"] == 2
+        assert told["session_total"] == kept["total"] + told["winnings"]
+
+    visit(house(), begin, tmp_path / "data")
+    visit(house(), go_on, tmp_path / "data")
+
+
+def test_a_session_too_many_ends_the_oldest_with_its_hand(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        clients = [Client(one.browser, prefix="/slumbot/calling/api") for _ in range(6)]
+        for client in clients:
+            await client.deal()
+        assert (await refused(one, "new_hand", token=clients[0].token))[0] == 401
+        rows = one.house.rows("SELECT state FROM runs ORDER BY id")
+        assert [state for (state,) in rows].count("running") == 5
+        (log,) = (tmp_path / "data" / "runs" / "00000001").glob("match*.log")
+        assert len(list(read_hands([log]))) >= 1, "the hand that was left counts"
+        await clients[-1].call("act", token=clients[-1].token, incr="b400")
+
+    visit(house(), talk, tmp_path / "data")
+
+
+def test_who_says_nothing_for_long_has_given_up(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        client = Client(one.browser, prefix="/slumbot/calling/api")
+        await client.deal()
+        async with asyncio.timeout(30):
+            while one.house.rows("SELECT state FROM runs") == [("running",)]:
+                await asyncio.sleep(0.05)
+        assert (await refused(one, "act", token=client.token, incr="c"))[0] == 401
+        (log,) = (tmp_path / "data" / "runs" / "00000001").glob("match*.log")
+        assert list(read_hands([log]))
+
+    visit(house(slumbot_forfeit_s=0.5), talk, tmp_path / "data")
+
+
+def test_one_cannot_play_anothers_session(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        ann = new_user(tmp_path / "data", "ann")
+        mine, hers = Client(one.browser), Client(one.browser)
+        await mine.log_in("player", one.token)
+        await hers.log_in("ann", ann)
+        assert mine.token != hers.token
+        await mine.play_hand()
+        assert await refused(one, "act", token=ann, incr="c") == (
+            401,
+            "This token is unknown, or its session is over: log in, or call new_hand without one.",
+        )
+        await hers.play_hand()
+
+    visit(house(), talk, tmp_path / "data")
+
+
+@pytest.mark.parametrize(
+    ("text", "street", "turn", "total"),
+    [
+        ("", 0, 1, [100, 50]),
+        ("b200b1250c/kb750", 1, 0, [1250, 2000]),
+        ("b200c/kb200f", 1, None, [200, 400]),
+        ("b20000c///", 3, None, [20000, 20000]),
+        ("ck/kk/kk/kk", 3, None, [100, 100]),
+    ],
+)
+def test_the_client_reads_published_examples(text: str, street: int, turn: int | None, total: list[int]) -> None:
+    betting = read(text)
+    assert (betting.street, betting.turn, betting.total) == (street, turn, total)
