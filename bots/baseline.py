@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import lru_cache, partial
 from typing import ClassVar, Final
 
 from bots.bot import Bot
@@ -40,6 +40,10 @@ class CallingBot(Bot):
         """Probability 1 for call."""
         return {CALL: 1.0}
 
+    def policy_by_holding(self, view: View) -> Mapping[Action, float]:
+        """The same with all cards."""
+        return self.policy(view)
+
 
 class FoldingBot(Bot):
     """Folds to every bet.
@@ -57,6 +61,10 @@ class FoldingBot(Bot):
     def policy(self, view: View) -> Mapping[Action, float]:
         """Probability 1 for the one action."""
         return {view.nearest_legal(FOLD): 1.0}
+
+    def policy_by_holding(self, view: View) -> Mapping[Action, float]:
+        """The same with all cards."""
+        return self.policy(view)
 
 
 class RaisingBot(Bot):
@@ -76,6 +84,10 @@ class RaisingBot(Bot):
     def policy(self, view: View) -> Mapping[Action, float]:
         """Probability 1 for the one action."""
         return {view.raise_min(): 1.0}
+
+    def policy_by_holding(self, view: View) -> Mapping[Action, float]:
+        """The same with all cards."""
+        return self.policy(view)
 
 
 class HandRandom:
@@ -182,14 +194,25 @@ class RandomBot(Bot):
             return chances
         if view.game.is_limit:
             return chances | {RAISE: raise_ / total}
-        sizes = range(view.min_raise_hand_total, view.max_raise_hand_total + 1)
-        return chances | {raise_to(hand_total): raise_ / total / len(sizes) for hand_total in sizes}
+        legal = view.legal
+        sizes = _raises(legal.raise_max)[legal.raise_min :]
+        return chances | dict.fromkeys(sizes, raise_ / total / len(sizes))
+
+    def policy_by_holding(self, view: View) -> Mapping[Action, float]:
+        """The same with all cards."""
+        return self.policy(view)
 
     def _legal_weights(self, legal: LegalActions) -> tuple[float, float, float]:
         """Weights of fold, call, raise with 0 for what is illegal; never all 0."""
         fold, call, raise_ = self._weights
         fold, raise_ = fold * legal.can_fold, raise_ * legal.can_raise
         return (fold, call, raise_) if fold + call + raise_ else (0.0, 1.0, 0.0)
+
+
+@lru_cache(8)
+def _raises(most: int) -> tuple[Action, ...]:
+    """Raises to 0, 1, ... and so many chips: making them takes longer than a policy that names them."""
+    return tuple(map(raise_to, range(most + 1)))
 
 
 _SIZES: Final[Mapping[str, Callable[[View], Action]]] = {
@@ -236,6 +259,10 @@ class ConstantBot(Bot):
     def policy(self, view: View) -> Mapping[Action, float]:
         """Probability 1 for the one action."""
         return {self._choose(view): 1.0}
+
+    def policy_by_holding(self, view: View) -> Mapping[Action, float]:
+        """The same with all cards."""
+        return self.policy(view)
 
 
 def _fold(view: View) -> Action:

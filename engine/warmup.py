@@ -11,6 +11,7 @@ from engine.batch import MAX_CARDS, rank_hands
 from engine.equity import compile_kernels, sampled_equity, showdown_odds
 from engine.generators import matchups
 from engine.kernels.shares import find_shares
+from engine.ranges import chances_of_all, shares_against
 
 __all__ = ["ENGINE_JOBS"]
 
@@ -41,11 +42,17 @@ def _find_shares() -> None:
     find_shares(cards, pot, members, known, np.zeros(1, np.uint64), 1, np.zeros((1, 2)))
 
 
+def _count_ranges() -> None:
+    chances_of_all(_FLOP)
+    shares_against(_ACES, _FLOP)
+
+
 ENGINE_JOBS: Final[tuple[tuple[str, Callable[[], None]], ...]] = (
     ("ranks of many hands", _rank),
     ("sampled chances to win", _sample),
     ("all-in hands", _count_boards),
     ("shares of pots before the board is complete", _find_shares),
+    ("all holdings at once", _count_ranges),
     ("matchups before the flop", matchups.compile_kernels),
 )
 """What each group of kernels is for, and the call that has it compiled."""

@@ -93,6 +93,7 @@ SHORTER = {
         *("--seeds", "5", "--trials", "5"),
     ],
     "arena evolve kuhn-report": ["--seeds", "2"],
+    "arena exploit": ["--hands", "50"],
 }
 """What makes a command short; all others play two hands."""
 PLAYING = ("play", "tournament", "deal")
@@ -146,7 +147,8 @@ LONG = [
     command
     for command in RUNNABLE
     if re.search(
-        r"\barena (play|deal|tournament|bench|doctor|solve (equities|preflop)|train|evolve (learner|kuhn-report))\b"
+        r"\barena (play|deal|tournament|bench|doctor|solve (equities|preflop)|train|evolve (learner|kuhn-report)"
+        r"|exploit (limit|nolimit))\b"
         r"|\bacpc-dealer\b",
         command.text,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from bots.bot import Bot, FilePath
 from bots.chance import Chance, holdem_refusal
@@ -16,6 +16,9 @@ from engine import Action, ActionKind, Game
 from engine.equity import DEFAULT_TRIALS, compile_kernels
 from engine.starting_hands import starting_hand
 from protocol import format_action
+
+if TYPE_CHECKING:
+    from bots.holdings import HoldingChances
 
 __all__ = ["EvolvedBot"]
 
@@ -92,6 +95,24 @@ class EvolvedBot(Bot):
         """Probability 1 for the one action; None where it depends on samples whose seed was not given."""
         return {self._decide(view)[0]: 1.0} if self._chance.is_reproducible(view) else None
 
+    def policy_by_holding(self, view: View) -> HoldingChances | None:
+        """One action with each holding, against one opponent; None against more, where chances are sampled."""
+        if len(view.active_positions) > 2:
+            return None
+        from bots.holdings import by_class, each, view_with
+        from engine.ranges import HOLDINGS, are_free, chances_of_all
+
+        if not view.board:
+            return by_class(view, lambda held: {self._decide(held)[0]: 1.0})
+        chances = chances_of_all(view.board)
+        weights = (chances.win + chances.tie).tolist()
+        actions: dict[Action, int] = {}
+        taken = []
+        for number in are_free(view.board).nonzero()[0].tolist():
+            action, _ = self._decide(view_with(view, HOLDINGS[number]), weights[number])
+            taken.append(actions.setdefault(action, len(actions)))
+        return each(view, taken, list(actions).__getitem__)
+
     def act(self, view: View) -> Action:
         """Play the chart's or the gene's decision."""
         action, reason = self._decide(view)
@@ -100,7 +121,8 @@ class EvolvedBot(Bot):
             view.comment(f"{view.round_name} {cards}: {reason} -> {format_action(action)}")
         return action
 
-    def _decide(self, view: View) -> tuple[Action, str]:
+    def _decide(self, view: View, weight: float | None = None) -> tuple[Action, str]:
+        """The action and its reason; `weight`, the chance not to lose, is counted where it is not given."""
         position = chart_position(view.position, view.num_players)
         raises = [sum(action.kind is ActionKind.RAISE for _, action in actions) for actions in view.rounds]
         if not view.board:
@@ -111,8 +133,9 @@ class EvolvedBot(Bot):
             before = min(before, MOST_RAISES - (view.round == 1))
             number = gene(view.category, position, view.round, before, now)
             raise_above, call_above = self._thresholds[2 * number : 2 * number + 2]
-            chance = self._chance.equity(view)
-            weight = chance.win + chance.tie
+            if weight is None:
+                chance = self._chance.equity(view)
+                weight = chance.win + chance.tie
             kind = decision(raise_above, call_above, weight, view.to_call, view.pot, self._odds)
             reason = (
                 f"chance {weight:.3f}, price {view.to_call}, pot {view.pot}; gene {number} raises above {raise_above}, "

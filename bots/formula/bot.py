@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 from bots.bot import Bot
 from bots.chance import Chance, holdem_refusal
@@ -15,6 +15,9 @@ from bots.view import View
 from engine import Action, Game
 from engine.equity import DEFAULT_TRIALS, compile_kernels
 from protocol import format_action
+
+if TYPE_CHECKING:
+    from bots.holdings import HoldingChances
 
 __all__ = ["MfsBot", "RhBot"]
 
@@ -122,6 +125,15 @@ class MfsBot(_FormulaBot):
         """Probability 1 for the one action; None where it depends on samples whose seed was not given."""
         return super().policy(view) if self._chance.is_reproducible(view) else None
 
+    def policy_by_holding(self, view: View) -> HoldingChances | None:
+        """One action with each holding, against one opponent; None against more, where chances are sampled."""
+        if len(view.active_positions) > 2:
+            return None
+        from bots.formula.holdings import mfs_decisions
+        from bots.holdings import each
+
+        return each(view, mfs_decisions(view, self._k), lambda decision: action_of(Decision(decision), view))
+
     def _decide(self, view: View) -> _Verdict:
         seen = observe(view, self._chance.percent(view))
         reason = f"MFS {mfs_relation(seen):.2f}, k {self._k:g}" if seen.odds else "nothing put in yet"
@@ -151,6 +163,10 @@ class RhBot(_FormulaBot):
             ValueError: a value is out of range.
         """
         super().__init__(k, explain)
+
+    def policy_by_holding(self, view: View) -> Mapping[Action, float] | None:
+        """The same with all cards."""
+        return self.policy(view)
 
     def _decide(self, view: View) -> _Verdict:
         seen = observe(view)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 from bots.baseline import HandRandom
 from bots.bot import FilePath
@@ -23,6 +23,9 @@ from bots.view import View
 from engine import Action, Game
 from engine.equity import DEFAULT_TRIALS, compile_kernels
 from protocol import format_action
+
+if TYPE_CHECKING:
+    from bots.holdings import HoldingChances
 
 __all__ = ["LearnerBot"]
 
@@ -174,6 +177,26 @@ class LearnerBot(LearningBot):
         if self._learns or not self._chance.is_reproducible(view):
             return None
         return {action_of(best_decision(self._look(view).row), view): 1.0}
+
+    def policy_by_holding(self, view: View) -> HoldingChances | None:
+        """Frozen, one action with each holding, against one opponent; None elsewhere."""
+        if self._learns or len(view.active_positions) > 2:
+            return None
+        import numpy as np
+
+        from bots.holdings import each
+        from engine.ranges import HOLDINGS, are_free, chances_of_all
+
+        percent = 100 * chances_of_all(view.board).equity
+        levels = (np.nan_to_num(percent) / self._constants.chance_interval).astype(np.int64)
+        levels = np.minimum(levels, self._constants.big_qty - 1)
+        free = are_free(view.board)
+        decisions = np.zeros(len(HOLDINGS), np.int64)
+        for one in np.unique(levels[free]).tolist():
+            number = int(np.flatnonzero(free & (levels == one))[0])
+            cell = cell_of(observe(view, float(percent[number])), self._constants)
+            decisions[levels == one] = best_decision(self._knowledge(view.game).row(cell))
+        return each(view, decisions, lambda decision: action_of(Decision(decision), view))
 
     def _look(self, view: View) -> _Look:
         seen = observe(view, self._chance.percent(view))

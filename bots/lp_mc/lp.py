@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from bots.bot import Bot
 from bots.draws import draw, fresh_seed, uniform
@@ -15,6 +15,9 @@ from engine import CALL, FOLD, RAISE, Action, ActionKind, Game
 from engine.holdem import is_holdem
 from engine.starting_hands import starting_hand, starting_hand_name
 from protocol import format_action
+
+if TYPE_CHECKING:
+    from bots.holdings import HoldingChances
 
 __all__ = ["EQUILIBRIUM", "PUBLISHED", "LpBot", "LpMcBot", "preflop_refusal"]
 
@@ -138,6 +141,15 @@ class LpBot(Bot):
         """
         self._check(view)
         return {CALL: 1.0} if view.round else self._preflop.policy(view)
+
+    def policy_by_holding(self, view: View) -> HoldingChances:
+        """`policy`, asked once for each class of hands."""
+        self._check(view)
+        if view.round:
+            return {CALL: 1.0}
+        from bots.holdings import by_class
+
+        return by_class(view, self._preflop.policy)
 
     def _check(self, view: View) -> None:
         if view.game is not self._game:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from typing import ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 from bots.bot import Bot
 from bots.rembrant.cells import Move, Opponent
@@ -18,6 +18,9 @@ from engine import CALL, FOLD, Action, ActionKind, Game, raise_to
 from engine.holdem import is_dealt_as_holdem
 from engine.starting_hands import starting_hand_name
 from protocol import format_action
+
+if TYPE_CHECKING:
+    from bots.holdings import HoldingChances
 
 __all__ = ["RembrantBot", "action_of", "read_opponent"]
 
@@ -120,6 +123,13 @@ class RembrantBot(Bot):
                 action = action_of(move, view, decision.danger, self._style)
                 chances[action] = chances.get(action, 0.0) + chance
         return chances
+
+    def policy_by_holding(self, view: View) -> HoldingChances:
+        """`policy`, asked once for each class of hands before the flop, and for each kind of hand after it."""
+        from bots.holdings import by_class
+        from bots.rembrant.holdings import by_kind
+
+        return by_kind(view, self.policy) if view.round else by_class(view, self.policy)
 
     def _decide(self, view: View) -> _Decision:
         if view.game is not self._game:

@@ -40,8 +40,8 @@ COMMANDS = {
     "games": "List the games that come with the arena; any .game file can be played, too.",
     "warmup": "Compile once what bots and commands compute with, and keep it on disk: they are ready at once "
     "afterwards.",
-    "exploit": "Say how much a bot can lose to the best answer, in a game small enough to deal every card, and what "
-    "that plays.",
+    "exploit": "Say how much a bot can lose to somebody who knows how it plays: exactly in small games, a lower "
+    "bound in hold'em.",
     "equity": "Show each player's chance to win, to tie, and its share of the pot at a showdown of hold'em.",
     "solve": "Solve small games; compute anew what the bots play by: chances of hands, and the game before the flop.",
     "train": "Train bots that learn, against any field, in this process.",

@@ -1,0 +1,97 @@
+"""All holdings at once, against one at a time."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from engine.cards import Card, parse_cards
+from engine.equity import equity, exact_equity, showdown_odds
+from engine.evaluator import rank_hand
+from engine.ranges import HOLDINGS, are_free, chances_of_all, classes, holding_number, shares_against
+from engine.starting_hands import starting_hand
+
+
+def test_numbers() -> None:
+    assert [holding_number(*cards) for cards in HOLDINGS] == list(range(1326))
+    assert holding_number(51, 50) == holding_number(50, 51) == 1325
+    assert classes().tolist() == [starting_hand(cards) for cards in HOLDINGS]
+    free = are_free((0, 51))
+    assert [at for at in range(1326) if free[at]] == [at for at, one in enumerate(HOLDINGS) if not {0, 51} & {*one}]
+
+
+def test_chances_on_the_river_by_counting() -> None:
+    """Every holding against every other, one by one."""
+    for text in ("2c7d9hJsAc", "9c9d9h9sAc", "2c3c4c5c6c", "2c2d7h7sKc"):
+        board = tuple(parse_cards(text))
+        held = [cards for cards in HOLDINGS if not {*cards} & {*board}]
+        ranks = {cards: rank_hand(cards + board) for cards in held}
+        found = chances_of_all(board)
+        for cards in held[::40]:
+            others = [ranks[other] for other in held if not {*other} & {*cards}]
+            won, tied = sum(rank < ranks[cards] for rank in others), sum(rank == ranks[cards] for rank in others)
+            at = holding_number(*cards)
+            assert len(others) == 990
+            assert (found.win[at], found.tie[at]) == (won / 990, tied / 990)
+
+
+@pytest.mark.parametrize("text", ["2c7d9h", "2c2d2h", "AcKcQc", "2c7d9hJs", "2c7d9hJsAc", ""])
+def test_chances_are_those_that_bots_play_by(text: str) -> None:
+    """To the bit: a bot whose decision hangs on the last digit decides the same."""
+    board = tuple(parse_cards(text))
+    found = chances_of_all(board)
+    for cards in HOLDINGS[::41]:
+        at = holding_number(*cards)
+        if {*cards} & {*board}:
+            assert np.isnan([found.win[at], found.tie[at], found.equity[at]]).all()
+        else:
+            exact = equity(cards, board)
+            assert (found.win[at], found.tie[at], found.equity[at]) == tuple(exact)
+    assert chances_of_all(board[::-1]).equity.tobytes() == found.equity.tobytes()
+
+
+@pytest.mark.parametrize("text", ["2c7d9h", "AcKcQc", "2c7d9hJs", "5c6c7c8cTd"])
+def test_shares_against_each_holding(text: str) -> None:
+    board = parse_cards(text)
+    hole = parse_cards("AhTc")
+    found = shares_against(hole, board)
+    taken = {*hole, *board}
+    for cards in HOLDINGS[::37]:
+        share = found[holding_number(*cards)]
+        assert share == (0 if {*cards} & taken else showdown_odds([hole, cards], board).equities[0])
+    free = are_free(taken)
+    assert found[free].mean() == pytest.approx(exact_equity(hole, board).equity, abs=1e-12)
+
+
+def test_shares_before_the_flop() -> None:
+    """By starting hand: the mean over the suits is exact, and so is what two cards win from random ones."""
+    hole = (Card(48), Card(44))
+    found = shares_against(hole, ())
+    free = are_free(hole)
+    assert found[free].mean() == pytest.approx(exact_equity(hole).equity, abs=1e-9)
+    kings = [cards for cards in combinations(range(44, 48), 2) if not {*cards} & {*hole}]
+    exact = [showdown_odds([hole, cards]).equities[0] for cards in kings]
+    assert found[holding_number(*kings[0])] == pytest.approx(np.mean(exact), abs=1e-12)
+    assert not found[~free].any()
+
+
+def test_what_cannot_be() -> None:
+    with pytest.raises(ValueError, match="a board has no card"):
+        chances_of_all((0, 1))
+    with pytest.raises(ValueError, match="a board has no card"):
+        chances_of_all((0, 1, 1))
+    with pytest.raises(ValueError, match="all different"):
+        shares_against((0, 1), (1, 2, 3))
+
+
+@pytest.mark.slow
+def test_flops_by_counting() -> None:
+    """Whole flops, every holding."""
+    for text in ("2c7d9h", "TcJcQc", "8c8d3s"):
+        board = tuple(parse_cards(text))
+        found = chances_of_all(board).equity
+        for cards in HOLDINGS:
+            if not {*cards} & {*board}:
+                assert found[holding_number(*cards)] == exact_equity(cards, board).equity
