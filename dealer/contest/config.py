@@ -116,6 +116,7 @@ def _setting(default: Any, description: str, *, otherwise: str | None = None, **
     return Field(default, description=description, json_schema_extra={"otherwise": otherwise}, **bounds)
 
 
+_Limit: TypeAlias = Annotated[int, Field(ge=1, le=10**9)]
 _Seconds: TypeAlias = Annotated[float, Field(ge=0.001, le=_LONGEST_S)]
 
 
@@ -132,6 +133,9 @@ class BotSettings(BaseModel):
         t_response_s: seconds for one answer; None as for all.
         t_hand_s: seconds for all answers in one hand.
         t_per_hand_s: seconds per hand on average over the match.
+        user: as which its process runs; None for our own.
+        memory_mb: of its process, in millions of bytes of address space; None for any.
+        cpu_s: seconds of the processor for its process; None for any.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -145,6 +149,9 @@ class BotSettings(BaseModel):
     t_response_s: _Seconds | None = None
     t_hand_s: _Seconds | None = None
     t_per_hand_s: _Seconds | None = None
+    user: Annotated[str, Field(min_length=1, max_length=256)] | None = None
+    memory_mb: _Limit | None = None
+    cpu_s: _Limit | None = None
 
     @model_validator(mode="before")
     @classmethod

@@ -22,6 +22,7 @@ from dealer.contest.schedule import Format, Seating, number_of_seatings
 from dealer.contest.scores import bounds_of
 from dealer.errors import ConfigError, SettingProblem
 from dealer.match.faults import FaultPolicy
+from dealer.table.confinement import Confinement
 from dealer.table.door import MOST_SEATS
 from dealer.table.players import Player, PlayerKind, game_refusal, learning_bot, parse_player, unique_names
 from engine import Game
@@ -215,6 +216,12 @@ def _find_player(bot: BotSettings, config: RunConfig) -> Player:
     has_process = player.kind is PlayerKind.COMMAND or (player.kind is PlayerKind.PYTHON and not config.in_process)
     if bot.environment and not has_process:
         raise _problem("bots", f"{player.name} is not started as a process, so it has no environment of its own")
+    confinement = _confinement(bot)
+    if confinement is not None:
+        if not has_process:
+            raise _problem("bots", f"{player.name} is not started as a process, so it has no limits of its own")
+        if (refusal := confinement.refusal()) is not None:
+            raise _problem("bots", f"{player.name}: {refusal}")
     if bot.address is not None and player.kind is not PlayerKind.TCP:
         raise _problem("bots", f"{player.name} is started here, so it has no address of its own")
     if bot.key is not None and player.kind is not PlayerKind.TCP:
@@ -237,7 +244,14 @@ def _find_player(bot: BotSettings, config: RunConfig) -> Player:
         environment=tuple(bot.environment.items()),
         limits=replace(limits, **own) if own else None,
         learns=_runs_here(player, config) and learning_bot(player) is not None,
+        confinement=confinement,
     )
+
+
+def _confinement(bot: BotSettings) -> Confinement | None:
+    if bot.user is None and bot.memory_mb is None and bot.cpu_s is None:
+        return None
+    return Confinement(bot.user or "", bot.memory_mb or 0, bot.cpu_s or 0)
 
 
 def _length(config: RunConfig) -> tuple[int, StopRule]:

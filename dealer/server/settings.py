@@ -168,6 +168,7 @@ class ServerSettings:
         connections: at a time, in all. connections_per_address: from one address.
         seats_by_address: an agent of a client has to come from the client's own address.
         tells_position: commands get one more argument: the number of the bot, from 0, as from the reference's server.
+        bot_limits: what bots of the house may have that say nothing of their own: ``user``, ``memory_mb``, ``cpu_s``.
         ladder: what is played while nobody wants anything; None for nothing.
         own_seat_s: how long requests wait for a client that the server has lost when it was started again.
         web: the pages and the HTTP interface.
@@ -197,6 +198,7 @@ class ServerSettings:
     tells_position: bool = False
     web: WebSettings = field(default_factory=WebSettings)
     ladder: LadderSettings | None = None
+    bot_limits: Mapping[str, str | int] = field(default_factory=dict)
 
     def game(self, name: str) -> HouseGame | None:
         """The game of this name."""
@@ -308,6 +310,9 @@ def run_config(
             "bot": f"{player_name(bot.name)}={bot.settings.bot}",
             "environment": {**bot.settings.environment, **(environment or {})},
         }
+        for limit, value in settings.bot_limits.items():
+            if getattr(bot.settings, limit) is None:
+                more[limit] = value
         if settings.tells_position:
             more["arguments"] = [str(position)]
         bots.append(bot.settings.model_copy(update=more))

@@ -27,6 +27,7 @@ from dealer.server.settings import (
     bots_for,
     house,
 )
+from dealer.table.confinement import Confinement
 from dealer.table.players import PlayerKind, parse_player
 from engine.errors import quoted
 from protocol import GameDefinitionError, find_game, shipped_games
@@ -50,6 +51,11 @@ max_running_bots = 0            # bots of the house at a time, in all runs
 max_runs_per_user = 0           # runs of one user at a time
 max_runs_per_bot = 0            # how often one bot of the house sits at a table at a time
 max_queued_per_user = 100       # unfinished requests of one user (not 0)
+
+# What the process of a bot of the house may have (Linux and macOS); a bot's own line may say otherwise.
+bot_user = ""                   # the user as which bots run, which needs a server that root has started; "" is its own
+bot_memory_mb = 0               # millions of bytes of address space, for each process; 0 means no limit
+bot_cpu_s = 0                   # seconds of the processor, for each process; 0 means no limit
 
 # Seconds.
 start_timeout_s = 60            # for all players of a match to connect and name their version; 0 waits without limit
@@ -156,6 +162,9 @@ class _File(BaseModel):
     max_runs_per_user: _Count = 0
     max_runs_per_bot: _Count = 0
     max_queued_per_user: int = Field(100, ge=1, le=10_000)
+    bot_user: str = Field("", max_length=256)
+    bot_memory_mb: int = Field(0, ge=0, le=10**9)
+    bot_cpu_s: int = Field(0, ge=0, le=10**9)
     start_timeout_s: float = Field(60.0, ge=0, le=1e9)
     t_response_s: _Seconds = 600.0
     t_hand_s: _Seconds = 600.0
@@ -236,8 +245,18 @@ def _settled(file: _File, folder: Path) -> ServerSettings:
         rejoin_s=file.rejoin_timeout_s,
         seats_by_address=file.seats_by_address,
         web=_web(file.web, folder),
+        bot_limits=_bot_limits(file),
         ladder=None if file.ladder is None else _ladder(file.ladder, games or base.games),
     )
+
+
+def _bot_limits(file: _File) -> dict[str, str | int]:
+    """What bots of the house may have."""
+    confinement = Confinement(file.bot_user, file.bot_memory_mb, file.bot_cpu_s)
+    if confinement != Confinement() and (refusal := confinement.refusal()) is not None:
+        raise ConfigError(SettingProblem("bot_user" if file.bot_user else "bot_memory_mb", refusal))
+    limits: dict[str, str | int] = {"user": file.bot_user, "memory_mb": file.bot_memory_mb, "cpu_s": file.bot_cpu_s}
+    return {name: value for name, value in limits.items() if value}
 
 
 def _ladder(table: _LadderTable, games: tuple[HouseGame, ...]) -> LadderSettings:

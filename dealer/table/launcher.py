@@ -90,6 +90,13 @@ def command_of(
     player: Player, *, host: str, port: int, game: str, seed: int | None, lesson: Lesson | None = None
 ) -> Sequence[str]:
     """The command line that starts a player."""
+    command = _own_command(player, host=host, port=port, game=game, seed=seed, lesson=lesson)
+    return command if player.confinement is None else player.confinement.command(command)
+
+
+def _own_command(
+    player: Player, *, host: str, port: int, game: str, seed: int | None, lesson: Lesson | None
+) -> list[str]:
     if player.kind is PlayerKind.PYTHON:
         # The script `arena bot` may not be on the path of this process; the interpreter is known.
         command = [sys.executable, "-P", "-c", _START_PYTHON, player.text, host, str(port), "--game", game]

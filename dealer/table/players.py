@@ -23,6 +23,7 @@ from bots.program import split_command
 from bots.registry import builtin_names, is_bot_name, is_builtin, make_bot
 from dealer.errors import PlayerError
 from dealer.match.clocks import TimeLimits
+from dealer.table.confinement import Confinement
 from engine import Game
 from engine.errors import quoted
 
@@ -75,6 +76,7 @@ class Player:
         environment: variables that its process gets besides our own.
         limits: its clocks where they are not those of the match.
         learns: whether it is another player after every hand.
+        confinement: what its process may have; None for everything that we have.
     """
 
     text: str
@@ -88,6 +90,7 @@ class Player:
     environment: tuple[tuple[str, str], ...] = ()
     limits: TimeLimits | None = None
     learns: bool = False
+    confinement: Confinement | None = None
 
 
 @dataclass(frozen=True, slots=True)

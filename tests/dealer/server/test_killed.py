@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import random
 import signal
 import socket
 import time
+from array import array
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
+from dealer.contest.schedule import Seating, number_of_seatings
+from dealer.match.faults import FaultPolicy
+from dealer.server import records
+from dealer.server.ledger import JobRow, add_job
 from dealer.server.orphans import MARK
+from dealer.server.store import DATABASE_NAME, Store
 from tests.dealer.helpers import ARENA, PATIENCE_S, program_env
 from tests.dealer.server.servers import KUHN, rows
 from tests.programs import Program, start
@@ -28,7 +38,21 @@ name = "kuhn"
 hands = {HANDS}
 max_running = 3
 bots = ["A=./bot.sh", "B=./bot.sh", "C=./bot.sh"]
+[[games]]
+game = "kuhn.limit.2p"
+name = "two"
+bots = ["A=./bot.sh", "B=./bot.sh", "C=./bot.sh"]
+[ladder]
+games = ["two"]
+width = 0.001
+hands = 100
 """
+CONTESTS = {
+    "duplicates": {"seating": Seating.ROTATIONS, "hands": 20},
+    "orders": {"seating": Seating.PERMUTATIONS, "hands": 10, "runs": 2},
+    "stop": {"seating": Seating.ROTATIONS, "hands": 120, "stop": "ci=0.001", "on_fault": FaultPolicy.RESTART},
+}
+"""Requests that are contests, by the beginning of their tags."""
 
 
 class Client:
@@ -74,7 +98,8 @@ class Client:
             lines = []
             while (line := self.hear()) != "UNKNOWN":
                 lines.append(line)
-            if "Queue empty" in lines:
+            # The ladder goes on for ever.
+            if all(line.startswith("ladder ") for line in lines if line != "Queue empty"):
                 return
             time.sleep(0.05)
 
@@ -106,35 +131,92 @@ def left_behind() -> list[int]:
     return found
 
 
-def check(accepted: list[str], possible: list[str]) -> None:
-    """Every match that was the server's has been played once, to its end, with the same log."""
+def enter_contests(number: int, names: Sequence[str]) -> list[str]:
+    """Have contests in the queue of a server that does not run; returns their tags."""
+    tags = []
+    with contextlib.closing(Store(Path("data") / DATABASE_NAME)) as store:
+        (ann,) = (user for user in records.users(store) if user.name == "player")
+        for name in names:
+            contest: dict[str, Any] = {"runs": 1} | CONTESTS[name]
+            row = JobRow(0, ann, f"{name}.{number}", "kuhn", ("A", "B", "C"), contest.pop("runs"), SEED, None, 0)
+            row = replace(row, is_seed_drawn=True, **contest)
+            store.write_now(lambda db, row=row: add_job(db, row))  # type: ignore[misc]
+            tags.append(row.tag)
+    return tags
+
+
+def check(accepted: Sequence[str], possible: Sequence[str] = ()) -> None:
+    """Every run that was the server's has been played once, to its end, with the same logs, and counts once."""
     data = Path("data")
-    states = dict(rows(data, "SELECT tag, state FROM jobs"))
+    states = dict(rows(data, "SELECT tag, state FROM jobs WHERE kind = 'request'"))
     assert set(accepted) <= states.keys() <= {*accepted, *possible}
     assert set(states.values()) == {"done"}
-    runs = rows(data, "SELECT id, job, number, state, duplicates, folder FROM runs ORDER BY id")
-    assert len(runs) == len(states)
-    assert {run[2:5] for run in runs} == {(1, "finished", HANDS)}
-    assert len({run[1] for run in runs}) == len(runs)
-    scores = rows(data, "SELECT run, count(*), sum(length(mbb_by_duplicate)) FROM scores GROUP BY run ORDER BY run")
-    assert scores == [(run[0], 3, 3 * 8 * HANDS) for run in runs]
-    assert rows(data, "SELECT run, count(*), sum(hands) FROM matches GROUP BY run ORDER BY run") == [
-        (run[0], 1, HANDS) for run in runs
-    ]
-    logs = [(data / run[5] / "match.log").read_bytes() for run in runs]
-    assert len(set(logs)) == 1
-    assert logs[0].count(b"\nSTATE:") == HANDS
-    assert logs[0].count(b"\nSCORE:") == 1
+    by_kind: dict[str, list[tuple[Any, ...]]] = {}
+    for run in rows(
+        data,
+        "SELECT tag, job, number, runs.id, runs.state, duplicates, folder FROM runs JOIN jobs ON jobs.id = job "
+        "WHERE kind = 'request'",
+    ):
+        name = run[0].partition(".")[0]
+        by_kind.setdefault(name if name in CONTESTS else "single", []).append(run)
+    for name, runs in by_kind.items():
+        contest: dict[str, Any] = {"hands": HANDS, "runs": 1, "seating": Seating.SINGLE} | CONTESTS.get(name, {})
+        matches = number_of_seatings(contest["seating"], 3)
+        assert sorted({run[2] for run in runs}) == list(range(1, contest["runs"] + 1))
+        assert len({run[1:3] for run in runs}) == len(runs) == contest["runs"] * len({run[0] for run in runs})
+        assert {run[4:6] for run in runs} == {("finished", contest["hands"])}
+        for run in runs:
+            assert rows(data, "SELECT count(*), sum(hands) FROM matches WHERE run = ?", run[3]) == [
+                (matches, matches * contest["hands"])
+            ]
+        logs = {(run[2], *(path.read_bytes() for path in sorted((data / run[6]).glob("match*.log")))) for run in runs}
+        assert len(logs) == contest["runs"]
+        for _, *of_run in logs:
+            assert len(of_run) == matches
+            assert {(log.count(b"\nSTATE:"), log.count(b"\nSCORE:")) for log in of_run} == {(contest["hands"], 1)}
+    check_what_counts(data)
     assert rows(data, "PRAGMA integrity_check") == [("ok",)]
     assert left_behind() == []
 
 
-def kill_often(kills: int, seed: int) -> None:
+def check_what_counts(data: Path) -> None:
+    """What counts is what the runs that count have come to, each once; a run of the ladder may still be going on."""
+    found = rows(data, "SELECT state, reason FROM runs WHERE state != 'finished'")
+    assert {state for state, _ in found} <= {"running"}, found
+    assert len(found) <= 1
+    scores = rows(
+        data, "SELECT run, seat, length(mbb_by_duplicate) / 8, duplicates FROM scores JOIN runs ON runs.id = run"
+    )
+    assert all(length == duplicates for _, _, length, duplicates in scores)
+    seats = rows(data, "SELECT count(*) FROM seats JOIN runs ON runs.id = run WHERE state = 'finished'")
+    assert [(len(scores),)] == seats
+    for lineup, runs, units, hands in rows(data, "SELECT id, runs, units, hands FROM lineups"):
+        assert rows(
+            data,
+            "SELECT count(*), sum(duplicates), sum((SELECT sum(hands) FROM matches WHERE run = runs.id)) FROM runs "
+            "WHERE lineup = ?",
+            lineup,
+        ) == [(runs, units, hands)]
+        totals: dict[int, float] = {}
+        for version, blob in rows(
+            data,
+            "SELECT version, mbb_by_duplicate FROM scores JOIN runs ON runs.id = scores.run "
+            "JOIN seats ON seats.run = scores.run AND seats.seat = scores.seat WHERE lineup = ?",
+            lineup,
+        ):
+            totals[version] = totals.get(version, 0.0) + math.fsum(array("d", blob))
+        kept = dict(rows(data, "SELECT version, total FROM lineup_scores WHERE lineup = ?", lineup))
+        assert kept == pytest.approx(totals, abs=1e-6)
+
+
+def kill_often(kills: int, seed: int, contests: Sequence[str]) -> None:
     chance = random.Random(seed)
     accepted: list[str] = []
     possible: list[str] = []
     token = ""
     for number in range(kills):
+        if number:
+            accepted += enter_contests(number, chance.sample(contests, chance.randrange(2)))
         client = Client(token)
         token = client.token
         for match in range(chance.randrange(3)):
@@ -149,6 +231,7 @@ def kill_often(kills: int, seed: int) -> None:
         # No moment is spared: the start of a run, its hands, its end.
         time.sleep(chance.choice([0, 0.02, 0.1, 0.3]) * chance.random())
         client.kill()
+    accepted += enter_contests(kills, contests)
     client = Client(token)
     client.submit("last")
     client.wait_until_all_is_played()
@@ -157,12 +240,12 @@ def kill_often(kills: int, seed: int) -> None:
 
 
 def test_a_server_that_is_killed_a_few_times() -> None:
-    kill_often(3, 1)
+    kill_often(3, 1, ["duplicates"])
 
 
 @pytest.mark.slow
 def test_a_server_that_is_killed_a_hundred_times() -> None:
-    kill_often(100, 2)
+    kill_often(100, 2, sorted(CONTESTS))
 
 
 def test_a_server_that_is_ended_goes_on_with_what_was_being_played() -> None:
@@ -174,4 +257,4 @@ def test_a_server_that_is_ended_goes_on_with_what_was_being_played() -> None:
     again = Client(client.token)
     again.wait_until_all_is_played()
     again.end()
-    check([*"abcd"], [])
+    check([*"abcd"])

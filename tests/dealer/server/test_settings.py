@@ -168,3 +168,17 @@ def test_names_that_logs_can_hold() -> None:
         "x" * 64,
     ]
     assert os.sep not in player_name("a/b\\c")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the limits are those of POSIX systems")
+def test_bots_of_the_house_have_the_limits_that_are_set(tmp_path: Path) -> None:
+    write_house(tmp_path / "house")
+    path = tmp_path / "house" / "s.toml"
+    bots = 'bots = ["A=./bot.sh", {bot = "B=./bot.sh", memory_mb = 100}]'
+    path.write_text(f'bot_memory_mb = 500\nbot_cpu_s = 60\n[[games]]\ngame = "kuhn"\n{bots}\n')
+    settings = read_toml_settings(path)
+    config = run_config(settings, settings.games[0], ["A", "B"], user="a", seed=7)
+    assert [(bot.user, bot.memory_mb, bot.cpu_s) for bot in config.bots] == [(None, 500, 60), (None, 100, 60)]
+    path.write_text('bot_user = "no such user"')
+    with pytest.raises(ConfigError, match="bot_user: there is no user 'no such user'"):
+        read_toml_settings(path)
