@@ -175,7 +175,7 @@ class RunReport:
 
     Attributes:
         state: in a word. reason: in a sentence.
-        duplicates: how many deals were played in every seating; None for a run that does not count.
+        duplicates: how many deals were played in every seating; None for a run of which no scores are kept.
         seats: by seat; empty where nothing was played.
         matches: of each its name, the file of its log in the folder of the run, its first hand and its hands.
         faults: of each the name of its match.
@@ -372,7 +372,7 @@ def _rate(db: sqlite3.Connection, run: int, report: RunReport) -> None:
     versions = [row["version"] for row in db.execute("SELECT version FROM seats WHERE run = ? ORDER BY seat", (run,))]
     scores = [seat.mbb_by_duplicate for seat in report.seats if seat.mbb_by_duplicate]
     is_known = None not in versions and len(set(versions)) == len(versions) == len(scores)
-    if report.state is RunState.FINISHED and report.is_comparable and is_seed_drawn and is_known:
+    if report.is_comparable and is_seed_drawn and is_known:
         add_run(db, run, game, versions, scores, sum(hands for _, _, _, hands in report.matches))
 
 

@@ -106,7 +106,7 @@ class RunRecord:
         seed: of the cards.
         state: how it stands. reason: how it ended, in a sentence.
         folder: of its files, in that of the server.
-        duplicates: how many deals were played in every seating; None for a run that does not count.
+        duplicates: how many deals were played in every seating; None for a run of which no scores are kept.
         is_rated: whether it counts in the standings.
         started_s: when. ended_s: None before. In seconds since 1970.
         seats: its players.

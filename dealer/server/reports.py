@@ -37,14 +37,18 @@ def report_of(run: Run[AnyResult], result: AnyResult, cancelled: str) -> RunRepo
     seats = tuple(
         SeatReport(player.name, player.chips, player.mbb_per_game, player.half_width_95) for player in result.players
     )
+    (contest,) = run.contests()
+    is_comparable = plan.seatings > 1 and not plan.learners and not plan.is_sequential
+    is_kept = result.outcome.is_complete or (is_comparable and result.duplicates > 0)
+    if is_kept:
+        # Also of what was broken off: whoever did that may have had a reason in the scores.
+        scores = [array("d", column) for column in zip(*contest.scores.in_order(), strict=True)]
+        seats = tuple(replace(seat, mbb_by_duplicate=column) for seat, column in zip(seats, scores, strict=True))
+    state, reason = RunState.FINISHED, result.reason
     if not result.outcome.is_complete:
         state = RunState.CANCELLED if cancelled else RunState.FAILED
-        return RunReport(state, f"{cancelled}." if cancelled else result.reason, None, seats, matches, faults)
-    (contest,) = run.contests()
-    scores = [array("d", column) for column in zip(*contest.scores.in_order(), strict=True)]
-    seats = tuple(replace(seat, mbb_by_duplicate=column) for seat, column in zip(seats, scores, strict=True))
-    is_comparable = plan.seatings > 1 and not plan.learners and not plan.is_sequential
-    return RunReport(RunState.FINISHED, result.reason, result.duplicates, seats, matches, faults, is_comparable)
+        reason = f"{cancelled}." if cancelled else reason
+    return RunReport(state, reason, result.duplicates if is_kept else None, seats, matches, faults, is_comparable)
 
 
 def _faults(path: Path) -> list[Fault]:

@@ -335,11 +335,13 @@ async def play_agent(port: int, *, own_address: str = "127.0.0.1", key: str = ""
     reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(own_address, 0))
     line = b""
     writer.write(f"{key}\n".encode() * bool(key) + b"VERSION:2.0.0\r\n")
-    with contextlib.suppress(ConnectionError):
-        async for raw in reader:
-            line = raw.strip()
-            writer.write(line + b":c\r\n")
-    writer.close()
+    try:
+        with contextlib.suppress(ConnectionError):
+            async for raw in reader:
+                line = raw.strip()
+                writer.write(line + b":c\r\n")
+    finally:
+        writer.close()
     with contextlib.suppress(OSError):
         await writer.wait_closed()
     return line

@@ -164,6 +164,37 @@ def test_what_somebody_could_have_chosen_does_not_count(changes: dict[str, objec
     play(talk)
 
 
+@pytest.mark.parametrize("is_cancelled", [True, False])
+def test_what_was_broken_off_counts_as_far_as_it_has_come(*, is_cancelled: bool) -> None:
+    async def talk(service: Service, ann: User) -> None:
+        host = Host()
+        await service.enter(ann, BotOffer("eve", games=("two",)), host)
+        # With a rule that looks at the scores, all seatings are played side by side.
+        request = JobRequest("two", ("eve", "random"), hands=5000, stop="ci=0.1")
+        row, _ = await service.submit(ann, request)
+        hands: list[object] = []
+        await until(service, lambda: len(records.runs(service.store)) == 1)
+        service.watches.add(records.runs(service.store)[0].id, hands.append)
+        async with asyncio.timeout(PATIENCE_S):
+            while sum(isinstance(event.event, HandFinished) for event in hands) < 250:  # type: ignore[attr-defined]
+                await asyncio.sleep(0.01)
+        if is_cancelled:
+            await service.cancel_job(ann, row.id)
+        else:
+            for task in host.playing:
+                task.cancel()
+        await until(service, lambda: records.runs(service.store)[0].ended_s is not None)
+        (run,) = records.runs(service.store, job=row.id)
+        assert run.state is (RunState.CANCELLED if is_cancelled else RunState.FAILED)
+        assert run.is_rated
+        assert run.duplicates is not None
+        assert 100 <= run.duplicates < 5000
+        (pair,) = records.pairs(service.store, service.settings.games[1])
+        assert pair.duplicates == run.duplicates == len(records.duplicate_scores(service.store, run.id, 0))
+
+    play(talk)
+
+
 def test_a_stop_rule_ends_a_run() -> None:
     async def talk(service: Service, ann: User) -> None:
         request = JobRequest("two", ("calling", "random"), stop="ci=900")

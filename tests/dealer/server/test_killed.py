@@ -32,6 +32,7 @@ pytestmark = pytest.mark.usefixtures("house_folder")
 HANDS = 40
 SEED = 42
 CONFIG = f"""
+max_queued_per_user = 1000
 [[games]]
 game = "{KUHN}"
 name = "kuhn"
