@@ -40,6 +40,7 @@ NOT_OURS = (
     "python",
     "docker",
     "git",
+    "curl",
     "du",
     "ssh",
     "ulimit",
@@ -47,7 +48,8 @@ NOT_OURS = (
     "setx",
     "py",
 )
-"""Programs of others: installers and what a system brings. What they are asked to do is tested in other places."""
+"""Programs of others: installers and what a system brings. What they are asked to do is tested in other places, such as
+`tests/dealer/web/test_documented_calls.py`."""
 PLACEHOLDERS = {
     "PATH": "the reference dealer, which is not shipped",
     "FOLDER": "an evolution of the size of a published one, which takes long",

@@ -1,0 +1,74 @@
+"""The pages with a certificate: encrypted, with cookies for nothing else; without a good one they do not start."""
+
+from __future__ import annotations
+
+import ssl
+import subprocess
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from dealer.errors import ConfigError
+from dealer.server.toml_settings import read_toml_settings
+from tests.dealer.web.pages import Visit, small_house, visit, with_web
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> Path:
+    """A certificate of this machine, signed by itself."""
+    path = tmp_path / "cert.pem"
+    words = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1"
+    try:
+        ran = subprocess.run(
+            ["openssl", *words.split(), "-keyout", "key.pem", "-out", "cert.pem"],
+            cwd=tmp_path,
+            capture_output=True,
+            check=False,
+        )
+    except OSError:
+        pytest.skip("there is no openssl here")
+    assert ran.returncode == 0, ran.stderr
+    return path
+
+
+def test_the_pages_are_encrypted_and_so_is_the_cookie(tmp_path: Path, certificate: Path) -> None:
+    async def talk(one: Visit) -> None:
+        assert one.address.startswith("https://")
+        trusted = ssl.create_default_context(cafile=str(certificate))
+        async with httpx2.AsyncClient(base_url=one.address, verify=trusted) as browser:
+            answer = await browser.get("/login")
+            assert answer.status_code == 200
+            assert answer.headers["set-cookie"].startswith("__Host-arena-")
+            assert "Secure" in answer.headers["set-cookie"]
+
+    settings = with_web(small_house(), certificate=str(certificate), key=str(tmp_path / "key.pem"))
+    visit(settings, talk, tmp_path / "data")
+
+
+def test_a_bad_certificate_is_told(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.pem"
+    bad.write_text("no certificate\n")
+
+    async def talk(one: Visit) -> None:
+        raise AssertionError
+
+    with pytest.raises(ConfigError, match=r"web\.certificate"):
+        visit(with_web(small_house(), certificate=str(bad)), talk, tmp_path / "data")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('certificate = "none.pem"', "web.certificate: there is no file"),
+        ('key = "s.toml"', "web.key: a key needs a certificate"),
+        ('proxies = ["here"]', "web.proxies"),
+        ("port = 70000", "web.port"),
+        ('colour = "red"', "web.colour: there is no such setting"),
+    ],
+)
+def test_settings_that_make_no_sense_are_told(tmp_path: Path, text: str, told: str) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text(f"[web]\n{text}\n")
+    with pytest.raises(ConfigError, match=told):
+        read_toml_settings(path)
