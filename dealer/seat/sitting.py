@@ -229,6 +229,10 @@ class Sitting:
         """Wait until there is something newer than a version; returns whether there is."""
         return await self._changes.wait_for(lambda: self.version > version, timeout_s)
 
+    def wake(self) -> None:
+        """Have those that wait for something newer look."""
+        self._changed()
+
     async def wait_until_asked(self, timeout_s: float) -> bool:
         """Wait until the person is asked or nothing more is dealt; returns whether it is so."""
         return await self._changes.wait_for(lambda: self.moments.is_asked or self._is_ended, timeout_s)

@@ -52,9 +52,13 @@ def _hashed(password: str, salt: bytes, cost: _Cost) -> bytes:
 def set_password(db: sqlite3.Connection, user: int, password: str) -> None:
     """Give a user a password, in place of any other, and end the sessions of its browsers."""
     salt = secrets.token_bytes(16)
+    _enter(db, user, _hashed(password, salt, _COST), salt)
+
+
+def _enter(db: sqlite3.Connection, user: int, hashed: bytes, salt: bytes) -> None:
     db.execute(
         "INSERT OR REPLACE INTO passwords (user, hash, salt, n, r, p) VALUES (?, ?, ?, ?, ?, ?)",
-        (user, _hashed(password, salt, _COST), salt, *_COST),
+        (user, hashed, salt, *_COST),
     )
     db.execute("DELETE FROM sessions WHERE user = ?", (user,))
 
@@ -97,6 +101,17 @@ class Passwords:
         if row is None or not hmac.compare_digest(given, row["hash"]):
             return None
         return User(row["id"], row["name"])
+
+    async def change(self, user: User, password: str) -> None:
+        """Give a user a password as `set_password` does; others have matches written meanwhile.
+
+        Raises:
+            WebError: too many are logging in just now.
+            StoreError: it cannot be written.
+        """
+        salt = secrets.token_bytes(16)
+        hashed = await self._hash(password, salt, _COST)
+        await self._store.write(lambda db: _enter(db, user.id, hashed, salt))
 
     async def _hash(self, secret: str, salt: bytes, cost: _Cost) -> bytes:
         if self._waiting >= _MOST_WAITING:

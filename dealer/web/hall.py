@@ -161,7 +161,7 @@ class Hall:
     async def __aexit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._is_closing = True
+        self.turn_away()
         if self._keeper is not None:
             self._keeper.cancel()
             await asyncio.wait([self._keeper])
@@ -257,11 +257,25 @@ class Hall:
         await self.book.close(table, None if awake is None else awake.sitting, reason)
         self._opening.pop(table.id, None)
 
+    def turn_away(self) -> None:
+        """Have everybody who waits for something new come back later: the server is being ended."""
+        self._is_closing = True
+        for awake in self._awake.values():
+            awake.sitting.wake()
+
+    def check_open(self) -> None:
+        """Refuse everybody while the server is being ended.
+
+        Raises:
+            WebError: it is.
+        """
+        if self._is_closing:
+            raise WebError(503, "The server is being ended; come back in a moment.", wait_s=5)
+
     # ---- inside
 
     def _check_room(self) -> None:
-        if self._is_closing:
-            raise WebError(503, "The server is being ended; come back in a moment.", wait_s=5)
+        self.check_open()
         if len(self._awake) >= self.limits.awake:
             raise WebError(503, "So many people play just now that no table is free; try again later.", "tables", 60)
 

@@ -198,6 +198,7 @@ class Play:
             with self.hall.looking(table):
                 if not await sitting.wait(sitting.version, _POLL_S):
                     return Response(status_code=204)
+        self.hall.check_open()
         return self._page(request, table, sitting, is_part=True)
 
     async def enter(self, request: Request) -> Response:

@@ -11,7 +11,7 @@ from typing import Final
 from starlette.routing import BaseRoute
 
 from dealer.server.server import ServerParts
-from dealer.web import front, login, play
+from dealer.web import front, login, mine, play
 from dealer.web.api import routes as api
 from dealer.web.app import make_app
 from dealer.web.hall import Hall, HallLimits
@@ -29,10 +29,11 @@ ROOMS: Final[tuple[Callable[[Site], Sequence[BaseRoute]], ...]] = (
     login.routes,
     api.routes,
     play.routes,
+    mine.routes,
 )
 """The routes of each room; an address is answered by the first that knows it."""
 
-LINKS: Final[tuple[Link, ...]] = (Link("Play", "/play"),)
+LINKS: Final[tuple[Link, ...]] = (Link("Play", "/play"), Link("Mine", "/mine", is_private=True))
 
 
 def make_server_site(parts: ServerParts) -> Site:
@@ -64,7 +65,10 @@ async def server_site(parts: ServerParts) -> AsyncIterator[str]:
     keeper = asyncio.create_task(desk.keep())
     try:
         async with site.hall, answering(app, host, settings) as address:
-            yield address
+            try:
+                yield address
+            finally:
+                site.hall.turn_away()
     finally:
         keeper.cancel()
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 import subprocess
 from collections.abc import Iterable
 from dataclasses import replace
@@ -20,12 +18,11 @@ from logs.report import format_report, report_data
 from logs.report.plots import winnings_plot
 from logs.tracker.hand_counts import HandCounts
 from logs.tracker.statistics import statistics_of
+from tests.browsers import BROWSER, needs_browser
 from tests.logs.hands import random_hands
 from tests.logs.pages import checked_page
 
 EVIL = '<script>document.title="evil"</script>"\'&\u202e{{ 7*7 }}'
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
-BROWSER = os.environ.get("ARENA_BROWSER") or next((found for name in BROWSERS if (found := shutil.which(name))), None)
 
 
 def _page(records: Iterable[HandRecord], **options: object) -> str:
@@ -102,7 +99,7 @@ def test_sentences_facts_and_tables_are_there() -> None:
         assert text in page
 
 
-@pytest.mark.skipif(BROWSER is None, reason="no Chromium, Chrome or Edge here; ARENA_BROWSER may name one")
+@needs_browser
 def test_a_browser_shows_it_and_replays_a_hand(tmp_path: Path) -> None:
     """The page's own script runs, a click goes a step on, and nothing breaks on the way."""
     assert BROWSER is not None

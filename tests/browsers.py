@@ -1,0 +1,66 @@
+"""A real browser for tests: Chromium, Chrome or Edge where one is installed; `ARENA_BROWSER` names another.
+
+Tests that need one are skipped, with a word, where there is none. `judged` has axe look at a page.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
+BROWSER = os.environ.get("ARENA_BROWSER") or next((found for name in NAMES if (found := shutil.which(name))), None)
+
+needs_browser = pytest.mark.skipif(
+    BROWSER is None, reason="no Chromium, Chrome or Edge here; ARENA_BROWSER may name one"
+)
+
+SIZES = (360, 1400)
+"""Widths of a telephone and of a screen."""
+
+
+@contextlib.contextmanager
+def launched() -> Iterator[Any]:
+    """The browser, driven by playwright."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    is_root = sys.platform != "win32" and os.geteuid() == 0
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"] if is_root else [])
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@contextlib.contextmanager
+def opened(browser: Any, *, width: int = 1400, scheme: str = "light", **options: Any) -> Iterator[Any]:
+    """A window of its own; an error in a script of the page fails the test."""
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, **options)
+    errors: list[str] = []
+    try:
+        page = context.new_page()
+        page.set_default_timeout(15_000)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        yield page
+        assert not errors
+    finally:
+        context.close()
+
+
+def judged(page: Any) -> list[str]:
+    """What axe finds wrong with a page as it is shown now, and whether it is wider than its window."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+    found = [
+        f"{problem['id']}: {node['html'][:200]} ({node['failureSummary'][:300]})"
+        for problem in axe.Axe().run(page).response["violations"]
+        for node in problem["nodes"]
+    ]
+    if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+        found.append("it is wider than its window")
+    return found

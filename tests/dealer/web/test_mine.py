@@ -1,0 +1,226 @@
+"""The page Mine: requests, bots, faults, tokens and the password, each for its owner alone."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from dealer.match.faults import Fault, FaultKind, Remedy
+from dealer.server import ledger, records
+from dealer.server.accounts import Accounts, Scope, User, add_user, tokens_of
+from dealer.server.ledger import RunReport, RunState, SeatReport
+from dealer.server.store import DATABASE_NAME, Store
+from engine import Seat
+from tests.dealer.helpers import PATIENCE_S
+from tests.dealer.web.pages import Visit, new_user, small_house, visit
+from tests.dealer.web.test_play import field, seen
+
+GAME = "kuhn.limit.2p"
+EVIL = '<script>alert("1")</script>'
+
+
+async def post(browser: httpx2.AsyncClient, path: str, page: str = "/mine", **fields: str) -> httpx2.Response:
+    key = field((await browser.get(page)).text, "form_key")
+    return await browser.post(path, data={"form_key": key} | fields)
+
+
+def play(folder: Path, talk: Any, **web: Any) -> None:
+    async def logged_in(one: Visit) -> None:
+        assert (await one.log_in()).status_code == 303
+        await talk(one)
+
+    visit(small_house(**web), logged_in, folder)
+
+
+async def until(one: Visit, words: str, path: str = "/mine") -> httpx2.Response:
+    async with asyncio.timeout(PATIENCE_S):
+        while words not in seen(answer := await one.browser.get(path)):
+            await asyncio.sleep(0.05)
+    return answer
+
+
+def test_a_request_is_played_and_its_files_can_be_had(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        sent = {"game": GAME, "player1": "calling", "player2": "random", "hands": "7", "tag": EVIL}
+        answer = await post(one.browser, "/mine/request", **sent)
+        assert (answer.status_code, answer.headers["location"]) == (303, "/mine")
+        page = await until(one, "finished")
+        assert EVIL not in page.text
+        assert "&lt;script&gt;" in page.text
+        (run,) = records.runs(Store(one.house.folder / DATABASE_NAME))
+        details = await one.browser.get(f"/mine/runs/{run.id}")
+        assert "14 hands" in seen(details) or "7 hands" in seen(details)
+        links = re.findall(f'href="(/mine/runs/{run.id}/[^"]+)"', details.text)
+        assert {link.rpartition("/")[2] for link in links} >= {"log", "times"}
+        log = await one.browser.get(next(link for link in links if link.endswith("/log")))
+        assert (log.status_code, "STATE:0:" in log.text) == (200, True)
+        assert log.headers["content-disposition"].startswith("attachment")
+
+    play(tmp_path, talk)
+
+
+@pytest.mark.parametrize(
+    ("sent", "words"),
+    [
+        ({"game": "chess"}, "Choose a game."),
+        ({"player2": ""}, "Choose a player for each seat."),
+        ({"player2": "nobody"}, "has no bot nobody"),
+        ({"hands": "x"}, "Hands: a whole number from 1, or nothing."),
+        ({"hands": "999999999"}, "deals here"),
+        ({"runs": "99"}, "at most 10 times"),
+        ({"stop": "when=ever"}, "Stop: "),
+        ({"seating": "upside down"}, "There is no such seating."),
+        ({"tag": "x" * 500}, "The tag is too long"),
+    ],
+)
+def test_a_request_that_cannot_be_played_is_refused_in_a_sentence(
+    tmp_path: Path, sent: dict[str, str], words: str
+) -> None:
+    async def talk(one: Visit) -> None:
+        data = {"game": GAME, "player1": "calling", "player2": "random"} | sent
+        answer = await post(one.browser, "/mine/request", **data)
+        assert answer.status_code == 422
+        assert words in seen(answer)
+
+    play(tmp_path, talk)
+
+
+def test_a_request_can_be_cancelled_by_its_owner(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        sent = {"game": GAME, "player1": "calling", "player2": "random", "hands": "10000", "runs": "10"}
+        asked = await post(one.browser, "/mine/request", **sent)
+        assert asked.status_code == 303, seen(asked)
+        page = await until(one, "being played")
+        found = re.search(r"/mine/jobs/(\d+)/cancel", page.text)
+        assert found
+        token = new_user(one.house.folder, "eve")
+        async with one.another() as other:
+            await log_in(other, "eve", token)
+            assert (await post(other, found[0])).status_code == 404
+        assert (await post(one.browser, found[0])).status_code == 303
+        await until(one, "cancelled: it was cancelled")
+
+    play(tmp_path, talk)
+
+
+async def log_in(browser: httpx2.AsyncClient, name: str, secret: str) -> int:
+    data = {"name": name, "secret": secret, "next": "/"}
+    return (await post(browser, "/login", "/login", **data)).status_code
+
+
+def test_a_token_is_shown_once_and_good_for_what_was_chosen(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        answer = await post(one.browser, "/mine/tokens", label=EVIL, scope_read="1")
+        assert answer.status_code == 201
+        found = re.search(r"<pre[^>]*>([^<]+)</pre>", answer.text)
+        assert found
+        token = found[1]
+        page = await one.browser.get("/mine")
+        assert token not in page.text
+        assert EVIL not in page.text
+        store = Store(one.house.folder / DATABASE_NAME)
+        made, first = tokens_of(store, 1)
+        assert (made.scopes, made.label) == (frozenset((Scope.READ,)), EVIL)
+        assert Accounts(store).find_token(token) is not None
+        assert (await post(one.browser, f"/mine/tokens/{made.id}/revoke")).status_code == 303
+        assert Accounts(store).find_token(token) is None
+        assert [one.id for one in tokens_of(store, 1)] == [first.id]
+        assert (await post(one.browser, f"/mine/tokens/{made.id}/revoke")).status_code == 404
+        for fields in ({"label": "x"}, {"label": "x" * 65, "scope_read": "1"}, {"label": "\x07", "scope_read": "1"}):
+            assert (await post(one.browser, "/mine/tokens", **fields)).status_code == 422
+        assert (await post(one.browser, "/mine/tokens", label="x", scope_admin="1")).status_code == 422
+
+    play(tmp_path, talk)
+
+
+def test_nobody_revokes_the_token_of_somebody_else(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        token = new_user(one.house.folder, "eve")
+        async with one.another() as other:
+            await log_in(other, "eve", token)
+            assert (await post(other, "/mine/tokens/1/revoke")).status_code == 404
+        assert len(tokens_of(Store(one.house.folder / DATABASE_NAME), 1)) == 1
+
+    play(tmp_path, talk)
+
+
+def test_a_password_is_changed_by_who_knows_the_old_one(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        async with one.another() as other:
+            await log_in(other, "player", one.token)
+            new = "correct horse"
+            wrong = [
+                ({"old": "nonsense", "new": new, "again": new}, "is another"),
+                ({"old": one.token, "new": "short", "again": "short"}, "A password has 8 to"),
+                ({"old": one.token, "new": new, "again": new + "!"}, "not typed the same twice"),
+            ]
+            for fields, words in wrong:
+                answer = await post(one.browser, "/mine/password", **fields)
+                assert (answer.status_code, words in seen(answer)) == (422, True)
+            answer = await post(one.browser, "/mine/password", old=one.token, new=new, again=new)
+            assert (answer.status_code, "Your password is changed" in seen(answer)) == (200, True)
+            assert (await one.browser.get("/mine")).status_code == 200
+            assert (await other.get("/mine")).headers["location"] == "/login?next=/mine"
+            assert await log_in(other, "player", new) == 303
+
+    play(tmp_path, talk)
+
+
+def test_faults_are_shown_with_the_very_line_to_the_owner_of_the_bot_alone(tmp_path: Path) -> None:
+    line = b'MATCHSTATE:0:0::Ks|:x<img src="x">\x00\xff\r\n'
+
+    def enter(db: Any, owner: User) -> int:
+        version = ledger.enter_guest(db, owner.id, GAME, "mybot", "v1")
+        job = ledger.JobRow(0, User(1, "player"), "t", GAME, ("mybot", "calling"), 1, 5, None, 1)
+        number = ledger.add_job(db, job)
+        run = ledger.begin_run(
+            db, ledger.JobRow(number, *(job.user, "t", GAME, job.players, 1, 5, None, 1)), [version, None], 1
+        )
+        fault = Fault(Seat(0), FaultKind.MALFORMED_REPLY, 3, line, Remedy.FORFEITED)
+        other = Fault(Seat(1), FaultKind.STALE_REPLY, 4, b"secret of the other", Remedy.IGNORED)
+        seats = (SeatReport("mybot", -5.0), SeatReport("calling", 5.0))
+        matches = (("match", "match.log", 0, 9),)
+        report = RunReport(RunState.FAILED, "it failed.", None, seats, matches, (("match", fault), ("match", other)))
+        ledger.end_run(db, run.id, report)
+        ledger.end_job(db, number, ledger.JobState.DONE)
+        return run.id
+
+    async def talk(one: Visit) -> None:
+        token = new_user(one.house.folder, "eve")
+        nosy = new_user(one.house.folder, "nosy")
+        store = Store(one.house.folder / DATABASE_NAME)
+        run = await store.write(lambda db: enter(db, User(add_user(db, "eve"), "eve")))
+        async with one.another() as eve, one.another() as other:
+            await log_in(eve, "eve", token)
+            await log_in(other, "nosy", nosy)
+            for path in ("/mine", "/mine/faults", f"/mine/runs/{run}"):
+                page = await eve.get(path)
+                assert "0:0::Ks|:x&lt;img src=&#34;x&#34;&gt;\\x00" in page.text
+                assert "<img" not in page.text
+                assert "secret of the other" not in page.text
+            for path in (f"/mine/runs/{run}", f"/mine/runs/{run}/match/log", f"/mine/runs/{run}/match/faults"):
+                assert (await other.get(path)).status_code == 404
+            assert "mybot" not in (await other.get("/mine")).text
+            assert "mybot" not in (await other.get("/mine/faults")).text
+        # Who asked for the run sees its result, and not the faults of the bot of somebody else.
+        page = await one.browser.get(f"/mine/runs/{run}")
+        assert (page.status_code, "x00" in page.text) == (200, False)
+        for path in ("match/nothing", "..%2f..%2fserver.sqlite3/log", "match%2f..%2f/log", "no/log"):
+            assert (await one.browser.get(f"/mine/runs/{run}/{path}")).status_code == 404
+
+    play(tmp_path, talk)
+
+
+@pytest.mark.parametrize("path", ["/mine/faults", "/mine/runs/1"])
+def test_who_has_not_logged_in_sees_nothing(tmp_path: Path, path: str) -> None:
+    async def talk(one: Visit) -> None:
+        assert (await one.browser.get(path)).status_code == 401
+        assert (await one.browser.get("/mine")).headers["location"] == "/login?next=/mine"
+        assert (await one.browser.get("/mine/request")).headers["location"] == "/login?next=/mine/request"
+
+    visit(small_house(), talk, tmp_path)

@@ -1,0 +1,47 @@
+"""The page Mine in a real browser: a token, a request, hostile names; whether everybody can use it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.browsers import SIZES, judged, launched, needs_browser, opened
+from tests.dealer.web.pages import small_house
+from tests.dealer.web.served import Served
+from tests.dealer.web.test_play_browser import log_in
+
+pytestmark = [needs_browser, pytest.mark.slow]
+
+EVIL = '<script>document.title="evil"</script>"\'&\u202e{{ 7*7 }}'
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with launched() as found:
+        yield found
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everybody_can_use_it_and_hostile_names_do_nothing(browser: Any, tmp_path: Path, scheme: str) -> None:
+    with Served(small_house(), tmp_path / "server") as server:
+        for width in SIZES:
+            with opened(browser, width=width, scheme=scheme) as page:
+                log_in(page, server)
+                page.goto(f"{server.address}mine")
+                page.get_by_label("What a new token is for").fill(EVIL.replace("\u202e", ""))
+                page.get_by_role("button", name="Make a token").click()
+                page.get_by_text("It is not kept").wait_for()
+                assert judged(page) == []
+                page.goto(f"{server.address}mine/request?game=kuhn.limit.2p")
+                assert judged(page) == []
+                page.get_by_label("Player 1").select_option("calling")
+                page.get_by_label("Player 2").select_option("random")
+                page.get_by_label("What you call it").fill(EVIL)
+                page.get_by_role("button", name="Ask for it").click()
+                page.wait_for_url("**/mine")
+                assert "evil" not in page.title()
+                assert page.get_by_text("{{ 7*7 }}").count()
+                assert judged(page) == []

@@ -1,0 +1,207 @@
+"""The page Play in a real browser: by keyboard only, reloaded, clicked twice, in two tabs, with the server gone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.browsers import SIZES, judged, launched, needs_browser, opened
+from tests.dealer.web.pages import small_house
+from tests.dealer.web.served import Served
+
+pytestmark = needs_browser
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with launched() as found:
+        yield found
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Served]:
+    with Served(small_house(), tmp_path / "server") as found:
+        yield found
+
+
+def log_in(page: Any, server: Served) -> None:
+    page.goto(f"{server.address}login?next=/play")
+    page.get_by_label("Name").fill("player")
+    page.get_by_label("Password or token").fill(server.token)
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(r":\d+/play$"))
+
+
+def sit_down(page: Any, server: Served, game: str, bot: str = "calling", **asked: str) -> None:
+    log_in(page, server)
+    page.goto(f"{server.address}play?game={game}")
+    page.locator("#bot1").select_option(bot)
+    for name, value in asked.items():
+        page.locator(f"#{name}").fill(value)
+    page.get_by_role("button", name="Sit down").click()
+    page.wait_for_url(re.compile(r"/play/\d+$"))
+
+
+def moment(page: Any) -> str:
+    return str(page.locator(".table").get_attribute("data-moment"))
+
+
+def wait_for_question(page: Any, before: str = "") -> None:
+    """Until the person is asked, at another moment than before."""
+    page.wait_for_function(
+        "before => document.querySelector('.entries') && document.querySelector('.table').dataset.moment !== before",
+        arg=before,
+    )
+
+
+def press(page: Any, *keys: str) -> None:
+    """Press keys, each when the person is asked for something new."""
+    for key in keys:
+        wait_for_question(page)
+        before = moment(page)
+        page.keyboard.press(key)
+        page.wait_for_function("before => document.querySelector('.table').dataset.moment !== before", arg=before)
+
+
+def test_a_match_by_keyboard_only(browser: Any, server: Served) -> None:
+    with opened(browser) as page:
+        page.goto(f"{server.address}login?next=/play")
+        page.locator("#name").focus()
+        page.keyboard.type("player")
+        page.keyboard.press("Tab")
+        page.keyboard.type(server.token)
+        page.keyboard.press("Enter")
+        page.wait_for_url(re.compile(r":\d+/play$"))
+        page.goto(f"{server.address}play?game=holdem.nolimit.2p.reverse_blinds")
+        page.locator("#bot1").focus()
+        page.keyboard.type("calling")
+        page.keyboard.press("Tab")
+        page.keyboard.type("1")
+        for _ in range(3):
+            page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        page.wait_for_url(re.compile(r"/play/\d+$"))
+        wait_for_question(page)
+        # A size: the first digit leads into its field.
+        before = moment(page)
+        page.keyboard.type("250")
+        assert page.locator("#size").input_value() == "250"
+        page.keyboard.press("Enter")
+        wait_for_question(page, before)
+        assert "raise to 250" in page.locator(".told").inner_text()
+        # Until the end of the hand; the last key ends the match.
+        while page.locator("button[value=next]").count() == 0:
+            before = moment(page)
+            page.keyboard.press("c")
+            wait_for_question(page, before)
+        page.keyboard.press("Enter")
+        page.get_by_text("The match is over.").wait_for()
+
+
+@pytest.mark.slow
+def test_a_reload_leads_to_the_same_decision(browser: Any, server: Served) -> None:
+    with opened(browser) as page:
+        sit_down(page, server, "holdem.limit.2p.reverse_blinds")
+        press(page, "c")
+        wait_for_question(page)
+        before, words = moment(page), page.locator(".told").inner_text()
+        page.reload()
+        assert (moment(page), page.locator(".told").inner_text()) == (before, words)
+        press(page, "c")
+
+
+@pytest.mark.slow
+def test_a_double_click_counts_once(browser: Any, server: Served) -> None:
+    with opened(browser) as page:
+        sit_down(page, server, "holdem.limit.2p.reverse_blinds")
+        wait_for_question(page)
+        page.locator("button[value=r]").dblclick()
+        page.locator(".told li", has_text="You raise").first.wait_for()
+        page.wait_for_timeout(500)
+        assert page.locator(".told li", has_text=re.compile("^You (raise|bet)")).count() == 1
+
+
+@pytest.mark.slow
+def test_two_tabs_are_one_seat(browser: Any, server: Served) -> None:
+    with opened(browser) as page:
+        sit_down(page, server, "kuhn.limit.2p")
+        wait_for_question(page)
+        other = page.context.new_page()
+        other.goto(page.url)
+        wait_for_question(other)
+        before = moment(other)
+        press(page, "c")
+        # The other follows by itself.
+        other.wait_for_function("before => document.querySelector('.table').dataset.moment !== before", arg=before)
+        assert moment(other) == moment(page)
+
+
+@pytest.mark.slow
+def test_an_entry_from_a_tab_that_is_out_of_date_is_answered_by_the_table_as_it_is(
+    browser: Any, server: Served
+) -> None:
+    with opened(browser) as page:
+        sit_down(page, server, "holdem.limit.2p.reverse_blinds")
+        wait_for_question(page)
+        other = page.context.new_page()
+        # This one hears nothing.
+        other.route("**/part?*", lambda route: None)
+        other.goto(page.url)
+        press(page, "c")
+        wait_for_question(page)
+        other.keyboard.press("r")
+        other.locator(".said", has_text="counts once").wait_for()
+        assert moment(other) == moment(page)
+
+
+@pytest.mark.slow
+def test_when_the_server_comes_back_the_person_is_at_the_same_decision(browser: Any, server: Served) -> None:
+    with opened(browser) as page:
+        sit_down(page, server, "holdem.limit.2p.reverse_blinds", "random")
+        press(page, "c")
+        wait_for_question(page)
+        if page.locator("button[value=next]").count():
+            press(page, "n")
+            wait_for_question(page)
+        before = moment(page)
+        server.stop()
+        try:
+            page.get_by_text("The server does not answer.").wait_for()
+            # What is pressed meanwhile arrives when it is back, once.
+            page.keyboard.press("c")
+        finally:
+            server.start()
+        page.wait_for_function("before => document.querySelector('.table').dataset.moment !== before", arg=before)
+        page.locator("#lost").wait_for(state="hidden")
+        assert page.get_by_role("alert").filter(has_text="another moment").count() == 0
+
+
+@pytest.mark.slow
+def test_without_a_script_the_same_forms_do(browser: Any, server: Served) -> None:
+    with opened(browser, java_script_enabled=False) as page:
+        sit_down(page, server, "kuhn.limit.2p", hands="1")
+        for _ in range(9):
+            if page.get_by_text("The match is over.").count():
+                break
+            page.locator(".entries button").first.click()
+        assert page.get_by_text("The match is over.").count() == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everybody_can_use_it(browser: Any, server: Served, scheme: str) -> None:
+    for width in SIZES:
+        with opened(browser, width=width, scheme=scheme) as page:
+            log_in(page, server)
+            assert judged(page) == []
+            sit_down(page, server, "holdem.nolimit.2p.reverse_blinds", "random")
+            wait_for_question(page)
+            assert judged(page) == []
+            while page.locator("button[value=next]").count() == 0:
+                press(page, "c")
+                wait_for_question(page)
+            assert judged(page) == []
