@@ -35,8 +35,7 @@ def test_the_index_leaves_no_guide_out() -> None:
 
 def test_the_tests_that_the_threats_name_exist() -> None:
     text = (ROOT / "docs" / "serve.md").read_text("utf-8").partition("## Safety")[2]
-    files = [path for room in ("server", "web") for path in (ROOT / "tests" / "dealer" / room).glob("test_*.py")]
-    code = "".join(path.read_text("utf-8") for path in files)
+    code = "".join(path.read_text("utf-8") for path in (ROOT / "tests" / "dealer").rglob("test_*.py"))
     named = set(re.findall(r"`(test_\w+)`", text))
     assert named
     assert [name for name in sorted(named) if f"def {name}(" not in code] == []

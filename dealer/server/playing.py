@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 import secrets
 from collections.abc import Mapping
@@ -117,9 +118,13 @@ def _opened(
     Raises:
         DealerError: the folder is not that of this run, or cannot be read or written.
     """
-    if (folder / CONFIG_NAME).is_file():
+    path = folder / CONFIG_NAME
+    if path.is_file() and validated(read_config(path), str(path)).seed != seed:
+        # A run that the database does not know: an older copy of it was put in its place.
+        folder.rename(_free_beside(folder))
+    if path.is_file():
         if addresses:
-            _readdress(settings, job, folder / CONFIG_NAME, key, addresses)
+            _readdress(settings, job, path, key, addresses)
         return reopen(folder)
     if folder.exists():
         # The server ended while it was made.
@@ -139,6 +144,13 @@ def _opened(
         on_fault=job.on_fault,
     )
     return new_play(config, folder)
+
+
+def _free_beside(folder: Path) -> Path:
+    """A name that nothing has, for a folder that is in the way."""
+    return next(
+        beside for number in itertools.count(1) if not (beside := folder.with_name(f"{folder.name}.{number}")).exists()
+    )
 
 
 def _readdress(

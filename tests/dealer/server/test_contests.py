@@ -195,6 +195,20 @@ def test_what_was_broken_off_counts_as_far_as_it_has_come(*, is_cancelled: bool)
     play(talk)
 
 
+def test_after_going_back_to_a_copy_what_it_does_not_know_is_set_aside() -> None:
+    async def talk(service: Service, ann: User) -> None:
+        row, _ = await service.submit(ann, JobRequest("two", ("calling", "random"), hands=10))
+        await until(service, lambda: is_over(service, row.id))
+
+    play(talk)
+    log = Path("data/runs/00000001/match.a.log").read_bytes()
+    for path in Path("data").glob("server.sqlite3*"):
+        path.unlink()
+    play(talk)
+    assert Path("data/runs/00000001.1/match.a.log").read_bytes() == log
+    assert Path("data/runs/00000001/match.a.log").read_bytes() != log
+
+
 def test_a_stop_rule_ends_a_run() -> None:
     async def talk(service: Service, ann: User) -> None:
         request = JobRequest("two", ("calling", "random"), stop="ci=900")
