@@ -167,6 +167,7 @@ class ServerSettings:
         write_s: for a client to take something of what it is sent.
         connections: at a time, in all. connections_per_address: from one address.
         seats_by_address: an agent of a client has to come from the client's own address.
+        certificate: a PEM file; with it, the text port speaks TLS only. key: of it; empty if that is in the same file.
         tells_position: commands get one more argument: the number of the bot, from 0, as from the reference's server.
         bot_limits: what bots of the house may have that say nothing of their own: ``user``, ``memory_mb``, ``cpu_s``.
         ladder: what is played while nobody wants anything; None for nothing.
@@ -195,6 +196,8 @@ class ServerSettings:
     own_seat_s: float = 3600.0
     rejoin_s: float = 60.0
     seats_by_address: bool = True
+    certificate: str = ""
+    key: str = ""
     tells_position: bool = False
     web: WebSettings = field(default_factory=WebSettings)
     ladder: LadderSettings | None = None

@@ -26,6 +26,7 @@ from dealer.server.ledger import JobRow, JobState, RunReport, RunRow, RunState, 
 from dealer.server.queue import Forecast
 from dealer.server.requests import of_text_port
 from dealer.server.service import Service
+from dealer.server.tls import tls_context
 from dealer.table.door import keep_alive
 from dealer.table.loop import Changes
 from engine import Seat
@@ -104,11 +105,19 @@ class TextPort:
 
         Raises:
             ListenError: the port cannot be had.
+            ConfigError: the certificate cannot be used.
         """
         settings = self._service.settings
+        tls = None if not settings.certificate else tls_context(settings.certificate, settings.key)
         try:
             self._server = await asyncio.start_server(
-                self._accept, settings.host, settings.port, limit=_READ_BYTES, backlog=100
+                self._accept,
+                settings.host,
+                settings.port,
+                limit=_READ_BYTES,
+                backlog=100,
+                ssl=tls,
+                ssl_handshake_timeout=None if tls is None else settings.login_s,
             )
         except (OSError, OverflowError) as error:
             raise ListenError(

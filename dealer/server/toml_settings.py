@@ -45,6 +45,8 @@ host = "127.0.0.1"              # the address to listen on; "0.0.0.0" admits oth
 port = 54000                    # 0 means any free port
 advertise = ""                  # the address that clients are told for their own agents; "" is the one they came to
 seats_by_address = true         # a client's own agents have to come from the client's address
+certificate = ""                # a PEM file; with it, clients of the text port have to use TLS
+key = ""                        # the key of the certificate, if it is in another file
 
 # Limits; 0 means none.
 max_running_bots = 0            # bots of the house at a time, in all runs
@@ -158,6 +160,8 @@ class _File(BaseModel):
     port: int = Field(DEFAULT_PORT, ge=0, le=65535)
     advertise: str = ""
     seats_by_address: bool = True
+    certificate: str = ""
+    key: str = ""
     max_running_bots: _Count = 0
     max_runs_per_user: _Count = 0
     max_runs_per_bot: _Count = 0
@@ -223,9 +227,12 @@ def _settled(file: _File, folder: Path) -> ServerSettings:
         runs_per_bot=file.max_runs_per_bot or None,
         runs_per_game={name: most for name, most in running.items() if most} if games else base.limits.runs_per_game,
     )
+    certificate, key = _certificate(file, folder, "")
     return replace(
         base,
         games=games or base.games,
+        certificate=certificate,
+        key=key,
         host=file.host,
         port=file.port,
         advertise=file.advertise,
@@ -269,19 +276,25 @@ def _ladder(table: _LadderTable, games: tuple[HouseGame, ...]) -> LadderSettings
     return LadderSettings(table.width, chosen, table.hands, table.share)
 
 
-def _web(table: _WebTable, folder: Path) -> WebSettings:
+def _certificate(table: _File | _WebTable, folder: Path, where: str) -> tuple[str, str]:
+    """The files of a certificate and of its key; empty for none."""
     named = {"certificate": table.certificate, "key": table.key}
     paths = {name: str(folder / path) if path else "" for name, path in named.items()}
     for name, path in paths.items():
         if path and not Path(path).is_file():
-            raise ConfigError(SettingProblem(f"web.{name}", f"there is no file {path}"))
+            raise ConfigError(SettingProblem(f"{where}{name}", f"there is no file {path}"))
     if paths["key"] and not paths["certificate"]:
-        raise ConfigError(SettingProblem("web.key", "a key needs a certificate"))
+        raise ConfigError(SettingProblem(f"{where}key", "a key needs a certificate"))
+    return paths["certificate"], paths["key"]
+
+
+def _web(table: _WebTable, folder: Path) -> WebSettings:
+    certificate, key = _certificate(table, folder, "web.")
     return WebSettings(
         port=table.port,
         names=tuple(name.lower() for name in table.names),
-        certificate=paths["certificate"],
-        key=paths["key"],
+        certificate=certificate,
+        key=key,
         proxies=tuple(map(str, table.proxies)),
         session_s=86_400.0 * table.session_days,
         requests_per_minute=table.requests_per_minute,

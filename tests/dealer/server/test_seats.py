@@ -1,0 +1,224 @@
+"""Seats of users' bots over the text port: who gets one, who does not, and what strangers can do to them."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dealer.server.seats import HostedSeat, SeatFacts, Seats
+from dealer.server.settings import ServerSettings
+from dealer.server.toml_settings import read_toml_settings
+from dealer.table.loop import new_event_loop
+from protocol.joining import SeatClaim, SeatOffer, read_told
+from tests.dealer.server.servers import House, Talk, running
+
+pytestmark = pytest.mark.usefixtures("house_folder")
+
+CONFIG = """
+port = 0
+[[games]]
+game = "kuhn.limit.2p"
+name = "kuhn"
+hands = 60
+bots = ["A=./bot2l.sh"]
+"""
+
+
+def play(talk: Callable[[House], Awaitable[None]], **changes: Any) -> None:
+    Path("s.toml").write_text(CONFIG)
+    settings: ServerSettings = replace(read_toml_settings(Path("s.toml")), **changes)
+
+    async def run() -> None:
+        async with running(settings) as house:
+            await talk(house)
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(run())
+
+
+async def joined(house: House, session: str = "s1", bot: str = "mine") -> Talk:
+    """A client that has brought a bot."""
+    token = house.started.token
+    assert token is not None
+    talk = await house.log_in("player", token)
+    talk.say(f"JOIN bot={bot} session={session} game=kuhn\n")
+    await talk.hear_remark(f"JOINED bot={bot}.*")
+    return talk
+
+
+async def offered(talk: Talk, count: int = 1) -> SeatOffer:
+    """The seat that a client is offered, for the so-many-th time."""
+    pattern = re.compile(rb"(?m)^# SEAT seat=.*\n")
+    await talk.until(lambda: len(pattern.findall(bytes(talk.heard))) >= count)
+    offer = read_told(pattern.findall(bytes(talk.heard))[count - 1].decode())
+    assert isinstance(offer, SeatOffer)
+    return offer
+
+
+async def claim(house: House, secret: str, received: int = 0) -> Talk:
+    talk = await house.connect()
+    talk.say(f"SEAT secret={secret} received={received}\n")
+    return talk
+
+
+CHALLENGE = "CHALLENGE tag=t game=kuhn player=mine player=A hands=20\n"
+NOT_GOOD = "REFUSED verb=SEAT reason=the secret is not good, or not any more"
+
+
+def test_a_secret_is_good_once_and_for_one_seat() -> None:
+    async def talk(house: House) -> None:
+        ann = await joined(house)
+        ann.say(CHALLENGE)
+        offer = await offered(ann)
+        for wrong in (offer.secret[:-1], offer.secret + "x", "x" * 43, "\N{LATIN SMALL LETTER SHARP S}"):
+            stranger = await claim(house, wrong)
+            await stranger.hear_remark(NOT_GOOD)
+            await stranger.hear_end()
+        seat = await claim(house, offer.secret)
+        await seat.hear_remark("SEATED received=0")
+        again = await claim(house, offer.secret)
+        await again.hear_remark(NOT_GOOD)
+        # Another offer makes the earlier connection end, and its own secret good once.
+        ann.say(f"AGAIN seat={offer.seat}\n")
+        second = await offered(ann, 2)
+        assert second.seat == offer.seat
+        assert second.secret != offer.secret
+        newer = await claim(house, second.secret)
+        await newer.hear_remark("SEATED received=0")
+        await seat.until(lambda: seat.is_closed) if not seat.is_closed else None
+
+    play(talk)
+
+
+def test_an_earlier_offer_is_good_no_more() -> None:
+    async def talk(house: House) -> None:
+        ann = await joined(house)
+        ann.say(CHALLENGE)
+        first = await offered(ann)
+        ann.say(f"AGAIN seat={first.seat}\n")
+        await offered(ann, 2)
+        await (await claim(house, first.secret)).hear_remark(NOT_GOOD)
+
+    play(talk)
+
+
+def test_secrets_expire() -> None:
+    now_s = 0.0
+    seats = Seats(clock_s=lambda: now_s, secret_s=10.0)
+    facts = SeatFacts(1, "kuhn", "a.b", "mine", 10, "127.0.0.1", 1, "key")
+    seat = HostedSeat(facts, lambda seat, reason: None, rejoin_s=1.0)
+    secret = seats.secret_for(seat)
+    now_s = 10.0
+    assert seats.claimed(SeatClaim(secret)) is seat
+    assert seats.claimed(SeatClaim(secret)) is None
+    secret = seats.secret_for(seat)
+    now_s = 20.1
+    assert seats.claimed(SeatClaim(secret)) is None
+    secret = seats.secret_for(seat)
+    seat.give_up("left")
+    assert seats.claimed(SeatClaim(secret)) is None
+
+
+def test_guessing_secrets_is_slowed_down() -> None:
+    async def talk(house: House) -> None:
+        ann = await joined(house)
+        ann.say(CHALLENGE)
+        offer = await offered(ann)
+        for _ in range(30):
+            await (await claim(house, "x" * 43)).hear_end()
+        # From this address not even the right one is taken now.
+        await (await claim(house, offer.secret)).hear_remark(NOT_GOOD)
+
+    play(talk)
+
+
+def test_seats_are_their_clients() -> None:
+    async def talk(house: House) -> None:
+        ann = await joined(house)
+        ann.say(CHALLENGE)
+        offer = await offered(ann)
+        other = await joined(house, "s2", "other")
+        for line in (f"AGAIN seat={offer.seat}\n", f"GIVEUP seat={offer.seat}\n", f"AGAIN seat={offer.seat}\n"):
+            other.say(line)
+        await other.hear_remark(f"OVER seat={offer.seat} reason=nobody awaits the bot there")
+        await other.settle()
+        assert b"secret=" not in other.heard
+        seat = await claim(house, offer.secret)
+        await seat.hear_remark("SEATED received=0")
+
+    play(talk)
+
+
+def test_a_client_that_comes_again_ends_its_half_open_connection() -> None:
+    async def talk(house: House) -> None:
+        first = await joined(house)
+        first.say(CHALLENGE)
+        offer = await offered(first)
+        second = await joined(house)
+        await first.hear_end()
+        assert (await offered(second)).seat == offer.seat
+        assert re.search(rb"# JOINED bot=mine seat=%d\n" % offer.seat, bytes(second.heard))
+
+    play(talk)
+
+
+def test_a_seat_that_cannot_be_gone_on_with_is_given_up() -> None:
+    async def talk(house: House) -> None:
+        ann = await joined(house)
+        ann.say(CHALLENGE)
+        offer = await offered(ann)
+        seat = await claim(house, offer.secret, received=5)
+        await seat.hear_end()
+        await ann.hear_remark(f"OVER seat={offer.seat} reason=.*5 bytes were not sent, only 0")
+
+    play(talk)
+
+
+def test_a_client_that_leaves_gives_its_seats_up() -> None:
+    async def talk(house: House) -> None:
+        ann = await joined(house)
+        ann.say(CHALLENGE)
+        seat = await claim(house, (await offered(ann)).secret)
+        seat.say("VERSION:2.0.0\r\n")
+        await seat.until(lambda: b"MATCHSTATE" in seat.heard)
+        ann.say("QUIT\n")
+        await seat.until(lambda: seat.is_closed) if not seat.is_closed else None
+        bob = await house.log_in("player", str(house.started.token))
+        async with asyncio.timeout(60):
+            while house.rows("SELECT state FROM runs") != [("failed",)]:
+                await asyncio.sleep(0.02)
+        bob.say("JOIN bot=mine session=s9 game=kuhn\n")
+        await bob.hear_remark("JOINED bot=mine")
+
+    play(talk)
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("JOIN bot=A session=s", "REFUSED verb=JOIN reason=A is a bot of the house.*"),
+        ("JOIN bot=../x session=s", "REFUSED verb=JOIN reason=that cannot be a bot's name.*"),
+        ("JOIN bot=\x1b[2J session=s", r"REFUSED verb=JOIN reason=JOIN: bot=\?\[2J: it has a character.*"),
+        ("JOIN bot=mine session=s game=chess", "REFUSED verb=JOIN reason=there is no game 'chess' here"),
+        ("JOIN bot=mine session=s at-once=0", "REFUSED verb=JOIN reason=JOIN: at-once=0: it must be at least 1"),
+        ("GAME game=../../etc/passwd", "REFUSED verb=GAME reason=there is no such game here.*"),
+        ("ASK tag=nothing", "REFUSED verb=ASK tag=nothing reason=none of your requests has this tag"),
+        ("CHALLENGE tag=a/b game=kuhn player=A player=A seating=none", "REFUSED verb=CHALLENGE tag=a/b reason=.*"),
+        ("AGAIN seat=1", "OVER seat=1 reason=nobody awaits the bot there"),
+    ],
+)
+def test_what_cannot_be_done_is_told(line: str, answer: str) -> None:
+    async def talk(house: House) -> None:
+        ann = await house.log_in("player", str(house.started.token))
+        ann.say(f"{line}\n")
+        await ann.hear_remark(answer)
+        ann.say("QSTAT\n")
+        await ann.hear("Queue empty\n")
+
+    play(talk)
