@@ -13,7 +13,7 @@ alone, so a match exported while it runs and exported again from its log gives t
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -32,7 +32,17 @@ from logs.pokerstars import POKERSTARS
 from logs.pokerstars.stakes import CURRENCY_SYMBOLS
 from logs.record import HandRecord
 
-__all__ = ["FORMATS", "ExportFormat", "ExportOptions", "Exporter", "chip_value_of", "parse_currency", "parse_formats"]
+__all__ = [
+    "FORMATS",
+    "ExportFormat",
+    "ExportOptions",
+    "Exporter",
+    "chip_value_of",
+    "hand_text",
+    "match_texts",
+    "parse_currency",
+    "parse_formats",
+]
 
 FORMATS: Final = {format_.name: format_ for format_ in (POKERSTARS, PHH, OHH)}
 """Every format, by its name."""
@@ -206,10 +216,10 @@ class Exporter:
         """Open the file of a match."""
         self.close()
         self.format_.check(record.game)
-        writer = self.format_.start(record, self._options_for(record))
+        writer = self.format_.start(record, _options_for(self.format_, record, self._options))
         path = self._folder / writer.file_name
         if self._label:
-            path = path.with_stem(f"{path.stem} {self._label[:100]} {self._begin_us(record) or 0}")
+            path = path.with_stem(f"{path.stem} {self._label[:100]} {_begin_us(record, self._options) or 0}")
         is_ours = path in self.written
         if not is_ours and path.exists() and not self._force:
             raise ExportError(os.fspath(path))
@@ -220,21 +230,63 @@ class Exporter:
         self._match = (record.game, record.match_name, record.names_by_seat)
         return writer, file, path
 
-    def _begin_us(self, first: HandRecord) -> int | None:
-        """When a match began, given its first hand, in microseconds of Unix time; None if that is not known."""
-        if self._options.begin_us is None and first.times:
-            return first.times[0].sent_us
-        return self._options.begin_us
 
-    def _options_for(self, first: HandRecord) -> ExportOptions:
-        """The options for a match, given its first hand."""
-        options, seed = self._options, self._options.seed
-        begin_us = self._begin_us(first)
-        table, match_id = options.table, options.match_id
-        if table is None and seed is not None:
-            table = f"{first.match_name} {seed}"
-        if match_id is None and begin_us is not None:
-            match_id = f"seed {seed}, begun {begin_us}"
-        asked = options.hero or (options.default_hero if self.format_.wants_hero else None)
-        hero = asked if asked in first.names_by_seat else None
-        return replace(options, hero=hero, table=table, match_id=match_id)
+def hand_text(
+    format_: ExportFormat, record: HandRecord, first: HandRecord, options: ExportOptions = _DEFAULT_OPTIONS
+) -> str:
+    """A single hand as the file of its match has it, but for the hands before it that its date may depend on.
+
+    Args:
+        format_: how it is written.
+        record: the hand.
+        first: the first hand of its match.
+        options: how to write.
+
+    Raises:
+        LogsError: the format cannot express it, or does not have its game.
+    """
+    format_.check(record.game)
+    return format_.start(first, _options_for(format_, first, options)).write(record, 0)
+
+
+def match_texts(
+    format_: ExportFormat, records: Iterable[HandRecord], options: ExportOptions = _DEFAULT_OPTIONS
+) -> Iterator[str]:
+    """The hands of one match as the file of a format has them; those that it cannot express are left out.
+
+    Raises:
+        UnsupportedGameError: the format does not have the game.
+    """
+    writer: MatchWriter | None = None
+    written = 0
+    for record in records:
+        if writer is None:
+            format_.check(record.game)
+            writer = format_.start(record, _options_for(format_, record, options))
+        try:
+            text = writer.write(record, written)
+        except LogsError:
+            continue
+        written += 1
+        yield text
+
+
+def _begin_us(first: HandRecord, options: ExportOptions) -> int | None:
+    """When a match began, given its first hand, in microseconds of Unix time; None if that is not known."""
+    if options.begin_us is None and first.times:
+        return first.times[0].sent_us
+    return options.begin_us
+
+
+def _options_for(format_: ExportFormat, first: HandRecord, options: ExportOptions) -> ExportOptions:
+    """The options for a match, given its first hand."""
+    seed = options.seed
+    begin_us = _begin_us(first, options)
+    table, match_id = options.table, options.match_id
+    if table is None and seed is not None:
+        table = f"{first.match_name} {seed}"
+    if match_id is None and begin_us is not None:
+        match_id = f"seed {seed}, begun {begin_us}"
+    asked = options.hero or (options.default_hero if format_.wants_hero else None)
+    hero = asked if asked in first.names_by_seat else None
+    return replace(options, hero=hero, table=table, match_id=match_id)

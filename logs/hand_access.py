@@ -17,28 +17,28 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
+import re
 import tempfile
 import threading
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import IO, Final
+from typing import IO, Final, NamedTuple
 
-from engine import BettingState, Game
+from engine import Game
+from logs.acpc_log.hand_notes import notes_of_hand
 from logs.acpc_log.header import HEADER_START, LogHeader, find_log_game, parse_header
 from logs.acpc_log.seating import Seating
 from logs.acpc_log.state_lines import StateLines
-from logs.comments import parse_comment
 from logs.errors import LogError, LogProblem, NoSuchHandError
 from logs.files import COMPRESSIONS, stem
 from logs.reading import HandFile, read_file
-from logs.record import HandRecord, PlayerComment, Times
+from logs.record import HandRecord
 from logs.text import clean
-from logs.transaction_log import parse_own_lines, parse_transactions
-from protocol import FormatError, format_action
+from protocol import FormatError
 
-__all__ = ["HandFileAccess", "MatchHands", "open_hands"]
+__all__ = ["HandFileAccess", "HandSummary", "MatchHands", "open_hands"]
 
 _APART: Final = 64
 """Hands between two whose places are kept."""
@@ -53,16 +53,34 @@ _MOST_DIGITS: Final = 18
 """Of the number of a hand."""
 
 
+class HandSummary(NamedTuple):
+    """What lists of hands are made of.
+
+    Attributes:
+        number: of the hand.
+        names: the players by position; none where the hand's line is damaged.
+        values: net chips by position.
+        most_pot: chips that its pot does not exceed.
+    """
+
+    number: int
+    names: tuple[str, ...]
+    values: tuple[float, ...]
+    most_pot: int
+
+
 class MatchHands:
     """The hands of one match, in the order of their numbers.
 
     Attributes:
         name: of the match.
         game: of its first hand.
+        seed: of its cards; None where that is not known.
     """
 
     name: str
     game: Game
+    seed: int | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -84,12 +102,21 @@ class MatchHands:
         """
         raise NotImplementedError
 
+    def has(self, number: int) -> bool:
+        """Whether there is a hand of a number."""
+        before, _ = self.around(number + 1)
+        return before == number
+
     def around(self, number: int) -> tuple[int | None, int | None]:
         """The numbers of the hands before and after a number."""
         raise NotImplementedError
 
     def page(self, start: int, count: int) -> list[int]:
         """The numbers of some hands, from the `start`-th on, which is 0-based."""
+        raise NotImplementedError
+
+    def summaries(self, start: int) -> Iterator[HandSummary]:
+        """The hands in short, from the `start`-th on, without a look at their betting."""
         raise NotImplementedError
 
 
@@ -202,7 +229,7 @@ class _LogMatch(MatchHands):
             seats = self._seating.seats(number, read.names)
         except (FormatError, ValueError) as error:
             raise LogError(self._path, f"the line of hand {number} is damaged: {error}") from None
-        times, comments = _notes(self._path, number, read.betting)
+        times, comments = notes_of_hand(self._path, number, read.betting)
         return HandRecord(
             read.betting.game,
             self.name,
@@ -226,6 +253,17 @@ class _LogMatch(MatchHands):
         first, end = start // _APART, -(-min(start + count, self.count) // _APART)
         numbers = [one for block in range(first, end) for one in self._block(block)]
         return numbers[start - first * _APART :][:count]
+
+    def summaries(self, start: int) -> Iterator[HandSummary]:
+        skipped = start % _APART
+        names: dict[bytes, tuple[str, ...]] = {}
+        most_pot = _pot_bound(self.game)
+        for block in range(start // _APART, len(self.places)):
+            for number, line in self._lines_of(block):
+                if skipped:
+                    skipped -= 1
+                else:
+                    yield _summary(number, line, names, most_pot)
 
     def _block(self, block: int) -> list[int]:
         if not 0 <= block < len(self.places):
@@ -292,6 +330,7 @@ class _LogAccess(HandFileAccess):
             game = find_log_game(self._header, self.path, self._given)
             name = os.path.basename(stem(self.path)) if self._header is None else self._header.match_name
             matches.append(_LogMatch(self.path, game, name, StateLines(game)))
+            matches[-1].seed = None if self._header is None else self._header.seed
             self._is_new = False
         matches[-1].add(number, self._passed, line)
 
@@ -311,96 +350,35 @@ def _text(line: bytes) -> str:
     return line.decode("utf-8", "surrogateescape")
 
 
-# ---- what stands beside a log
-
-
-def _notes(path: str, number: int, betting: BettingState) -> tuple[tuple[Times, ...], tuple[PlayerComment, ...]]:
-    """The times and the comments of a hand, as far as there are any beside its log."""
-    beside = stem(path)
-    comments = []
-    for line in _lines_at(f"{beside}.comments", number, _number_of_comment):
-        comment = parse_comment(line)[1]
-        if comment.seat < betting.game.num_players:
-            comments.append(comment)
-    lines = _lines_at(f"{beside}.tlog", number, _number_of_transaction)
-    actions = tuple(format_action(action) for taken in betting.rounds for _, action in taken)
-    is_limit = betting.game.is_limit
-    own = parse_own_lines("".join(lines), is_limit=is_limit) if lines else None
-    if own is not None:
-        found = tuple(action for part in own for action in part.actions)
-        times = tuple(times for part in own for times in part.times)
-    else:
-        read = parse_transactions(lines, is_limit=is_limit)
-        found = tuple("" if one.action is None else format_action(one.action) for one in read)
-        times = tuple(one.times for one in read)
-    return (times if found == actions else ()), tuple(comments)
-
-
-def _number_of_transaction(line: str) -> int | None:
-    fields = line.split(" ", 2)
-    number = fields[1] if len(fields) > 2 else ""
-    return int(number) if number.isascii() and number.isdigit() and len(number) < _MOST_DIGITS else None
-
-
-def _number_of_comment(line: str) -> int | None:
+def _summary(
+    number: int, line: bytes, known: dict[bytes, tuple[str, ...]], most_pot: Callable[[bytes], int]
+) -> HandSummary:
+    fields = line.rstrip(b"\r\n").split(b":")
     try:
-        return parse_comment(line)[0]
+        _, _, betting, _, values_text, names_text = fields
+        names = known.get(names_text)
+        if names is None:
+            names = known[names_text] = tuple(_text(names_text).split("|"))
+        values = tuple(map(float, values_text.split(b"|")))
+        if len(values) == len(names):
+            return HandSummary(number, names, values, most_pot(betting))
     except ValueError:
-        return None
+        pass
+    return HandSummary(number, (), (), 0)
 
 
-def _lines_at(path: str, number: int, number_of: Callable[[str], int | None]) -> list[str]:
-    """The whole lines of a hand in a file whose hands are in order; none where there is no such file."""
-    try:
-        file = open(path, "rb")  # noqa: SIM115 (closed below; only that it is absent is no error)
-    except FileNotFoundError:
-        return []
-    with file:
-        low, high = 0, file.seek(0, os.SEEK_END)
-        while low < high:
-            middle = (low + high) // 2
-            found, end = _first_number(file, middle, high, number_of)
-            if found is not None and found < number:
-                low = end
-            else:
-                high = middle
-        return _following(file, low, number, number_of)
+_RAISE_SIZE: Final = re.compile(rb"r([0-9]{1,9})")
 
 
-def _first_number(
-    file: IO[bytes], start: int, end: int, number_of: Callable[[str], int | None]
-) -> tuple[int | None, int]:
-    """The number of the first line that begins at a place or after it, and before another; and where that line ends."""
-    if start:
-        file.seek(start - 1)
-        file.readline()
-    else:
-        file.seek(0)
-    while (at := file.tell()) < end and (line := file.readline()):
-        found = number_of(_text(line))
-        if found is not None:
-            return found, at + len(line)
-    return None, end
-
-
-def _following(file: IO[bytes], start: int, number: int, number_of: Callable[[str], int | None]) -> list[str]:
-    """The lines of a hand, the first of which begins at a place or is the first of a number after it."""
-    if start:
-        file.seek(start - 1)
-        file.readline()
-    else:
-        file.seek(0)
-    lines: list[str] = []
-    while line := file.readline():
-        text = _text(line)
-        found = number_of(text) if text.endswith("\n") else None
-        if found is None:
-            continue
-        if found > number:
-            break
-        if found == number:
-            lines.append(text)
-    return lines
+def _pot_bound(game: Game) -> Callable[[bytes], int]:
+    """What tells of a betting's text how many chips the pot cannot exceed."""
+    players, blind, sizes = game.num_players, max(game.blinds), game.raise_sizes
+    if game.is_limit:
+        return lambda text: (
+            players
+            * (blind + sum(size * actions.count(b"r") for size, actions in zip(sizes, text.split(b"/"), strict=False)))
+        )
+    return lambda text: players * max(blind, *map(int, _RAISE_SIZE.findall(text)), 0)
 
 
 # ---- any other file
@@ -447,6 +425,11 @@ class _AsideMatch(MatchHands):
 
     def page(self, start: int, count: int) -> list[int]:
         return self._numbers[start : start + count]
+
+    def summaries(self, start: int) -> Iterator[HandSummary]:
+        for number in self._numbers[start:]:
+            record = self.hand(number)
+            yield HandSummary(number, record.names, record.values, record.betting.pot)
 
 
 class _AsideAccess(HandFileAccess):

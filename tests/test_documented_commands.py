@@ -261,6 +261,17 @@ def _serve(words: list[str], folder: Path) -> None:
     assert program.wait() == 0, (out.decode(), err.decode())
 
 
+def _show_pages(words: list[str], folder: Path, environment: dict[str, str]) -> None:
+    """Run a command with pages until it says where they are."""
+    more = [] if "--no-browser" in words else ["--no-browser"]
+    program = start([*OURS[words[0]], *words[1:], *more], cwd=folder, env=program_env(**environment))
+    assert program.stdout is not None
+    assert program.stdout.readline().startswith(b"http://127.0.0.1:")
+    program.send_signal(signal.SIGTERM)
+    out, err = program.communicate(timeout=PATIENCE_S)
+    assert program.wait() == 0, (out.decode(), err.decode())
+
+
 def _made(folder: Path) -> Path:
     folder.mkdir()
     return folder
@@ -270,6 +281,10 @@ def _play(words: list[str], folder: Path, environment: dict[str, str], more: lis
     """Run a command, with the client or the dealer that it waits for."""
     if words[:2] == ["arena", "serve"]:
         return _serve(words, folder)
+    if words[:2] in (["arena", "watch"], ["arena", "replay"]):
+        return _show_pages(words, folder, environment)
+    if "--watch" in words and "--no-browser" not in words:
+        words = [*words, "--no-browser"]
     clients: list[Program] = []
     dealer = None
     if "HOST" in words:

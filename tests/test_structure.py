@@ -31,7 +31,7 @@ DEALER_ROOMS = (
     {"results"},
     {"runs"},
     {"library", "seat"},
-    {"reference", "doctor", "bench", "server", "joining", "terminal_seat"},
+    {"reference", "doctor", "bench", "server", "joining", "terminal_seat", "watching"},
     {"web"},
     {"cli"},
 )

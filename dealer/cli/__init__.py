@@ -28,6 +28,9 @@ COMMANDS = {
     "biggest pots.",
     "hands": "Show the hands a bot lost most on, each with the same deal in the other seatings, or one hand by its "
     "number.",
+    "watch": "Show runs in the browser, also while they are played: standings, scores, the hands most worth a look.",
+    "replay": "Show the hands of runs and logs in the browser, step by step: biggest pots, worst deals, any hand by "
+    "its number.",
     "doctor": "Play scripted situations with a bot and report its faults: which byte of which line is wrong, and what "
     "to do.",
     "deal": "Deal a match to clients that connect to its ports, one per seat; says who is awaited, where and for how "

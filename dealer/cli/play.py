@@ -29,6 +29,10 @@ def play(
         ),
     ] = None,
     *,
+    watch: Annotated[bool, typer.Option("--watch", help="Show the match in the browser while it is played.")] = False,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="With --watch, print the address only, and open no browser.")
+    ] = False,
     options: RunOptions,
 ) -> None:
     """Play a match between bots and show which one won and how sure that is.
@@ -38,4 +42,17 @@ def play(
     """
     game, bots = split_words(words or [])
     settings = options.settings | ({} if game is None else {"games": [game]}) | ({"bots": bots} if bots else {})
-    run_new(context.ensure_object(Terminal), Command.PLAY, settings, options)
+    terminal = context.ensure_object(Terminal)
+    if not watch:
+        run_new(terminal, Command.PLAY, settings, options)
+        return
+    from dealer.cli.pages import pages_beside, require_web
+
+    require_web()
+    run_new(
+        terminal,
+        Command.PLAY,
+        settings,
+        options,
+        beside=lambda folder: pages_beside(terminal, folder, opens_browser=not no_browser),
+    )

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import typer
 
@@ -18,6 +19,7 @@ from dealer.cli.options import RunOptions, warning_text
 from dealer.cli.outcome import exit_code, show_contest, show_tournament
 from dealer.cli.streams import EXIT_USAGE
 from dealer.contest.config import Command, RunConfig, read_config, validated
+from dealer.contest.contest import Watch
 from dealer.errors import ConfigError
 from dealer.results.junit import junit_report
 from dealer.results.schema import ContestResult
@@ -27,6 +29,9 @@ from dealer.table.loop import new_event_loop
 
 __all__ = ["play_and_show", "resume_and_show", "run_new"]
 
+Beside: TypeAlias = Callable[[Path], AbstractContextManager[Watch]]
+"""What goes on beside the run in a folder while it is played, and what it is told by."""
+
 
 def run_new(
     terminal: Terminal,
@@ -34,6 +39,7 @@ def run_new(
     settings: dict[str, Any],
     options: RunOptions,
     scheduler: str | None = None,
+    beside: Beside | None = None,
 ) -> None:
     """Run what the settings and the configuration file ask for, in a new folder, and end the command.
 
@@ -43,6 +49,7 @@ def run_new(
         settings: given on the command line.
         options: the other options.
         scheduler: of the cluster that plays.
+        beside: what goes on beside the run in a folder, and watches it.
     """
     check_writable(options.junit)
     if scheduler is not None and options.workers is not None:
@@ -51,7 +58,7 @@ def run_new(
     # Before there is a folder: without the cluster there is no run.
     with _cluster(scheduler) as cluster:
         run = new_play(asked, options.out) if command is Command.PLAY else new_tournament(asked, options.out)
-        play_and_show(terminal, run, options, cluster)
+        play_and_show(terminal, run, options, cluster, beside)
 
 
 @contextlib.contextmanager
@@ -84,17 +91,27 @@ def resume_and_show(terminal: Terminal, run: Run[AnyResult], options: RunOptions
         play_and_show(terminal, run, options, cluster)
 
 
-def play_and_show(terminal: Terminal, run: Run[AnyResult], options: RunOptions, cluster: Workers | None = None) -> None:
+def play_and_show(
+    terminal: Terminal,
+    run: Run[AnyResult],
+    options: RunOptions,
+    cluster: Workers | None = None,
+    beside: Beside | None = None,
+) -> None:
     """Play a run, print what became of it, and end the command with the exit code of its outcome."""
     if options.verbose:
         terminal.show_log()
     is_silent = options.quiet or options.as_json
     for warning in run.history_warnings():
         terminal.say(warning_text(warning))
-    with LiveLine(terminal, is_silent=is_silent) as line, asyncio.Runner(loop_factory=new_event_loop) as runner:
+    with (
+        contextlib.nullcontext() if beside is None else beside(run.folder) as watch,
+        LiveLine(terminal, is_silent=is_silent) as line,
+        asyncio.Runner(loop_factory=new_event_loop) as runner,
+    ):
         line.expect(run.plan)
         spare_collector()
-        result = runner.run(_play(run, line, cluster))
+        result = runner.run(_play(run, line, cluster, watch))
     for sentence in (*run.warnings, *run.unwritten):
         terminal.say(sentence)
     if options.as_json:
@@ -108,10 +125,10 @@ def play_and_show(terminal: Terminal, run: Run[AnyResult], options: RunOptions, 
     raise typer.Exit(EXIT_USAGE if run.unwritten else exit_code(result.outcome))
 
 
-async def _play(run: Run[AnyResult], line: LiveLine, cluster: Workers | None) -> AnyResult:
+async def _play(run: Run[AnyResult], line: LiveLine, cluster: Workers | None, watch: Watch | None = None) -> AnyResult:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         with contextlib.suppress(NotImplementedError, RuntimeError):
             # Not on Windows, where Ctrl-C cancels this task, which has the same effect.
             loop.add_signal_handler(number, run.interrupt)
-    return await run.play(line, cluster=cluster)
+    return await run.play(line, watch, cluster)

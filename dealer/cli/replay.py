@@ -1,0 +1,31 @@
+"""``arena replay``: hands in the browser, step by step."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from dealer.cli.console import Terminal
+from dealer.cli.pages import NoBrowser, PagePort, show_pages
+from dealer.cli.reading import GameName, Sources, game_named
+
+__all__ = ["replay"]
+
+
+def replay(
+    context: typer.Context,
+    sources: Sources,
+    number: Annotated[
+        int | None, typer.Option("--hand", min=0, help="The hand to begin with.", show_default="the list of hands")
+    ] = None,
+    game: GameName = None,
+    port: PagePort = 0,
+    no_browser: NoBrowser = False,
+) -> None:
+    """Show the hands of runs and logs in the browser, step by step: biggest pots, worst deals, any hand by its number.
+
+    The pages are for this machine only. Ctrl-C ends them.
+    """
+    terminal = context.ensure_object(Terminal)
+    show_pages(terminal, sources, game_named(game), port=port, opens_browser=not no_browser, number=number)

@@ -1,0 +1,32 @@
+"""``arena watch``: pages about runs, also while they are played."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dealer.cli.console import Terminal
+from dealer.cli.pages import NoBrowser, PagePort, show_pages
+from dealer.cli.reading import GameName, game_named
+
+__all__ = ["watch"]
+
+
+def watch(
+    context: typer.Context,
+    sources: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[RUN|DIR...]", help="Folders of runs, or folders that hold runs.", show_default="runs"),
+    ] = None,
+    game: GameName = None,
+    port: PagePort = 0,
+    no_browser: NoBrowser = False,
+) -> None:
+    """Show runs in the browser, also while they are played: standings, scores, the hands most worth a look.
+
+    The pages are for this machine only. Ctrl-C ends them.
+    """
+    terminal = context.ensure_object(Terminal)
+    show_pages(terminal, sources or [Path("runs")], game_named(game), port=port, opens_browser=not no_browser)

@@ -1,0 +1,95 @@
+"""Crosstables for pages: what each bot won from each other, every cell with the way to what is behind it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dealer.results.schema import GameStandings, TournamentResult
+from dealer.watching.runs import WatchedRun
+from dealer.web.addresses import contest_path
+from logs.estimation import Rate
+from logs.text import shown
+
+__all__ = ["Cell", "Crosstable", "Line", "cell_of", "crosstables"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What the bot of a line won from that of a column.
+
+    Attributes:
+        text: in mbb/g with its interval; empty where they have not met.
+        heat: ``won2``, ``won1``, ``even``, ``lost1`` or ``lost2``: which way, and how far beyond chance.
+        path: the address of what is behind it; empty where there is none, or more than one.
+        words: all of it in a sentence.
+    """
+
+    text: str
+    heat: str = ""
+    path: str = ""
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A bot in the table.
+
+    Attributes:
+        place: in the ranking. name: the bot. mean: over all its contests. cells: against each bot.
+        is_provisional: whether too little is known to go by its mean.
+    """
+
+    place: int
+    name: str
+    mean: Cell
+    cells: tuple[Cell, ...]
+    is_provisional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Crosstable:
+    """The standings of one game."""
+
+    game: str
+    names: tuple[str, ...]
+    lines: tuple[Line, ...]
+
+
+def cell_of(rate: Rate | None, path: str = "") -> Cell:
+    """A rate in a table."""
+    if rate is None:
+        return Cell("")
+    half = rate.half_width
+    if half is None or abs(rate.mbb) <= half:
+        heat = "even"
+    else:
+        heat = ("won" if rate.mbb > 0 else "lost") + ("2" if abs(rate.mbb) > 3 * half else "1")
+    return Cell(rate.text().removesuffix(" mbb/g"), heat, path, shown(str(rate)))
+
+
+def crosstables(run: WatchedRun) -> list[Crosstable]:
+    """The standings of a tournament, a table for each game; of a run without a result or with one contest, none."""
+    result = run.result
+    if not isinstance(result, TournamentResult):
+        return []
+    return [_crosstable(run, standings) for standings in result.standings]
+
+
+def _crosstable(run: WatchedRun, standings: GameStandings) -> Crosstable:
+    order = [rank.player for rank in standings.total_bankroll]
+    rates = {(cell.player, cell.opponent): cell.rate for cell in standings.crosstable}
+    lines = []
+    for rank in standings.total_bankroll:
+        name = rank.player
+        half = standings.half_width_95[name]
+        mean = cell_of(Rate(standings.mbb_per_game[name], half, name, "the field"))
+        contests = [_contest_of(run, standings.game, name, other) for other in order]
+        cells = tuple(cell_of(rates.get((name, other)), at) for other, at in zip(order, contests, strict=True))
+        lines.append(Line(rank.place, shown(name), mean, cells, is_provisional=half is None))
+    return Crosstable(shown(standings.game), tuple(map(shown, order)), tuple(lines))
+
+
+def _contest_of(run: WatchedRun, game: str, *players: str) -> str:
+    """The address of the contest in which all of them played, if it is one."""
+    found = [one.key for one in run.contests if one.game_name == game and set(players) <= set(one.players)]
+    return contest_path(run.key, found[0]) if len(found) == 1 and len(set(players)) > 1 else ""

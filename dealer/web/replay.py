@@ -1,0 +1,315 @@
+"""Runs, contests, matches and every hand of them: lists, replays step by step, files to take away.
+
+    /runs/RUN                                   its contests, with standings where there are several
+    /runs/RUN/contest/CONTEST                   scores, the hands most worth a look, its matches
+    /runs/RUN/matches/MATCH                     its hands
+    /runs/RUN/matches/MATCH/hands/N?step=S      one hand
+    /runs/RUN/matches/MATCH/hands/N/FORMAT      the same as text: acpc, pokerstars, phh, ohh
+    /runs/RUN/matches/MATCH/export/FORMAT       all hands in a format; `log` is the log itself
+
+A page is made of values that are read in a worker thread, under the lock of the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import islice
+from typing import Any, Final, TypeVar
+from urllib.parse import quote
+
+from markupsafe import Markup
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import FileResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
+from starlette.routing import BaseRoute, Route
+
+from dealer.errors import WebError
+from dealer.results.schema import TournamentResult
+from dealer.watching.runs import WatchedContest, WatchedMatch
+from dealer.web.addresses import contest_path, hand_path, match_path
+from dealer.web.crosstable import crosstables
+from dealer.web.library import Counting, Library, ShownRun
+from dealer.web.site import Site
+from dealer.web.table_view import card_faces
+from dealer.web.views import contest_row, contest_view, is_seen, match_of, open_run, seen_hands, sees_all
+from dealer.web.visitor import visitor_of
+from logs import format_state_line
+from logs.errors import LogsError, NoSuchHandError
+from logs.export import FORMATS, ExportOptions, hand_text, match_texts
+from logs.formats import file_stem
+from logs.happenings import chips_in_words
+from logs.record import HandRecord
+from logs.scenes import scenes_of
+from logs.text import shown
+from logs.tracker.tables import chips_text
+
+__all__ = ["routes"]
+
+_PAGE: Final = 100
+_MOST_DIGITS: Final = 12
+T = TypeVar("T")
+
+
+class Pages:
+    """The pages of a library of runs."""
+
+    def __init__(self, site: Site, library: Library, counting: Counting) -> None:
+        self._site = site
+        self._library = library
+        self._counting = counting
+        site.templates.filters["card"] = lambda card: card_faces((card,))[0]
+        site.templates.filters["chips"] = chips_text
+        site.templates.filters["whole"] = chips_in_words
+        site.templates.filters["shown"] = shown
+        site.templates.filters["svg"] = Markup
+        site.templates.globals["hand_path"] = hand_path
+        site.templates.globals["match_path"] = match_path
+        site.templates.globals["contest_path"] = contest_path
+
+    def routes(self) -> list[BaseRoute]:
+        """The addresses of these pages."""
+        match = "/runs/{run}/matches/{match:path}"
+        return [
+            Route(f"{match}/hands/{{number}}/{{format}}", self.hand_text),
+            Route(f"{match}/hands/{{number}}", self.hand),
+            Route(f"{match}/export/{{format}}", self.export),
+            Route(match, self.match),
+            Route("/runs/{run}/contest/{contest:path}", self.contest),
+            Route("/runs/{run}", self.run),
+            Route("/runs", self.runs),
+        ]
+
+    # ---- finding
+
+    async def _read(self, request: Request, read: Callable[[ShownRun], T], *, counted: bool = False) -> T:
+        """What is read of the run that a request names.
+
+        Raises:
+            WebError: there is no such run, match or hand, or it cannot be read.
+        """
+
+        def work() -> T:
+            try:
+                found = open_run(self._library, request.path_params["run"], visitor_of(request))
+                if counted:
+                    self._counting.ask(found.run)
+                with found.run.lock:
+                    return read(found)
+            except NoSuchHandError as error:
+                raise WebError(404, f"{error}.") from None
+            except LogsError as error:
+                raise WebError(500, f"{shown(str(error))}.") from None
+            except OSError as error:
+                raise WebError(500, f"A file of the run cannot be read: {error.strerror}.") from None
+
+        return await run_in_threadpool(work)
+
+    # ---- pages
+
+    async def runs(self, request: Request) -> Response:
+        """All runs."""
+        entries = await run_in_threadpool(self._library.runs, visitor_of(request))
+        if len(entries) == 1:
+            return RedirectResponse(f"/runs/{quote(entries[0].key, safe='')}", 302)
+        return self._site.page(request, "runs.html.jinja", entries=entries)
+
+    async def run(self, request: Request) -> Response:
+        """A run; one with a single contest is that contest."""
+
+        def read(found: ShownRun) -> dict[str, Any]:
+            run = found.run
+            single = (
+                run.contests[0] if len(run.contests) == 1 and not isinstance(run.result, TournamentResult) else None
+            )
+            return {
+                "run": run.key,
+                "single": None if single is None else contest_view(found, single),
+                "result": run.result,
+                "tables": crosstables(run),
+                "contests": [] if single else [contest_row(one) for one in run.contests],
+                "problems": [f"{path}: {problem}" for path, problem in sorted(run.problems.items())],
+                "is_over": run.is_over,
+                "sees_all": sees_all(found),
+            }
+
+        values = await self._read(request, read, counted=True)
+        if values["single"] is not None:
+            return self._site.page(request, "contest.html.jinja", contest=values["single"], **values)
+        return self._site.page(request, "run.html.jinja", **values)
+
+    async def contest(self, request: Request) -> Response:
+        """A contest of a run."""
+
+        def read(found: ShownRun) -> dict[str, Any]:
+            contest = found.run.contest(request.path_params["contest"])
+            if contest is None:
+                raise WebError(404, "The run has no such contest.")
+            view = contest_view(found, contest)
+            return {"run": found.run.key, "contest": view, "problems": [], "sees_all": sees_all(found)}
+
+        return self._site.page(request, "contest.html.jinja", **await self._read(request, read, counted=True))
+
+    async def match(self, request: Request) -> Response:
+        """The hands of a match, page by page."""
+        wanted = request.query_params.get("hand", "")
+        if wanted.isascii() and wanted.isdigit():
+            here = hand_path(request.path_params["run"], request.path_params["match"], int(wanted[:_MOST_DIGITS]))
+            return RedirectResponse(here, 302)
+        at = _number(request.query_params.get("page", "1"), 1)
+
+        def read(found: ShownRun) -> dict[str, Any]:
+            contest, match = match_of(found, request.path_params["match"])
+            count = seen_hands(found, contest, match)
+            pages = max(1, -(-count // _PAGE))
+            page = min(max(at, 1), pages)
+            start = (page - 1) * _PAGE
+            hands = list(islice(match.hands.summaries(start), min(_PAGE, count - start)))
+            return {
+                "run": found.run.key,
+                "contest": contest.key,
+                "match": match,
+                "names": [shown(name) for name in match.hands.names],
+                "hands": hands,
+                "count": count,
+                "page": page,
+                "pages": pages,
+                "is_over": found.run.is_over,
+                "formats": ["log", *(format_.name for format_ in FORMATS.values() if _has(format_.check, match))],
+                "sees_all": sees_all(found),
+            }
+
+        return self._site.page(request, "match.html.jinja", **await self._read(request, read))
+
+    async def hand(self, request: Request) -> Response:
+        """One hand, moment by moment."""
+        number = _number(request.path_params["number"])
+        asked = _number(request.query_params.get("step", "0"), 0)
+
+        def read(found: ShownRun) -> dict[str, Any]:
+            contest, match = match_of(found, request.path_params["match"])
+            record = self._hand(found, contest, match, number)
+            before, after = match.hands.around(number)
+            if after is not None and not is_seen(found, contest, match, after):
+                after = None
+            scenes = scenes_of(record)
+            texts = _texts(record, match)
+            others = []
+            for name in next((names for names in contest.seatings if match.name in names), ()):
+                other = contest.matches.get(name)
+                if other is not None and other is not match:
+                    others.append((other.key, name, _values_of(other, number)))
+            return {
+                "run": found.run.key,
+                "contest": contest.key,
+                "match": match,
+                "number": number,
+                "names": [shown(name) for name in record.names],
+                "scenes": scenes,
+                "step": min(asked, len(scenes) - 1),
+                "before": before,
+                "after": after,
+                "texts": texts,
+                "others": others,
+                "values": record.values,
+            }
+
+        return self._site.page(request, "hand.html.jinja", **await self._read(request, read))
+
+    async def hand_text(self, request: Request) -> Response:
+        """A hand as text."""
+        number, wanted = _number(request.path_params["number"]), request.path_params["format"]
+
+        def read(found: ShownRun) -> str:
+            contest, match = match_of(found, request.path_params["match"])
+            record = self._hand(found, contest, match, number)
+            text = dict(_texts(record, match)).get(wanted)
+            if text is None:
+                raise WebError(404, "This hand cannot be had in that format.")
+            return text
+
+        return PlainTextResponse(await self._read(request, read))
+
+    async def export(self, request: Request) -> Response:
+        """All hands of a match as a file."""
+        wanted = request.path_params["format"]
+
+        def read(found: ShownRun) -> Response:
+            _, match = match_of(found, request.path_params["match"])
+            if not sees_all(found):
+                raise WebError(403, "The files of a run can be had once it is over.")
+            if wanted == "log":
+                return FileResponse(match.path, filename=f"{file_stem(match.name)}.log", media_type="text/plain")
+            format_ = FORMATS.get(wanted)
+            if format_ is None or not _has(format_.check, match):
+                raise WebError(404, "The hands of this match cannot be had in that format.")
+            name = file_stem(match.name) + (format_.endings[-1] if format_.endings else f".{format_.name}")
+
+            def records() -> Iterator[HandRecord]:
+                for start in range(0, match.hands.count, _PAGE):
+                    for number in match.hands.page(start, _PAGE):
+                        with suppress(LogsError):
+                            yield match.hands.hand(number)
+
+            def texts() -> Iterator[bytes]:
+                found = match_texts(format_, records(), ExportOptions(seed=match.hands.seed))
+                while text := "".join(islice(found, _PAGE)):
+                    yield text.encode("utf-8", "replace")
+
+            headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+            return StreamingResponse(texts(), media_type="text/plain; charset=utf-8", headers=headers)
+
+        return await self._read(request, read)
+
+    def _hand(self, found: ShownRun, contest: WatchedContest, match: WatchedMatch, number: int) -> HandRecord:
+        if not is_seen(found, contest, match, number):
+            raise WebError(403, "This deal is still to be played in another seating; then its cards can be seen.")
+        return match.hands.hand(number)
+
+
+def routes(site: Site, library: Library, counting: Counting) -> list[BaseRoute]:
+    """The pages of this room."""
+    return Pages(site, library, counting).routes()
+
+
+def _number(text: str, default: int | None = None) -> int:
+    if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS:
+        return int(text)
+    if default is None:
+        raise WebError(404, "A hand is named by its number.")
+    return default
+
+
+def _has(check: Callable[..., object], match: WatchedMatch) -> bool:
+    try:
+        check(match.hands.game)
+    except LogsError:
+        return False
+    return True
+
+
+def _texts(record: HandRecord, match: WatchedMatch) -> list[tuple[str, str]]:
+    """A hand in each format that has it, by the format's name."""
+    first = match.hands.hand(match.hands.page(0, 1)[0])
+    options = ExportOptions(seed=match.hands.seed)
+    found = [("acpc", shown_lines(format_state_line(record)))]
+    for format_ in FORMATS.values():
+        try:
+            found.append((format_.name, shown_lines(hand_text(format_, record, first, options))))
+        except LogsError:
+            continue
+    return found
+
+
+def shown_lines(text: str) -> str:
+    """Lines of text for people, with their ends."""
+    return "\n".join(map(shown, text.replace("\r\n", "\n").split("\n")))
+
+
+def _values_of(match: WatchedMatch, number: int) -> list[tuple[str, float]] | None:
+    """What each player won in a hand; None where it has not been played."""
+    try:
+        record = match.hands.hand(number)
+    except LogsError:
+        return None
+    return [(shown(name), value) for name, value in zip(record.names, record.values, strict=True)]

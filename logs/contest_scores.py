@@ -1,0 +1,259 @@
+"""What the players of a contest have won, deal by deal, and its hands most worth a look; follows logs that grow.
+
+    scores = ContestScores(game, [["match.a", "match.b"]])
+    while scores.count({match.name: match for match in matches}):
+        ...
+
+A contest plays the same deals in several seatings, each a match with a log of its own. A deal counts once all its
+seatings have it; the hands of a deal are read side by side, so memory grows neither with the hands nor while one
+seating waits for another.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from engine import Game, uncalled
+from logs.errors import LogsError
+from logs.estimation import Rate, RunningMean, score_bounds
+from logs.hand_access import HandSummary, MatchHands
+
+__all__ = ["ContestScores", "NotableDeal", "NotableHand", "ScorePoint"]
+
+_KEPT: Final = 20
+_MOST_POINTS: Final = 400
+_AT_A_TIME: Final = 5000
+
+
+class NotableHand(NamedTuple):
+    """A hand worth a look.
+
+    Attributes:
+        chips: how many are in its pot, without those nobody called; or what a player lost, below 0.
+        match: the match.
+        number: of the hand.
+        names: the players by position.
+        player: who lost; empty for a pot.
+    """
+
+    chips: float
+    match: str
+    number: int
+    names: tuple[str, ...]
+    player: str = ""
+
+
+class NotableDeal(NamedTuple):
+    """A deal on which a player lost in all its seatings together.
+
+    Attributes:
+        chips: how many, below 0.
+        number: of the deal's hands.
+        player: who lost.
+        hands: each match with what the player won there.
+    """
+
+    chips: float
+    number: int
+    player: str
+    hands: tuple[tuple[str, float], ...]
+
+
+class ScorePoint(NamedTuple):
+    """How a player stood after some deals.
+
+    Attributes:
+        hands: played in them.
+        blinds: net big blinds.
+        half_width: half the 95 % interval of the expected net; None with too few deals.
+    """
+
+    hands: int
+    blinds: float
+    half_width: float | None
+
+
+class _Worst:
+    """The few entries with the lowest chips; of equal ones the first."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[float, int, NotableHand | NotableDeal]] = []
+        self._added = 0
+
+    def is_kept(self, chips: float) -> bool:
+        return len(self._heap) < _KEPT or -chips > self._heap[0][0]
+
+    def add(self, entry: NotableHand | NotableDeal) -> None:
+        self._added += 1
+        item = (-entry.chips, -self._added, entry)
+        if len(self._heap) < _KEPT:
+            heapq.heappush(self._heap, item)
+        else:
+            heapq.heappushpop(self._heap, item)
+
+    def entries(self) -> list[NotableHand | NotableDeal]:
+        return [entry for _, _, entry in sorted(self._heap, reverse=True)]
+
+
+class _Player:
+    """One player over all deals."""
+
+    def __init__(self, mean: RunningMean) -> None:
+        self.mean = mean
+        self.chips = 0.0
+        self.points: list[ScorePoint] = []
+        self.step = 1
+        self.worst_hands = _Worst()
+        self.worst_deals = _Worst()
+
+
+class ContestScores:
+    """The scores of a contest so far.
+
+    Attributes:
+        game: what is played.
+        deals: that were played in every seating.
+        hands: that were counted.
+        unread: hands that were left out, because their lines are damaged or other seatings do not have them.
+    """
+
+    def __init__(self, game: Game, seatings: Sequence[Sequence[str]]) -> None:
+        """Begin with nothing counted.
+
+        Args:
+            game: what is played.
+            seatings: names of the matches of the same hands, which they play in different seatings.
+        """
+        self.game = game
+        self.deals = 0
+        self.hands = 0
+        self.unread = 0
+        self._groups = [tuple(names) for names in seatings]
+        self._done = [0] * len(self._groups)
+        self._players: dict[str, _Player] = {}
+        self._pots = _Worst()
+        self._bounds = score_bounds(game)
+
+    @property
+    def players(self) -> tuple[str, ...]:
+        """Their names, in the order of the first hand."""
+        return tuple(self._players)
+
+    def waiting(self, matches: Mapping[str, MatchHands]) -> int:
+        """How many deals are there to be counted."""
+        return sum(self._ready(at, matches) - done for at, done in enumerate(self._done))
+
+    def _ready(self, group: int, matches: Mapping[str, MatchHands]) -> int:
+        return min(matches[name].count if name in matches else 0 for name in self._groups[group])
+
+    def count(self, matches: Mapping[str, MatchHands], most: int = _AT_A_TIME) -> bool:
+        """Count some of the deals that every seating has; whether there are more.
+
+        Args:
+            matches: by name, as far as there are any.
+            most: how many deals at most.
+
+        Raises:
+            OSError: a log cannot be read.
+        """
+        for at, names in enumerate(self._groups):
+            todo = min(most, self._ready(at, matches) - self._done[at])
+            if todo <= 0:
+                continue
+            sides = [matches[name].summaries(self._done[at]) for name in names]
+            for _, *hands in zip(range(todo), *sides, strict=False):
+                self._add(names, hands, matches)
+            self._done[at] += todo
+            most -= todo
+        return self.waiting(matches) > 0
+
+    def _add(self, names: tuple[str, ...], hands: Sequence[HandSummary], matches: Mapping[str, MatchHands]) -> None:
+        if len({hand.number for hand in hands}) > 1 or not all(hand.names for hand in hands):
+            self.unread += len(hands)
+            return
+        self.hands += len(hands)
+        self.deals += 1
+        won: dict[str, list[float]] = {}
+        for name, hand in zip(names, hands, strict=True):
+            for player, value in zip(hand.names, hand.values, strict=True):
+                won.setdefault(player, []).append(value)
+                if value < 0 and (kept := self._player(player).worst_hands).is_kept(value):
+                    kept.add(NotableHand(value, name, hand.number, hand.names, player))
+            if self._pots.is_kept(-hand.most_pot):
+                self._add_pot(matches[name], name, hand)
+        to_mbb = 1000 / (self.game.big_blind * len(hands))
+        for player, values in won.items():
+            one, chips = self._player(player), sum(values)
+            one.chips += chips
+            one.mean.add(chips * to_mbb)
+            if len(hands) > 1 and chips < 0 and one.worst_deals.is_kept(chips):
+                sides = tuple(zip(names, values, strict=False))
+                one.worst_deals.add(NotableDeal(chips, hands[0].number, player, sides))
+            if not one.mean.count % one.step:
+                one.points.append(self._point(one))
+                if len(one.points) > _MOST_POINTS:
+                    one.points, one.step = one.points[1::2], 2 * one.step
+
+    def _add_pot(self, match: MatchHands, name: str, hand: HandSummary) -> None:
+        try:
+            spent = match.hand(hand.number).betting.spent
+        except LogsError:
+            return
+        pot = sum(spent) - uncalled(spent)[1]
+        if self._pots.is_kept(-pot):
+            self._pots.add(NotableHand(-pot, name, hand.number, hand.names))
+
+    def _player(self, name: str) -> _Player:
+        found = self._players.get(name)
+        if found is None:
+            found = self._players[name] = _Player(RunningMean(bounds=self._bounds))
+        return found
+
+    def _point(self, one: _Player) -> ScorePoint:
+        half = one.mean.half_width_95
+        hands = self.hands if one.mean.count == self.deals else round(self.hands * one.mean.count / self.deals)
+        blinds = one.chips / self.game.big_blind
+        return ScorePoint(hands, blinds, None if half is None else half * hands / 1000)
+
+    # ---- what was found
+
+    def rate(self, player: str) -> Rate | None:
+        """What a player won, with its 95 % interval over deals; None before the first."""
+        found = self._players.get(player)
+        if found is None or not found.mean.count:
+            return None
+        others = [name for name in self._players if name != player]
+        return Rate(found.mean.mean, found.mean.half_width_95, player, others[0] if len(others) == 1 else "the table")
+
+    def chips(self, player: str) -> float:
+        """The net chips of a player."""
+        return self._players[player].chips
+
+    def curve(self, player: str) -> tuple[ScorePoint, ...]:
+        """How a player stood along the way, at most 401 points, the last one now."""
+        one = self._players[player]
+        end = self._point(one)
+        return (*one.points, *([end] if not one.points or one.points[-1] != end else []))
+
+    @property
+    def biggest_pots(self) -> tuple[NotableHand, ...]:
+        """The biggest first."""
+        entries = (entry for entry in self._pots.entries() if isinstance(entry, NotableHand))
+        return tuple(entry._replace(chips=-entry.chips) for entry in entries)
+
+    def worst_hands(self, player: str) -> tuple[NotableHand, ...]:
+        """The hands a player lost most on, the worst first."""
+        return tuple(one for one in self._players[player].worst_hands.entries() if isinstance(one, NotableHand))
+
+    @property
+    def worst_deals(self) -> tuple[NotableDeal, ...]:
+        """The deals that anybody lost most on over all seatings, the worst first."""
+        found = [
+            one
+            for player in self._players.values()
+            for one in player.worst_deals.entries()
+            if isinstance(one, NotableDeal)
+        ]
+        return tuple(sorted(found, key=lambda one: one.chips)[:_KEPT])

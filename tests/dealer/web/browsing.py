@@ -1,0 +1,76 @@
+"""Pages of runs of this machine, visited without a port, and runs to be shown on them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from starlette.testclient import TestClient
+
+import dealer.library
+from dealer.record.folder import RESULT_NAME
+from dealer.watching.live import LiveTables
+from dealer.watching.runs import Sight
+from dealer.web.app import make_app
+from dealer.web.library import Counting, LocalLibrary, ShownRun
+from dealer.web.local_site import local_routes
+from dealer.web.site import Link, Site
+from dealer.web.visitor import Visitor
+
+
+class PublicLibrary(LocalLibrary):
+    """Runs that a stranger looks at, who must not know cards that are still to be played."""
+
+    def open(self, key: str, visitor: Visitor) -> ShownRun | None:
+        found = super().open(key, visitor)
+        return None if found is None else replace(found, sight=Sight.PLAYED)
+
+
+@contextmanager
+def browser(library: LocalLibrary) -> Iterator[TestClient]:
+    """A browser without script on the pages of a library."""
+    site = Site(links=(Link("Runs", "/runs"),))
+    counting = Counting()
+    try:
+        app = make_app(site, local_routes(site, library, counting))
+        yield TestClient(app, base_url="http://localhost")
+    finally:
+        counting.close()
+
+
+@contextmanager
+def browsing(*paths: Path, tables: LiveTables | None = None, is_public: bool = False) -> Iterator[TestClient]:
+    """A browser without script on the pages of runs."""
+    kind = PublicLibrary if is_public else LocalLibrary
+    with browser(kind(paths, tables=tables)) as client:
+        yield client
+
+
+def played(folder: Path, game: str = "leduc", bots: Sequence[str] = ("random", "calling"), hands: int = 60) -> Path:
+    """The folder of a run that has ended."""
+    dealer.library.play(game, list(bots), out=folder, hands=hands, seed=3, in_process=True)
+    return folder
+
+
+def interrupted(run: Path, folder: Path, match: str, hands: int) -> Path:
+    """The same run while it is played: a match of it has so many hands, and there is no result."""
+    shutil.copytree(run, folder)
+    (folder / RESULT_NAME).unlink()
+    for path in folder.glob("*.log"):
+        lines = [line for line in path.read_text().splitlines(keepends=True) if not line.startswith("SCORE")]
+        kept = [line for line in lines if line.startswith("#") or path.stem != match or _number(line) < hands]
+        path.write_text("".join(kept))
+    return folder
+
+
+def _number(line: str) -> int:
+    return int(line.split(":")[1])
+
+
+def links(text: str, start: str = "/") -> list[str]:
+    """The addresses that a page leads to."""
+    return [link.replace("&amp;", "&") for link in re.findall(r'href="([^"]*)"', text) if link.startswith(start)]

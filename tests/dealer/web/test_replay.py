@@ -1,0 +1,191 @@
+"""Runs, matches and hands on pages: what is shown, to whom, and that hostile texts stay texts."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from pathlib import Path
+
+import pytest
+from markupsafe import escape
+
+import dealer.library
+from logs.acpc_log.reader import read_log
+from logs.scenes import scenes_of
+from tests.dealer.web.browsing import browsing, interrupted, links, played
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return played(tmp_path_factory.mktemp("runs") / "a run")
+
+
+@pytest.fixture(scope="module")
+def tournament(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs") / "cup"
+    dealer.library.tournament(
+        ["kuhn", "leduc"], ["random", "calling", "raising"], out=folder, hands=120, seed=3, in_process=True
+    )
+    return folder
+
+
+def test_every_link_leads_somewhere(run: Path, tournament: Path) -> None:
+    with browsing(run, tournament) as client:
+        seen: set[str] = set()
+        todo = ["/"]
+        while todo:
+            path = todo.pop()
+            kind = re.sub(r"hands/\d+", "hands/N", path)
+            if path in seen or sum(re.sub(r"hands/\d+", "hands/N", one) == kind for one in seen) > 3:
+                continue
+            seen.add(path)
+            answer = client.get(path)
+            assert answer.status_code == 200, path
+            if answer.headers["content-type"].startswith("text/html"):
+                todo += links(answer.text)
+        assert any("/export/log" in path for path in seen)
+        assert any("/contest/" in path for path in seen)
+        assert any(path.endswith("/acpc") for path in seen)
+
+
+def test_a_contest_shows_its_result_its_curve_and_what_is_worth_a_look(run: Path) -> None:
+    with browsing(run) as client:
+        page = client.get("/runs/a%20run").text
+        assert "random" in page
+        assert "60 deals in 2 seatings each" in page
+        assert page.count("<svg") == 2
+        for title in ("Biggest pots", "Worst deals over all seatings", "Worst hands of random"):
+            assert title in page
+        assert "/runs/a%20run/matches/match.a/hands/" in page
+        assert "data-events" not in page
+
+
+def test_a_hand_has_a_stable_address_and_every_step_a_link(run: Path) -> None:
+    record = list(read_log(run / "match.b.log"))[17]
+    scenes = scenes_of(record)
+    with browsing(run) as client:
+        for step in (0, len(scenes) - 1):
+            page = client.get(f"/runs/a%20run/matches/match.b/hands/17?step={step}").text
+            shown = [at for at in range(len(scenes)) if f'id="scene-{at}" aria-label="Step {at}">' in page]
+            assert shown == [step]
+            assert page.count('aria-current="step"') == 1
+            for scene in scenes:
+                assert html.escape(scene.words) in page
+        assert client.get("/runs/a%20run/matches/match.b/hands/17/acpc").text.startswith("STATE:17:")
+        assert 'href="/runs/a%20run/matches/match.b/hands/16"' in page
+        assert 'href="/runs/a%20run/matches/match.b/hands/18"' in page
+        assert 'href="/runs/a%20run/matches/match.a/hands/17"' in page
+        assert 'role="img" aria-label="' in page
+        jump = client.get("/runs/a%20run/matches/match.b?hand=17", follow_redirects=False)
+        assert jump.headers["location"] == "/runs/a%20run/matches/match.b/hands/17"
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/runs/nothing", 404),
+        ("/runs/..%2F..", 404),
+        ("/runs/a%20run/matches/match.c", 404),
+        ("/runs/a%20run/matches/../../etc/passwd", 404),
+        ("/runs/a%20run/matches/%2e%2e%2fmatch.a", 404),
+        ("/runs/a%20run/matches/match.a/hands/60", 404),
+        ("/runs/a%20run/matches/match.a/hands/x", 404),
+        ("/runs/a%20run/matches/match.a/hands/" + "9" * 4000, 404),
+        ("/runs/a%20run/matches/match.a/hands/1/docx", 404),
+        ("/runs/a%20run/matches/match.a/export/pokerstars", 404),
+        ("/runs/a%20run/contest/none", 404),
+        ("/runs/a%20run/matches/match.a/hands/1?step=99999999999999999999", 200),
+        ("/runs/a%20run/matches/match.a?page=99999", 200),
+        ("/runs/a%20run/matches/match.a?page=-1", 200),
+    ],
+)
+def test_addresses_that_lead_nowhere(run: Path, path: str, status: int) -> None:
+    with browsing(run) as client:
+        answer = client.get(path)
+        assert answer.status_code == status
+        assert "Traceback" not in answer.text
+
+
+def test_exports_are_files(run: Path, tmp_path: Path) -> None:
+    holdem = played(tmp_path / "holdem", "nolimit", ("calling", "random"), 12)
+    with browsing(holdem) as client:
+        log = client.get("/runs/holdem/matches/match.a/export/log")
+        assert log.content == (holdem / "match.a.log").read_bytes()
+        assert "attachment" in log.headers["content-disposition"]
+        for name in ("pokerstars", "phh", "ohh"):
+            whole = client.get(f"/runs/holdem/matches/match.a/export/{name}").text
+            one = client.get(f"/runs/holdem/matches/match.a/hands/7/{name}").text
+            assert len(whole) > 10 * len(one) > 1000
+        ours = next((holdem / "pokerstars").glob("*match.a*")).read_text()
+        ids = re.findall(r"Hand #(\d+)", client.get("/runs/holdem/matches/match.a/export/pokerstars").text)
+        assert ids == re.findall(r"Hand #(\d+)", ours)
+
+
+def test_names_comments_and_faults_stay_text(tmp_path: Path) -> None:
+    name = 'x<i onload="1">&amp;{{7*7}}'
+    folder = tmp_path / "hostile"
+    played(folder, hands=12)
+    for path in folder.glob("*.log"):
+        path.write_text(path.read_text().replace("random", name))
+    said = {"hand_number": 3, "seat": 0, "action_index": 0, "text": f"# {HOSTILE}\x1b[31m"}
+    (folder / "match.a.comments").write_text(json.dumps(said) + "\n")
+    fault = {"seat": 0, "kind": "malformed", "hand_number": 3, "line": HOSTILE, "remedy": "played c", "is_final": False}
+    (folder / "match.a.faults").write_text(json.dumps(fault) + "\n")
+    with browsing(folder) as client:
+        pages = [client.get(f"/runs/hostile{rest}") for rest in ("", "/matches/match.a", "/matches/match.a/hands/3")]
+        for page in pages:
+            assert page.status_code == 200
+            assert "<i onload" not in page.text
+            assert HOSTILE not in page.text
+            assert "\x1b" not in page.text
+            assert str(escape(name)) in page.text
+            assert "script-src 'self'" in page.headers["content-security-policy"]
+        assert html.escape(HOSTILE) in pages[0].text
+        assert html.escape(HOSTILE) in pages[2].text
+
+
+def test_strangers_see_no_card_that_is_still_to_be_played(run: Path, tmp_path: Path) -> None:
+    going = interrupted(run, tmp_path / "going", "match.b", 20)
+    with browsing(going, is_public=True) as client:
+        assert client.get("/runs/going/matches/match.a/hands/19").status_code == 200
+        for rest in ("", "/acpc", "?step=1"):
+            answer = client.get(f"/runs/going/matches/match.a/hands/20{rest}")
+            assert answer.status_code == 403
+            assert "STATE" not in answer.text
+        assert 'hands/20"' not in client.get("/runs/going/matches/match.a/hands/19").text
+        assert client.get("/runs/going/matches/match.a/export/log").status_code == 403
+        listed = client.get("/runs/going/matches/match.a").text
+        assert "hands/19" in listed
+        assert "hands/20" not in listed
+        numbers = [int(number) for number in re.findall(r"hands/(\d+)", client.get("/runs/going").text)]
+        assert numbers
+        assert max(numbers) < 20
+    with browsing(going) as client:
+        assert client.get("/runs/going/matches/match.a/hands/20").status_code == 200
+
+
+def test_a_tournament_has_a_crosstable_whose_cells_lead_to_the_pairs(tournament: Path) -> None:
+    with browsing(tournament) as client:
+        page = client.get("/runs/cup").text
+        assert page.count('class="cross"') == 2
+        pairs = set(links(page, "/runs/cup/contest/"))
+        assert len(pairs) == 6
+        for pair in pairs:
+            contest = client.get(pair)
+            assert "120 deals in 2 seatings each" in contest.text
+            hands = links(contest.text, "/runs/cup/matches/")
+            assert {client.get(link).status_code for link in hands[:5]} == {200}
+
+
+def test_what_cannot_be_read_is_told_beside_the_rest(run: Path, tmp_path: Path) -> None:
+    folder = interrupted(run, tmp_path / "damaged", "match.b", 10)
+    (folder / "match.c.log").write_bytes(b"STATE:0:zz\n" * 3 + b"\xff\xfe\n")
+    (folder / "match.a.tlog").write_bytes(b"\x00" * 100)
+    with browsing(folder) as client:
+        page = client.get("/runs/damaged")
+        assert page.status_code == 200
+        assert "match.c.log" in page.text
+        assert client.get("/runs/damaged/matches/match.a/hands/3").status_code == 200
