@@ -15,7 +15,8 @@
     ├── BotFileError    a file that a bot, or its training, keeps cannot be written or read
     │   ├── CheckpointError  the checkpoint of an evolution
     │   ├── ChromosomeError  a chromosome
-    │   └── LearnerFileError  a learner's memory, or the journal of what it learns
+    │   ├── LearnerFileError  a learner's memory, or the journal of what it learns
+    │   └── StrategyError  a strategy that regret minimisation has found
     ├── PolicyError     a policy cannot be had, tells no probabilities, or is not that of the hands
     ├── WorkersError    processes or machines that were to compute something cannot
     └── RemoteBotError  a bot that is a separate program can no longer be played with
@@ -53,6 +54,7 @@ __all__ = [
     "SolvingError",
     "SpecError",
     "StaleEntry",
+    "StrategyError",
     "UnclearEntry",
     "UsageError",
     "WorkersError",
@@ -171,6 +173,10 @@ class ChromosomeError(BotFileError):
 
 class LearnerFileError(BotFileError):
     """A learner's memory or journal cannot be written or read."""
+
+
+class StrategyError(BotFileError):
+    """The file of a strategy cannot be written or read."""
 
 
 class PolicyError(BotsError):

@@ -7,6 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+
+from bots.cfr.abstraction import CardAbstraction
+from bots.cfr.boards import HOLDINGS
+from bots.cfr.deals import AllBoards, Boards, DrawnBoards
+from bots.cfr.solver import Discounts, Solver, tree_arrays
+from bots.cfr.strengths import compile_kernels as compile_strengths
+from bots.cfr.tree import betting_tree
 from bots.evolution import StopRule
 from bots.evolved.training import TrainingSettings as TableSettings
 from bots.evolved.training import trainer_evolution
@@ -14,6 +22,7 @@ from bots.kuhn.evolution.settings import KuhnSettings, OppositionKind, kuhn_evol
 from bots.kuhn.models import model
 from bots.learner.training import TrainingSettings as LearnerSettings
 from bots.learner.training import train
+from protocol import find_game
 
 __all__ = ["TRAINING_JOBS"]
 
@@ -36,9 +45,22 @@ def _train_learner() -> None:
         train(LearnerSettings(block=2, test=2), 2, Path(folder) / "memory", lambda _: None)
 
 
+def _minimise_regrets() -> None:
+    compile_strengths()
+    table = np.zeros(HOLDINGS, np.uint8)
+    rows = [np.broadcast_to(table, (size, HOLDINGS)) for size in (1755, 16_432)]
+    cards = CardAbstraction((169, 1, 1, 1), rows[0], rows[1], np.zeros(0, np.int64), np.zeros(0, np.int64))
+    kuhn = find_game("kuhn")[1]
+    boards: tuple[Boards, ...] = (AllBoards(kuhn), DrawnBoards(cards, 1))
+    for of_game, game in zip(boards, (kuhn, find_game("limit")[1]), strict=True):
+        arrays = tree_arrays(betting_tree(game), of_game.buckets, of_game.float_type)
+        Solver(arrays, of_game, 1, Discounts()).iterate()
+
+
 TRAINING_JOBS: Final[tuple[tuple[str, Callable[[], None]], ...]] = (
     ("evolution at tables of ten", _evolve_at_tables),
     ("evolution of Kuhn strategies", _evolve_kuhn),
     ("training of the learner", _train_learner),
+    ("regret minimisation", _minimise_regrets),
 )
 """What each group of kernels is for, and the call that has it compiled."""

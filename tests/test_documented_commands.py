@@ -69,7 +69,7 @@ run(Weak())
 """A bot that loses so much that sequential tests are short."""
 GROUPS = {
     "evolve": ("trainers", "player", "report", "kuhn", "kuhn-report", "learner", "learner-report"),
-    "train": ("learner",),
+    "train": ("cfr", "learner"),
     "bench": ("dealer", "evaluator", "equity", "export", "selfplay", "startup"),
     "solve": ("equities", "preflop", "kuhn", "leduc", "kuhn3", "game"),
 }

@@ -47,7 +47,7 @@ COMMANDS = {
     "bound in hold'em.",
     "equity": "Show each player's chance to win, to tie, and its share of the pot at a showdown of hold'em.",
     "solve": "Solve small games; compute anew what the bots play by: chances of hands, and the game before the flop.",
-    "train": "Train bots that learn, against any field, in this process.",
+    "train": "Train players: the learner against any field, cfr against itself.",
     "evolve": "Evolve agents of ten-handed limit hold'em and of Kuhn poker, and the constants of the learner.",
     "bench": "Measure our speed and our peers', in turn in one run.",
 }

@@ -1,4 +1,4 @@
-"""``arena train``: bots that learn, trained in this process."""
+"""``arena train``: bots that learn."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from dealer.cli.findings import PageFile, PageForce, show_findings, write_findin
 from dealer.cli.options import takes_options
 from dealer.cli.settings import given, setting_options
 from dealer.cli.streams import EXIT_INTERRUPTED
+from dealer.cli.train_cfr import cfr
 from dealer.cli.working import duration, live_line
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
-app = typer.Typer(help="Train bots that learn, against any field, in this process.", no_args_is_help=True)
+app = typer.Typer(help="Train players: the learner against any field, cfr against itself.", no_args_is_help=True)
 
 _TRAINING: Final = "Training"
 _CONSTANTS: Final = "How finely it looks"
@@ -30,7 +31,10 @@ _UNSEEN: Final = "raising random mfs?k=4 rh?k=64"
 
 @app.callback()
 def _group() -> None:
-    """Train bots that learn, against any field, in this process."""
+    """Train players: the learner against any field, cfr against itself."""
+
+
+app.command()(cfr)
 
 
 _ConstantOptions: Any = setting_options(Constants, _CONSTANTS)

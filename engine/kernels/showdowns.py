@@ -37,7 +37,14 @@ from engine.kernels.cards import (
 )
 from engine.splitmix import FACTORS, SHIFTS, STEP
 
-__all__ = ["count_against_one", "count_boards", "count_rank_patterns", "count_sampled", "count_sampled_shares"]
+__all__ = [
+    "count_against_one",
+    "count_boards",
+    "count_rank_patterns",
+    "count_sampled",
+    "count_sampled_shares",
+    "rank_sevens",
+]
 
 Cards: TypeAlias = NDArray[np.uint8]
 Counts: TypeAlias = NDArray[np.int64]
@@ -228,7 +235,7 @@ def _sampled_ranks(
         bits[~is_known] += _BITS[drawn[place, trial]] + _BITS[drawn[place + 1, trial]]
         return np.asarray(bits, np.int64)
 
-    return _rank(hands.reshape(-1), bits_of).reshape(hands.shape)
+    return rank_sevens(hands.reshape(-1), bits_of).reshape(hands.shape)
 
 
 def _draw(unseen: Cards, draws: int, first: int, trials: int, start: int) -> NDArray[np.int64]:
@@ -281,7 +288,7 @@ def count_boards(holes: Cards, board: Cards, deck: Cards, pots: Sequence[Sequenc
     ranks = []
     for hole in holes:
         own = cards + int(_BITS[hole].sum())
-        ranks.append(_rank(keys + int(_KEYS[hole].sum()), own.take))
+        ranks.append(rank_sevens(keys + int(_KEYS[hole].sum()), own.take))
     outcomes = np.zeros((len(pots), 1 << len(holes)))
     _add_winners(ranks, pots, np.ones(1), outcomes)
     _add_shares(outcomes, counts)
@@ -400,11 +407,13 @@ def _plain_ranks(keys: _Ints) -> NDArray[np.uint16]:
     return _VALUES.take((keys >> _ROW_BITS) + _OFFSETS.take(keys & _ROW), mode="clip")
 
 
-def _rank(keys: NDArray[np.int64], bits_of: Callable[[NDArray[np.intp]], NDArray[np.int64]]) -> NDArray[np.uint16]:
+def rank_sevens(
+    keys: NDArray[np.int64], bits_of: Callable[[NDArray[np.intp]], NDArray[np.int64]]
+) -> NDArray[np.uint16]:
     """The ranks of hands of seven cards.
 
     Args:
-        keys: the sum of each hand's keys and `_START`.
+        keys: the sum of each hand's keys and `engine.kernels.cards.START`, as int64.
         bits_of: the cards, as a set of bits, of the hands with these numbers; asked for flushes only.
     """
     ranks = _plain_ranks(keys & _RANKS_ONLY)

@@ -12,8 +12,8 @@ from dealer.contest.plan import plan_run
 from dealer.contest.settling import settle
 from tests.dealer.helpers import ROOT
 
-MEASURED_ELSEWHERE = {"evolved", "lbr", "learner", "lp", "lp-mc", "mc"}
-"""Bots for limit only, the learner and the exploiter: evolved.md, exploit.md, learner.md and lp-mc.md measure them."""
+MEASURED_ELSEWHERE = {"cfr", "evolved", "lbr", "learner", "lp", "lp-mc", "mc"}
+"""Bots for limit only, the learner and the exploiter: cfr.md, evolved.md, exploit.md, learner.md, lp-mc.md have them."""
 OF_SMALL_GAMES = {"equilibrium", *(name for name in builtin_names() if name.startswith("kuhn-"))}
 """They play no hold'em; `docs/small-games.md` has their exact values."""
 

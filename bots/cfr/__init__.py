@@ -1,0 +1,7 @@
+"""Counterfactual regret minimisation: players near equilibrium of limit hold'em, Leduc and Kuhn poker.
+
+The betting is a tree of arrays made by the rule book (`tree`), hands are buckets (`boards`, `strengths`,
+`abstraction`). Boards are drawn (`deals`), and each is walked for all holdings at once (`walk`), from which the solver
+learns (`solver`). `measure` says how far a strategy is from an equilibrium, `training` goes from settings to a file
+(`files`), and `bot` plays it. Nothing here is imported before it is needed: a playing bot needs no numba.
+"""

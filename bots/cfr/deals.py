@@ -1,0 +1,164 @@
+"""The boards of a game, ready for the walk: drawn one by one in hold'em, all of them in games of one hole card."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bots.cfr.abstraction import CardAbstraction
+from bots.cfr.boards import canonical_boards, suit_order
+from bots.cfr.walk import CARD_LANES, Deal, FloatType, Vector, lanes_of
+from bots.errors import SolvingError
+from engine import Game
+from engine.evaluator import rank_hand
+from engine.splitmix import MASK_64, STEP, mixed
+
+__all__ = ["AllBoards", "Boards", "DrawnBoards"]
+
+_BOARD_CARDS: Final = 5
+_MOST_BOARDS: Final = 1000
+
+
+class Boards(Protocol):
+    """Where boards come from.
+
+    Attributes:
+        buckets: how many there are by round.
+        holdings: how many a board leaves.
+        pairs: how many pairs of holdings without a common card a board leaves.
+        count: how many boards there are; 0 where they are drawn.
+        float_type: of the vectors.
+    """
+
+    buckets: tuple[int, ...]
+    holdings: int
+    pairs: int
+    count: int
+    float_type: FloatType
+
+    def deal(self, stream: int, number: int) -> Deal:
+        """A board by its number; drawn ones of different streams have nothing to do with one another."""
+
+
+class DrawnBoards:
+    """Boards of hold'em, drawn: each follows from the seed, the stream and its number."""
+
+    def __init__(self, abstraction: CardAbstraction, seed: int) -> None:
+        self.buckets = abstraction.buckets
+        self.holdings, self.pairs, self.count = 1081, 1081 * 990, 0
+        self.float_type: FloatType = np.float32
+        self._abstraction, self._seed = abstraction, seed
+
+    def cards(self, stream: int, number: int) -> tuple[int, ...]:
+        """The five cards of a board in the order dealt."""
+        counter = mixed(mixed(self._seed & MASK_64) + stream * STEP & MASK_64) + number * 8 * STEP & MASK_64
+        deck, board = list(range(52)), []
+        for _ in range(_BOARD_CARDS):
+            counter = counter + STEP & MASK_64
+            board.append(deck.pop(mixed(counter) * len(deck) >> 64))
+        return tuple(board)
+
+    def deal(self, stream: int, number: int) -> Deal:
+        """The board of a number."""
+        return self.on(self.cards(stream, number))
+
+    def on(self, board: Sequence[int]) -> Deal:
+        """A board of five cards."""
+        from bots.cfr.strengths import deal_board
+
+        found = self._abstraction
+        flop_key, flop_suits = suit_order(board[:3])
+        turn_key, turn_suits = suit_order(board[:4])
+        ones, others = np.empty(self.holdings, np.uint8), np.empty(self.holdings, np.uint8)
+        ties = np.empty(self.holdings, np.uint16)
+        early = np.empty((3, self.holdings), np.uint8)
+        parts = np.empty(self.buckets[-1] + 1, np.int64)
+        deal_board(
+            np.array(board, np.uint8),
+            found.flops[np.searchsorted(canonical_boards(3).keys, flop_key)],
+            np.array(flop_suits, np.uint8),
+            found.turns[np.searchsorted(canonical_boards(4).keys, turn_key)],
+            np.array(turn_suits, np.uint8),
+            found.river_cuts,
+            ones,
+            others,
+            ties,
+            early,
+            parts,
+        )
+        return _deal(ones, others, ties, early, parts, self.float_type)
+
+
+class AllBoards:
+    """All boards of a game of one hole card and at most one board card, such as Kuhn's and Leduc: nothing is lost.
+
+    Buckets are ranks, and on the board pairs of ranks: suits make no difference.
+    """
+
+    def __init__(self, game: Game) -> None:
+        if game.num_hole_cards != 1 or sum(game.num_board_cards) > 1:
+            raise SolvingError("it is neither hold'em nor a game of one hole card and at most one card on the board")
+        deck = sorted(game.deck)
+        self._deck, self._ranks = deck, sorted({card >> 2 for card in deck})
+        self._boards = list(combinations(deck, sum(game.num_board_cards)))
+        if len(self._boards) > _MOST_BOARDS or max(deck) >= 52 or len(deck) > CARD_LANES - 52:
+            raise SolvingError(f"the game is too large: {len(deck)} cards")
+        ranks = len(self._ranks)
+        board_cards = np.cumsum(game.num_board_cards)
+        self.buckets = tuple(ranks * (ranks if cards else 1) for cards in board_cards.tolist())
+        self._board_cards: list[int] = board_cards.tolist()
+        self.holdings = len(deck) - len(self._boards[0])
+        self.pairs = self.holdings * (self.holdings - 1)
+        self.count = len(self._boards)
+        self.float_type: FloatType = np.float64
+        # Two suits are enough for every rank on every board.
+        self._by_strength = {
+            board: sorted(self._ranks, key=lambda rank: rank_hand((4 * rank, 4 * board + 1))) for board in self._ranks
+        }
+
+    def deal(self, stream: int, number: int) -> Deal:
+        """A board of all boards."""
+        board = self._boards[number % self.count]
+        cards = sorted((card for card in self._deck if card not in board), key=lambda card: self.bucket(card, board))
+        last = np.array([self.bucket(card, board) for card in cards])
+        # Buckets of the last round ascend with strength, so holdings of one bucket tie, and no others.
+        ties = np.searchsorted(last, last, "right").astype(np.uint16)
+        early = [[self.bucket(card, board[:count]) for card in cards] for count in self._board_cards[:-1]]
+        return _deal(
+            np.array(cards, np.uint8),
+            np.arange(52, 52 + len(cards), dtype=np.uint8),
+            ties,
+            np.array(early, np.uint8).reshape(-1, len(cards)),
+            np.searchsorted(last, np.arange(self.buckets[-1] + 1)),
+            self.float_type,
+        )
+
+    def bucket(self, card: int, board: Sequence[int]) -> int:
+        """The bucket of a card with a board: by the rank of the board, then by strength."""
+        if not board:
+            return self._ranks.index(card >> 2)
+        on_board = board[0] >> 2
+        place = self._by_strength[on_board].index(card >> 2)
+        return len(self._ranks) * self._ranks.index(on_board) + place
+
+
+def _deal(
+    ones: NDArray[np.uint8],
+    others: NDArray[np.uint8],
+    ties: NDArray[np.uint16],
+    early: NDArray[np.uint8],
+    parts: NDArray[np.int64],
+    kind: FloatType,
+) -> Deal:
+    buckets = len(parts) - 1
+    in_bucket: Vector = np.zeros(lanes_of(buckets), kind)
+    in_bucket[:buckets] = np.diff(parts)
+    of_holding = np.repeat(np.arange(buckets), np.diff(parts))
+    with_card: Vector = np.zeros((CARD_LANES, lanes_of(buckets)), kind)
+    np.add.at(with_card, (ones, of_holding), 1)
+    np.add.at(with_card, (others, of_holding), 1)
+    return Deal(ones, others, ties, early, parts, in_bucket, with_card)

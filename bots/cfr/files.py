@@ -1,0 +1,271 @@
+"""Strategies as files: one line that says what it is, then arrays of bytes.
+
+The first line is JSON: what the file is, its layout's version, its game, a record of its training, the arrays behind it
+with their types and lengths, and their checksum. Of the probabilities of an information set that of the last action is
+left out. In hold'em a probability is a byte, in 255ths; in small games, where the file is small anyway, a float of four
+bytes. The file is mapped into memory.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bots.cfr.abstraction import CardAbstraction
+from bots.cfr.boards import canonical_boards, distinct_holdings
+from bots.cfr.tree import BettingTree
+from bots.errors import StrategyError
+from engine import ActionKind, Game
+from engine.errors import GameError
+from logs.whole_file import write_whole
+from protocol import format_game_definition, parse_game_definition
+
+__all__ = ["WHOLE", "StrategyFile", "quantised", "read_strategy", "write_strategy"]
+
+_WHAT: Final = "a strategy of acpc-arena's regret minimisation"
+_VERSION: Final = 1
+_LONGEST_LINE: Final = 1_000_000
+WHOLE: Final = 255
+"""Probability 1."""
+
+_FOLD, _CALL, _RAISE = 1, 2, 4
+"""What a byte of the betting tree is made of: whether there is a fold, whether a call, and how many raises."""
+
+_Bytes = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False)
+class StrategyFile:
+    """A strategy.
+
+    Attributes:
+        path: of the file.
+        game: it plays.
+        buckets: by round.
+        turn_cuts: see `bots.cfr.abstraction.CardAbstraction`; empty outside hold'em.
+        river_cuts: the same.
+        record: of the training, as JSON has it.
+        nodes: what can be done at each node of the betting in preorder: 1 for a fold, 2 for a call, 4 for each raise; 0
+            at an end.
+        rounds: of each node.
+        flop_keys: the canonical flops, ascending.
+        flop_starts: where the hands of each begin.
+        flops: the bucket of each hand on a flop.
+        probabilities: see the head of this module.
+    """
+
+    path: str
+    game: Game
+    buckets: tuple[int, ...]
+    turn_cuts: NDArray[np.int64]
+    river_cuts: NDArray[np.int64]
+    record: Mapping[str, Any]
+    nodes: _Bytes
+    rounds: _Bytes
+    flop_keys: NDArray[np.int64]
+    flop_starts: NDArray[np.int64]
+    flops: _Bytes
+    probabilities: _Bytes | NDArray[np.float32]
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """How many actions each node has."""
+        counts: NDArray[np.int64] = (
+            (self.nodes & _FOLD) + (self.nodes >> 1 & 1) + (self.nodes // _RAISE).astype(np.int64)
+        )
+        return counts
+
+    @cached_property
+    def offsets(self) -> NDArray[np.int64]:
+        """Where the probabilities of each node begin."""
+        sizes = np.maximum(self.counts - 1, 0) * np.array(self.buckets)[self.rounds]
+        offsets: NDArray[np.int64] = np.concatenate(([0], sizes.cumsum()))
+        return offsets
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """What follows each action of a node."""
+        found: list[list[int]] = []
+        waiting: list[int] = []
+        for node, count in enumerate(self.counts.tolist()):
+            while waiting and len(found[waiting[-1]]) == self.counts[waiting[-1]]:
+                waiting.pop()
+            if waiting:
+                found[waiting[-1]].append(node)
+            found.append([])
+            if count:
+                waiting.append(node)
+        return tuple(map(tuple, found))
+
+    def chances(self, node: int) -> NDArray[np.float64]:
+        """The probabilities of a decision, shape (actions, buckets)."""
+        buckets = self.buckets[self.rounds[node]]
+        known = self.probabilities[self.offsets[node] : self.offsets[node + 1]].reshape(-1, buckets).astype(np.float64)
+        chances: NDArray[np.float64] = np.vstack([known, np.maximum(self._whole - known.sum(axis=0), 0)])
+        chances /= chances.sum(axis=0)
+        return chances
+
+    def chances_of(self, node: int, bucket: int) -> list[float]:
+        """The probabilities of a decision in one bucket."""
+        start, end = int(self.offsets[node]), int(self.offsets[node + 1])
+        known = self.probabilities[start + bucket : end : self.buckets[self.rounds[node]]].tolist()
+        chances = (*known, max(self._whole - sum(known), 0))
+        return [chance / sum(chances) for chance in chances]
+
+    @property
+    def _whole(self) -> int:
+        """What is probability 1."""
+        return WHOLE if self.probabilities.dtype == np.uint8 else 1
+
+
+def quantised(chances: NDArray[np.float64]) -> _Bytes:
+    """Probabilities in 255ths that sum to 255: the largest remainders are rounded up.
+
+    Args:
+        chances: shape (actions, buckets).
+    """
+    exact = chances * WHOLE
+    low = np.floor(exact)
+    missing = WHOLE - low.sum(axis=0)
+    places = (low - exact).argsort(axis=0, kind="stable").argsort(axis=0, kind="stable")
+    found: _Bytes = (low + (places < missing)).astype(np.uint8)
+    return found
+
+
+def write_strategy(
+    path: Path,
+    tree: BettingTree,
+    buckets: tuple[int, ...],
+    abstraction: CardAbstraction | None,
+    strategy: NDArray[np.float64],
+    record: Mapping[str, Any],
+) -> None:
+    """Write a file.
+
+    Args:
+        path: of the file.
+        tree: the betting.
+        buckets: by round.
+        abstraction: of hold'em; None for games whose buckets are ranks.
+        strategy: probabilities node by node, action by action, bucket by bucket.
+        record: of the training; JSON must be able to say it.
+
+    Raises:
+        StrategyError: the file cannot be written.
+    """
+    parts, place = [], 0
+    for node in tree.decisions.tolist():
+        count, of_round = len(tree.actions[node]), buckets[tree.rounds[node]]
+        of_node = strategy[place : place + count * of_round].reshape(count, of_round)
+        parts.append((of_node.astype("<f4") if abstraction is None else quantised(of_node))[:-1].ravel())
+        place += count * of_round
+    arrays: dict[str, NDArray[Any]] = {
+        "nodes": np.array([_kinds(actions) for actions in tree.actions], np.uint8),
+        "rounds": tree.rounds.astype(np.uint8),
+        "probabilities": np.concatenate(parts),
+    }
+    if abstraction is not None:
+        boards, hands, starts = canonical_boards(3), [], [0]
+        for board, row in zip(boards.cards.tolist(), abstraction.flops, strict=True):
+            numbers = distinct_holdings(board)
+            of_board = np.zeros(int(numbers.max()) + 1, np.uint8)
+            of_board[numbers[numbers >= 0]] = row[numbers >= 0]
+            hands.append(of_board)
+            starts.append(starts[-1] + len(of_board))
+        arrays |= {
+            "flop_keys": boards.keys.astype("<i8"),
+            "flop_starts": np.array(starts, "<i8"),
+            "flops": np.concatenate(hands),
+            "turn_cuts": abstraction.turn_cuts.astype("<i8"),
+            "river_cuts": abstraction.river_cuts.astype("<i8"),
+        }
+    contents = b"".join(array.tobytes() for array in arrays.values())
+    header = {
+        "what": _WHAT,
+        "version": _VERSION,
+        "game": format_game_definition(tree.game),
+        "buckets": buckets,
+        "arrays": {name: [array.dtype.str, len(array)] for name, array in arrays.items()},
+        "crc32": zlib.crc32(contents),
+        "training": dict(record),
+    }
+    try:
+        write_whole(path, json.dumps(header).encode() + b"\n" + contents)
+    except OSError as error:
+        raise StrategyError(str(path), f"it cannot be written: {error.strerror or error}") from error
+
+
+def _kinds(actions: tuple[Any, ...]) -> int:
+    kinds = [action.kind for action in actions]
+    return (
+        _FOLD * (ActionKind.FOLD in kinds) + _CALL * (ActionKind.CALL in kinds) + _RAISE * kinds.count(ActionKind.RAISE)
+    )
+
+
+def read_strategy(path: str) -> StrategyFile:
+    """Map a file into memory.
+
+    Raises:
+        StrategyError: there is no such file, it is no strategy, of another version, or damaged.
+    """
+    try:
+        with open(path, "rb") as file:
+            line = file.readline(_LONGEST_LINE)
+        header = _header_of(path, line)
+        mapped: _Bytes = np.memmap(path, np.uint8, "r", offset=len(line))
+    except OSError as error:
+        raise StrategyError(path, f"it cannot be read: {error.strerror or error}") from error
+    except ValueError as error:
+        raise _damaged(path) from error
+    if zlib.crc32(mapped.data) != header.get("crc32"):
+        raise _damaged(path)
+    try:
+        game = parse_game_definition(header["game"])
+        arrays, place = {}, 0
+        for name, (kind, length) in header["arrays"].items():
+            end = place + np.dtype(kind).itemsize * length
+            arrays[name] = np.asarray(mapped[place:end]).view(kind)
+            place = end
+        if place != len(mapped):
+            raise ValueError("bytes are left")
+        empty = np.zeros(0, np.int64)
+        return StrategyFile(
+            path,
+            game,
+            tuple(header["buckets"]),
+            arrays.get("turn_cuts", empty),
+            arrays.get("river_cuts", empty),
+            header["training"],
+            arrays["nodes"],
+            arrays["rounds"],
+            arrays.get("flop_keys", empty),
+            arrays.get("flop_starts", empty),
+            arrays.get("flops", np.zeros(0, np.uint8)),
+            arrays["probabilities"],
+        )
+    except (KeyError, TypeError, ValueError, GameError) as error:
+        raise _damaged(path) from error
+
+
+def _header_of(path: str, line: bytes) -> dict[str, Any]:
+    try:
+        header = json.loads(line)
+    except ValueError:
+        header = None
+    if not isinstance(header, dict) or header.get("what") != _WHAT:
+        raise StrategyError(path, f"it does not begin with a line that says it is {_WHAT}")
+    if header.get("version") != _VERSION:
+        raise StrategyError(path, f"it is of version {header.get('version')}; this program reads version {_VERSION}")
+    return header
+
+
+def _damaged(path: str) -> StrategyError:
+    return StrategyError(path, "it is damaged: what follows its first line does not have the checksum there")

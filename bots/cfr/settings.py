@@ -1,0 +1,59 @@
+"""What a training is made of. Nothing here needs numpy: the command line shows it as options."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from bots.errors import SolvingError
+
+__all__ = ["MOST_BUCKETS", "TrainingSettings"]
+
+MOST_BUCKETS: Final = 250
+"""In a round: a bucket is a byte, and the table of a board needs one for holdings that share a card with it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingSettings:
+    """What a training is made of: two with the same settings go the same way."""
+
+    game: str = field(default="limit", metadata={"decides": "a game of two players: limit, leduc or kuhn"})
+    buckets: str = field(
+        default="50",
+        metadata={
+            "decides": "buckets of hold'em on flop, turn and river: one number for all of them, or FLOP/TURN/RIVER"
+        },
+    )
+    boards: int = field(default=2, metadata={"decides": "boards drawn in each iteration"})
+    gains: float = field(default=1.5, metadata={"decides": "power by which regrets above 0 are kept"})
+    losses: float = field(default=1.0, metadata={"decides": "power by which regrets below 0 are kept"})
+    average: float = field(default=2.0, metadata={"decides": "power of an iteration's number in the average"})
+    seed: int = field(default=1, metadata={"decides": "of the boards"})
+
+    def __post_init__(self) -> None:
+        """Check the numbers.
+
+        Raises:
+            SolvingError: one is out of range.
+        """
+        if not 1 <= self.boards <= 1000:
+            raise SolvingError(f"an iteration draws 1 to 1,000 boards, not {self.boards}")
+        for name in ("gains", "losses", "average"):
+            if not 0 <= getattr(self, name) <= 10:
+                raise SolvingError(f"{name} must be a power from 0 to 10, not {getattr(self, name):g}")
+
+    @property
+    def bucket_counts(self) -> tuple[int, int, int]:
+        """On flop, turn and river.
+
+        Raises:
+            SolvingError: they cannot be read, or there cannot be so many.
+        """
+        words = self.buckets.split("/")
+        if len(words) not in (1, 3) or not all(word.isascii() and word.isdigit() for word in words):
+            raise SolvingError(f"buckets are one number, or three such as 200/200/100, not {self.buckets!r}")
+        flop, turn, river = map(int, words * 3 if len(words) == 1 else words)
+        for name, buckets in (("flop", flop), ("turn", turn), ("river", river)):
+            if not 1 <= buckets <= MOST_BUCKETS:
+                raise SolvingError(f"there are 1 to {MOST_BUCKETS} buckets on the {name}, not {buckets}")
+        return flop, turn, river

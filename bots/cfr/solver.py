@@ -1,0 +1,246 @@
+"""Counterfactual regret minimisation over drawn boards (public chance sampling).
+
+An iteration draws some boards and lets the players take turns: on every board a player finds out what each of its
+actions wins in each of its buckets, and the regrets of all boards are added at once, in the order of the boards. So
+the result depends on the seed, the settings and the number of iterations, not on how many threads walk the boards.
+
+Regrets and averages are discounted (Brown & Sandholm 2019): before iteration t's are added, regrets above 0 are
+multiplied by (t-1)^a / ((t-1)^a + 1), those below by the same with b, and the average by ((t-1)/t)^c. With all three
+powers 1 that is linear CFR.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from bots.cfr.deals import Boards
+from bots.cfr.tree import DECISION, BettingTree
+from bots.cfr.walk import FloatType, TreeArrays, Vector, Work, new_work, walk
+from engine.kernels.jit import njit
+
+__all__ = ["Discounts", "Solver", "Strategy", "learn", "normalised", "size_of", "tree_arrays"]
+
+Strategy: TypeAlias = Vector
+"""Probabilities, or anything else, by `TreeArrays.offsets`."""
+
+TRAINING_STREAM: Final = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Discounts:
+    """How fast what was learned early is forgotten; see the head of this module."""
+
+    gains: float = field(default=1.5, metadata={"decides": "power by which regrets above 0 are kept"})
+    losses: float = field(default=1.0, metadata={"decides": "power by which regrets below 0 are kept"})
+    average: float = field(default=2.0, metadata={"decides": "power of the iteration's number in the average"})
+
+    def factors(self, iteration: int) -> tuple[float, float, float]:
+        """What regrets above 0, below 0 and the average are multiplied by before an iteration, from 1."""
+        before = iteration - 1
+        above, below = before**self.gains, before**self.losses
+        return above / (above + 1), below / (below + 1), (before / iteration) ** self.average
+
+
+def tree_arrays(tree: BettingTree, buckets: Sequence[int], kind: FloatType) -> TreeArrays:
+    """A tree with the places of its information sets.
+
+    Args:
+        tree: the tree.
+        buckets: by round.
+        kind: of the vectors.
+    """
+    nodes = len(tree.kinds)
+    counts = tree.number_of_actions()
+    of_round = np.array(buckets, np.int64)
+    is_decision = tree.kinds == DECISION
+    sizes = np.where(is_decision, counts * of_round[tree.rounds], 0)
+    ends = np.arange(1, nodes + 1)
+    for node in range(nodes - 1, 0, -1):
+        ends[tree.parents[node]] = max(ends[tree.parents[node]], ends[node])
+    slots = np.zeros((2, nodes), np.int32)
+    for node in range(1, nodes):
+        parent = tree.parents[node]
+        for player in range(2):
+            slots[player, node] = slots[player, parent] + (tree.players[parent] != player)
+    last_round = len(buckets) - 1
+    early: list[int] = []
+    open_: list[int] = []
+    node = 0
+    while node < nodes:
+        while open_ and ends[open_[-1]] <= node:
+            early.append(~open_.pop())
+        early.append(node)
+        if is_decision[node] and tree.rounds[node] < last_round:
+            open_.append(node)
+            node += 1
+        else:
+            node = int(ends[node])
+    early += [~left for left in reversed(open_)]
+    return TreeArrays(
+        tree.kinds,
+        tree.players,
+        tree.rounds,
+        tree.parents,
+        tree.taken,
+        tree.depths,
+        tree.chips.astype(kind),
+        ends.astype(np.int32),
+        counts.astype(np.int32),
+        sizes.cumsum() - sizes,
+        slots,
+        np.array(early, np.int32),
+        of_round,
+        last_round,
+    )
+
+
+def size_of(tree: TreeArrays) -> int:
+    """How many numbers a strategy has."""
+    is_decision = tree.kinds == DECISION
+    return int((tree.counts * tree.buckets[tree.rounds])[is_decision].sum())
+
+
+class Solver:
+    """The regrets and averages of both players, and how they are brought further.
+
+    Attributes:
+        tree: the tree.
+        boards: where boards come from.
+        iteration: how many have been done.
+        regrets: of each action.
+        averages: how likely its player came to each information set and took each action, over all iterations.
+        strategy: what is played now.
+    """
+
+    def __init__(self, tree: TreeArrays, boards: Boards, per_iteration: int, discounts: Discounts) -> None:
+        """Begin with even chances.
+
+        Args:
+            tree: the tree.
+            boards: where boards come from.
+            per_iteration: how many are drawn in each; where all boards are known, all are taken.
+            discounts: of what was learned early.
+        """
+        self.tree, self.boards = tree, boards
+        self.iteration = 0
+        self._discounts = discounts
+        self.per_iteration = boards.count or per_iteration
+        size = size_of(tree)
+        self.regrets: Strategy = np.zeros(size)
+        self.averages: Strategy = np.zeros(size)
+        self.strategy: Strategy = np.zeros(size, boards.float_type)
+        _match(tree, self.regrets, self.strategy)
+        self._found: Strategy = np.zeros((self.per_iteration, size), boards.float_type)
+        self._works: list[Work] = []
+
+    def resume(self, iteration: int, regrets: Strategy, averages: Strategy) -> None:
+        """Go on from what another solver had."""
+        self.iteration = iteration
+        self.regrets[:], self.averages[:] = regrets, averages
+        _match(self.tree, self.regrets, self.strategy)
+
+    def iterate(self, pool: Executor | None = None) -> None:
+        """Do one iteration, in the threads of a pool if one is given."""
+        first = self.iteration * self.per_iteration
+        over: Callable[..., Any] = map if pool is None else pool.map
+        numbers = range(self.per_iteration)
+        deals = list(over(lambda at: self.boards.deal(TRAINING_STREAM, first + at), numbers))
+        while len(self._works) < self.per_iteration:
+            self._works.append(new_work(self.tree, self.boards.holdings))
+        self.iteration += 1
+        above, below, average = self._discounts.factors(self.iteration)
+
+        for player in range(2):
+
+            def explore(at: int, player: int = player) -> None:
+                self._found[at] = 0
+                walk(self.tree, deals[at], self._works[at], self.strategy, self._found[at], player)
+
+            list(over(explore, numbers))
+            learn(self.tree, self._found, self.regrets, self.averages, self.strategy, player, above, below, average)
+
+    def average_strategy(self) -> Strategy:
+        """What converges: how often each action was taken over all iterations; even chances where nobody came."""
+        return normalised(self.tree, self.averages)
+
+
+def normalised(tree: TreeArrays, weights: Strategy) -> Strategy:
+    """Weights as probabilities; even chances where all are 0."""
+    strategy = np.zeros(len(weights))
+    _match(tree, weights, strategy)
+    return strategy
+
+
+@njit
+def _match(tree: TreeArrays, regrets: Vector, strategy: Vector) -> None:
+    """Write probabilities in proportion to what is above 0."""
+    for node in range(len(tree.kinds)):
+        if tree.counts[node]:
+            _match_node(tree, node, regrets, strategy)
+
+
+@njit
+def _match_node(tree: TreeArrays, node: int, regrets: Vector, strategy: Vector) -> None:
+    counts, buckets, place = tree.counts[node], tree.buckets[tree.rounds[node]], tree.offsets[node]
+    for bucket in range(buckets):
+        total = 0.0
+        for action in range(counts):
+            total += max(regrets[place + action * buckets + bucket], 0.0)
+        for action in range(counts):
+            at = place + action * buckets + bucket
+            strategy[at] = max(regrets[at], 0.0) / total if total > 0 else 1 / counts
+
+
+@njit
+def learn(
+    tree: TreeArrays,
+    found: Vector,
+    regrets: Vector,
+    averages: Vector,
+    strategy: Vector,
+    player: int,
+    above: float,
+    below: float,
+    average: float,
+) -> None:
+    """Add what a player's walks have found to its regrets, and to the averages of its opponent.
+
+    Args:
+        tree: the tree.
+        found: shape (boards, numbers of a strategy), as `walk` leaves it.
+        regrets: changed at the player's decisions.
+        averages: changed at its opponent's.
+        strategy: what the player walked with; then what it plays next.
+        player: who walked.
+        above: what regrets above 0 are multiplied by first.
+        below: what those below are.
+        average: what averages are.
+    """
+    for node in range(len(tree.kinds)):
+        counts, buckets, place = tree.counts[node], tree.buckets[tree.rounds[node]], tree.offsets[node]
+        if not counts:
+            continue
+        if tree.players[node] != player:
+            for at in range(place, place + counts * buckets):
+                total = averages[at] * average
+                for board in range(len(found)):
+                    total += found[board, at]
+                averages[at] = total
+            continue
+        for bucket in range(buckets):
+            value = 0.0
+            for action in range(counts):
+                at = place + action * buckets + bucket
+                won = 0.0
+                for board in range(len(found)):
+                    won += found[board, at]
+                value += strategy[at] * won
+                regrets[at] = regrets[at] * (above if regrets[at] > 0 else below) + won
+            for action in range(counts):
+                regrets[place + action * buckets + bucket] -= value
+        _match_node(tree, node, regrets, strategy)

@@ -1,0 +1,131 @@
+"""The betting of a game of two players as arrays, made by the rule book: what the solver walks and the player follows.
+
+Nodes are numbered in preorder, so a node's number is above its parent's and everything below it follows it. A limit
+game has all its actions; which raises a no-limit game has, a `Sizes` decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bots.errors import SolvingError
+from engine import CALL, FOLD, RAISE, Action, BettingState, Game, betting_start
+
+__all__ = ["DECISION", "FOLDED", "MOST_NODES", "SHOWDOWN", "BettingTree", "Sizes", "betting_tree"]
+
+DECISION: Final = 0
+FOLDED: Final = 1
+SHOWDOWN: Final = 2
+"""Kinds of nodes."""
+
+MOST_NODES: Final = 2_000_000
+"""A larger tree is refused."""
+
+Sizes: TypeAlias = Callable[[BettingState], Sequence[Action]]
+"""The raises that a no-limit tree has in a state, smallest first."""
+
+
+@dataclass(frozen=True, eq=False)
+class BettingTree:
+    """All bettings of a game, shape (nodes,) each unless said otherwise.
+
+    Attributes:
+        game: the game.
+        kinds: `DECISION`, `FOLDED` or `SHOWDOWN`.
+        players: who acts at a decision; who folded at an end by a fold; -1 at a showdown.
+        rounds: the betting round.
+        parents: the node before; -1 for the first.
+        taken: which of the parent's actions leads here.
+        depths: how many actions lead here.
+        chips: what the loser of an end has put in, in chips; 0 at a decision.
+        children: shape (nodes, most actions), what follows each action; -1 where there is none.
+        actions: of each node, in the order of the children.
+    """
+
+    game: Game
+    kinds: NDArray[np.int8]
+    players: NDArray[np.int8]
+    rounds: NDArray[np.int8]
+    parents: NDArray[np.int32]
+    taken: NDArray[np.int8]
+    depths: NDArray[np.int32]
+    chips: NDArray[np.float64]
+    children: NDArray[np.int32]
+    actions: tuple[tuple[Action, ...], ...]
+
+    @property
+    def decisions(self) -> NDArray[np.intp]:
+        """The numbers of the decisions."""
+        return np.flatnonzero(self.kinds == DECISION)
+
+    def number_of_actions(self) -> NDArray[np.int64]:
+        """How many actions each node has; 0 at an end."""
+        counts: NDArray[np.int64] = (self.children >= 0).sum(axis=1)
+        return counts
+
+
+def betting_tree(game: Game, sizes: Sizes | None = None) -> BettingTree:
+    """The tree of a game of two players.
+
+    Args:
+        game: a limit game, or any with `sizes`.
+        sizes: the raises of a no-limit game.
+
+    Raises:
+        SolvingError: the game is not one of two players, has no limit and no sizes, or is too large.
+    """
+    if game.num_players != 2:
+        raise SolvingError(f"regret minimisation is for games of two players here, not of {game.num_players}")
+    if not game.is_limit and sizes is None:
+        raise SolvingError("the bets of a no-limit game have to be chosen before it can be solved")
+    rows: list[tuple[int, int, int, int, int, int, float]] = []
+    children: list[list[int]] = []
+    actions: list[tuple[Action, ...]] = []
+
+    def add(state: BettingState, parent: int, taken: int, depth: int) -> None:
+        number = len(rows)
+        if number >= MOST_NODES:
+            raise SolvingError(f"the game is too large to be solved: its betting has more than {MOST_NODES:,} nodes")
+        if parent >= 0:
+            children[parent].append(number)
+        children.append([])
+        if state.finished:
+            lost = float(min(state.spent))
+            folder = state.folded.bit_length() - 1
+            kind = SHOWDOWN if state.is_showdown else FOLDED
+            rows.append((kind, -1 if state.is_showdown else folder, state.round, parent, taken, depth, lost))
+            actions.append(())
+            return
+        legal = state.legal_actions()
+        found = [FOLD] if legal.can_fold else []
+        found.append(CALL)
+        if legal.can_raise:
+            found += [RAISE] if sizes is None else sizes(state)
+        rows.append((DECISION, state.acting_position, state.round, parent, taken, depth, 0.0))
+        actions.append(tuple(found))
+        for at, action in enumerate(found):
+            add(state.after(action), number, at, depth + 1)
+
+    add(betting_start(game), -1, -1, 0)
+    kinds, players, rounds, parents, taken, depths, chips = zip(*rows, strict=True)
+    widest = max(map(len, actions))
+    padded = np.full((len(rows), widest), -1, np.int32)
+    for row, found_children in zip(padded, children, strict=True):
+        row[: len(found_children)] = found_children
+    return BettingTree(
+        game,
+        np.array(kinds, np.int8),
+        np.array(players, np.int8),
+        np.array(rounds, np.int8),
+        np.array(parents, np.int32),
+        np.array(taken, np.int8),
+        np.array(depths, np.int32),
+        np.array(chips, np.float64),
+        padded,
+        tuple(actions),
+    )

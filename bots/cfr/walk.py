@@ -1,0 +1,510 @@
+"""One board, all hands: a walk over the betting tree, compiled. The kernels validate nothing.
+
+Public chance sampling (Johanson et al. 2012): the board is drawn, the holdings are not. A walk for one player carries
+how likely the opponent comes here with each holding, and brings back what each holding of the player wins, both as
+vectors over the holdings that the board leaves, in the order of their ranks.
+
+Before the last round the vectors have an entry for each holding. In the last round all holdings of a bucket are played
+alike, and buckets follow one another in the order of ranks. So what the opponent brings into a last round is summed
+once, by bucket and by bucket and card (card sums are what takes out the holdings that share a card), and everything
+below is worked out for buckets: that is several times as fast as for holdings.
+
+With p(h) the opponent's holdings by how likely it comes here with each, f(b) what its own actions of the last round
+multiply them by, and signs + for weaker and - for stronger holdings, a holding h of bucket b with the cards c and d
+wins at a showdown, in units of the chips at stake,
+
+    D(b) - D(b, c) - D(b, d) + f(b) w(h)
+
+    D(b) = sum over the other buckets b' of +-f(b') p(b'); D(b, c) the same of holdings with card c
+    w(h) = sum over the other holdings of its own bucket of +-p, less those with c or d
+
+and where the opponent folds T - T(c) - T(d) + f(b) p(h), with T the sums without signs.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.kernels.jit import njit
+
+__all__ = ["CARD_LANES", "Deal", "FloatType", "TreeArrays", "Vector", "Work", "lanes_of", "new_work", "walk"]
+
+CARD_LANES: Final = 64
+"""Columns of sums by card: 52, and what makes them a multiple of what a processor adds at once."""
+
+Vector: TypeAlias = NDArray[Any]
+"""Floats of four or of eight bytes, the same everywhere in a walk."""
+FloatType: TypeAlias = type[np.float32] | type[np.float64]
+
+_DECISION = 0
+_FOLDED = 1
+
+
+class TreeArrays(NamedTuple):
+    """A betting tree with the places of its information sets, by node unless said otherwise.
+
+    Attributes:
+        kinds: 0 decision, 1 ended by a fold, 2 showdown.
+        players: who acts, or who folded.
+        rounds: the betting round.
+        parents: the node before.
+        taken: which action of it leads here.
+        depths: how many actions lead here.
+        chips: what the loser of an end has put in.
+        ends: the number behind the last node below it.
+        counts: of actions.
+        offsets: of a decision, where its numbers begin: action by action, in each bucket by bucket.
+        slots: shape (2, nodes), by player: how many actions of its opponent lead here.
+        early: the nodes before the last round and the first nodes of last rounds in preorder; ``~node`` where
+            everything below a decision has been visited.
+        buckets: by round.
+        last_round: the last round.
+    """
+
+    kinds: NDArray[np.int8]
+    players: NDArray[np.int8]
+    rounds: NDArray[np.int8]
+    parents: NDArray[np.int32]
+    taken: NDArray[np.int8]
+    depths: NDArray[np.int32]
+    chips: Vector
+    ends: NDArray[np.int32]
+    counts: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    slots: NDArray[np.int32]
+    early: NDArray[np.int32]
+    buckets: NDArray[np.int64]
+    last_round: int
+
+
+class Deal(NamedTuple):
+    """A board as the walk sees it: the holdings that it leaves, weakest first.
+
+    Attributes:
+        ones: a card of each, below 64.
+        others: the other card; where holdings have one card, a number that no other holding has.
+        ties: behind the last holding of the same rank.
+        early: shape (rounds - 1, holdings), the buckets before the last round.
+        parts: shape (buckets + 1,), where each bucket of the last round begins.
+        in_bucket: shape (lanes,), how many holdings each has.
+        with_card: shape (64, lanes), how many holdings with a card each bucket has.
+    """
+
+    ones: NDArray[np.uint8]
+    others: NDArray[np.uint8]
+    ties: NDArray[np.uint16]
+    early: NDArray[np.uint8]
+    parts: NDArray[np.int64]
+    in_bucket: Vector
+    with_card: Vector
+
+
+class Work(NamedTuple):
+    """Arrays that a walk writes; nothing in them lasts. Lanes are buckets, and what makes them a multiple of 16.
+
+    Attributes:
+        reach: shape (slots, holdings), how likely the opponent comes here.
+        values: shape (depths, holdings), what holdings win below the nodes on the way here.
+        within: shape (holdings,), w(h) of the module's head.
+        sums: shape (buckets,), reach by bucket.
+        by_card: shape (buckets, 64), reach by bucket and card.
+        against: shape (buckets, lanes), by bucket of the opponent, reach against all holdings of each of ours.
+        standing: the same with the signs of a showdown.
+        theirs: shape (nodes of a last round, buckets), f of the module's head.
+        ours: the same for our own actions.
+        won: shape (nodes of a last round, lanes), what each bucket wins in all its holdings.
+        plain: shape (buckets,), what the holdings of a bucket win before cards are taken out.
+        less: shape (buckets, 64), what is taken out by card.
+        of_within: shape (buckets,), the factor of w(h).
+        of_reach: shape (buckets,), the factor of p(h).
+        run: shape (64,), sums by card.
+        total: shape (64,), sums by card.
+    """
+
+    reach: Vector
+    values: Vector
+    within: Vector
+    sums: Vector
+    by_card: Vector
+    against: Vector
+    standing: Vector
+    theirs: Vector
+    ours: Vector
+    won: Vector
+    plain: Vector
+    less: Vector
+    of_within: Vector
+    of_reach: Vector
+    run: Vector
+    total: Vector
+
+
+def lanes_of(buckets: int) -> int:
+    """Buckets, and what makes them a multiple of what a processor adds at once."""
+    return -(-buckets // 16) * 16
+
+
+def new_work(tree: TreeArrays, holdings: int) -> Work:
+    """Arrays large enough for any walk of a tree."""
+    kind = tree.chips.dtype
+    buckets = int(tree.buckets[tree.last_round])
+    lanes = lanes_of(buckets)
+    is_first = tree.early[(tree.early >= 0)]
+    firsts = [node for node in is_first if tree.rounds[node] == tree.last_round]
+    nodes = max(int(tree.ends[node]) - int(node) for node in firsts)
+
+    def zeros(*shape: int) -> Vector:
+        return np.zeros(shape, kind)
+
+    return Work(
+        zeros(int(tree.slots.max()) + 1, holdings),
+        zeros(int(tree.depths.max()) + 1, holdings),
+        zeros(holdings),
+        zeros(buckets),
+        zeros(buckets, CARD_LANES),
+        zeros(buckets, lanes),
+        zeros(buckets, lanes),
+        zeros(nodes, buckets),
+        zeros(nodes, buckets),
+        zeros(nodes, lanes),
+        zeros(buckets),
+        zeros(buckets, CARD_LANES),
+        zeros(buckets),
+        zeros(buckets),
+        zeros(CARD_LANES),
+        zeros(CARD_LANES),
+    )
+
+
+@njit
+def walk(
+    tree: TreeArrays,
+    deal: Deal,
+    work: Work,
+    strategy: Vector,
+    found: Vector,
+    player: int,
+) -> float:
+    """Walk the tree on one board for one player.
+
+    Args:
+        tree: the tree.
+        deal: the board.
+        work: see there.
+        strategy: the probability of each action, by `TreeArrays.offsets`.
+        found: of the same shape, added to: at the player's own decisions what each action wins, summed over its
+            holdings of a bucket, each weighted with how likely the opponent comes here; at the opponent's decisions
+            how likely it comes here and takes each action, summed over its holdings.
+        player: 0 or 1.
+
+    Returns:
+        what the player wins, summed over all pairs of holdings, in chips.
+    """
+    size = len(deal.ones)
+    ones, others = deal.ones, deal.others
+    work.reach[0, :size] = 1
+    for step in tree.early:
+        node = step if step >= 0 else ~step
+        parent, action = tree.parents[node], tree.taken[node]
+        depth = tree.depths[node]
+        values = work.values[depth, :size]
+        slot = tree.slots[player, node]
+        reach = work.reach[slot, :size]
+        if step >= 0:
+            if parent >= 0 and tree.players[parent] != player:
+                round_ = tree.rounds[parent]
+                place = np.uint64(tree.offsets[parent] + action * tree.buckets[round_])
+                buckets = deal.early[round_]
+                before = work.reach[slot - 1, :size]
+                for at in range(size):
+                    bucket = place + np.uint64(buckets[at])
+                    likely = before[at] * strategy[bucket]
+                    reach[at] = likely
+                    found[bucket] += likely
+            if not _is_any(reach):
+                # The opponent never comes here, so nothing below counts; all values are 0.
+                values[:] = 0
+                if tree.kinds[node] == _DECISION and tree.rounds[node] < tree.last_round:
+                    continue
+            elif tree.rounds[node] == tree.last_round and tree.kinds[node] == _DECISION:
+                _last_round(tree, deal, work, strategy, found, player, node, reach, values)
+            elif tree.kinds[node] == _DECISION:
+                values[:] = 0
+                continue
+            elif tree.kinds[node] == _FOLDED:
+                chips = tree.chips[node] if tree.players[node] != player else -tree.chips[node]
+                _fold(ones, others, reach, work.total, chips, values)
+            else:
+                _show_down(ones, others, deal.ties, reach, work.total, tree.chips[node], values)
+        if parent < 0:
+            continue
+        above = work.values[depth - 1, :size]
+        if tree.players[parent] != player:
+            for at in range(size):
+                above[at] += values[at]
+        else:
+            round_ = tree.rounds[parent]
+            place = np.uint64(tree.offsets[parent] + action * tree.buckets[round_])
+            buckets = deal.early[round_]
+            for at in range(size):
+                bucket = place + np.uint64(buckets[at])
+                found[bucket] += values[at]
+                above[at] += strategy[bucket] * values[at]
+    total = 0.0
+    for at in range(size):
+        total += work.values[0, at]
+    return total
+
+
+@njit
+def _is_any(reach: Vector) -> bool:
+    """Whether any entry is above 0; none is below."""
+    total = reach[0]
+    for at in range(1, len(reach)):
+        total += reach[at]
+    return bool(total > 0)
+
+
+@njit
+def _fold(
+    ones: NDArray[np.uint8],
+    others: NDArray[np.uint8],
+    reach: Vector,
+    by_card: Vector,
+    chips: np.float32,
+    values: Vector,
+) -> None:
+    """Write what each holding wins where a player has folded; chips below 0 are lost."""
+    by_card[:] = 0
+    total = reach[0] - reach[0]
+    for at in range(len(reach)):
+        total += reach[at]
+        by_card[ones[at]] += reach[at]
+        by_card[others[at]] += reach[at]
+    for at in range(len(reach)):
+        values[at] = chips * (total - by_card[ones[at]] - by_card[others[at]] + reach[at])
+
+
+@njit
+def _show_down(
+    ones: NDArray[np.uint8],
+    others: NDArray[np.uint8],
+    ties: NDArray[np.uint16],
+    reach: Vector,
+    by_card: Vector,
+    chips: np.float32,
+    values: Vector,
+) -> None:
+    """Write what each holding wins at a showdown."""
+    by_card[:] = 0
+    total = reach[0] - reach[0]
+    for at in range(len(reach)):
+        total -= reach[at]
+        by_card[ones[at]] -= reach[at]
+        by_card[others[at]] -= reach[at]
+    start = np.int64(0)
+    while start < len(reach):
+        end = np.int64(ties[start])
+        # From above to tied, and from tied to below.
+        for at in range(start, end):
+            total += reach[at]
+            by_card[ones[at]] += reach[at]
+            by_card[others[at]] += reach[at]
+        for at in range(start, end):
+            values[at] = chips * (total - by_card[ones[at]] - by_card[others[at]])
+        for at in range(start, end):
+            total += reach[at]
+            by_card[ones[at]] += reach[at]
+            by_card[others[at]] += reach[at]
+        start = end
+
+
+@njit
+def _sum_by_bucket(deal: Deal, work: Work, reach: Vector) -> None:
+    """Sum what the opponent brings into a last round, and how its holdings stand within each bucket."""
+    ones, others, parts = deal.ones, deal.others, deal.parts
+    sums, by_card, within, run = work.sums, work.by_card, work.within, work.run
+    by_card[:] = 0
+    for bucket in range(len(sums)):
+        first, last = parts[bucket], parts[bucket + 1]
+        of_bucket = by_card[bucket]
+        total = reach[0] - reach[0]
+        zero = total
+        for at in range(first, last):
+            total += reach[at]
+            of_bucket[ones[at]] += reach[at]
+            of_bucket[others[at]] += reach[at]
+        sums[bucket] = total
+        work.standing[bucket, bucket] = zero
+        if first == last:
+            continue
+        for card in range(CARD_LANES):
+            run[card] = -of_bucket[card]
+        total = -total
+        start = first
+        while start < last:
+            end = np.int64(deal.ties[start])
+            for at in range(start, end):
+                total += reach[at]
+                run[ones[at]] += reach[at]
+                run[others[at]] += reach[at]
+            for at in range(start, end):
+                within[at] = total - run[ones[at]] - run[others[at]]
+                zero += within[at]
+            for at in range(start, end):
+                total += reach[at]
+                run[ones[at]] += reach[at]
+                run[others[at]] += reach[at]
+            start = end
+        work.standing[bucket, bucket] = zero
+    # A holding of the opponent is taken out twice where it is ours: once with each of its cards.
+    for bucket in range(len(sums)):
+        row = work.against[bucket]
+        total = sums[bucket]
+        for ours in range(len(row)):
+            row[ours] = total * deal.in_bucket[ours]
+        for card in range(CARD_LANES):
+            likely = by_card[bucket, card]
+            if likely != 0:
+                of_card = deal.with_card[card]
+                for ours in range(len(row)):
+                    row[ours] -= likely * of_card[ours]
+        standing = work.standing[bucket]
+        for ours in range(bucket):
+            standing[ours] = -row[ours]
+        for ours in range(bucket + 1, len(row)):
+            standing[ours] = row[ours]
+        row[bucket] += total
+
+
+@njit
+def _last_round(
+    tree: TreeArrays,
+    deal: Deal,
+    work: Work,
+    strategy: Vector,
+    found: Vector,
+    player: int,
+    first: int,
+    reach: Vector,
+    values: Vector,
+) -> None:
+    """Do what `walk` does from the first node of a last round on."""
+    _sum_by_bucket(deal, work, reach)
+    buckets = len(work.sums)
+    theirs, ours, won, sums = work.theirs, work.ours, work.won, work.sums
+    end = tree.ends[first]
+    theirs[0] = 1
+    ours[0] = 1
+    won[: end - first] = 0
+    for node in range(first + 1, end):
+        here, parent = node - first, tree.parents[node]
+        before = parent - first
+        place = tree.offsets[parent] + tree.taken[node] * buckets
+        played = strategy[place : place + buckets]
+        if tree.players[parent] == player:
+            for bucket in range(buckets):
+                theirs[here, bucket] = theirs[before, bucket]
+                ours[here, bucket] = ours[before, bucket] * played[bucket]
+        else:
+            of_action = found[place : place + buckets]
+            for bucket in range(buckets):
+                ours[here, bucket] = ours[before, bucket]
+                theirs[here, bucket] = theirs[before, bucket] * played[bucket]
+                of_action[bucket] += theirs[here, bucket] * sums[bucket]
+    work.plain[:] = 0
+    work.less[:] = 0
+    work.of_within[:] = 0
+    work.of_reach[:] = 0
+    for node in range(end - 1, first, -1):
+        here, parent = node - first, tree.parents[node]
+        if tree.kinds[node] == _FOLDED:
+            chips = tree.chips[node] if tree.players[node] != player else -tree.chips[node]
+            _fold_by_bucket(work, here, chips)
+        elif tree.kinds[node] != _DECISION:
+            _show_down_by_bucket(work, here, tree.chips[node])
+        of_node, of_parent = won[here], won[parent - first]
+        if tree.players[parent] == player:
+            place = tree.offsets[parent] + tree.taken[node] * buckets
+            played, of_action = strategy[place : place + buckets], found[place : place + buckets]
+            for bucket in range(buckets):
+                of_action[bucket] += of_node[bucket]
+                of_parent[bucket] += played[bucket] * of_node[bucket]
+        else:
+            for bucket in range(buckets):
+                of_parent[bucket] += of_node[bucket]
+    ones, others = deal.ones, deal.others
+    for bucket in range(buckets):
+        plain, less = work.plain[bucket], work.less[bucket]
+        of_within, of_reach = work.of_within[bucket], work.of_reach[bucket]
+        for at in range(deal.parts[bucket], deal.parts[bucket + 1]):
+            values[at] = plain - less[ones[at]] - less[others[at]] + of_within * work.within[at] + of_reach * reach[at]
+
+
+@njit
+def _fold_by_bucket(work: Work, here: int, chips: np.float32) -> None:
+    """Add an end by a fold: to what buckets win there, and to what holdings win at the beginning of the round."""
+    theirs, ours, won = work.theirs[here], work.ours[here], work.won[here]
+    by_card, total = work.by_card, work.total
+    buckets = len(theirs)
+    total[:] = 0
+    all_ = theirs[0] - theirs[0]
+    for bucket in range(buckets):
+        likely = chips * theirs[bucket]
+        if likely != 0:
+            all_ += likely * work.sums[bucket]
+            of_bucket, against = by_card[bucket], work.against[bucket]
+            for card in range(CARD_LANES):
+                total[card] += likely * of_bucket[card]
+            for own in range(len(won)):
+                won[own] += likely * against[own]
+    for bucket in range(buckets):
+        weight = ours[bucket]
+        if weight != 0:
+            work.plain[bucket] += weight * all_
+            work.of_reach[bucket] += weight * chips * theirs[bucket]
+            less = work.less[bucket]
+            for card in range(CARD_LANES):
+                less[card] += weight * total[card]
+
+
+@njit
+def _show_down_by_bucket(work: Work, here: int, chips: np.float32) -> None:
+    """Add a showdown, as `_fold_by_bucket` does a fold."""
+    theirs, ours, won = work.theirs[here], work.ours[here], work.won[here]
+    by_card, run = work.by_card, work.run
+    buckets = len(theirs)
+    run[:] = 0
+    all_ = theirs[0] - theirs[0]
+    for bucket in range(buckets):
+        likely = chips * theirs[bucket]
+        if likely != 0:
+            all_ -= likely * work.sums[bucket]
+            of_bucket, standing = by_card[bucket], work.standing[bucket]
+            for card in range(CARD_LANES):
+                run[card] -= likely * of_bucket[card]
+            for own in range(len(won)):
+                won[own] += likely * standing[own]
+    for bucket in range(buckets):
+        likely, weight = chips * theirs[bucket], ours[bucket]
+        of_bucket, less = by_card[bucket], work.less[bucket]
+        # A bucket goes from above to level, and from level to below.
+        all_ += likely * work.sums[bucket]
+        if weight != 0:
+            work.plain[bucket] += weight * all_
+            work.of_within[bucket] += weight * likely
+            if likely != 0:
+                for card in range(CARD_LANES):
+                    level = run[card] + likely * of_bucket[card]
+                    less[card] += weight * level
+                    run[card] = level + likely * of_bucket[card]
+            else:
+                for card in range(CARD_LANES):
+                    less[card] += weight * run[card]
+        elif likely != 0:
+            for card in range(CARD_LANES):
+                run[card] += likely * (of_bucket[card] + of_bucket[card])
+        all_ += likely * work.sums[bucket]

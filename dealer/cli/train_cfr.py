@@ -1,0 +1,158 @@
+"""``arena train cfr``: players near equilibrium, by regret minimisation."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from bots.cfr.settings import TrainingSettings
+from dealer.cli.console import Terminal, abort
+from dealer.cli.options import takes_options
+from dealer.cli.settings import given, setting_options
+from dealer.cli.spread import gone_on_with
+from dealer.cli.working import duration, live_line
+
+if TYPE_CHECKING:
+    from bots.cfr.training import Plan, Progress, Trained
+
+__all__ = ["cfr"]
+
+_TRAINING: Final = "Training"
+_STOP: Final = "When to stop"
+_ALONG: Final = "Along the way"
+_MINUTES: Final = 10.0
+_ITERATIONS: Final = 1000
+_MB: Final = 1e6
+
+_Options: Any = setting_options(TrainingSettings, _TRAINING)
+
+
+@takes_options
+def cfr(
+    context: typer.Context,
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Of the training; made if it is not there.")],
+    settings: _Options,
+    hours: Annotated[
+        float | None, typer.Option(min=0, help="Stop after so many hours of iterating.", rich_help_panel=_STOP)
+    ] = None,
+    minutes: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            help="Stop after so many minutes of iterating; what is measured along the way comes on top.",
+            show_default=f"{_MINUTES:g} in hold'em",
+            rich_help_panel=_STOP,
+        ),
+    ] = None,
+    iterations: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Stop after so many iterations.",
+            show_default=f"{_ITERATIONS:,} in games whose boards are all known",
+            rich_help_panel=_STOP,
+        ),
+    ] = None,
+    threads: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            max=256,
+            help="Threads that walk boards, at most one for each board of an iteration; the result is the same.",
+            show_default="one for each processor",
+            rich_help_panel=_ALONG,
+        ),
+    ] = os.cpu_count() or 1,
+    check_boards: Annotated[
+        int,
+        typer.Option(
+            "--check-boards",
+            min=0,
+            help="Boards drawn to measure the exploitability, at four times as many iterations each; 0: never.",
+            rich_help_panel=_ALONG,
+        ),
+    ] = 256,
+) -> None:
+    """Train a player near equilibrium: limit hold'em of two players, Leduc or Kuhn poker.
+
+    The folder holds a checkpoint, from which the same command goes on, and at the end the strategy, which
+    plays as cfr?strategy=FILE.
+    """
+    terminal = context.ensure_object(Terminal)
+    from bots.cfr.training import Extent, plan_training, train
+    from bots.errors import SolvingError
+
+    if hours is not None and minutes is not None:
+        abort("--hours and --minutes say the same: give one of them")
+    try:
+        plan = plan_training(TrainingSettings(**given(settings)))
+    except SolvingError as error:
+        abort(str(error))
+    seconds = 3600 * hours if hours is not None else 60 * minutes if minutes is not None else None
+    if seconds is None and iterations is None:
+        seconds, iterations = (60 * _MINUTES, None) if plan.is_drawn else (None, _ITERATIONS)
+    _announce(terminal, plan)
+    with gone_on_with(folder, "the last checkpoint"), live_line(terminal) as line:
+        trained = train(
+            plan,
+            folder,
+            Extent(iterations, seconds),
+            threads=threads,
+            check_boards=check_boards,
+            prepare=lambda part: line(f"counting showdowns: {part:.0%}"),
+            show=lambda progress: line(_line(plan, progress)),
+        )
+    _report(terminal, plan, trained)
+
+
+def _announce(terminal: Terminal, plan: Plan) -> None:
+    """What the training will need, before it begins."""
+    terminal.sentence(
+        f"{plan.settings.game}: {len(plan.tree.decisions):,} decisions of the betting, {plan.information_sets:,} "
+        f"information sets. Needs about {plan.memory_bytes / _MB:,.0f} MB of memory and, on the disk, "
+        f"{2 * plan.checkpoint_bytes / _MB:,.1f} MB for checkpoints and {plan.strategy_bytes / _MB:,.1f} MB for the "
+        "strategy."
+    )
+
+
+def _unit(plan: Plan) -> tuple[float, str]:
+    """What chips are multiplied by, and the word for it."""
+    if plan.is_drawn:
+        return 1000 / plan.tree.game.big_blind, "mbb/g"
+    return 1.0, "chips per hand"
+
+
+def _line(plan: Plan, progress: Progress) -> str:
+    """How a training stands, the most important first."""
+    factor, unit = _unit(plan)
+    left = duration(progress.seconds / progress.part - progress.seconds) if progress.part else "?"
+    exploited = ""
+    if progress.last is not None:
+        exploited = f", exploitability {progress.last['exploitability'] * factor:.3g} {unit}"
+        exploited += f" after {progress.last['iteration']:,}"
+    return (
+        f"iteration {progress.iteration:,}, {left} left{exploited}, {progress.nodes_per_s / 1e6:.2f} M nodes/s "
+        f"of {progress.hands_per_s / max(progress.nodes_per_s, 1):,.0f} holdings each"
+    )
+
+
+def _report(terminal: Terminal, plan: Plan, trained: Trained) -> None:
+    factor, unit = _unit(plan)
+    terminal.table(
+        ["iterations", "time", f"exploitability, {unit}", "+-"],
+        [
+            [
+                f"{row['iteration']:,}",
+                duration(row["seconds"]),
+                f"{row['exploitability'] * factor:.4g}",
+                f"{1.96 * row['error'] * factor:.2g}" if row["error"] else "exact",
+            ]
+            for row in trained.history
+        ],
+        title="What answers in the same buckets were found to win",
+    )
+    terminal.sentence(f"{trained.iteration:,} iterations in {duration(trained.seconds)}.")
+    terminal.print(f"It plays as cfr?strategy={trained.path}")

@@ -1,0 +1,113 @@
+"""Strategies and checkpoints on disk: read back as written, and refused in one sentence otherwise."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from bots.cfr.bot import SHIPPED, CfrBot
+from bots.cfr.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from bots.cfr.deals import AllBoards
+from bots.cfr.files import WHOLE, quantised, read_strategy, write_strategy
+from bots.cfr.tree import betting_tree
+from bots.errors import CheckpointError, StrategyError
+from protocol import find_game
+
+
+@pytest.fixture
+def leduc(tmp_path: Path) -> Path:
+    """A strategy of Leduc poker, drawn at random."""
+    tree = betting_tree(find_game("leduc")[1])
+    buckets = AllBoards(tree.game).buckets
+    numbers = np.random.default_rng(3)
+    parts = []
+    for node in tree.decisions.tolist():
+        weights = numbers.exponential(size=(len(tree.actions[node]), buckets[tree.rounds[node]]))
+        parts.append((weights / weights.sum(axis=0)).ravel())
+    path = tmp_path / "leduc.strategy"
+    write_strategy(path, tree, buckets, None, np.concatenate(parts), {"note": "random"})
+    return path
+
+
+@given(weights=arrays(np.float64, (3, 5), elements=st.floats(0.0, 1.0)))
+def test_quantised_probabilities_sum_to_one(weights: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> None:
+    chances = (weights + 1e-9) / (weights + 1e-9).sum(axis=0)
+    found = quantised(chances).astype(np.int64)
+    assert (found.sum(axis=0) == WHOLE).all()
+    assert np.abs(found / WHOLE - chances).max() <= 1 / WHOLE
+
+
+def test_a_strategy_is_read_as_it_was_written(leduc: Path) -> None:
+    strategy = read_strategy(str(leduc))
+    tree = betting_tree(find_game("leduc")[1])
+    assert strategy.game == tree.game
+    assert strategy.record == {"note": "random"}
+    assert strategy.buckets == (3, 9)
+    for node, children in enumerate(strategy.children):
+        assert list(children) == tree.children[node][tree.children[node] >= 0].tolist()
+    numbers = np.random.default_rng(3)
+    for node in tree.decisions.tolist():
+        weights = numbers.exponential(size=(len(tree.actions[node]), strategy.buckets[tree.rounds[node]]))
+        chances = weights / weights.sum(axis=0)
+        assert strategy.chances(node) == pytest.approx(chances, abs=1e-6)
+        assert strategy.chances_of(node, 2) == pytest.approx(chances[:, 2].tolist(), abs=1e-6)
+
+
+def test_the_shipped_strategy_is_small_and_tells_its_training() -> None:
+    assert Path(SHIPPED).stat().st_size < 3_000_000
+    strategy = read_strategy(SHIPPED)
+    assert strategy.game == find_game("limit")[1]
+    assert strategy.buckets[0] == 169
+    assert len(strategy.flops) == 1_286_792
+    assert len(strategy.probabilities) == strategy.offsets[-1]
+    assert {"settings", "iterations", "seconds", "history"} <= {*strategy.record}
+
+
+def test_what_is_no_strategy_is_refused(leduc: Path, tmp_path: Path) -> None:
+    whole = leduc.read_bytes()
+    line, _, rest = whole.partition(b"\n")
+    older = json.loads(line) | {"version": 0}
+    for contents, sentence in (
+        (b"", "does not begin with a line"),
+        (b"{}\n" + rest, "does not begin with a line"),
+        (whole[:-1], "damaged"),
+        (whole + b"\0", "damaged"),
+        (line + b"\n", "damaged"),
+        (line + b"\n" + bytes([rest[0] ^ 1]) + rest[1:], "damaged"),
+        (json.dumps(older).encode() + b"\n" + rest, "version 0; this program reads version 1"),
+    ):
+        leduc.write_bytes(contents)
+        with pytest.raises(StrategyError, match=sentence) as caught:
+            read_strategy(str(leduc))
+        assert "\n" not in str(caught.value)
+        with pytest.raises(ValueError, match=sentence):
+            CfrBot(strategy=str(leduc))
+    with pytest.raises(StrategyError, match="cannot be read"):
+        read_strategy(str(tmp_path / "nothing"))
+
+
+def test_a_checkpoint_is_read_as_it_was_written(tmp_path: Path) -> None:
+    path = tmp_path / "checkpoint"
+    numbers = np.random.default_rng(1).normal(size=(2, 50))
+    written = Checkpoint({"seed": 1}, 7, 1.5, ({"iteration": 7},), *numbers)
+    save_checkpoint(path, written)
+    read = load_checkpoint(path)
+    assert read[:4] == written[:4]
+    assert np.array_equal(read.regrets, written.regrets)
+    assert np.array_equal(read.averages, written.averages)
+    whole = path.read_bytes()
+    for contents, sentence in (
+        (b"", "does not begin with a line"),
+        (whole[:-1], "damaged"),
+        (whole[:-1] + bytes([whole[-1] ^ 1]), "damaged"),
+        (whole.replace(b'"version": 1', b'"version": 9', 1), "version 9; this program reads version 1"),
+    ):
+        path.write_bytes(contents)
+        with pytest.raises(CheckpointError, match=sentence):
+            load_checkpoint(path)

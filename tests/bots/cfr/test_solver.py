@@ -1,0 +1,165 @@
+"""Walks beside an obvious slow twin, and equilibria of games whose values are known."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from bots.cfr.abstraction import CardAbstraction
+from bots.cfr.boards import HOLDINGS
+from bots.cfr.deals import AllBoards, DrawnBoards
+from bots.cfr.measure import exploitability
+from bots.cfr.solver import Discounts, Solver, normalised, size_of, tree_arrays
+from bots.cfr.tree import DECISION, FOLDED, BettingTree, betting_tree
+from bots.cfr.walk import Deal, TreeArrays, new_work, walk
+from engine import Game, rank_hand
+from protocol import find_game, parse_game_definition
+
+EXACT = Discounts(gains=1.5, losses=0.0, average=2.0)
+
+SHORT_HOLDEM = """GAMEDEF
+limit
+numPlayers = 2
+numRounds = 4
+blind = 10 5
+raiseSize = 10 10 20 20
+firstPlayer = 2 1 1 1
+maxRaises = 1 1 1 2
+numSuits = 4
+numRanks = 13
+numHoleCards = 2
+numBoardCards = 0 3 1 1
+END GAMEDEF
+"""
+
+
+def random_cards() -> CardAbstraction:
+    """Buckets drawn at random before the river."""
+    numbers = np.random.default_rng(5)
+    return CardAbstraction(
+        (169, 7, 5, 6),
+        numbers.integers(0, 7, (1755, HOLDINGS)).astype(np.uint8),
+        numbers.integers(0, 5, (16_432, HOLDINGS)).astype(np.uint8),
+        np.zeros(4, np.int64),
+        np.array([200, 700, 701, 1500, 2000]),
+    )
+
+
+def solver(name: str, discounts: Discounts = EXACT) -> Solver:
+    game = find_game(name)[1]
+    boards = AllBoards(game)
+    return Solver(tree_arrays(betting_tree(game), boards.buckets, boards.float_type), boards, 1, discounts)
+
+
+def slow_walk(
+    tree: BettingTree,
+    arrays: TreeArrays,
+    deal: Deal,
+    showdowns: NDArray[Any],
+    pairs: NDArray[Any],
+    strategy: NDArray[Any],
+    player: int,
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """What `walk` finds, by matrices of all pairs of holdings."""
+    found = np.zeros(len(strategy))
+    last = np.repeat(np.arange(len(deal.parts) - 1), np.diff(deal.parts))
+    buckets = [*deal.early, last]
+
+    def visit(node: int, reach: NDArray[Any]) -> NDArray[Any]:
+        if tree.kinds[node] != DECISION:
+            if tree.kinds[node] == FOLDED:
+                sign = -1 if tree.players[node] == player else 1
+                return np.asarray(sign * tree.chips[node] * (pairs @ reach))
+            return np.asarray(tree.chips[node] * (showdowns @ reach))
+        round_ = tree.rounds[node]
+        values = np.zeros(len(reach))
+        for action, child in enumerate(tree.children[node][tree.children[node] >= 0].tolist()):
+            place = arrays.offsets[node] + action * arrays.buckets[round_] + buckets[round_].astype(np.int64)
+            chances = strategy[place]
+            if tree.players[node] == player:
+                below = visit(child, reach)
+                np.add.at(found, place, below)
+                values += chances * below
+            else:
+                np.add.at(found, place, reach * chances)
+                values += visit(child, reach * chances)
+        return values
+
+    return visit(0, np.ones(len(deal.ones))), found
+
+
+def test_a_walk_is_what_matrices_of_all_pairs_say() -> None:
+    game: Game = parse_game_definition(SHORT_HOLDEM)
+    boards = DrawnBoards(random_cards(), seed=3)
+    boards.float_type = np.float64
+    tree = betting_tree(game)
+    arrays = tree_arrays(tree, boards.buckets, np.float64)
+    strategy = normalised(arrays, np.random.default_rng(1).exponential(size=size_of(arrays)) - 0.3)
+    for board in ((51, 20, 3, 8, 33), (0, 4, 8, 12, 16)):
+        deal = boards.on(board)
+        holdings = list(zip(deal.ones.tolist(), deal.others.tolist(), strict=True))
+        assert len({*holdings}) == 1081
+        ranks = np.array([rank_hand((*cards, *board)) for cards in holdings])
+        assert (np.diff(ranks) >= 0).all()
+        has = np.zeros((1081, 52))
+        has[np.arange(1081), deal.ones] = has[np.arange(1081), deal.others] = 1
+        pairs = (has @ has.T == 0).astype(float)
+        showdowns = pairs * np.sign(ranks[:, None] - ranks)
+        for player in range(2):
+            found = np.zeros(len(strategy))
+            total = walk(arrays, deal, new_work(arrays, 1081), strategy, found, player)
+            values, expected = slow_walk(tree, arrays, deal, showdowns, pairs, strategy, player)
+            assert total == pytest.approx(values.sum(), rel=1e-9)
+            assert found == pytest.approx(expected, rel=1e-9, abs=1e-6)
+
+
+def test_small_games_are_solved() -> None:
+    for name, value, iterations in (("kuhn", -1 / 18, 1000), ("leduc", -0.0856064240780, 1000)):
+        learning = solver(name)
+        measured = []
+        while learning.iteration < iterations:
+            learning.iterate()
+            if learning.iteration in (100, iterations):
+                measured.append(exploitability(learning.tree, learning.boards, learning.average_strategy()))
+        early, late = measured
+        assert late.error == 0
+        assert 0 <= late.value < 3e-4
+        assert late.value < early.value / 3
+        # An answer to the second player's strategy wins at least the value, and the other way round.
+        assert -late.gains[1] <= value <= late.gains[0]
+
+
+def test_threads_and_interruptions_make_no_difference() -> None:
+    whole = solver("leduc", Discounts())
+    for _ in range(30):
+        whole.iterate()
+    part = solver("leduc", Discounts())
+    with ThreadPoolExecutor(3) as pool:
+        for _ in range(11):
+            part.iterate(pool)
+    rest = solver("leduc", Discounts())
+    rest.resume(part.iteration, part.regrets.copy(), part.averages.copy())
+    for _ in range(19):
+        rest.iterate()
+    assert np.array_equal(rest.regrets, whole.regrets)
+    assert np.array_equal(rest.averages, whole.averages)
+    assert np.array_equal(rest.strategy, whole.strategy)
+
+
+def test_boards_follow_from_seed_stream_and_number() -> None:
+    cards = random_cards()
+    boards, again, other = DrawnBoards(cards, 3), DrawnBoards(cards, 3), DrawnBoards(cards, 4)
+    drawn = [boards.cards(0, number) for number in range(3000)]
+    assert drawn == [again.cards(0, number) for number in range(3000)]
+    assert not {*drawn} & {*[other.cards(0, number) for number in range(50)]}
+    assert not {*drawn} & {*[boards.cards(1, number) for number in range(50)]}
+    assert all(len({*board}) == 5 for board in drawn)
+    # Each place of the board has each card about 58 times; 25 is over four standard deviations away.
+    for place in range(5):
+        counts = np.bincount([board[place] for board in drawn], minlength=52)
+        assert counts.min() > 25
+        assert counts.max() < 95

@@ -1,0 +1,122 @@
+"""Trainings with their folders: gone on with, killed at any moment, and refused where they are others."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bots.cfr.bot import CfrBot
+from bots.cfr.checkpoint import load_checkpoint
+from bots.cfr.files import read_strategy
+from bots.cfr.settings import TrainingSettings
+from bots.cfr.training import CHECKPOINT, STRATEGY, Extent, plan_training, train
+from bots.errors import CheckpointError, SolvingError
+from bots.solving.engine_games import small_game
+from bots.solving.plans import expected_values
+from bots.solving.plans import exploitability as exact_exploitability
+from bots.solving.policies import plan_of_bot
+from bots.solving.sequence_form import sequence_form
+from protocol import find_game
+from tests.dealer.helpers import PATIENCE_S, ROOT
+
+LEDUC = TrainingSettings(game="leduc", losses=0.0)
+
+
+def without_times(path: Path) -> tuple[object, ...]:
+    strategy = read_strategy(str(path))
+    record = dict(strategy.record)
+    history = [{**row, "seconds": 0} for row in record.pop("history")]
+    record.pop("seconds")
+    return strategy.probabilities.tobytes(), history, record
+
+
+def test_a_strategy_is_an_equilibrium_by_an_independent_count(tmp_path: Path) -> None:
+    trained = train(plan_training(LEDUC), tmp_path, Extent(iterations=600))
+    game = find_game("leduc")[1]
+    form = sequence_form(small_game(game))
+    bot = CfrBot(strategy=str(trained.path))
+    plans = tuple(plan_of_bot(form, game, player, bot) for player in range(2))
+    found = exact_exploitability(form, plans)
+    assert found < 1e-3
+    assert found == pytest.approx(trained.history[-1]["exploitability"], abs=1e-6)
+    assert expected_values(form, plans)[0] == pytest.approx(-0.0856064, abs=1e-3)
+    interrupted = tmp_path / "interrupted"
+    for iterations in (70, 300, 600):
+        again = train(plan_training(LEDUC), interrupted, Extent(iterations=iterations), threads=2)
+    assert without_times(again.path) != ()
+    first, second = without_times(trained.path), without_times(again.path)
+    assert first[0] == second[0]
+    assert first[2] == second[2]
+
+
+def test_other_settings_and_damaged_checkpoints_are_refused(tmp_path: Path) -> None:
+    train(plan_training(LEDUC), tmp_path, Extent(iterations=1))
+    with pytest.raises(CheckpointError, match=r"a training with seed 1: give the same, or another folder"):
+        train(plan_training(replace(LEDUC, seed=2)), tmp_path, Extent(iterations=1))
+    (tmp_path / CHECKPOINT).write_bytes(b"nothing")
+    with pytest.raises(CheckpointError, match="does not begin with a line"):
+        train(plan_training(LEDUC), tmp_path, Extent(iterations=1))
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"game": "nolimit"}, "only limit games of two players"),
+        ({"game": "limit3"}, "only limit games of two players"),
+        ({"buckets": "50/50"}, "buckets are one number, or three such as 200/200/100, not '50/50'"),
+        ({"buckets": "many"}, "not 'many'"),
+        ({"boards": 0}, "1 to 1,000 boards, not 0"),
+        ({"losses": -1.0}, "losses must be a power from 0 to 10, not -1"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(settings: dict[str, object], sentence: str) -> None:
+    with pytest.raises(SolvingError, match=sentence):
+        plan_training(TrainingSettings(**settings))  # type: ignore[arg-type]
+
+
+def test_what_is_needed_is_known_before() -> None:
+    plan = plan_training(TrainingSettings(buckets="50"))
+    assert plan.information_sets == 319_852
+    assert 2_000_000 < plan.strategy_bytes < 3_000_000
+    assert 5_000_000 < plan.checkpoint_bytes < 20_000_000
+    assert plan.memory_bytes > 2 * plan.checkpoint_bytes
+
+
+@pytest.mark.slow
+def test_a_killed_training_comes_to_the_same_strategy(tmp_path: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path; from bots.cfr.settings import TrainingSettings; "
+        "from bots.cfr.training import *; "
+        "train(plan_training(TrainingSettings(game='leduc', losses=0.0)), Path(sys.argv[1]), "
+        "Extent(iterations=int(sys.argv[2])), save_every_s=0)"
+    )
+
+    def start(folder: Path) -> subprocess.Popen[bytes]:
+        return subprocess.Popen([sys.executable, "-c", program, str(folder), "3000"], cwd=ROOT)
+
+    assert start(tmp_path / "whole").wait(PATIENCE_S * 5) == 0
+    killed, iterations = tmp_path / "killed", []
+    for wanted in (1, 500, 1500):
+        running = start(killed)
+        until = time.monotonic() + PATIENCE_S * 5
+        while time.monotonic() < until:
+            path = killed / CHECKPOINT
+            if path.exists() and load_checkpoint(path).iteration >= wanted:
+                break
+            time.sleep(0.02)
+        running.send_signal(signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
+        running.wait(PATIENCE_S)
+        assert not (killed / STRATEGY).exists()
+        iterations.append(load_checkpoint(killed / CHECKPOINT).iteration)
+    assert iterations == sorted(iterations)
+    assert start(killed).wait(PATIENCE_S * 5) == 0
+    first, second = without_times(tmp_path / "whole" / STRATEGY), without_times(killed / STRATEGY)
+    assert json.dumps(first[1:]) == json.dumps(second[1:])
+    assert first[0] == second[0]

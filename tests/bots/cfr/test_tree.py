@@ -1,0 +1,57 @@
+"""The betting as arrays: counted, and walked beside the rule book."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bots.cfr.tree import DECISION, FOLDED, SHOWDOWN, betting_tree
+from bots.errors import SolvingError
+from engine import BettingState, betting_start
+from protocol import find_game
+
+
+def test_the_tree_of_limit_hold_em_has_the_known_size() -> None:
+    tree = betting_tree(find_game("limit")[1])
+    assert len(tree.kinds) == 16_584
+    decisions = np.bincount(tree.rounds[tree.decisions])
+    assert decisions.tolist() == [8, 70, 630, 5670]
+    assert (tree.kinds == FOLDED).sum() == (tree.kinds == SHOWDOWN).sum() == 5103
+
+
+@pytest.mark.parametrize(("name", "nodes", "decisions"), [("kuhn", 9, 4), ("leduc", 85, 36)])
+def test_trees_of_small_games(name: str, nodes: int, decisions: int) -> None:
+    tree = betting_tree(find_game(name)[1])
+    assert (len(tree.kinds), len(tree.decisions)) == (nodes, decisions)
+
+
+@pytest.mark.parametrize("name", ["limit", "leduc"])
+def test_every_node_is_what_the_rules_say(name: str) -> None:
+    tree = betting_tree(find_game(name)[1])
+    waiting: list[tuple[int, BettingState]] = [(0, betting_start(tree.game))]
+    seen = 0
+    while waiting:
+        node, state = waiting.pop()
+        seen += 1
+        assert tree.rounds[node] == state.round
+        if tree.kinds[node] == DECISION:
+            assert tree.players[node] == state.acting_position
+            legal = state.legal_actions()
+            assert len(tree.actions[node]) == 1 + legal.can_fold + legal.can_raise
+            for action, child in zip(tree.actions[node], tree.children[node].tolist(), strict=False):
+                assert tree.parents[child] == node < child
+                waiting.append((child, state.after(action)))
+        else:
+            assert state.finished
+            assert tree.chips[node] == min(state.spent)
+            assert tree.kinds[node] == (SHOWDOWN if state.is_showdown else FOLDED)
+            if not state.is_showdown:
+                assert state.folded == 1 << tree.players[node]
+    assert seen == len(tree.kinds)
+
+
+def test_other_games_are_refused() -> None:
+    with pytest.raises(SolvingError, match="two players"):
+        betting_tree(find_game("limit3")[1])
+    with pytest.raises(SolvingError, match="no-limit"):
+        betting_tree(find_game("nolimit")[1])

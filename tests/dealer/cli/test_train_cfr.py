@@ -1,0 +1,39 @@
+"""``arena train cfr`` from the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.dealer.cli.conftest import Arena
+
+
+def test_a_training_of_a_small_game(arena_here: Arena, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    arguments = ("train", "cfr", str(folder), "--game", "kuhn", "--losses", "0", "--iterations")
+    ran = arena_here(*arguments, "70")
+    assert ran.code == 0, ran.err
+    assert "kuhn: 4 decisions of the betting, 12 information sets. Needs about" in ran.out
+    assert "exact" in ran.out
+    assert f"It plays as cfr?strategy={folder / 'cfr.strategy'}" in ran.out.replace("\n", "")
+    other = arena_here(*arguments, "70", "--seed", "2")
+    assert other.code == 2
+    assert "it is of a training with seed 1: give the same, or another folder" in other.err.replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--game", "nolimit"], "only limit games of two players are trained for"),
+        (["--game", "nothing"], "nothing"),
+        (["--buckets", "0"], "1 to 250 buckets on the flop, not 0"),
+        (["--buckets", "5/5"], "buckets are one number, or three such as 200/200/100"),
+        (["--hours", "1", "--minutes", "60"], "--hours and --minutes say the same: give one of them"),
+    ],
+)
+def test_what_cannot_be_is_refused(arena_here: Arena, tmp_path: Path, arguments: list[str], sentence: str) -> None:
+    ran = arena_here("train", "cfr", str(tmp_path / "run"), *arguments)
+    assert ran.code == 2
+    assert sentence in ran.err.replace("\n", " ")
+    assert not (tmp_path / "run").exists()
