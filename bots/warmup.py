@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from bots.cfr.abstraction import CardAbstraction
-from bots.cfr.boards import HOLDINGS
+from bots.cfr.boards import HOLDING_COUNT
 from bots.cfr.deals import AllBoards, Boards, DrawnBoards
 from bots.cfr.solver import Discounts, Solver, tree_arrays
 from bots.cfr.strengths import compile_kernels as compile_strengths
@@ -47,8 +47,8 @@ def _train_learner() -> None:
 
 def _minimise_regrets() -> None:
     compile_strengths()
-    table = np.zeros(HOLDINGS, np.uint8)
-    rows = [np.broadcast_to(table, (size, HOLDINGS)) for size in (1755, 16_432)]
+    table = np.zeros(HOLDING_COUNT, np.uint8)
+    rows = [np.broadcast_to(table, (size, HOLDING_COUNT)) for size in (1755, 16_432)]
     cards = CardAbstraction((169, 1, 1, 1), rows[0], rows[1], np.zeros(0, np.int64), np.zeros(0, np.int64))
     kuhn = find_game("kuhn")[1]
     boards: tuple[Boards, ...] = (AllBoards(kuhn), DrawnBoards(cards, 1))

@@ -77,6 +77,7 @@ GROUPS = {
 SHORTER = {
     "arena doctor": ["--only", "bets"],
     "arena solve preflop": ["--cap", "2"],
+    "arena train cfr": ["--game", "kuhn", "--iterations", "1"],
     "arena train learner": ["-n", "8", "--block", "8", "--test", "8"],
     "arena evolve learner-report": [
         "--hands",
@@ -158,7 +159,11 @@ LONG = [
 """They are shortened, and run in their full length by the slow twins."""
 UNSHORTENED = re.compile(r"\barena (bench|solve equities)\b")
 """What cannot be shortened is a slow test only."""
-FOR_HOURS = [command for command in LONG if "docs/strength/" in command.text or "kuhn-report" in command.text]
+FOR_HOURS = [
+    command
+    for command in LONG
+    if any(words in command.text for words in ("docs/strength/", "kuhn-report", "train cfr", "play limit cfr"))
+]
 
 
 # ---- what a command names

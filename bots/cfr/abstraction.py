@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.cfr.boards import HOLDING_CARDS, HOLDINGS, canonical_boards
+from bots.cfr.boards import HOLDING_CARDS, HOLDING_COUNT, canonical_boards
 from engine.starting_hands import STARTING_HANDS
 
 __all__ = ["NO_BUCKET", "CardAbstraction", "Strengths", "all_strengths", "card_abstraction", "memory_bytes"]
@@ -65,7 +65,7 @@ class CardAbstraction:
 
 def memory_bytes() -> int:
     """What `all_strengths` and `card_abstraction` need at most, in bytes."""
-    flops, turns = 1755 * HOLDINGS, 16_432 * HOLDINGS
+    flops, turns = 1755 * HOLDING_COUNT, 16_432 * HOLDING_COUNT
     return 8 * flops + 4 * turns + 2 * (flops + turns) + 8 * turns
 
 
@@ -80,7 +80,7 @@ def all_strengths(threads: int = 1, progress: Callable[[float], None] | None = N
 
     boards = canonical_boards(4)
     size = len(boards.keys)
-    turns = np.zeros((size, HOLDINGS), np.uint32)
+    turns = np.zeros((size, HOLDING_COUNT), np.uint32)
     edges = [size * part // _PARTS for part in range(_PARTS + 1)]
 
     def count(part: int) -> NDArray[np.int64]:
@@ -98,7 +98,7 @@ def all_strengths(threads: int = 1, progress: Callable[[float], None] | None = N
                 progress(done / _PARTS)
     finally:
         pool.shutdown(cancel_futures=True)
-    flops = np.zeros((len(canonical_boards(3).keys), HOLDINGS), np.int64)
+    flops = np.zeros((len(canonical_boards(3).keys), HOLDING_COUNT), np.int64)
     flop_sums(canonical_boards(3).cards, boards.keys, turns, flops)
     return Strengths(flops, turns, rivers)
 

@@ -12,16 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from itertools import combinations, permutations
+from itertools import permutations
 from math import factorial, prod
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.ranges import HOLDINGS
+
 __all__ = [
-    "HOLDINGS",
     "HOLDING_CARDS",
+    "HOLDING_COUNT",
     "HOLDING_NUMBERS",
     "CanonicalBoards",
     "canonical_boards",
@@ -30,14 +32,14 @@ __all__ = [
     "suit_order",
 ]
 
-HOLDINGS: Final = 1326
-HOLDING_CARDS: Final = np.array(list(combinations(range(52), 2)), np.uint8)
-"""The cards of each holding, the lower one first, shape (1326, 2)."""
+HOLDING_COUNT: Final = len(HOLDINGS)
+HOLDING_CARDS: Final = np.array(HOLDINGS, np.uint8)
+"""The cards of each holding of `engine.ranges`, the lower one first, shape (1326, 2)."""
 
 HOLDING_NUMBERS: Final = np.zeros((52, 52), np.int64)
 """The number of a holding by its cards, in any order."""
-HOLDING_NUMBERS[HOLDING_CARDS[:, 0], HOLDING_CARDS[:, 1]] = np.arange(HOLDINGS)
-HOLDING_NUMBERS[HOLDING_CARDS[:, 1], HOLDING_CARDS[:, 0]] = np.arange(HOLDINGS)
+HOLDING_NUMBERS[HOLDING_CARDS[:, 0], HOLDING_CARDS[:, 1]] = np.arange(HOLDING_COUNT)
+HOLDING_NUMBERS[HOLDING_CARDS[:, 1], HOLDING_CARDS[:, 0]] = np.arange(HOLDING_COUNT)
 
 
 class CanonicalBoards(NamedTuple):
@@ -110,13 +112,13 @@ def distinct_holdings(board: Sequence[int]) -> NDArray[np.int64]:
     suits = [0, 0, 0, 0]
     for card in board:
         suits[card & 3] |= 1 << (card >> 2)
-    first = np.arange(HOLDINGS)
+    first = np.arange(HOLDING_COUNT)
     for renamed in permutations(range(4)):
         if all(suits[suit] == suits[renamed[suit]] for suit in range(4)):
             moved = HOLDING_CARDS & 0xFC | np.array(renamed, np.uint8)[HOLDING_CARDS & 3]
             first = np.minimum(first, HOLDING_NUMBERS[moved[:, 0], moved[:, 1]])
     is_live = ~np.isin(HOLDING_CARDS, board).any(axis=1)
-    numbers = np.full(HOLDINGS, -1)
+    numbers = np.full(HOLDING_COUNT, -1)
     numbers[is_live] = np.unique(first[is_live], return_inverse=True)[1]
     return numbers
 

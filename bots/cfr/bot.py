@@ -15,10 +15,8 @@ from engine.holdem import is_dealt_as_holdem
 from protocol import format_action
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from bots.cfr.files import StrategyFile
+    from bots.holdings import HoldingChances
 
 __all__ = ["SHIPPED", "CfrBot"]
 
@@ -106,18 +104,15 @@ class CfrBot(Bot):
         """
         return self._decide(view)[0]
 
-    def policies(self, view: View) -> Mapping[Action, NDArray[np.float64]]:
-        """The probabilities of each action for every holding of hold'em, shape (1326,).
-
-        Holdings are numbered as in `bots.cfr.boards.HOLDING_CARDS`; the view's own cards are not looked at. Those
-        that share a card with the board have even chances.
+    def policy_by_holding(self, view: View) -> HoldingChances | None:
+        """The probabilities of each action for every holding of hold'em; None in other games.
 
         Raises:
-            GameRefused: the strategy is for another game, or the game is not hold'em.
+            GameRefused: the strategy is for another game.
         """
         strategy = self._for(view.game)
         if not is_dealt_as_holdem(view.game):
-            raise GameRefused("policies of all holdings are those of hold'em")
+            return None
         import numpy as np
 
         from bots.cfr.abstraction import NO_BUCKET
@@ -125,10 +120,11 @@ class CfrBot(Bot):
 
         node = _node(strategy, view)
         chances = strategy.chances(node)
-        buckets = all_buckets(strategy, view.board)
+        # A holding that shares a card with the board counts for nothing, and has even chances.
         padded = np.full((len(chances), NO_BUCKET + 1), 1 / len(chances))
         padded[:, : chances.shape[1]] = chances
-        return dict(zip(_actions(int(strategy.nodes[node])), padded[:, buckets], strict=True))
+        actions = _actions(int(strategy.nodes[node]))
+        return dict(zip(actions, padded[:, all_buckets(strategy, view.board)], strict=True))
 
     def _decide(self, view: View) -> tuple[Mapping[Action, float], int, int]:
         """The probabilities, the bucket, and how many of them there are."""

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.cfr.abstraction import CardAbstraction
+from bots.cfr.arrays import CARD_LANES, Deal, FloatType, Vector, lanes_of
 from bots.cfr.boards import canonical_boards, suit_order
-from bots.cfr.walk import CARD_LANES, Deal, FloatType, Vector, lanes_of
 from bots.errors import SolvingError
 from engine import Game
 from engine.evaluator import rank_hand

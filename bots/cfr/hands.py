@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.cfr.abstraction import NO_BUCKET
-from bots.cfr.boards import HOLDING_CARDS, HOLDING_NUMBERS, HOLDINGS, distinct_holdings, suit_order
+from bots.cfr.boards import HOLDING_CARDS, HOLDING_COUNT, HOLDING_NUMBERS, distinct_holdings, suit_order
 from bots.cfr.files import StrategyFile
 from engine.kernels.cards import BITS, KEYS, START
 from engine.kernels.showdowns import rank_sevens
+from engine.ranges import holding_number
 from engine.starting_hands import starting_hand
 
-__all__ = ["all_buckets", "bucket_of", "holding_number"]
+__all__ = ["all_buckets", "bucket_of"]
 
 _KEYS: Final = KEYS.astype(np.int64)
 _BITS: Final = BITS.astype(np.int64)
@@ -34,11 +35,6 @@ _WITH_CARD: Final = np.array(
 """The holdings with each card, shape (52, 51)."""
 
 
-def holding_number(hole: Sequence[int]) -> int:
-    """The number of two cards."""
-    return int(HOLDING_NUMBERS[hole[0], hole[1]])
-
-
 def bucket_of(strategy: StrategyFile, hole: Sequence[int], board: Sequence[int]) -> int:
     """The bucket of a hand of hold'em.
 
@@ -50,11 +46,11 @@ def bucket_of(strategy: StrategyFile, hole: Sequence[int], board: Sequence[int])
     if not board:
         return starting_hand(hole)
     if len(board) == _FLOP:
-        return int(_on_flop(strategy, tuple(board))[holding_number(hole)])
+        return int(_on_flop(strategy, tuple(board))[holding_number(*hole)])
     if len(board) == _TURN:
         return int(np.searchsorted(strategy.turn_cuts, _turn_sum(tuple(hole), tuple(board)), "right"))
     ranks = _ranks(board)
-    rank = ranks[holding_number(hole)]
+    rank = ranks[holding_number(*hole)]
     standing = 2 * np.count_nonzero(ranks[ranks > 0] < rank) + np.count_nonzero(ranks == rank)
     return int(np.searchsorted(strategy.river_cuts, standing, "right"))
 
@@ -68,7 +64,7 @@ def all_buckets(strategy: StrategyFile, board: tuple[int, ...]) -> NDArray[np.ui
         return _on_flop(strategy, board)
     is_live = ~np.isin(HOLDING_CARDS, board).any(axis=1)
     if len(board) == _TURN:
-        sums = np.zeros(HOLDINGS, np.int64)
+        sums = np.zeros(HOLDING_COUNT, np.int64)
         for card in range(52):
             if card not in board:
                 strengths = _strengths(_ranks((*board, card)))
@@ -100,7 +96,7 @@ def _ranks(board: Sequence[int]) -> NDArray[np.int64]:
     taken = int(_BITS[cards].sum())
     keys = _OF_HOLDING + (_START + int(_KEYS[cards].sum()))
     is_live = (_BITS_OF_HOLDING & taken) == 0
-    ranks = np.zeros(HOLDINGS, np.int64)
+    ranks = np.zeros(HOLDING_COUNT, np.int64)
     live = np.flatnonzero(is_live)
     ranks[live] = rank_sevens(keys[live], lambda which: _BITS_OF_HOLDING[live[which]] | taken)
     return ranks
@@ -110,7 +106,7 @@ def _strengths(ranks: NDArray[np.int64]) -> NDArray[np.int64]:
     """Twice the wins and once the ties of each holding against all others; 0 where the rank is 0."""
     in_order = np.sort(ranks[ranks > 0])
     standings = np.searchsorted(in_order, ranks, "left") + np.searchsorted(in_order, ranks, "right")
-    shared = np.zeros(HOLDINGS, np.int64)
+    shared = np.zeros(HOLDING_COUNT, np.int64)
     for with_card in _WITH_CARD:
         of_card = ranks[with_card]
         known = np.sort(of_card[of_card > 0])

@@ -15,9 +15,10 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from bots.cfr.arrays import TreeArrays, Work, new_work
 from bots.cfr.deals import Boards
 from bots.cfr.solver import Strategy, learn
-from bots.cfr.walk import TreeArrays, Work, new_work, walk
+from bots.cfr.walk import walk
 
 __all__ = ["Exploitability", "expected_value", "exploitability"]
 

@@ -18,9 +18,10 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from bots.cfr.arrays import FloatType, TreeArrays, Vector, Work, new_work
 from bots.cfr.deals import Boards
 from bots.cfr.tree import DECISION, BettingTree
-from bots.cfr.walk import FloatType, TreeArrays, Vector, Work, new_work, walk
+from bots.cfr.walk import walk
 from engine.kernels.jit import njit
 
 __all__ = ["Discounts", "Solver", "Strategy", "learn", "normalised", "size_of", "tree_arrays"]

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.cfr.boards import HOLDING_CARDS, HOLDING_NUMBERS, HOLDINGS
+from bots.cfr.boards import HOLDING_CARDS, HOLDING_COUNT, HOLDING_NUMBERS
 from engine.kernels.cards import BITS, KEYS, START
 from engine.kernels.jit import njit
 from engine.kernels.rank import seven_rank
@@ -71,7 +71,7 @@ def order_by_rank(board: NDArray[np.uint8], order: NDArray[np.uint16], ranks: ND
     found, their_ranks = np.empty(ON_RIVER, np.uint16), np.empty(ON_RIVER, np.uint16)
     low, high = np.zeros(257, np.uint16), np.zeros(257, np.uint16)
     size = 0
-    for holding in range(HOLDINGS):
+    for holding in range(HOLDING_COUNT):
         one, other = _ONE[holding], _OTHER[holding]
         both = BITS[one] | BITS[other]
         if both & cards:
@@ -146,7 +146,7 @@ def turn_sums(
         sums: shape (boards, 1326), zeros.
         rivers: shape (2163,), how many hands on rivers have each standing; added to.
     """
-    strengths = np.empty(HOLDINGS, np.uint16)
+    strengths = np.empty(HOLDING_COUNT, np.uint16)
     full = np.empty(5, np.uint8)
     of_board = np.zeros(len(rivers), np.int64)
     for number in range(len(boards)):
@@ -158,7 +158,7 @@ def turn_sums(
                 continue
             full[4] = card
             river_strengths(full, strengths, of_board)
-            for holding in range(HOLDINGS):
+            for holding in range(HOLDING_COUNT):
                 strength = strengths[holding]
                 if strength != NO_STRENGTH:
                     sums[number, holding] += np.uint32(strength) * np.uint32(strength)
@@ -212,7 +212,7 @@ def flop_sums(
                 continue
             full[3] = card
             row = np.searchsorted(keys, canonical(full, new_suits))
-            for holding in range(HOLDINGS):
+            for holding in range(HOLDING_COUNT):
                 sums[number, holding] += turns[row, renamed(np.int64(holding), new_suits)]
 
 
@@ -271,6 +271,6 @@ def deal_board(
 
 def compile_kernels() -> None:
     """Compile what `bots.cfr.abstraction.all_strengths` runs."""
-    sums = np.zeros((1, HOLDINGS), np.uint32)
+    sums = np.zeros((1, HOLDING_COUNT), np.uint32)
     turn_sums(np.zeros((0, 4), np.uint8), np.zeros(0, np.int64), sums, np.zeros(MOST_STANDING + 1, np.int64))
-    flop_sums(np.zeros((0, 3), np.uint8), np.zeros(0, np.int64), sums, np.zeros((1, HOLDINGS), np.int64))
+    flop_sums(np.zeros((0, 3), np.uint8), np.zeros(0, np.int64), sums, np.zeros((1, HOLDING_COUNT), np.int64))

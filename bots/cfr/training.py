@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from bots.cfr.abstraction import CardAbstraction, all_strengths, card_abstraction, memory_bytes
+from bots.cfr.arrays import TreeArrays
 from bots.cfr.checkpoint import Checkpoint, checkpoint_bytes, load_checkpoint, save_checkpoint
 from bots.cfr.deals import AllBoards, Boards, DrawnBoards
 from bots.cfr.files import write_strategy
@@ -24,7 +25,6 @@ from bots.cfr.measure import exploitability
 from bots.cfr.settings import TrainingSettings
 from bots.cfr.solver import Discounts, Solver, size_of, tree_arrays
 from bots.cfr.tree import BettingTree, betting_tree
-from bots.cfr.walk import TreeArrays
 from bots.errors import CheckpointError, SolvingError
 from bots.run_folder import locked_run
 from engine.holdem import is_dealt_as_holdem

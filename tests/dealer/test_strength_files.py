@@ -13,7 +13,7 @@ from dealer.contest.settling import settle
 from tests.dealer.helpers import ROOT
 
 MEASURED_ELSEWHERE = {"cfr", "evolved", "lbr", "learner", "lp", "lp-mc", "mc"}
-"""Bots for limit only, the learner and the exploiter: cfr.md, evolved.md, exploit.md, learner.md, lp-mc.md have them."""
+"""Bots for limit only, the learner and the exploiter: cfr.md, evolved.md, exploit.md, learner.md and lp-mc.md."""
 OF_SMALL_GAMES = {"equilibrium", *(name for name in builtin_names() if name.startswith("kuhn-"))}
 """They play no hold'em; `docs/small-games.md` has their exact values."""
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.cfr.boards import HOLDING_CARDS, HOLDINGS, canonical_boards, distinct_holdings, hands_on, suit_order
+from bots.cfr.boards import HOLDING_CARDS, HOLDING_COUNT, canonical_boards, distinct_holdings, hands_on, suit_order
 from engine.starting_hands import STARTING_HANDS, starting_hand
 
 BOARDS = st.lists(st.integers(0, 51), min_size=3, max_size=5, unique=True)
@@ -60,4 +60,4 @@ def test_a_hand_has_one_number(board: list[int]) -> None:
     is_live = np.array([not {*cards} & {*canonical} for cards in HOLDING_CARDS.tolist()])
     assert ((numbers >= 0) == is_live).all()
     assert {*numbers[is_live].tolist()} == {*range(int(numbers.max()) + 1)}
-    assert len(numbers) == HOLDINGS
+    assert len(numbers) == HOLDING_COUNT

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bots.cfr.abstraction import NO_BUCKET, all_strengths, card_abstraction
-from bots.cfr.boards import HOLDING_CARDS, HOLDING_NUMBERS, HOLDINGS, canonical_boards, suit_order
+from bots.cfr.boards import HOLDING_CARDS, HOLDING_COUNT, HOLDING_NUMBERS, canonical_boards, suit_order
 from bots.cfr.bot import SHIPPED
 from bots.cfr.files import StrategyFile, read_strategy
 from bots.cfr.hands import all_buckets, bucket_of
@@ -33,14 +33,14 @@ def strategy() -> StrategyFile:
 
 def test_strengths_on_a_river_are_what_counting_one_by_one_says() -> None:
     for board in BOARDS:
-        strengths, standings = np.empty(HOLDINGS, np.uint16), np.zeros(MOST_STANDING + 1, np.int64)
+        strengths, standings = np.empty(HOLDING_COUNT, np.uint16), np.zeros(MOST_STANDING + 1, np.int64)
         river_strengths(np.array(board, np.uint8), strengths, standings)
         ranks = {
             at: rank_hand((*cards, *board))
             for at, cards in enumerate(map(tuple, HOLDING_CARDS.tolist()))
             if not {*cards} & {*board}
         }
-        assert ((strengths == NO_STRENGTH) == [at not in ranks for at in range(HOLDINGS)]).all()
+        assert ((strengths == NO_STRENGTH) == [at not in ranks for at in range(HOLDING_COUNT)]).all()
         for at in list(ranks)[::101]:
             apart = [other for other in ranks if not {*HOLDING_CARDS[at]} & {*HOLDING_CARDS[other]}]
             assert len(apart) == 990
@@ -56,7 +56,7 @@ def test_strengths_on_a_river_are_what_counting_one_by_one_says() -> None:
 def test_buckets_on_a_turn_are_those_of_the_kernel(strategy: StrategyFile) -> None:
     for board in BOARDS:
         four = np.array([sorted(board[:4])], np.uint8)
-        sums = np.zeros((1, HOLDINGS), np.uint32)
+        sums = np.zeros((1, HOLDING_COUNT), np.uint32)
         turn_sums(four, np.ones(1, np.int64), sums, np.zeros(MOST_STANDING + 1, np.int64))
         buckets = all_buckets(strategy, board[:4])
         for at, cards in enumerate(HOLDING_CARDS.tolist()):
@@ -64,7 +64,7 @@ def test_buckets_on_a_turn_are_those_of_the_kernel(strategy: StrategyFile) -> No
                 assert buckets[at] == NO_BUCKET
             else:
                 assert buckets[at] == np.searchsorted(strategy.turn_cuts, sums[0, at], "right")
-        for at in range(0, HOLDINGS, 97):
+        for at in range(0, HOLDING_COUNT, 97):
             if buckets[at] != NO_BUCKET:
                 assert bucket_of(strategy, HOLDING_CARDS[at].tolist(), board[:4]) == buckets[at]
 
@@ -115,11 +115,11 @@ def test_kernels_find_the_same_canonical_boards() -> None:
 def test_a_flop_is_the_sum_of_its_turns() -> None:
     keys = canonical_boards(4).keys
     numbers = np.random.default_rng(2)
-    turns = numbers.integers(0, 1000, (len(keys), HOLDINGS)).astype(np.uint32)
+    turns = numbers.integers(0, 1000, (len(keys), HOLDING_COUNT)).astype(np.uint32)
     flop = [0, 5, 10]
-    sums = np.zeros((1, HOLDINGS), np.int64)
+    sums = np.zeros((1, HOLDING_COUNT), np.int64)
     flop_sums(np.array([flop], np.uint8), keys, turns, sums)
-    expected = np.zeros(HOLDINGS, np.int64)
+    expected = np.zeros(HOLDING_COUNT, np.int64)
     for card in set(range(52)) - set(flop):
         key, order = suit_order([*flop, card])
         for at, cards in enumerate(HOLDING_CARDS.tolist()):

@@ -10,12 +10,13 @@ import pytest
 from numpy.typing import NDArray
 
 from bots.cfr.abstraction import CardAbstraction
-from bots.cfr.boards import HOLDINGS
+from bots.cfr.arrays import Deal, TreeArrays, new_work
+from bots.cfr.boards import HOLDING_COUNT
 from bots.cfr.deals import AllBoards, DrawnBoards
 from bots.cfr.measure import exploitability
 from bots.cfr.solver import Discounts, Solver, normalised, size_of, tree_arrays
 from bots.cfr.tree import DECISION, FOLDED, BettingTree, betting_tree
-from bots.cfr.walk import Deal, TreeArrays, new_work, walk
+from bots.cfr.walk import walk
 from engine import Game, rank_hand
 from protocol import find_game, parse_game_definition
 
@@ -42,8 +43,8 @@ def random_cards() -> CardAbstraction:
     numbers = np.random.default_rng(5)
     return CardAbstraction(
         (169, 7, 5, 6),
-        numbers.integers(0, 7, (1755, HOLDINGS)).astype(np.uint8),
-        numbers.integers(0, 5, (16_432, HOLDINGS)).astype(np.uint8),
+        numbers.integers(0, 7, (1755, HOLDING_COUNT)).astype(np.uint8),
+        numbers.integers(0, 5, (16_432, HOLDING_COUNT)).astype(np.uint8),
         np.zeros(4, np.int64),
         np.array([200, 700, 701, 1500, 2000]),
     )

@@ -1,0 +1,32 @@
+"""What `docs/cfr.md` shows of the matches of `cfr` is what they gave."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="module")
+def remake() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("remake_cfr", ROOT / "docs" / "cfr" / "remake.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_table_is_that_of_the_results(remake: ModuleType) -> None:
+    page = remake.PAGE.read_text("utf-8")
+    assert remake.with_table(page, remake.rows_of_csv()) == page
+
+
+def test_a_match_can_be_played_again(remake: ModuleType, tmp_path: Path) -> None:
+    row = remake.played(tmp_path, "calling", 10)
+    assert (row.opponent, row.deals) == ("calling", 10)
+    assert remake.played(tmp_path, "calling", 10) == row
