@@ -23,8 +23,8 @@ from logs.estimation import RunningMean
 HERE: Final = Path(__file__).resolve().parent
 PAGE: Final = HERE.parent / "cfr.md"
 CSV: Final = HERE / "matches.csv"
-OPPONENTS: Final = ("calling", "raising", "folding", "random", "mfs", "rh", "rembrant")
-DEALS: Final = 3_000
+OPPONENTS: Final = ("calling", "raising")
+DEALS: Final = 400
 SEED: Final = 2011
 _BEGIN: Final = "<!-- matches -->\n"
 _END: Final = "<!-- end of matches -->"
