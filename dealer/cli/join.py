@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -34,7 +35,7 @@ from dealer.joining.settings import (
 from dealer.match.faults import FaultPolicy
 from dealer.record.folder import new_folder
 from dealer.table.loop import new_event_loop
-from dealer.table.players import Player, PlayerKind, parse_player
+from dealer.table.players import NAME_RULE, Player, PlayerKind, parse_player
 from engine.errors import quoted
 from logs.estimation import StopRuleError, parse_stop_rule
 from protocol.joining import RunOver, RunStands, SeatOffer
@@ -252,7 +253,9 @@ def _player(words: list[str], name: str | None) -> Player:
     if player.kind is PlayerKind.TCP:
         abort("'tcp' is nobody whom this command could start; give a bot or a command")
     if name is not None:
-        player = replace(player, name=parse_player(f"{name}=calling").name)
+        if not re.fullmatch(r"[A-Za-z0-9_.-]{1,64}", name) or not re.search("[A-Za-z0-9]", name):
+            abort(f"--name: {quoted(name, 100)} cannot be a name: {NAME_RULE}")
+        player = replace(player, name=name)
     return player
 
 
@@ -325,4 +328,4 @@ def _result(run: RunOver) -> str:
     if run.state != "finished" or run.player is None or run.mbb_per_game is None:
         return f"{label}: {run.state}. {run.reason}"
     half_width = "" if run.half_width_95 is None else f" ± {run.half_width_95:,.0f}"
-    return f"{label}: {run.player} {run.mbb_per_game:+,.0f}{half_width} mbb/g in {run.hands:,} hands. {run.reason}"
+    return f"{label}: {run.player} {run.mbb_per_game:+,.0f}{half_width} mbb/g in {run.hands:,} hands: {run.reason}"

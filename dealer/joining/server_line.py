@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import socket
 import ssl
 from collections import deque
@@ -57,7 +58,9 @@ async def connected(settings: JoinSettings) -> tuple[asyncio.StreamReader, async
     except TimeoutError:
         raise ServerLostError(f"nobody answers at {settings.address}") from None
     except OSError as error:
-        raise ServerLostError(f"cannot connect to {settings.address}: {error.strerror or error}") from None
+        # Asyncio has words of its own, which name the address once more.
+        reason = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror or error
+        raise ServerLostError(f"cannot connect to {settings.address}: {reason}") from None
     with contextlib.suppress(OSError):
         keep_alive(cast(socket.socket, writer.get_extra_info("socket")))
     return reader, writer

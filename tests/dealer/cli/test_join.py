@@ -1,0 +1,35 @@
+"""`arena join`: what it takes, and what it says when it cannot go on; `tests/dealer/joining` has the rest."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.dealer.cli.conftest import Arena
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["here", "calling"], "'here' is not HOST:PORT, such as 127.0.0.1:54000"),
+        (["127.0.0.1:0", "calling"], "'127.0.0.1:0' is not HOST:PORT"),
+        (["127.0.0.1:70000", "calling"], "'127.0.0.1:70000' is not HOST:PORT"),
+        (["127.0.0.1:1", "calling"], "a token is needed: --token, --token-file or the variable ARENA_TOKEN"),
+        (["127.0.0.1:1", "calling", "--token", "a b c"], "the token is one word, or NAME:TOKEN"),
+        (["127.0.0.1:1", "calling", "--token", "ann:t", "--user", "bob"], "the token is one word, or NAME:TOKEN"),
+        (["127.0.0.1:1", "calling", "--token", "t", "--token-file", "f"], "--token and --token-file: give one of them"),
+        (["127.0.0.1:1", "calling", "--token-file", "nowhere"], "--token-file: cannot read nowhere: No such file"),
+        (["127.0.0.1:1", "calling", "--token", "t", "--ca", "f"], "--ca: certificates matter with --tls only"),
+        (["127.0.0.1:1", "calling", "--token", "t", "-n", "5"], "--hands is about a challenge, and there is none"),
+        (["127.0.0.1:1", "calling", "--token", "t", "--stop", "ci=3"], "--stop is about a challenge"),
+        (["127.0.0.1:1", "calling", "--token", "t", "--challenge", "mfs", "--stop", "x"], "--stop: "),
+        (["127.0.0.1:1", "calling", "--token", "t", "--games", ","], "--games: name at least one game, or 'all'"),
+        (["127.0.0.1:1", "calling", "--token", "t", "--name", "a b"], "cannot be a name"),
+        (["127.0.0.1:1", "tcp", "--token", "t"], "'tcp' is nobody whom this command could start"),
+        (["127.0.0.1:1", "nobody", "--token", "t"], "'nobody' is neither a built-in bot"),
+        (["127.0.0.1:1", "calling", "--token", "t", "--out", "o"], "cannot connect to 127.0.0.1:1: "),
+    ],
+)
+def test_what_cannot_be_done_is_said(arena: Arena, words: list[str], problem: str) -> None:
+    ran = arena("join", *words, ARENA_TOKEN="")
+    assert ran.code == 2
+    assert problem in ran.sentence
