@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import asyncio
+from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
 from dealer.runs import AnyResult, Run
@@ -11,7 +12,7 @@ from dealer.server.queue import Slot
 from dealer.server.settings import HouseGame, slot_of
 from protocol.benchmark import OWN_SEAT
 
-__all__ = ["ActiveJob", "Client", "JobEnded", "RunEnded", "SeatOpen", "ServiceEvent"]
+__all__ = ["ActiveJob", "Client", "JobEnded", "RunEnded", "Running", "SeatOpen", "ServiceEvent"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,3 +126,11 @@ class ActiveJob:
         """What a run of it takes."""
         is_idle = self.row.kind is JobKind.LADDER
         return slot_of(self.game, self.row.players, user=self.row.user.id, at_once=self.at_once, is_idle=is_idle)
+
+
+@dataclass(slots=True)
+class Running:
+    """What the service is busy with, by the number of the job."""
+
+    tasks: dict[int, asyncio.Task[None]] = field(default_factory=dict)
+    slots: dict[int, Slot] = field(default_factory=dict)

@@ -16,22 +16,23 @@ import secrets
 import sqlite3
 import time
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from dealer.errors import RefusedError, StoreError
 from dealer.server import ledger
 from dealer.server.accounts import User, add_user
+from dealer.server.adjusting import Adjusting
 from dealer.server.feed import BotChanged, Feed, JobChanged, RunChanged
 from dealer.server.forecasts import forecasts
-from dealer.server.jobs import ActiveJob, Client, JobEnded, RunEnded
+from dealer.server.jobs import ActiveJob, Client, JobEnded, RunEnded, Running
 from dealer.server.ladder import LADDER_USER, Ladder, most_runs
 from dealer.server.ledger import JobRow, JobState, RunReport, RunRow, RunState
 from dealer.server.lobby import BotHost, BotOffer, Guest, Lobby
 from dealer.server.orphans import MARK, end_orphans
 from dealer.server.playing import Table, play_run
-from dealer.server.queue import Forecast, Job, Slot, has_idle_room, in_the_way, next_job, skipped
+from dealer.server.queue import Forecast, Job, has_idle_room, in_the_way, next_job, skipped
 from dealer.server.requests import JobRequest, check_contest, check_request, matches_at_once
 from dealer.server.settings import HouseGame, ServerSettings
 from dealer.server.standings import Standings
@@ -48,14 +49,6 @@ _log = logging.getLogger(__name__)
 
 _RETRY_S = 5.0
 """When a change could not be written, because the disk is full, it is tried again after this time."""
-
-
-@dataclass(slots=True)
-class _Running:
-    """What the service is busy with, by the number of the job."""
-
-    tasks: dict[int, asyncio.Task[None]] = field(default_factory=dict)
-    slots: dict[int, Slot] = field(default_factory=dict)
 
 
 class Service:
@@ -87,8 +80,9 @@ class Service:
         self._folder = folder
         self._mark = str(folder.absolute())
         self._table = Table(settings, store, folder, self.lobby, self.watches, {MARK: self._mark})
+        self._adjusting = Adjusting(settings, folder, store, self._table.environment)
         self._changes = Changes()
-        self._running = _Running()
+        self._running = Running()
         self._is_stopping = False
         self._left_s: dict[str, float] = {}
         self._closing: set[asyncio.Task[None]] = set()
@@ -107,7 +101,8 @@ class Service:
         if left:
             _log.info("%d processes of an earlier start were ended", left)
         patience = asyncio.get_running_loop().call_later(self.settings.own_seat_s, self._lose_patience)
-        beside = [asyncio.create_task(self.standings.run()), asyncio.create_task(self._climb())]
+        works = (self.standings.run(), self._adjusting.run(), self._climb())
+        beside = [asyncio.create_task(work) for work in works]
         try:
             while True:
                 chosen = self._next()
@@ -266,6 +261,8 @@ class Service:
             else:
                 self._tell_run(job, report.state)
                 self.standings.note(job.row.game)
+                if report.duplicates:
+                    self._adjusting.note(job.row.game, run.id, run.folder)
                 ended = RunEnded(job.row, run, report)
                 for host in hosts_of(job, self.lobby):
                     host.tell(ended)

@@ -25,6 +25,8 @@ from dealer.server.settings import ServerSettings
 from dealer.server.store import DATABASE_NAME, Store
 from dealer.server.toml_settings import read_toml_settings
 from dealer.table.loop import new_event_loop
+from logs.tracker.many_files import count_files
+from logs.tracker.statistics import statistics_of
 from tests.dealer.helpers import PATIENCE_S
 from tests.dealer.server.servers import KUHN, play_agent, write_house
 
@@ -200,13 +202,32 @@ def test_after_going_back_to_a_copy_what_it_does_not_know_is_set_aside() -> None
         row, _ = await service.submit(ann, JobRequest("two", ("calling", "random"), hands=10))
         await until(service, lambda: is_over(service, row.id))
 
-    play(talk)
+    settings = settings_of()
+    play(talk, settings)
     log = Path("data/runs/00000001/match.a.log").read_bytes()
     for path in Path("data").glob("server.sqlite3*"):
         path.unlink()
-    play(talk)
+    play(talk, settings)
     assert Path("data/runs/00000001.1/match.a.log").read_bytes() == log
     assert Path("data/runs/00000001/match.a.log").read_bytes() != log
+
+
+def test_all_in_adjusted_winnings_stand_beside_those_of_record() -> None:
+    async def talk(service: Service, ann: User) -> None:
+        row, _ = await service.submit(ann, JobRequest("nolimit", ("A", "B"), hands=30))
+        await until(service, lambda: is_over(service, row.id))
+        async with asyncio.timeout(PATIENCE_S):
+            while (seats := records.runs(service.store)[0].seats)[0].adjusted_mbb is None:
+                await asyncio.sleep(0.05)
+        counted = statistics_of(count_files(Path("data/runs/00000001").glob("match*.log"), big_pots=0))
+        for seat in seats:
+            (bot,) = [bot for bot in counted.bots if bot.name == seat.name]
+            assert bot.adjusted is not None
+            assert seat.adjusted_mbb == bot.adjusted.mbb_per_game.value
+            assert seat.adjusted_mbb != seat.mbb_per_game
+
+    bots = '["A=random?fold=0,call=0,raise=1", "B=calling"]'
+    play(talk, settings_of(f'[[games]]\ngame = "nolimit"\nname = "nolimit"\nbots = {bots}\n'))
 
 
 def test_a_stop_rule_ends_a_run() -> None:
