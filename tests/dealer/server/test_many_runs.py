@@ -1,0 +1,140 @@
+"""What pages ask of a database with many runs: every question goes by an index, and none looks at all runs."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import time
+from array import array
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from dealer.server import ledger, lineups, records
+from dealer.server.accounts import add_user
+from dealer.server.ledger import JobState, RunState
+from dealer.server.settings import HouseGame, house
+from dealer.server.store import Store
+
+BOTS = 20
+
+
+def fill(db: sqlite3.Connection, game: HouseGame, runs: int) -> None:
+    """Enter runs between twenty bots, as they are when they have been played."""
+    for number in range(1, BOTS + 1):
+        db.execute("INSERT INTO bots (id, game, name) VALUES (?, ?, ?)", (number, game.name, f"bot{number}"))
+        db.execute("INSERT INTO versions VALUES (?, ?, 1, '', '', 0.0, '')", (number, number))
+    pairs = [(a, b) for a in range(1, BOTS + 1) for b in range(a + 1, BOTS + 1)]
+    scores = array("d", [100.0, -80.0] * 50)
+    other = array("d", [-score for score in scores])
+    for run in range(1, runs + 1):
+        pair = pairs[run % len(pairs)]
+        user = 1 + run % 10
+        db.execute(
+            "INSERT INTO jobs "
+            "(id, user, tag, game, players, runs, seed, state, stamp, submitted_s, seating, is_seed_drawn) "
+            "VALUES (?, ?, 't', ?, '[\"a\",\"b\"]', 1, 1, 'done', ?, ?, 'rotations', 1)",
+            (run, user, game.name, run, float(run)),
+        )
+        db.execute(
+            "INSERT INTO runs (id, job, number, game, seed, state, folder, duplicates, started_s, ended_s) "
+            "VALUES (?, ?, 1, ?, 1, 'finished', ?, 100, ?, ?)",
+            (run, run, game.name, f"runs/{run:08}", float(run), run + 1.0),
+        )
+        db.executemany(
+            "INSERT INTO seats (run, seat, version, name, chips) VALUES (?, ?, ?, ?, 0)",
+            [(run, seat, version, f"bot{version}") for seat, version in enumerate(pair)],
+        )
+        db.executemany(
+            "INSERT INTO scores (run, seat, mbb_by_duplicate) VALUES (?, ?, ?)",
+            [(run, 0, scores.tobytes()), (run, 1, other.tobytes())],
+        )
+        db.executemany(
+            "INSERT INTO matches VALUES (?, ?, ?, 0, 100)",
+            [(run, name, f"{name}.log") for name in ("match.a", "match.b")],
+        )
+        if run % 10 == 0:
+            db.execute(
+                "INSERT INTO faults (run, match, seat, kind, hand_number, line, remedy) "
+                "VALUES (?, 'match.a', 0, 'timeout', 1, x'', '')",
+                (run,),
+            )
+        lineups.add_run(db, run, game.name, pair, [scores, other], 200)
+
+
+def questions(store: Store, game: HouseGame, runs: int) -> dict[str, Callable[[], object]]:
+    """What pages ask."""
+    return {
+        "standings": lambda: records.standings(store, game.name),
+        "crosstable": lambda: records.pairs(store, game),
+        "a pair": lambda: records.pair(store, game, 7),
+        "runs of a pair": lambda: records.runs(store, pair=7),
+        "the newest runs": lambda: records.runs(store),
+        "the newest runs of a game": lambda: records.runs(store, game=game.name),
+        "a page in the middle": lambda: records.runs(store, game=game.name, before=runs // 2),
+        "runs of a version": lambda: records.runs(store, version=3),
+        "runs that go on": lambda: records.runs(store, state=RunState.RUNNING),
+        "a run": lambda: records.run(store, runs // 2),
+        "matches of a run": lambda: records.matches(store, runs // 2),
+        "faults of a run": lambda: records.faults(store, run=runs // 2),
+        "the last faults of a version": lambda: records.faults(store, version=3),
+        "the last faults of a user's bots": lambda: records.faults(store, owner=3),
+        "scores of a run": lambda: records.duplicate_scores(store, runs // 2, 0),
+        "jobs of a user": lambda: records.jobs(store, user=3),
+        "the newest jobs": lambda: records.jobs(store),
+        "jobs that wait": lambda: records.jobs(store, state=JobState.QUEUED),
+        "a job": lambda: records.job(store, runs // 2),
+        "all bots": lambda: records.bots(store),
+        "how long hands take": lambda: ledger.seconds_per_hand(store, game.name),
+    }
+
+
+@contextlib.contextmanager
+def filled(folder: Path, runs: int) -> Iterator[tuple[Store, HouseGame]]:
+    game = next(game for game in house().games if game.game.num_players == 2)
+    with contextlib.closing(Store(folder / "server.sqlite3")) as store:
+        for number in range(10):
+            store.write_now(lambda db, number=number: add_user(db, f"user{number}"))  # type: ignore[misc]
+        store.write_now(lambda db: fill(db, game, runs))
+        ratings = lineups.fitted(lineups.table_scores(store, game.name), (-100_000.0, 100_000.0))
+        store.write_now(lambda db: lineups.write_ratings(db, game.name, ratings))
+        yield store, game
+
+
+def test_no_question_looks_at_all_runs(tmp_path: Path) -> None:
+    """The steps of the database's machine grow with what is shown, not with what is kept."""
+    steps: dict[int, dict[str, int]] = {}
+    for runs in (1000, 4000):
+        folder = tmp_path / str(runs)
+        folder.mkdir()
+        with filled(folder, runs) as (store, game):
+            steps[runs] = {}
+            for name, ask in questions(store, game, runs).items():
+                count = 0
+
+                def note() -> int:
+                    nonlocal count
+                    count += 1
+                    return 0
+
+                store._reader.set_progress_handler(note, 100)
+                ask()
+                store._reader.set_progress_handler(None, 100)
+                steps[runs][name] = count
+    grown = {name: (before, steps[4000][name]) for name, before in steps[1000].items()}
+    assert {name: both for name, both in grown.items() if both[1] > 2 * both[0] + 50} == {}
+
+
+@pytest.mark.slow
+def test_fifty_thousand_runs_are_asked_in_a_moment(tmp_path: Path) -> None:
+    with filled(tmp_path, 50_000) as (store, game):
+        taken = {}
+        for name, ask in questions(store, game, 50_000).items():
+            ask()
+            began_s = time.process_time()
+            ask()
+            taken[name] = 1000 * (time.process_time() - began_s)
+    for name, ms in sorted(taken.items(), key=lambda one: -one[1]):
+        print(f"{ms:8.2f} ms  {name}")
+    assert {name: ms for name, ms in taken.items() if ms > 50} == {}
