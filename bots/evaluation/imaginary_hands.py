@@ -5,14 +5,14 @@ it. So a hand counts at the mean over all of them, each weighed by the chance wi
 played, and so does every term of chance and of a known player's draws (Burch et al. 2018, section "AIVAT"). Of the
 deal, only the cards of the others are left to luck.
 
-Every holding is a question to the policy at every decision: a thousand in hold'em. So this is for policies that answer
-fast, or for few hands; and the known players may have `MOST_HOLDINGS` together, which is one player of hold'em, or
-everybody in Kuhn's and Leduc's games.
+Every holding is a question to the policy at every decision, a thousand in hold'em, unless a bot answers for all at once
+(`Bot.policy_by_holding`). So this is for policies that answer fast, or for few hands; and the known players may have
+`MOST_HOLDINGS` together, which is one player of hold'em, or everybody in Kuhn's and Leduc's games.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Final
 
@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 
 from bots.errors import PolicyError
 from bots.evaluation.decisions import chips_of, no_chance
-from bots.evaluation.policies import Policy, policy_in
+from bots.evaluation.policies import Policy, policy_by_holding_in, policy_in
 from bots.view import View
 from engine import Action, ActionKind, BettingState, Card, Deal, Game, betting_start, side_pots, uncalled
+from engine.ranges import holding_number
 from logs.record import HandRecord
 from logs.variance.shares import PotRow, Shares
 from logs.variance.terms import chance_terms, term_values
@@ -146,18 +147,16 @@ class _Walk:
         known = self._game.board_cards_by_round[betting.round]
         # By holding: the chance to fold, to do what was done, and what follows from staying in.
         folds, plays, pots, puts = np.zeros((4, len(self._deals)))
-        for at, deal in enumerate(self._deals):
-            if self._weights[at]:
-                chances = self._chances(policy, betting, deal)
-                for one, chance in chances.items():
-                    if one.kind == ActionKind.FOLD:
-                        folds[at] += chance
-                    else:
-                        chips = chips_of(betting, one)
-                        pots[at] += chance * (pot + chips)
-                        puts[at] += chance * chips
-                    if one == action or (one.kind == action.kind and betting.game.is_limit):
-                        plays[at] += chance
+        for there, chances in self._told(policy, betting):
+            for one, chance in chances.items():
+                if one.kind == ActionKind.FOLD:
+                    folds[there] += chance
+                else:
+                    chips = chips_of(betting, one)
+                    pots[there] += chance * (pot + chips)
+                    puts[there] += chance * chips
+                if one == action or (one.kind == action.kind and betting.game.is_limit):
+                    plays[there] += chance
         stays = self._of(PotRow(members, known))
         leaves = self._of(PotRow(members & ~(1 << position), known))
         own = np.zeros(self._game.num_players)
@@ -170,6 +169,27 @@ class _Walk:
             return expected - pot * self._mean(leaves)
         chips = chips_of(betting, action)
         return expected - (pot + chips) * self._mean(stays) + chips * own
+
+    def _told(
+        self, policy: Policy, betting: BettingState
+    ) -> Iterator[tuple[NDArray[np.int64], Mapping[Action, float | _Floats]]]:
+        """What a policy does with the holdings that can be: their places, and the probabilities of each action."""
+        there = np.flatnonzero(self._weights)
+        position = betting.acting_position
+        board = self._record.deal.board[: self._game.board_cards_by_round[betting.round]]
+        view = View(betting, position, self._record.hand_number, ((),) * self._game.num_players, board)
+        if (whole := policy_by_holding_in(policy, view)) is not None:
+            numbers = np.array([holding_number(*self._deals[at].hole_cards[position]) for at in there.tolist()])
+            yield (
+                there,
+                {
+                    action: chance[numbers] if isinstance(chance, np.ndarray) else chance
+                    for action, chance in whole.items()
+                },
+            )
+            return
+        for at in there:
+            yield np.array([at]), self._chances(policy, betting, self._deals[at])
 
     def _chances(self, policy: Policy, betting: BettingState, deal: Deal) -> Mapping[Action, float]:
         position = betting.acting_position

@@ -26,10 +26,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.bot import Bot
 from bots.draws import drawn_action
 from bots.errors import GameRefused, PolicyError
-from bots.evaluation.policies import Policy, policy_in
+from bots.evaluation.policies import Policy, policy_by_holding_in, policy_in
 from bots.holdings import HoldingChances, view_with
 from bots.view import View
 from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState, Card, Game, Position, betting_start, raise_to
@@ -41,7 +40,6 @@ __all__ = ["ActionSets", "RangeOfPolicy", "local_refusal"]
 
 _Floats = NDArray[np.float64]
 
-_TOLERANCE: Final = 1e-4
 _ROUNDS: Final = 4
 _MOST_SIZES: Final = 200
 _STREET: Final = re.compile(r"(f?)c([mhpar]*)([1-9][0-9]{0,2})?", re.ASCII)
@@ -181,14 +179,14 @@ class RangeOfPolicy:
 
     def _ask(self, betting: BettingState, board: tuple[Card, ...]) -> HoldingChances:
         view = View(betting, betting.acting_position, 0, ((),) * self.game.num_players, board)
-        free = are_free(board)
-        if isinstance(self._policy, Bot) and (told := self._policy.policy_by_holding(view)) is not None:
-            total = np.asarray(_sum(list(told.values())))
-            if not (np.abs((total[free] if total.ndim else total) - 1) <= _TOLERANCE).all():
-                raise PolicyError(f"{self._name}: its probabilities by holding do not sum to 1")
+        try:
+            told = policy_by_holding_in(self._policy, view)
+        except PolicyError as error:
+            raise PolicyError(f"{self._name}: {error}") from error
+        if told is not None:
             return told
         found: dict[Action, _Floats] = {}
-        for number in np.flatnonzero(free).tolist():
+        for number in np.flatnonzero(are_free(board)).tolist():
             for action, chance in self._one(view_with(view, HOLDINGS[number])).items():
                 found.setdefault(action, np.zeros(len(HOLDINGS)))[number] = chance
         return found

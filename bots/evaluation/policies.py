@@ -29,7 +29,7 @@ import tempfile
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from bots.bot import Bot
 from bots.errors import PolicyError
@@ -38,10 +38,14 @@ from bots.registry import make_bot
 from bots.view import View
 from engine import Action, ActionKind, Game, raise_to
 from engine.errors import quoted
+from engine.holdem import is_holdem
 from protocol import FormatError, format_action, format_game_definition
 from protocol.match_state import parse_match_state
 
-__all__ = ["AskedPolicy", "FilePolicy", "Policy", "parse_policy", "policy_in"]
+if TYPE_CHECKING:
+    from bots.holdings import HoldingChances
+
+__all__ = ["AskedPolicy", "FilePolicy", "Policy", "parse_policy", "policy_by_holding_in", "policy_in"]
 
 _TOLERANCE: Final = 1e-4
 """By which probabilities may miss a sum of 1, since files round them; they are then divided by it."""
@@ -107,6 +111,32 @@ def policy_in(policy: Policy, view: View) -> Mapping[Action, float] | None:
     if not abs(total - 1) <= _TOLERANCE:
         raise PolicyError(f"in {_text_of(view)} the probabilities of the policy sum to {total:g}, not to 1")
     return found if total == 1 else {action: chance / total for action, chance in found.items()}
+
+
+def policy_by_holding_in(policy: Policy, view: View) -> HoldingChances | None:
+    """What a policy does in a state of hold'em with all holdings at once; None where it has to be asked one by one.
+
+    Args:
+        policy: the policy.
+        view: the state, without hole cards.
+
+    Raises:
+        PolicyError: the probabilities with a holding that can be do not sum to 1.
+    """
+    if not isinstance(policy, Bot) or not is_holdem(view.game):
+        return None
+    if (found := policy.policy_by_holding(view)) is None:
+        return None
+    import numpy as np
+
+    from engine.ranges import HOLDINGS, are_free
+
+    total = np.zeros(len(HOLDINGS))
+    for chance in found.values():
+        total += chance
+    if not (np.abs(total[are_free(view.board)] - 1) <= _TOLERANCE).all():
+        raise PolicyError(f"in {_text_of(view)} the probabilities of the policy by holding do not sum to 1")
+    return found
 
 
 class FilePolicy:

@@ -131,6 +131,12 @@ CASES = rows("""
     limit           rembrant?reading=probabilistic,seed=10  1
     limit           lp?seed=11                          1
     limit           lp?preflop=published,seed=12        1
+    kuhn            equilibrium?seed=14                 1
+    leduc           equilibrium?seed=15                 1
+    kuhn-depth      equilibrium?seed=16                 1
+    limit           learner?learn=false                 1
+    nolimit         learner?learn=false                 1
+    limit           lbr?against=random                  1
     limit           lp-mc?seed=13,trials=200            part
 """)
 
@@ -160,7 +166,7 @@ def test_bots_play_their_policies(game: str, player: str, told: str) -> None:
 @pytest.mark.parametrize(("game", "player", "told"), CASES)
 def test_bots_play_their_policies_in_100_000_hands(game: str, player: str, told: str) -> None:
     rules = game_of(game)
-    hands = 2_000 if player.startswith("lp-mc") else 100_000 // rules.num_players
+    hands = 2_000 if player.startswith(("lp-mc", "lbr")) else 100_000 // rules.num_players
     assert_plays_its_policy(watched(rules, make_bot(player), hands), told)
 
 

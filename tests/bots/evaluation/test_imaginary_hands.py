@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pytest
 
+from bots import View, self_play
 from bots.errors import PolicyError
 from bots.evaluation.imaginary_hands import ImaginaryHands, number_of_holdings
+from bots.registry import make_bot
+from engine import Action
 from logs.variance.shares import Shares
 from logs.variance.terms import chance_terms, term_values
 from protocol import find_game
@@ -89,3 +94,23 @@ def test_a_policy_that_cannot_tell() -> None:
     record = all_hands(small_game("kuhn"), (uniform, uniform))[0].record
     with pytest.raises(PolicyError, match="A cannot tell what it would do in MATCHSTATE:0:0::"):
         ImaginaryHands(record.game, {"A": Silent()}).columns(record, 0)
+
+
+def test_all_holdings_at_once_are_each() -> None:
+    """A bot that tells its policy for all holdings at once, and the same asked one by one."""
+
+    class OneByOne:
+        def __init__(self) -> None:
+            self._bot = make_bot("lp")
+
+        def policy(self, view: View) -> Mapping[Action, float] | None:
+            return self._bot.policy(view)
+
+    game = find_game("limit")[1]
+    bots = [make_bot("lp?seed=1"), make_bot("random?seed=2")]
+    records = list(self_play(game, bots, hands=2, seed=3, names=["a", "b"]))
+    both = [ImaginaryHands(game, {"a": policy}) for policy in (make_bot("lp"), OneByOne())]
+    for record in records:
+        at_once, one_by_one = (imagined.columns(record, 0) for imagined in both)
+        assert at_once == pytest.approx(one_by_one, abs=1e-9)
+        assert np.abs(at_once).max() > 0

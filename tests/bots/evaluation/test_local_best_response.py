@@ -185,7 +185,9 @@ def test_who_cannot_be_followed() -> None:
         PolicyError, match=r"silent does not tell what it would do in MATCHSTATE:1:0::\|2c2d: its range"
     ):
         RangeOfPolicy(LIMIT, Silent(), "silent").told(start, ())
-    with pytest.raises(PolicyError, match="half: its probabilities by holding do not sum to 1"):
+    with pytest.raises(
+        PolicyError, match=r"half: in MATCHSTATE:1:0::. the probabilities of the policy by holding do not sum"
+    ):
         RangeOfPolicy(LIMIT, Half(), "half").told(start, ())
     with pytest.raises(GameRefused, match="hold'em of two players"):
         RangeOfPolicy(find_game("limit3")[1], CallingBot(), "calling")
