@@ -18,7 +18,7 @@ import logging
 import multiprocessing
 import signal
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Executor, Future, InvalidStateError, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextvars import ContextVar
@@ -94,9 +94,18 @@ class Workers:
         Raises:
             WorkersError: workers died one after another, or the cluster is gone. What a task raises comes through.
         """
+        return list(self.each(function, *arguments))
+
+    def each(self, function: Callable[..., _Result], *arguments: Iterable[Any]) -> Iterator[_Result]:
+        """As `map`, but a result comes as soon as it and all before it are there.
+
+        Raises:
+            WorkersError: as `map`.
+        """
         futures = [self.submit(function, *task) for task in zip(*arguments, strict=True)]
         try:
-            return [future.result() for future in futures]
+            for future in futures:
+                yield future.result()
         finally:
             for future in futures:
                 future.cancel()

@@ -8,21 +8,24 @@ and all stages are the graph of learning. Experiments of one game and seed have 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bots.errors import EvolutionError
 from bots.learner.constants import Constants
-from bots.learner.files import write_memory
+from bots.learner.files import read_memory, write_memory
+from bots.learner.kept import Kept
 from bots.learner.memory import Memory
 from bots.learner.tables import Pack, Style, Trainee, line_ups
 from bots.learner.training import Earned, frozen_play, unseen_packs
 from bots.registry import builtin_names, make_bot
+from bots.workers import Workers
 from engine import Game
 from protocol import find_game
 
@@ -77,6 +80,16 @@ class ReportSettings:
             if getattr(self, name) < value:
                 raise EvolutionError(f"{name} must be {value} or more, not {getattr(self, name)}")
 
+    @property
+    def wanted_seeds(self) -> range:
+        """The seeds of the trainings."""
+        return range(self.seed, self.seed + self.seeds)
+
+    @property
+    def match_seed(self) -> int:
+        """The seed of the matches' deals."""
+        return self.seed + self.seeds
+
 
 class Outcome(NamedTuple):
     """What an experiment brought.
@@ -124,7 +137,24 @@ class Experiments(NamedTuple):
     counters: Mapping[str, NDArray[np.float64]]
 
 
+@dataclass(frozen=True, slots=True)
 class _Course:
+    """What came of the experiments of a game and a seed.
+
+    Attributes:
+        hands: by field, learnt at each stage.
+        mbb: by field, frozen after each stage, in mbb per hand.
+        cells: by field, met at the end.
+        counter: what a learner wins that learnt against the learner of the mixed field; None at full tables.
+    """
+
+    hands: dict[str, Sequence[int]]
+    mbb: dict[str, list[float]]
+    cells: dict[str, int]
+    counter: float | None
+
+
+class _Deals:
     """The deals of a game and a seed: the stages of a training, and the test, an equal part for each line-up.
 
     Attributes:
@@ -154,29 +184,60 @@ class _Course:
         return won
 
 
-def play_all(settings: ReportSettings, show: Callable[[float], None] = lambda _: None) -> Experiments:
-    """Play everything.
+def play_all(
+    settings: ReportSettings,
+    folder: Path,
+    *,
+    workers: Workers | None = None,
+    show: Callable[[float], None] = lambda part: None,
+) -> Experiments:
+    """Play everything that a folder does not hold yet.
 
     Args:
         settings: how much.
-        show: told which part of the work is done, 0 to 1.
+        folder: where what is finished is kept; made if it is not there.
+        workers: who plays; this process by default.
+        show: told which part of what was missing is done, 0 to 1, after each seed of a game and each match.
+
+    Raises:
+        CheckpointError: the folder cannot be read or written, or is of other settings.
+        LearnerFileError: a memory in the folder is damaged.
+        WorkersError: the workers are gone.
     """
-    outcomes: list[Outcome] = []
-    rivals: list[Rival] = []
-    counters: dict[str, NDArray[np.float64]] = {}
+    over: Any = map if workers is None else workers.each
     games = (*TWO_PLAYERS, *FULL_TABLES)
-    for number, name in enumerate(games):
+    with Kept(folder / "experiments.jsonl", asdict(settings)) as kept:
+        courses, matches = _finished(kept)
+        rivals = {name: _rivals(name) for name in games}
+        found = len(kept.rows)
+        missing = len(games) * settings.seeds + sum(map(len, rivals.values())) - found
 
-        def tell(part: float, number: int = number) -> None:
-            show((number + part) / len(games))
+        def keep(row: Mapping[str, Any]) -> None:
+            kept.add(row)
+            show((len(kept.rows) - found) / missing)
 
-        found, best, counter = _play_game(settings, name, tell)
-        outcomes += found
-        rivals += _matches(settings, name, best)
-        if counter is not None:
-            counters[name] = counter
-    show(1.0)
-    return Experiments(tuple(outcomes), tuple(rivals), counters)
+        for name in games:
+            memory = folder / f"{name}.memory"
+            seeds = [seed for seed in settings.wanted_seeds if (name, seed) not in courses]
+            if settings.seed in seeds:
+                seeds.remove(settings.seed)
+                course, learnt = _play_seed(settings, name, settings.seed, None)
+                write_memory(memory, learnt)
+                courses[name, settings.seed] = course
+                keep({"game": name, "seed": settings.seed, **asdict(course)})
+            best = read_memory(memory)
+            count = len(seeds)
+            played = over(_play_seed, [settings] * count, [name] * count, seeds, [best] * count)
+            for seed, (course, _) in zip(seeds, played, strict=True):
+                courses[name, seed] = course
+                keep({"game": name, "seed": seed, **asdict(course)})
+            left = [rival for rival in rivals[name] if (name, rival) not in matches]
+            count = len(left)
+            won = over(_play_match, [settings] * count, [name] * count, left, [best] * count)
+            for rival, earned in zip(left, won, strict=True):
+                matches[name, rival] = earned
+                keep({"game": name, "rival": rival, "won": earned})
+    return _gathered(settings, courses, matches)
 
 
 def _fields(settings: ReportSettings, game: Game) -> dict[str, list[tuple[str, ...]]]:
@@ -189,49 +250,99 @@ def _fields(settings: ReportSettings, game: Game) -> dict[str, list[tuple[str, .
     return {**alone, MIXED: line_ups([specs[name] for name in _MIXED_TWO], seats)}
 
 
-def _play_game(
-    settings: ReportSettings, name: str, show: Callable[[float], None]
-) -> tuple[list[Outcome], Memory, NDArray[np.float64] | None]:
-    """The experiments of a game, what the first learner of the mixed field remembers, and what beats it."""
+def _finished(kept: Kept) -> tuple[dict[tuple[str, int], _Course], dict[tuple[str, str], Earned]]:
+    """What is in a file: by game and seed, and by game and rival.
+
+    Raises:
+        CheckpointError: something else is.
+    """
+    courses: dict[tuple[str, int], _Course] = {}
+    matches: dict[tuple[str, str], Earned] = {}
+    for row in kept.rows:
+        match row:
+            case {"game": str(game), "seed": int(seed), "hands": dict(hands), "mbb": dict(mbb), "cells": dict(cells)}:
+                courses[game, seed] = _Course(hands, mbb, cells, row.get("counter"))
+            case {"game": str(game), "rival": str(rival), "won": [float(mean), float(half_width)]}:
+                matches[game, rival] = Earned(mean, half_width)
+            case _:
+                raise kept.damaged()
+    return courses, matches
+
+
+def _gathered(
+    settings: ReportSettings,
+    courses: Mapping[tuple[str, int], _Course],
+    matches: Mapping[tuple[str, str], Earned],
+) -> Experiments:
+    outcomes = []
+    counters = {}
+    for name in (*TWO_PLAYERS, *FULL_TABLES):
+        of_game = [courses[name, seed] for seed in settings.wanted_seeds]
+        for field_, hands in of_game[0].hands.items():
+            mbb = np.array([one.mbb[field_] for one in of_game])
+            cells = tuple([one.cells[field_] for one in of_game])
+            outcomes.append(Outcome(name, field_, tuple(hands), mbb, cells))
+        against = [one.counter for one in of_game if one.counter is not None]
+        if against:
+            counters[name] = np.array(against)
+    rivals = [Rival(game, name, won) for (game, name), won in matches.items()]
+    return Experiments(tuple(outcomes), tuple(rivals), counters)
+
+
+def _play_seed(settings: ReportSettings, name: str, seed: int, best: Memory | None) -> tuple[_Course, Memory]:
+    """The experiments of a game and a seed.
+
+    Args:
+        settings: of the report.
+        name: of the game.
+        seed: of deals and draws.
+        best: what the learner of the mixed field remembers, whom another one learns to beat between two players; None
+            for the one of this seed.
+
+    Returns:
+        what came of them, and what the learner of the mixed field remembers.
+    """
     game = find_game(name)[1]
     fields = _fields(settings, game)
-    won: dict[str, list[list[float]]] = {field_: [] for field_ in fields}
-    cells: dict[str, list[int]] = {field_: [] for field_ in fields}
-    hands: dict[str, tuple[int, ...]] = {}
-    against: list[float] = []
-    best = Memory(Constants())
+    style = Style(trials=settings.trials, seed=seed)
+    deals: dict[int, _Deals] = {}
+    course = _Course({}, {}, {}, None)
+    mixed = Memory(Constants())
+    for field_, tables in fields.items():
+        if len(tables) not in deals:
+            deals[len(tables)] = _Deals(settings, game, seed, len(tables))
+        trainee = Trainee(game, Memory(Constants()), style)
+        course.mbb[field_] = deals[len(tables)].run(trainee, tables)
+        course.cells[field_] = trainee.cells
+        course.hands[field_] = deals[len(tables)].hands
+        if field_ == MIXED:
+            mixed = trainee.memory
+    if game.num_players > 2:
+        return course, mixed
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "learner"
-        for turn in range(settings.seeds):
-            seed = settings.seed + turn
-            style = Style(trials=settings.trials, seed=seed)
-            courses: dict[int, _Course] = {}
-            for field_, tables in fields.items():
-                if len(tables) not in courses:
-                    courses[len(tables)] = _Course(settings, game, seed, len(tables))
-                course = courses[len(tables)]
-                trainee = Trainee(game, Memory(Constants()), style)
-                won[field_].append(course.run(trainee, tables))
-                cells[field_].append(trainee.cells)
-                hands[field_] = course.hands
-                if field_ == MIXED and turn == 0:
-                    best = trainee.memory
-                    write_memory(path, best)
-            if game.num_players == 2:
-                spec = f"learner?memory={path},learn=false,trials={settings.trials}"
-                against.append(courses[1].run(Trainee(game, Memory(Constants()), style), [(spec,)])[-1])
-            show((turn + 1) / settings.seeds)
-    outcomes = [Outcome(name, field_, hands[field_], np.array(won[field_]), tuple(cells[field_])) for field_ in fields]
-    return outcomes, best, np.array(against) if against else None
+        write_memory(path, best or mixed)
+        spec = f"learner?memory={path},learn=false,trials={settings.trials}"
+        counter = deals[1].run(Trainee(game, Memory(Constants()), style), [(spec,)])[-1]
+    return replace(course, counter=counter), mixed
 
 
-def _matches(settings: ReportSettings, name: str, memory: Memory) -> Iterator[Rival]:
-    """The learner, frozen, against each built-in bot in all other seats."""
+def _rivals(name: str) -> list[str]:
+    """The built-in bots that play a game, the learner aside."""
+    game = find_game(name)[1]
+    return [one for one in builtin_names() if one != "learner" and make_bot(one, 0).refusal(game) is None]
+
+
+def _play_match(settings: ReportSettings, name: str, rival: str, memory: Memory) -> Earned:
+    """The learner, frozen, against a built-in bot in all other seats."""
     game = find_game(name)[1]
     trainee = Trainee(game, memory, Style(trials=settings.trials, seed=settings.seed))
-    packs = unseen_packs(game, 1, settings.matches, settings.seed + settings.seeds)
-    for rival in builtin_names():
-        if rival == "learner" or make_bot(rival, 0).refusal(game) is not None:
-            continue
-        spec = f"{rival}?trials={settings.trials}" if rival == "mfs" else rival
-        yield Rival(name, rival, frozen_play(trainee, [(spec,) * (game.num_players - 1)], packs))
+    spec = f"{rival}?trials={settings.trials}" if rival == "mfs" else rival
+    packs = _match_packs(name, settings.matches, settings.match_seed)
+    return frozen_play(trainee, [(spec,) * (game.num_players - 1)], packs)
+
+
+@lru_cache(maxsize=1)
+def _match_packs(name: str, hands: int, seed: int) -> list[Pack]:
+    """The deals of all matches of a game; chances that were asked for in one are known in the next."""
+    return unseen_packs(find_game(name)[1], 1, hands, seed)

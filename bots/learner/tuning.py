@@ -11,9 +11,8 @@ was stopped is run again from its start, finds what it asks for, and goes on whe
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -21,18 +20,25 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.errors import CheckpointError, EvolutionError
+from bots.errors import EvolutionError, LibraryMissing
 from bots.evolution import Breeding, Evaluation, Evolution, GeneRange, Genome, NewValues, StopRule, Tournament, Uniform
 from bots.learner.constants import RANGES, Constants
+from bots.learner.kept import Kept
 from bots.learner.memory import Memory
 from bots.learner.tables import Pack, Style, Trainee, line_ups
 from bots.learner.training import frozen_play, unseen_packs
 from bots.workers import Workers
-from logs.line_file import LineFile
-from logs.whole_file import FileLock
 from protocol import find_game
 
-__all__ = ["GENOME", "SEARCHES", "Measured", "TuningSettings", "check", "measured_mbb", "search"]
+__all__ = [
+    "GENOME",
+    "SEARCHES",
+    "Measured",
+    "TuningSettings",
+    "check",
+    "measured_mbb",
+    "search",
+]
 
 GENOME: Final = Genome(tuple([GeneRange(low, high, name.endswith("_qty")) for name, (low, high) in RANGES.items()]))
 """The ten constants with the work's ranges."""
@@ -164,7 +170,7 @@ def search(
         CheckpointError: the measurements cannot be read or written, or stem from other settings.
         EvolutionError: settings that cannot be.
         WorkersError: the workers are gone.
-        ImportError: the library of a search is not installed.
+        LibraryMissing: the library of the search is not installed.
     """
     with _Measurements(folder / f"{name}.jsonl", settings, workers, show) as measurements:
         {"evolution": _evolve, "random": _draw, "cma-es": _adapt}[name](settings, measurements)
@@ -175,6 +181,7 @@ def check(
     settings: TuningSettings,
     sets: Mapping[str, Constants],
     seeds: Sequence[int],
+    folder: Path,
     *,
     workers: Workers | None = None,
     show: Callable[[int], None] = lambda done: None,
@@ -185,6 +192,7 @@ def check(
         settings: of the search.
         sets: by name.
         seeds: of deals and draws; a seed is the same deals for all sets.
+        folder: where what is found is kept; made if it is not there.
         workers: who measures; this process by default.
         show: told how many seeds are done.
 
@@ -192,14 +200,29 @@ def check(
         by name, one number for each seed.
 
     Raises:
+        CheckpointError: the file of the folder cannot be read or written, or stems from other settings.
         WorkersError: the workers are gone.
     """
-    over: Any = map if workers is None else workers.map
-    found = []
-    for one in over(_check_seed, [settings] * len(seeds), [tuple(sets.values())] * len(seeds), seeds):
-        found.append(one)
-        show(len(found))
-    return dict(zip(sets, np.array(found).T, strict=True))
+    over: Any = map if workers is None else workers.each
+    with Kept(folder / "anew.jsonl", asdict(settings)) as kept:
+        known: dict[tuple[Constants, int], float] = {}
+        for row in kept.rows:
+            match row:
+                case [[*values], int(seed), float(mbb)] if len(values) == len(RANGES):
+                    known[Constants(*values), seed] = mbb
+                case _:
+                    raise kept.damaged()
+        missing = {seed: [one for one in sets.values() if (one, seed) not in known] for seed in seeds}
+        missing = {seed: lacking for seed, lacking in missing.items() if lacking}
+        done = len(seeds) - len(missing)
+        tasks = over(_check_seed, [settings] * len(missing), list(missing.values()), list(missing))
+        for (seed, lacking), found in zip(missing.items(), tasks, strict=True):
+            for constants, mbb in zip(lacking, found, strict=True):
+                kept.add([astuple(constants), seed, mbb])
+                known[constants, seed] = mbb
+            done += 1
+            show(done)
+    return {name: np.array([known[constants, seed] for seed in seeds]) for name, constants in sets.items()}
 
 
 def _check_seed(settings: TuningSettings, sets: Sequence[Constants], seed: int) -> list[float]:
@@ -222,8 +245,12 @@ def _draw(settings: TuningSettings, measurements: _Measurements) -> None:
 
 
 def _adapt(settings: TuningSettings, measurements: _Measurements) -> None:
-    import cma
-
+    try:
+        import cma
+    except ModuleNotFoundError as error:
+        if error.name != "cma":
+            raise
+        raise LibraryMissing("the library cma is not installed: pip install 'acpc-arena[tune]'") from error
     low, width = GENOME.low[:, 0], GENOME.width[:, 0]
     options = {"bounds": [0, 1], "popsize": settings.population, "seed": settings.seed + 1, "verbose": -9}
     strategy = cma.CMAEvolutionStrategy(np.full(len(low), 0.5), _STEP, options)
@@ -242,55 +269,30 @@ def _constants(genes: NDArray[np.float64]) -> Constants:
     return Constants(**{name: round(value) if name.endswith("_qty") else value for name, value in values.items()})  # type: ignore[arg-type]
 
 
-class _Measurements:
-    """Measurements of a search: a file of lines, the settings first, then genes and fitness in the order asked for."""
+class _Measurements(Kept):
+    """Measurements of a search: genes and fitness in the order asked for."""
 
     def __init__(
         self, path: Path, settings: TuningSettings, workers: Workers | None, show: Callable[[int, Measured], None]
     ) -> None:
+        super().__init__(path, asdict(settings))
         self.asked: list[Measured] = []
         self._settings, self._show = settings, show
-        self._over: Any = map if workers is None else workers.map
-        self._path = path
-        about = json.loads(json.dumps(asdict(settings)))
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._lock = FileLock(path.with_name(f"{path.name}.lock"))
-        except BlockingIOError:
-            raise CheckpointError(str(path), "another search is writing it") from None
-        except OSError as error:
-            raise CheckpointError(str(path), f"it cannot be written: {error.strerror or error}") from error
-        try:
-            self._known = self._read(about)
-            self._file = LineFile(path, append=True)
-            if not path.stat().st_size:
-                self._file.write(json.dumps(about) + "\n")
-        except OSError as error:
-            self._lock.close()
-            raise CheckpointError(str(path), f"it cannot be read or written: {error.strerror or error}") from error
-        except BaseException:
-            self._lock.close()
-            raise
-
-    def __enter__(self) -> _Measurements:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-        self._lock.close()
+        self._over: Any = map if workers is None else workers.each
 
     def of(self, genes: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The fitness of some sets of constants, measured where the file does not have it."""
-        found: list[float] = []
-        for row in genes:
-            if not self._known:
-                break
-            known, fitness = self._known.pop(0)
-            if known != row.tolist():
-                raise CheckpointError(
-                    str(self._path), "its measurements are not those of this search: take another folder"
-                )
-            found.append(fitness)
+        """The fitness of some sets of constants, measured where the file does not have it.
+
+        Raises:
+            CheckpointError: the file holds measurements of another search, or damaged ones.
+        """
+        found = []
+        for wanted, row in zip(genes.tolist(), self.rows[len(self.asked) :], strict=False):
+            match row:
+                case [known, float(fitness)] if known == wanted:
+                    found.append(fitness)
+                case _:
+                    raise self.damaged()
         rest = genes[len(found) :]
         sets = [_constants(row) for row in rest]
         count = len(sets)
@@ -298,29 +300,8 @@ class _Measurements:
         for row, fitness in zip(
             rest, self._over(measured_mbb, [self._settings] * count, sets, [seed] * count), strict=True
         ):
-            self._file.write(json.dumps([row.tolist(), fitness]) + "\n")
+            self.add([row.tolist(), fitness])
             found.append(fitness)
         self.asked += [Measured(_constants(row), fitness) for row, fitness in zip(genes, found, strict=True)]
         self._show(len(self.asked), max(self.asked, key=lambda one: one.mbb))
         return np.array(found)
-
-    def _read(self, about: dict[str, Any]) -> list[tuple[list[float], float]]:
-        if not self._path.exists():
-            return []
-        text = self._path.read_bytes()
-        whole = text[: text.rfind(b"\n") + 1]
-        if len(whole) < len(text):
-            with open(self._path, "r+b") as file:
-                file.truncate(len(whole))
-        try:
-            first, *rest = [json.loads(line) for line in whole.splitlines()] or [about]
-            known = [([float(gene) for gene in genes], float(fitness)) for genes, fitness in rest]
-            if not isinstance(first, dict):
-                raise ValueError("no settings")
-        except (ValueError, TypeError, RecursionError) as error:
-            raise CheckpointError(str(self._path), "it holds no measurements of a search, or damaged ones") from error
-        if differing := [name for name, value in about.items() if first.get(name) != value]:
-            theirs = ", ".join(f"{name} {first.get(name)}" for name in differing)
-            ours = ", ".join(f"{name} {about[name]}" for name in differing)
-            raise CheckpointError(str(self._path), f"it was made with {theirs}, not {ours}: take another folder")
-        return known

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from bots.errors import LibraryMissing
 from bots.learner.tuning import SEARCHES, Measured, TuningSettings, check, search
 from dealer.cli.console import Terminal, check_new_file
 from dealer.cli.findings import PageFile, PageForce, show_findings, write_findings
@@ -76,7 +77,7 @@ def learner(
         for name in SEARCHES:
             try:
                 searched[name] = search(name, wanted, folder, workers=over, show=_progress(show, name, wanted.budget))
-            except ImportError:
+            except LibraryMissing:
                 skipped.append(name)
         sets = {name: max(found, key=lambda one: one.mbb).constants for name, found in searched.items()}
         others = [wanted.seed + at for at in range(1, seeds + 1)]
@@ -84,6 +85,7 @@ def learner(
             wanted,
             {"default": Constants(), **sets},
             others,
+            folder,
             workers=over,
             show=lambda done: show(f"measured anew with {done} of {seeds} seeds"),
         )

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
 from bots.learner.experiments import ReportSettings
-from dealer.cli.console import Terminal, abort, check_new_file
+from dealer.cli.console import Terminal, check_new_file
 from dealer.cli.findings import PageFile, PageForce, show_findings, write_findings
 from dealer.cli.options import takes_options
 from dealer.cli.settings import given, setting_options
-from dealer.cli.streams import EXIT_INTERRUPTED
+from dealer.cli.spread import Scheduler, WorkerCount, gone_on_with, worked_by
 from dealer.cli.working import working
 
 __all__ = ["learner_report"]
@@ -20,10 +21,20 @@ _Options: Any = setting_options(ReportSettings)
 
 
 @takes_options
-def learner_report(context: typer.Context, settings: _Options, out: PageFile = None, force: PageForce = False) -> None:
+def learner_report(
+    context: typer.Context,
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Where what is finished is kept; made if it is not there.")
+    ],
+    settings: _Options,
+    workers: WorkerCount = 1,
+    scheduler: Scheduler = None,
+    out: PageFile = None,
+    force: PageForce = False,
+) -> None:
     """Report on the learner: every experiment of its work, with intervals over seeds, and matches against all bots.
 
-    The graphs of learning are on the page that --out writes.
+    The graphs of learning are on the page that --out writes. An interrupted command goes on where it stopped.
     """
     terminal = context.ensure_object(Terminal)
     from bots.learner.experiments import play_all
@@ -32,11 +43,13 @@ def learner_report(context: typer.Context, settings: _Options, out: PageFile = N
     if out is not None:
         check_new_file(out, force)
     wanted = ReportSettings(**given(settings))
-    try:
-        with working(terminal, "playing") as show:
-            report = report_of(wanted, play_all(wanted, show))
-    except KeyboardInterrupt:
-        abort("interrupted; a report is made at a stretch: the same command begins again", EXIT_INTERRUPTED)
+    with (
+        worked_by(workers, scheduler) as over,
+        gone_on_with(folder, "what is finished"),
+        working(terminal, "playing") as show,
+    ):
+        played = play_all(wanted, folder, workers=over, show=show)
+    report = report_of(wanted, played)
     show_findings(terminal, report)
     if out is not None:
         write_findings(terminal, report, out)

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+import shutil
+from dataclasses import asdict
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from bots.errors import EvolutionError
+from bots.errors import CheckpointError, EvolutionError, LearnerFileError
 from bots.findings import LineChart, format_findings
 from bots.learner.experiments import MIXED, Experiments, Outcome, ReportSettings, Rival, play_all
 from bots.learner.report import learner_report
 from bots.learner.training import Earned
+from logs.whole_file import FileLock
 
 _STAGES = (10, 20, 40)
 
@@ -61,9 +68,9 @@ def test_what_is_too_small_is_refused() -> None:
 
 
 @pytest.mark.slow  # numba compiles
-def test_every_experiment_is_played() -> None:
+def test_every_experiment_is_played_wherever_it_was_stopped(tmp_path: Path) -> None:
     settings = ReportSettings(hands=64, test=20, seeds=5, matches=10, trials=5)
-    played = play_all(settings)
+    played = play_all(settings, tmp_path / "whole")
     assert {one.game for one in played.outcomes} == {"limit", "nolimit", "limit10", "nolimit10"}
     assert len(played.outcomes) == 30
     for one in played.outcomes:
@@ -73,6 +80,43 @@ def test_every_experiment_is_played() -> None:
             assert (one.mbb <= 750).all()
     assert {one.name for one in played.rivals} >= {"calling", "mfs", "rh", "lp-mc", "rembrant"}
     assert set(played.counters) == {"limit", "nolimit"}
-    again = play_all(settings)
-    assert all((a.mbb == b.mbb).all() for a, b in zip(played.outcomes, again.outcomes, strict=True))
-    learner_report(settings, played)
+    report = format_findings(learner_report(settings, played))
+
+    # What a run that was stopped left: in the seeds of a game, in its matches, and almost at the end.
+    lines = (tmp_path / "whole" / "experiments.jsonl").read_bytes().splitlines(keepends=True)
+    for number in (4, len(lines) // 2, len(lines) - 2):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        for memory in (tmp_path / "whole").glob("*.memory"):
+            shutil.copy(memory, folder)
+        (folder / "experiments.jsonl").write_bytes(b"".join(lines[:number]) + b'{"game": "li')
+        again = play_all(settings, folder)
+        assert format_findings(learner_report(settings, again)) == report
+        assert (folder / "experiments.jsonl").read_bytes() == b"".join(lines)
+
+
+def _stored(folder: Path, *rows: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    settings = json.dumps(asdict(ReportSettings(seeds=5)))
+    (folder / "experiments.jsonl").write_text("".join(f"{row}\n" for row in (settings, *rows)), "utf-8")
+    return folder
+
+
+def test_what_a_folder_holds_is_checked(tmp_path: Path) -> None:
+    settings = ReportSettings(seeds=5)
+    for row in ("[1]", '{"game": "limit"}', '{"game": "limit", "rival": "calling", "won": [1]}', "{"):
+        with pytest.raises(CheckpointError, match=r"experiments\.jsonl: it holds other things than these results"):
+            play_all(settings, _stored(tmp_path, row))
+    with pytest.raises(CheckpointError, match=r"made with seeds 5, not seeds 6: take another folder"):
+        play_all(ReportSettings(seeds=6), _stored(tmp_path))
+    first = json.dumps({"game": "limit", "seed": 1, "hands": {}, "mbb": {}, "cells": {}, "counter": None})
+    with pytest.raises(LearnerFileError, match=r"limit\.memory: it cannot be read"):
+        play_all(settings, _stored(tmp_path, first))
+
+
+def test_two_processes_do_not_write_one_folder(tmp_path: Path) -> None:
+    with (
+        contextlib.closing(FileLock(tmp_path / "experiments.jsonl.lock")),
+        pytest.raises(CheckpointError, match="another process is writing it"),
+    ):
+        play_all(ReportSettings(seeds=5), tmp_path)

@@ -5,13 +5,15 @@ Opponents that are named by class are not compiled, which makes these tests quic
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from bots.errors import CheckpointError, EvolutionError
+from bots.errors import CheckpointError, EvolutionError, LibraryMissing
+from bots.learner import tuning
 from bots.learner.constants import RANGES, Constants
 from bots.learner.intervals import Spread, student_point
 from bots.learner.tuning import Measured, TuningSettings, check, measured_mbb, search
@@ -49,7 +51,7 @@ def test_a_folder_of_other_measurements_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="made with hands 8, not hands 6: take another folder"):
         search("random", replace(_SETTINGS, hands=6), tmp_path)
     (tmp_path / "random.jsonl").write_bytes(b"\xff\n")
-    with pytest.raises(CheckpointError, match="no measurements of a search, or damaged"):
+    with pytest.raises(CheckpointError, match="it holds other things than these results, or is damaged"):
         search("random", _SETTINGS, tmp_path)
 
 
@@ -100,13 +102,42 @@ def test_the_report_judges_by_the_seeds(tmp_path: Path) -> None:
     assert "does not show" in tuning_report(_SETTINGS, searched, same).sentences[0]
 
 
-def test_constants_are_measured_anew_on_the_same_deals() -> None:
+def test_constants_are_measured_anew_on_the_same_deals(tmp_path: Path) -> None:
     done: list[int] = []
     sets = {"default": Constants(), "other": Constants(big_qty=2)}
-    found = check(_SETTINGS, sets, (2, 3), show=done.append)
+    found = check(_SETTINGS, sets, (2, 3), tmp_path, show=done.append)
     assert done == [1, 2]
     for name, constants in sets.items():
         assert found[name].tolist() == [measured_mbb(_SETTINGS, constants, seed) for seed in (2, 3)]
+
+
+def test_what_was_measured_anew_is_not_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = check(_SETTINGS, {"default": Constants()}, (2, 3), tmp_path)["default"].tolist()
+    asked = []
+
+    def counted(settings: TuningSettings, constants: Constants, seed: int) -> float:
+        asked.append((constants, seed))
+        return 7.0
+
+    monkeypatch.setattr(tuning, "measured_mbb", counted)
+    other = Constants(big_qty=2)
+    found = check(_SETTINGS, {"default": Constants(), "other": other}, (2, 3, 4), tmp_path)
+    assert asked == [(other, 2), (other, 3), (Constants(), 4), (other, 4)]
+    assert found["default"].tolist() == [*first, 7.0]
+    (tmp_path / "anew.jsonl").write_text((tmp_path / "anew.jsonl").read_text("utf-8") + "[1, 2]\n", "utf-8")
+    with pytest.raises(CheckpointError, match="or is damaged"):
+        check(_SETTINGS, {"default": Constants()}, (2, 3), tmp_path)
+
+
+def test_only_a_library_that_is_missing_is_called_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cma", None)
+    with pytest.raises(LibraryMissing):
+        search("cma-es", _SETTINGS, tmp_path)
+    (tmp_path / "cma.py").write_text("import nothing_of_this_name\n", "utf-8")
+    monkeypatch.delitem(sys.modules, "cma")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModuleNotFoundError, match="nothing_of_this_name"):
+        search("cma-es", _SETTINGS, tmp_path)
 
 
 def test_intervals_are_those_of_student() -> None:
