@@ -50,6 +50,8 @@ class Sight(enum.Enum):
     """Every card at once: the owner of the files, or of everything that plays."""
     PLAYED = "played"
     """Cards, comments and results of deals that were played in every seating."""
+    AFTERWARDS = "afterwards"
+    """No card before everything is over that its seed deals: from a few cards a seed can be found."""
 
 
 @dataclass(frozen=True, slots=True)

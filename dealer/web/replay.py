@@ -26,7 +26,7 @@ from starlette.routing import BaseRoute, Route
 
 from dealer.errors import WebError
 from dealer.results.schema import TournamentResult
-from dealer.watching.runs import WatchedContest, WatchedMatch
+from dealer.watching.runs import Sight, WatchedContest, WatchedMatch
 from dealer.web.addresses import contest_path, hand_path, match_path
 from dealer.web.crosstable import crosstables
 from dealer.web.library import Counting, Library, ShownRun
@@ -263,6 +263,8 @@ class Pages:
 
     def _hand(self, found: ShownRun, contest: WatchedContest, match: WatchedMatch, number: int) -> HandRecord:
         if not is_seen(found, contest, match, number):
+            if found.sight is Sight.AFTERWARDS:
+                raise WebError(403, "Its cards can be seen once everything is over that plays deals of the same seed.")
             raise WebError(403, "This deal is still to be played in another seating; then its cards can be seen.")
         return match.hands.hand(number)
 

@@ -11,11 +11,13 @@ from typing import Final
 from starlette.routing import BaseRoute
 
 from dealer.server.server import ServerParts
-from dealer.web import front, login, mine, play
+from dealer.web import front, live, login, mine, play, replay, standings
 from dealer.web.api import routes as api
 from dealer.web.app import make_app
 from dealer.web.hall import Hall, HallLimits
+from dealer.web.library import Counting
 from dealer.web.server_book import ServerBook
+from dealer.web.server_library import ServerLibrary
 from dealer.web.serving import answering
 from dealer.web.sessions import Sessions
 from dealer.web.site import Link, Site
@@ -30,10 +32,16 @@ ROOMS: Final[tuple[Callable[[Site], Sequence[BaseRoute]], ...]] = (
     api.routes,
     play.routes,
     mine.routes,
+    standings.routes,
 )
 """The routes of each room; an address is answered by the first that knows it."""
 
-LINKS: Final[tuple[Link, ...]] = (Link("Play", "/play"), Link("Mine", "/mine", is_private=True))
+LINKS: Final[tuple[Link, ...]] = (
+    Link("Standings", "/standings"),
+    Link("Runs", "/runs"),
+    Link("Play", "/play"),
+    Link("Mine", "/mine", is_private=True),
+)
 
 
 def make_server_site(parts: ServerParts) -> Site:
@@ -59,7 +67,13 @@ async def server_site(parts: ServerParts) -> AsyncIterator[str]:
     site = make_server_site(parts)
     assert site.hall is not None
     desk = Desk(parts, site.hall, forfeit_s=parts.settings.web.slumbot_forfeit_s)
-    routes = [*(route for room in ROOMS for route in room(site)), *slumbot.routes(parts, desk)]
+    library, counting = ServerLibrary(parts), Counting()
+    routes = [
+        *(route for room in ROOMS for route in room(site)),
+        *live.routes(site, library, counting),
+        *replay.routes(site, library, counting),
+        *slumbot.routes(parts, desk),
+    ]
     host, settings = parts.settings.host, parts.settings.web
     app = make_app(site, routes, settings, is_loopback=_is_loopback(host))
     keeper = asyncio.create_task(desk.keep())
@@ -71,6 +85,7 @@ async def server_site(parts: ServerParts) -> AsyncIterator[str]:
                 site.hall.turn_away()
     finally:
         keeper.cancel()
+        counting.close()
 
 
 def _is_loopback(host: str) -> bool:

@@ -56,6 +56,8 @@ def match_of(found: ShownRun, key: str) -> tuple[WatchedContest, WatchedMatch]:
 
 def sees_all(found: ShownRun) -> bool:
     """Whether nothing of a run is kept back."""
+    if found.sight is Sight.AFTERWARDS:
+        return False
     return found.run.is_over or found.sight is Sight.EVERYTHING
 
 
@@ -68,6 +70,8 @@ def is_seen(found: ShownRun, contest: WatchedContest, match: WatchedMatch, numbe
     """Whether the cards of a hand may be seen."""
     if sees_all(found):
         return True
+    if found.sight is Sight.AFTERWARDS:
+        return False
     count = contest.played_until(match)
     last = match.hands.page(count - 1, 1) if count else []
     return bool(last) and number <= last[0]
@@ -133,6 +137,7 @@ def contest_view(found: ShownRun, contest: WatchedContest) -> ContestView:
     scores = contest.scores
     result = _result_of(found, contest)
     faults = contest.faults()
+    is_closed = found.sight is Sight.AFTERWARDS
     rows = []
     for name in scores.players:
         rate = scores.rate(name)
@@ -159,9 +164,9 @@ def contest_view(found: ShownRun, contest: WatchedContest) -> ContestView:
             (match.key, seen_hands(found, contest, match), ", ".join(map(shown, match.hands.names)))
             for match in contest.matches.values()
         ),
-        scores.biggest_pots,
-        scores.worst_deals,
-        tuple((shown(name), scores.worst_hands(name)) for name in scores.players),
+        () if is_closed else scores.biggest_pots,
+        () if is_closed else scores.worst_deals,
+        () if is_closed else tuple((shown(name), scores.worst_hands(name)) for name in scores.players),
         tuple(faults if sees_all(found) else ()),
         found.run.is_over,
     )

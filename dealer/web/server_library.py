@@ -1,0 +1,91 @@
+"""The runs of a server, for its pages: found in the database, read from their folders, watched while they go on."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Final
+
+from dealer.server import records
+from dealer.server.ledger import JobState, RunState
+from dealer.server.records import RunRecord
+from dealer.server.server import ServerParts
+from dealer.watching.live import LiveTables
+from dealer.watching.runs import Sight, WatchedRun
+from dealer.web.library import RunEntry, ShownRun
+from dealer.web.visitor import Visitor
+from logs.text import shown
+
+__all__ = ["ServerLibrary", "run_words"]
+
+_MOST_OPEN: Final = 32
+_MOST_DIGITS: Final = 12
+
+
+def run_words(run: RunRecord) -> str:
+    """A run in a list: who played what."""
+    return f"{run.game}: {' - '.join(shown(seat.name) for seat in run.seats)}"
+
+
+class ServerLibrary:
+    """The runs of a server.
+
+    Cards can be seen once everything is over that plays a request's deals: from a few of them the seed of all others
+    can be found.
+    """
+
+    def __init__(self, parts: ServerParts) -> None:
+        self._parts = parts
+        self._open: OrderedDict[str, WatchedRun] = OrderedDict()
+        self._tables: dict[int, tuple[LiveTables, Callable[[], None]]] = {}
+        self._lock = threading.Lock()
+
+    def runs(self, visitor: Visitor) -> list[RunEntry]:
+        """The newest runs."""
+        return [RunEntry(str(run.id), run_words(run)) for run in records.runs(self._parts.store)]
+
+    def open(self, key: str, visitor: Visitor) -> ShownRun | None:
+        """A run by its number.
+
+        Raises:
+            LogsError: it cannot be read.
+            OSError: it cannot be read.
+        """
+        if not (key.isascii() and key.isdigit() and len(key) <= _MOST_DIGITS):
+            return None
+        row = records.run(self._parts.store, int(key))
+        job = None if row is None else records.job(self._parts.store, row.job)
+        if row is None or job is None:
+            return None
+        is_going = any(
+            run.state is RunState.RUNNING for run in records.runs(self._parts.store, job=job.id, state=RunState.RUNNING)
+        )
+        sight = Sight.AFTERWARDS if is_going or job.state is JobState.QUEUED else Sight.EVERYTHING
+        path = self._parts.folder / row.folder
+        if not path.is_dir():
+            return None
+        with self._lock:
+            tables = self._tables_of(row)
+            run = self._open.get(key)
+            if run is None:
+                run = self._open[key] = WatchedRun(path, key)
+                while len(self._open) > _MOST_OPEN:
+                    self._open.popitem(last=False)
+            self._open.move_to_end(key)
+        with run.lock:
+            run.look()
+        return ShownRun(run, sight, tables)
+
+    def _tables_of(self, run: RunRecord) -> LiveTables | None:
+        """Where a run goes on; who asks for it first has it watched until its end."""
+        found = self._tables.get(run.id)
+        if run.state is not RunState.RUNNING:
+            if found is not None:
+                del self._tables[run.id]
+                found[1]()
+            return None
+        if found is None:
+            tables = LiveTables()
+            found = self._tables[run.id] = (tables, self._parts.service.watches.add(run.id, tables))
+        return found[0]

@@ -1,0 +1,77 @@
+"""Standings, pairs, runs and hands of a server, from a request that is played to a hand of it."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from tests.dealer.web.browsing import links
+from tests.dealer.web.pages import PATIENCE_S, Visit, small_house, visit
+
+GAME = "kuhn.limit.2p"
+
+
+async def _submit(one: Visit, **wish: Any) -> int:
+    headers = {"authorization": f"Bearer {one.token}"}
+    body = {"game": GAME, "players": ["random", "calling"], "hands": 10} | wish
+    answer = await one.browser.post("/api/v1/jobs", json=body, headers=headers)
+    assert answer.status_code < 300, answer.text
+    return int(answer.json()["id"])
+
+
+async def _finished(one: Visit, job: int) -> None:
+    headers = {"authorization": f"Bearer {one.token}"}
+    async with asyncio.timeout(PATIENCE_S):
+        while (await one.browser.get(f"/api/v1/jobs/{job}", headers=headers)).json()["job"]["state"] == "queued":
+            await asyncio.sleep(0.05)
+
+
+def test_from_the_standings_to_a_hand(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        empty = await one.browser.get(f"/standings/{GAME}")
+        assert "Nothing that counts has been played" in empty.text
+        for path, status in (("/standings", 200), ("/standings/chess", 404), (f"/pairs/{GAME}/7", 404), ("/runs", 200)):
+            assert (await one.browser.get(path)).status_code == status
+        await _finished(one, await _submit(one))
+        runs = links((await one.browser.get("/runs")).text, "/runs/") or ["/runs/1"]
+        page = await one.browser.get(runs[0])
+        assert "10 deals in 2 seatings each" in page.text
+        (match, *_) = links(page.text, f"{runs[0]}/matches/")
+        hand = await one.browser.get(f"{match}/hands/3")
+        assert hand.status_code == 200
+        assert "What happened" not in hand.text
+        async with asyncio.timeout(PATIENCE_S):
+            while not (pairs := links((await one.browser.get(f"/standings/{GAME}")).text, "/pairs/")):
+                await asyncio.sleep(0.1)
+        pair = await one.browser.get(pairs[0])
+        assert pair.status_code == 200
+        assert runs[0] in links(pair.text)
+
+    visit(small_house(), talk, tmp_path)
+
+
+def test_no_card_of_a_run_that_goes_on_is_shown(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        await _submit(one, hands=1_000_000)
+        async with asyncio.timeout(PATIENCE_S):
+            while (page := await one.browser.get("/runs/1/matches/match.a")).status_code != 200:
+                await asyncio.sleep(0.1)
+        assert "export" not in page.text
+        for path in ("/runs/1/matches/match.a/hands/0", "/runs/1/matches/match.a/hands/0/acpc"):
+            answer = await one.browser.get(path)
+            assert answer.status_code == 403
+            assert "STATE" not in answer.text
+        assert (await one.browser.get("/runs/1/matches/match.a/export/log")).status_code == 403
+        async with one.browser.stream("GET", "/runs/1/matches/match.a/events") as events:
+            text = ""
+            async for piece in events.aiter_text():
+                text += piece
+                if "event: state" in text and text.endswith("\n\n"):
+                    break
+        assert "pot <strong>" in text
+        assert "queen" not in text
+        assert "king" not in text
+        assert " of spades" not in text
+
+    visit(small_house(most_hands=2_000_000), talk, tmp_path)
