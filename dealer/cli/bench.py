@@ -164,6 +164,21 @@ def startup(
 
 
 @app.command()
+def web(
+    context: typer.Context,
+    calls: Annotated[int, typer.Option(min=1, help="Number of calls of each kind, at rest and under load.")] = 200,
+    hands: Annotated[int, typer.Option(min=1, help="Number of deals of a run.")] = 2000,
+    jobs: Annotated[int, typer.Option(min=1, help="Number of requests in the queue, of ten runs each.")] = 100,
+    as_json: _Json = False,
+) -> None:
+    """Milliseconds of a server's answers and events, at rest and while matches are played."""
+    from dealer.bench.web import measure
+
+    with _measuring():
+        _show(context, measure(calls=calls, hands=hands, jobs=jobs), as_json=as_json)
+
+
+@app.command()
 def bot(
     context: typer.Context,
     bot: Annotated[str, typer.Argument(metavar="BOT", help="A Python bot: its name, or file.py:Class.")],

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import socket
 from collections.abc import AsyncIterator, Iterator
 from functools import partial
@@ -153,9 +154,21 @@ async def answering(app: ASGIApp, host: str, settings: WebSettings) -> AsyncIter
 
 def _listeners(host: str, port: int) -> list[socket.socket]:
     try:
-        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-        sock = socket.create_server(address[:2], family=family, backlog=_BACKLOG)
+        found = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP, flags=socket.AI_PASSIVE
+        )
+        family, kind, protocol, _, address = found[0]
+        # asyncio has small answers sent at once (TCP_NODELAY) where a socket says that it is of TCP: 40 ms a call.
+        sock = socket.socket(family, kind, protocol)
     except OSError as error:
+        raise ListenError(host, port, Seat(0), error.strerror or str(error)) from None
+    try:
+        if os.name != "nt":
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind(address)
+        sock.listen(_BACKLOG)
+    except OSError as error:
+        sock.close()
         raise ListenError(host, port, Seat(0), error.strerror or str(error)) from None
     sock.setblocking(False)
     return [sock]

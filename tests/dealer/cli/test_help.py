@@ -57,6 +57,7 @@ COMMANDS = (
     "bench export",
     "bench selfplay",
     "bench startup",
+    "bench web",
 )
 
 

@@ -1,7 +1,8 @@
-"""The pages with a certificate: encrypted, with cookies for nothing else; without a good one they do not start."""
+"""The port of the pages: encrypted with a certificate, and what is told where it cannot be had."""
 
 from __future__ import annotations
 
+import socket
 import ssl
 import subprocess
 from pathlib import Path
@@ -9,8 +10,9 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from dealer.errors import ConfigError
+from dealer.errors import ConfigError, ListenError
 from dealer.server.toml_settings import read_toml_settings
+from dealer.web import serving
 from tests.dealer.web.pages import Visit, small_house, visit, with_web
 
 
@@ -44,6 +46,22 @@ def test_the_pages_are_encrypted_and_so_is_the_cookie(tmp_path: Path, certificat
 
     settings = with_web(small_house(), certificate=str(certificate), key=str(tmp_path / "key.pem"))
     visit(settings, talk, tmp_path / "data")
+
+
+def test_small_answers_are_sent_at_once() -> None:
+    (sock,) = serving._listeners("127.0.0.1", 0)
+    with sock:
+        assert sock.proto == socket.IPPROTO_TCP, "asyncio sets TCP_NODELAY on such sockets only"
+
+
+def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        raise AssertionError
+
+    with socket.create_server(("127.0.0.1", 0)) as sock:
+        port = sock.getsockname()[1]
+        with pytest.raises(ListenError, match=f"cannot listen on 127.0.0.1 port {port}: "):
+            visit(with_web(small_house(), port=port), talk, tmp_path / "data")
 
 
 def test_a_bad_certificate_is_told(tmp_path: Path) -> None:
