@@ -380,8 +380,7 @@ def close_abandoned_runs(db: sqlite3.Connection) -> None:
     """Close the runs that go on of jobs that do not: the server ended when it had just cancelled them."""
     db.execute(
         "UPDATE runs SET state = 'cancelled', reason = 'it was cancelled.', ended_s = ? "
-        "WHERE state = 'running' AND job IN (SELECT id FROM jobs WHERE state != 'queued') "
-        "AND id NOT IN (SELECT run FROM tables WHERE closed_s IS NULL)",
+        "WHERE state = 'running' AND job IN (SELECT id FROM jobs WHERE state != 'queued')",
         (time.time(),),
     )
 
@@ -429,10 +428,14 @@ JOBS = (
 )
 
 
+_TABLES = "(SELECT job FROM runs WHERE id IN (SELECT run FROM tables))"
+"""The jobs of tables at which people sit; see `dealer.server.tables`."""
+
+
 def open_jobs(store: Store) -> list[JobRow]:
     """The jobs of which something is left, in the order in which they came; each with the run that was going on."""
     jobs = []
-    for row in store.read(JOBS + "WHERE jobs.state = 'queued' ORDER BY jobs.id"):
+    for row in store.read(JOBS + "WHERE jobs.state = 'queued' AND jobs.id NOT IN " + _TABLES + " ORDER BY jobs.id"):
         job = job_of_row(row)
         going = [run for run in runs_of(store, job.id) if run.state is RunState.RUNNING]
         jobs.append(replace(job, going=going[0] if going else None))

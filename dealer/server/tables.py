@@ -1,6 +1,7 @@
 """The tables at which people sit in browsers, as the store keeps them: a table is a run whose first player is a person.
 
-Its job is closed from the start: the queue has nothing to do with it. The run goes on until the table is closed.
+Its job has nothing to do with the queue (`dealer.server.ledger.open_jobs` leaves it out); like its run it is open until
+the table is closed.
 """
 
 from __future__ import annotations
@@ -76,7 +77,6 @@ def add_table(
     job_number = add_job(db, job)
     job = JobRow(job_number, job.user, TAG, game, job.players, 1, seed, None, stamp)
     run = begin_run(db, job, bots, stamp)
-    end_job(db, job_number, JobState.DONE)
     db.execute("INSERT INTO tables (run, owner, seen_s) VALUES (?, ?, ?)", (run.id, owner, time.time()))
     return run
 
@@ -90,6 +90,8 @@ def close_table(db: sqlite3.Connection, run: int, report: RunReport) -> None:
     """Close a table and its run."""
     db.execute("UPDATE tables SET closed_s = ? WHERE run = ?", (time.time(), run))
     end_run(db, run, report)
+    (job,) = db.execute("SELECT job FROM runs WHERE id = ?", (run,)).fetchone()
+    end_job(db, job, JobState.DONE)
 
 
 def open_tables(store: Store) -> list[TableRecord]:

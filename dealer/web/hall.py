@@ -302,13 +302,20 @@ class Hall:
         """Put to sleep, and close, what nobody has looked at for long."""
         while True:
             await asyncio.sleep(_LOOK_ROUND_S)
-            now_s = time.monotonic()
-            for number, awake in list(self._awake.items()):
-                if not awake.looks and now_s - awake.seen_s > self.limits.asleep_after_s:
-                    await self._put_to_sleep(number)
-            for table in self.book.of(None):
-                if table.id not in self._awake and self._clock_s() - table.seen_s > self.limits.closed_after_s:
-                    await self.end(table, "nobody has come back to it")
+            try:
+                await self._tidy_up()
+            except Exception:
+                # A full disk, say: the other tables, and the next round, do not suffer.
+                _log.exception("tables at which nobody looks")
+
+    async def _tidy_up(self) -> None:
+        now_s = time.monotonic()
+        for number, awake in list(self._awake.items()):
+            if not awake.looks and now_s - awake.seen_s > self.limits.asleep_after_s:
+                await self._put_to_sleep(number)
+        for table in self.book.of(None):
+            if table.id not in self._awake and self._clock_s() - table.seen_s > self.limits.closed_after_s:
+                await self.end(table, "nobody has come back to it")
 
 
 def _reopened(folder: Path) -> Sitting:

@@ -71,6 +71,8 @@ def _report(folder: Path, reason: str) -> RunReport:
     """How the run of a table ended, from its folder."""
     try:
         run: Run[Any] = reopen(folder)
-        return report_of(run, read_result(folder), reason)
+        # Nothing more will be played: the scores are those of its logs.
+        run.finished = read_result(folder)
+        return report_of(run, run.finished, reason)
     except (DealerError, OSError) as error:
         return RunReport(RunState.CANCELLED, f"{reason}: {error}.")

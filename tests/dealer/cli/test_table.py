@@ -8,12 +8,14 @@ import os
 import re
 import select
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 from typer.testing import CliRunner
 
@@ -402,3 +404,38 @@ def test_a_signal_in_the_middle_of_a_hand(tmp_path: Path, number: str) -> None:
         signal.signal(getattr(signal, number), before)
     assert result_of(tmp_path / "run")["outcome"] == "interrupted"
     assert faults_of(tmp_path / "run") == [{}, {}]
+
+
+def test_a_table_in_the_browser_is_played_and_left_there(tmp_path: Path) -> None:
+    command = (*ARENA, "table", "kuhn", "calling", "--seed", "5", "-n", "9", "--browser", "--out", "run")
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=tmp_path, env=program_env()
+    ) as process:
+        assert process.stdout is not None
+        said = ""
+        while not (found := re.search(r"http://127\.0\.0\.1:\d+/play/\S+", said)):
+            line = process.stdout.readline()
+            assert line, said
+            said += line
+        with httpx2.Client(timeout=PATIENCE_S) as browser:
+            page = browser.get(found[0]).text
+            fields = dict(re.findall('name="(form_key|moment)" value="([^"]*)"', page))
+            assert browser.post(found[0], data=fields | {"entry": "c"}).status_code == 303
+            # Whoever does not know the address finds no table.
+            other = found[0].rpartition("/")[0]
+            assert [browser.get(path).status_code for path in (other, f"{other}/1")] == [404, 404]
+            left = browser.post(f"{found[0]}/leave", data={"form_key": fields["form_key"]})
+            assert "You have left the table" in left.text
+        rest = process.stdout.read()
+        assert process.wait(PATIENCE_S) == 0
+    assert "after 1 hand of kuhn" in " ".join(rest.split())
+    assert "Go on with: arena resume run" in rest
+    assert result_of(tmp_path / "run")["outcome"] == "interrupted"
+    assert faults_of(tmp_path / "run") == [{}, {}]
+
+
+def test_a_page_that_cannot_be_had_is_one_sentence(arena_here: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        ran = arena_here("table", "kuhn", "--browser", "--port", str(taken.getsockname()[1]))
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "cannot listen" in ran.err or "in use" in ran.err

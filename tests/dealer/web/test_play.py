@@ -252,7 +252,7 @@ def test_a_table_that_nobody_looks_at_falls_asleep_and_is_closed_at_last(
     async def talk(one: Visit) -> None:
         table = await sit_down(one.browser)
         store = one.house.folder
-        for _ in range(2000):
+        for _ in range(600):
             await asyncio.sleep(0.01)
             found = run_record(Store(store / DATABASE_NAME), int(table.rpartition("/")[2]))
             assert found is not None
