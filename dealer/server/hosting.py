@@ -269,8 +269,12 @@ class Hosting:
             host.offer(seat)
 
     def _tell_outcome(self, user: User, line: Line, tag: str) -> None:
-        """What has become of the latest challenge with a tag."""
+        """What has become of the latest challenge with a tag; who asks is told from now on what becomes of it."""
         store = self._service.store
+        for active in self._service.active():
+            if active.row.user == user and active.row.tag == tag:
+                # After a restart, another client of the same user may have taken it over.
+                active.client = line
         jobs = ledger.jobs_of(store, user.id, tag, 1)
         if not jobs:
             raise RefusedError("none of your requests has this tag")

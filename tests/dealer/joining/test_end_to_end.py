@@ -18,7 +18,7 @@ from tests.dealer.helpers import ARENA, PATIENCE_S, ROOT, free_ports, program_en
 from tests.dealer.joining.test_joining import hands_of
 from tests.dealer.server.servers import rows
 
-HANDS = 150
+HANDS = 100
 CONFIG = """
 [[games]]
 game = "limit"

@@ -199,6 +199,21 @@ def test_a_client_that_leaves_gives_its_seats_up() -> None:
     play(talk)
 
 
+def test_who_asks_for_a_challenge_is_told_how_it_ends() -> None:
+    async def talk(house: House) -> None:
+        first, second = await joined(house), await joined(house, "s2", "other")
+        first.say("CHALLENGE tag=t game=kuhn player=A player=mine hands=20\n")
+        await offered(first)
+        second.say("ASK tag=t\n")
+        await second.settle()
+        first.say("CANCEL t\n")
+        await second.hear_remark("CLOSED tag=t state=cancelled reason=it was cancelled")
+        await first.settle()
+        assert b"CLOSED" not in first.heard
+
+    play(talk)
+
+
 @pytest.mark.parametrize(
     ("line", "answer"),
     [
