@@ -23,8 +23,8 @@ from logs.estimation import RunningMean
 HERE: Final = Path(__file__).resolve().parent
 PAGE: Final = HERE.parent / "cfr.md"
 CSV: Final = HERE / "matches.csv"
-OPPONENTS: Final = ("calling", "raising")
-DEALS: Final = 400
+OPPONENTS: Final = ("calling", "raising", "mfs", "rembrant")
+DEALS: Final = 1_000
 SEED: Final = 2011
 _BEGIN: Final = "<!-- matches -->\n"
 _END: Final = "<!-- end of matches -->"

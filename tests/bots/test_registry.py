@@ -57,7 +57,7 @@ RANDOM_OPTIONS = (
 COMPLAINTS = [
     (
         "shark",
-        "'shark': there is no bot 'shark'; there are: calling, constant, equilibrium, evolved, folding, kuhn-bluffer, ",
+        "'shark': there is no bot 'shark'; there are: calling, cfr, constant, equilibrium, evolved, folding, ",
     ),
     ("", "there is no bot ''"),
     ("random?pass=1", f"'random?pass=1': random has no option 'pass'; {RANDOM_OPTIONS}"),
