@@ -22,6 +22,7 @@ from dealer.web.api import models
 from dealer.web.api.callers import Caller
 from dealer.web.api.operations import PREFIX, Call, Operation, Parameter
 from protocol import format_game_definition
+from protocol.benchmark import OWN_SEAT
 
 __all__ = ["Reading", "job_model", "may_see_cards", "run_of"]
 
@@ -34,9 +35,10 @@ _GAME = Parameter("game", str | None, "of this game only")
 
 def may_see_cards(parts: ServerParts, caller: Caller, job: JobRow) -> bool:
     """Whether somebody may see the seeds and the cards of a job's runs."""
-    if job.user.id == caller.user.id and not job.is_seed_drawn and job.state is JobState.QUEUED:
+    is_chosen = not job.is_seed_drawn and OWN_SEAT not in job.players
+    if job.user.id == caller.user.id and is_chosen and job.state is JobState.QUEUED:
         return True
-    # The job of a table at which a person sits is closed from the start; its run is not.
+    # Whoever sits at a table, or plays in Slumbot's interface, must not know the cards to come.
     going = parts.store.read("SELECT 1 FROM runs WHERE job = ? AND state = 'running'", job.id)
     return job.state is not JobState.QUEUED and not going
 

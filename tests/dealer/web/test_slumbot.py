@@ -41,6 +41,9 @@ async def play(one: Visit, folder: Path, hands: int) -> Client:
 def test_an_independent_client_plays_with_its_own_book(tmp_path: Path) -> None:
     async def talk(one: Visit) -> None:
         client = await play(one, tmp_path, 60)
+        headers = {"authorization": f"Bearer {one.token}"}
+        (job,) = (await one.browser.get("/api/v1/jobs", headers=headers)).json()["jobs"]
+        assert job["seed"] is None, "whoever knows the seed knows the cards"
         assert client.ends["fold"]
         logs = list((tmp_path / "data" / "runs").glob("*/match*.log"))
         records = list(read_hands(logs))
