@@ -56,27 +56,23 @@ _SMALL: Final = "--deals 60 --population 40 --generations 50 --seed 1001"
 _SMALL_PLAYER: Final = "--deals 150 --population 40 --generations 120 --seed 1100"
 _ALL: Final = tuple(range(1, 10))
 
-TRAINERS_ALONE: Final = {"published": "--generations 200 --seed 1 --count 5"}
-"""Trainers of the work's size; there is no player of theirs."""
-
 RUNS: Final = {
+    "published": Bred("--seed 100", "--generations 200 --seed 1"),
+    "larger": Bred(
+        "--deals 780 --population 120 --generations 600 --seed 1300",
+        borrowed={"published": _ALL},
+    ),
     "reward": Bred(_SMALL_PLAYER, _SMALL),
     "price": Bred(f"{_SMALL_PLAYER} --odds price", f"{_SMALL} --odds price"),
     "no-rake": Bred(f"{_SMALL_PLAYER} --no-rake", f"{_SMALL} --no-rake"),
     "more-deals": Bred("--deals 450 --population 40 --generations 120 --seed 1100", borrowed={"reward": _ALL}),
     "longer": Bred("--deals 150 --population 40 --generations 360 --seed 1100", borrowed={"reward": _ALL}),
-    "large": Bred(
-        "--deals 600 --population 60 --generations 150 --seed 1200",
-        borrowed={"published": _ALL[:5], "reward": _ALL[5:]},
-    ),
 }
+"""`published` has the settings of the work; the others are smaller, and cheap, but for `larger`."""
 
 
 def breed(folder: Path) -> list[FinishedRuns]:
     """Every run, finished."""
-    for name, options in TRAINERS_ALONE.items():
-        if not all((folder / name / f"trainer-{number}.chromosome").exists() for number in _ALL[:5]):
-            _arena("trainers", folder / name, options)
     for name, bred in RUNS.items():
         if bred.trainers and not (folder / name / "trainer-9.chromosome").exists():
             _arena("trainers", folder / name, bred.trainers)
@@ -100,8 +96,7 @@ def commands(name: str) -> list[str]:
     bred = RUNS[name]
     made = [f"arena evolve trainers {name} {bred.trainers}"] if bred.trainers else []
     for source in bred.borrowed:
-        options = TRAINERS_ALONE.get(source) or RUNS[source].trainers
-        made.append(f"arena evolve trainers {source} {options}")
+        made.append(f"arena evolve trainers {source} {RUNS[source].trainers}")
     return [*made, f"arena evolve player {name} {bred.player}"]
 
 
