@@ -28,8 +28,9 @@ FIELDS: Final = ("random", "calling", "raising")
 _FIELDS_TIMES: Final = 5
 """So many times the deals of other matches are played against these: they have to be told from zero."""
 
-_LEARNERS: Final = ("learner",)
-"""Play by what they have played before, so that deals are no units."""
+_LEFT_OUT: Final = ("learner", "lbr")
+"""One plays by what it has played before, so that deals are no units; the other knows the policy of an opponent of its
+own."""
 
 _PARTS: Final = 4
 _US: Final = "evolved"
@@ -74,12 +75,12 @@ class _Part:
 
 
 def opponents(deals: int) -> list[Opponent]:
-    """Every built-in bot that plays limit hold'em but learners: nine of each at a table of ten, and one alone."""
+    """Every built-in bot that plays limit hold'em, but for those left out: nine of each at a table of ten, and one alone."""
     found = []
     for game in ("limit10", "limit"):
         definition = find_game(game)[1]
         for name in builtin_names():
-            if name in _LEARNERS:
+            if name in _LEFT_OUT:
                 continue
             try:
                 bot = make_bot(name, 1)

@@ -94,7 +94,7 @@ def test_matches_do_not_depend_on_who_plays_them(runs: FinishedRuns) -> None:
 def test_the_opponents_are_the_bots_that_play_limit_holdem() -> None:
     found = {(one.bot, one.game) for one in opponents(1)}
     assert {("random", "limit10"), ("calling", "limit10"), ("raising", "limit10"), ("lp-mc", "limit")} <= found
-    assert not {("lp-mc", "limit10"), ("evolved", "limit"), ("learner", "limit")} & found
+    assert not {("lp-mc", "limit10"), ("evolved", "limit"), ("learner", "limit"), ("lbr", "limit")} & found
 
 
 @pytest.mark.parametrize(("deals", "matches"), [(0, 1), (1, -1)])
