@@ -75,7 +75,7 @@ class _Part:
 
 
 def opponents(deals: int) -> list[Opponent]:
-    """Every built-in bot that plays limit hold'em, but for those left out: nine of each at a table of ten, and one alone."""
+    """Every built-in bot that plays limit hold'em, but for two: nine of each at a table of ten, and one alone."""
     found = []
     for game in ("limit10", "limit"):
         definition = find_game(game)[1]
