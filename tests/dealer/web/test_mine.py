@@ -55,6 +55,8 @@ def test_a_request_is_played_and_its_files_can_be_had(tmp_path: Path) -> None:
         (run,) = records.runs(Store(one.house.folder / DATABASE_NAME))
         details = await one.browser.get(f"/mine/runs/{run.id}")
         assert "14 hands" in seen(details) or "7 hands" in seen(details)
+        assert f'href="/runs/{run.id}"' in details.text
+        assert (await one.browser.get(f"/runs/{run.id}")).status_code == 200
         links = re.findall(f'href="(/mine/runs/{run.id}/[^"]+)"', details.text)
         assert {link.rpartition("/")[2] for link in links} >= {"log", "times"}
         log = await one.browser.get(next(link for link in links if link.endswith("/log")))

@@ -65,6 +65,9 @@ def test_a_match_to_its_end_by_forms_alone(tmp_path: Path) -> None:
         table = await sit_down(one.browser, hands="2")
         page = await one.browser.get(table)
         assert "It is your turn." in seen(page)
+        hands = re.search('href="(/runs/[0-9]+)"', page.text)
+        assert hands
+        assert (await one.browser.get(hands[1])).status_code == 200
         while "The match is over." not in seen(page):
             entry = "next" if 'value="next"' in page.text else "c"
             answer = await enter(one.browser, table, entry)
