@@ -27,6 +27,6 @@ def test_the_table_is_that_of_the_results(remake: ModuleType) -> None:
 
 
 def test_a_match_can_be_played_again(remake: ModuleType, tmp_path: Path) -> None:
-    row = remake.played(tmp_path, "calling", 10)
-    assert (row.opponent, row.deals) == ("calling", 10)
-    assert remake.played(tmp_path, "calling", 10) == row
+    row = remake.played(tmp_path, "calling", 100)
+    assert (row.opponent, row.deals) == ("calling", 100)
+    assert remake.played(tmp_path, "calling", 100) == row
