@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from engine import BettingState, Game
-from engine.equity import compile_kernels
+import numpy as np
+
+from engine import BettingState, Deal, Game
 from engine.holdem import is_holdem
 from logs.estimation.bounds import possible_losses
 from logs.estimation.mean import Bounds
 from logs.record import HandRecord
-from logs.variance.shares import Shares
+from logs.variance.shares import PotRow, Shares
 from logs.variance.terms import Terms, chance_terms, term_values
 
 __all__ = ["ChanceCorrection", "corrected_bounds"]
@@ -38,7 +39,10 @@ class ChanceCorrection:
         self._shares = Shares(game)
         self._terms: dict[int, tuple[BettingState, Terms]] = {}
         if is_holdem(game):
-            compile_kernels()
+            # Compiled now, not in the middle of a match, whose clocks would run meanwhile.
+            cards = iter(game.deck)
+            holes = tuple((next(cards), next(cards)) for _ in range(game.num_players))
+            self._shares.of([Deal(holes, ())], np.zeros(1, np.int64), [PotRow(0b11, 0)], [0])
 
     def values(self, records: Sequence[HandRecord]) -> list[list[float]]:
         """The corrected chips of each hand, by position; one or more hands."""
