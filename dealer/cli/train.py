@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from bots.learner.constants import Constants
+from bots.learner.training import TrainingSettings
 from dealer.cli.console import Terminal, abort, check_new_file
 from dealer.cli.findings import PageFile, PageForce, show_findings, write_findings
 from dealer.cli.options import takes_options
@@ -25,8 +26,7 @@ app = typer.Typer(help="Train players: the learner against any field, cfr agains
 
 _TRAINING: Final = "Training"
 _CONSTANTS: Final = "How finely it looks"
-_OPPONENTS: Final = "calling random?decisions=20/50/15/10/5 mfs rh"
-_UNSEEN: Final = "raising random mfs?k=4 rh?k=64"
+_DEFAULTS: Final = TrainingSettings()
 
 
 @app.callback()
@@ -38,6 +38,7 @@ app.command()(cfr)
 
 
 _ConstantOptions: Any = setting_options(Constants, _CONSTANTS)
+_TrainingOptions: Any = setting_options(TrainingSettings, _TRAINING)
 
 
 @app.command()
@@ -45,10 +46,11 @@ _ConstantOptions: Any = setting_options(Constants, _CONSTANTS)
 def learner(
     context: typer.Context,
     constants: _ConstantOptions,
+    training: _TrainingOptions,
     game: Annotated[
         str,
         typer.Option("--game", help="A game (see 'arena games'), or a .game file.", rich_help_panel=_TRAINING),
-    ] = "limit",
+    ] = _DEFAULTS.game,
     opponents: Annotated[
         str,
         typer.Option(
@@ -57,30 +59,14 @@ def learner(
             "take turns.",
             rich_help_panel=_TRAINING,
         ),
-    ] = _OPPONENTS,
+    ] = " ".join(_DEFAULTS.opponents),
     unseen: Annotated[
         str,
         typer.Option(metavar="BOTS", help="The field it is tested on and never learns on.", rich_help_panel=_TRAINING),
-    ] = _UNSEEN,
+    ] = " ".join(_DEFAULTS.unseen),
     hands: Annotated[
         int, typer.Option("--hands", "-n", min=1, help="Hands, in whole blocks.", rich_help_panel=_TRAINING)
     ] = 40_000,
-    block: Annotated[
-        int,
-        typer.Option(min=1, help="Hands after which it is tested and saved.", rich_help_panel=_TRAINING),
-    ] = 2_000,
-    test: Annotated[
-        int, typer.Option(min=1, help="Hands of each test against each field.", rich_help_panel=_TRAINING)
-    ] = 2_000,
-    explore: Annotated[
-        float,
-        typer.Option(help="Which part of its decisions is drawn while it learns, 0 to 1.", rich_help_panel=_TRAINING),
-    ] = 0.1,
-    trials: Annotated[
-        int,
-        typer.Option(min=1, help="Showdowns drawn for its chance against two or more.", rich_help_panel=_TRAINING),
-    ] = 1000,
-    seed: Annotated[int, typer.Option(help="Of the cards and of all draws.", rich_help_panel=_TRAINING)] = 1,
     memory: Annotated[
         Path,
         typer.Option("--memory", metavar="FILE", help="What it remembers; a training is gone on with."),
@@ -94,7 +80,7 @@ def learner(
     command goes on with an interrupted training; a larger -n goes on with a finished one.
     """
     terminal = context.ensure_object(Terminal)
-    from bots.learner.training import TrainingSettings, train
+    from bots.learner.training import train
     from bots.learner.training_report import training_report
 
     if out is not None:
@@ -110,11 +96,7 @@ def learner(
         opponents=tuple(opponents.split()),
         unseen=tuple(unseen.split()),
         constants=looks,
-        explore=explore,
-        trials=trials,
-        block=block,
-        test=test,
-        seed=seed,
+        **given(training),
     )
     try:
         with live_line(terminal) as show:

@@ -29,6 +29,7 @@ def test_a_training_and_its_page(arena_here: Arena, tmp_path: Path) -> None:
     ("arguments", "sentence"),
     [
         (["--explore", "2"], "explore must be from 0 to 1, not 2"),
+        (["--block", "0"], "block must be 1 or more, not 0"),
         (["--opponents", " "], "the opponents are missing: name at least one player"),
         (["--opponents", "nobody"], "nobody"),
         (["--opponents", "mfs?k=0"], "k must be above 0"),
