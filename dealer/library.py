@@ -49,6 +49,7 @@ class Settings(TypedDict, total=False):
     seed: int | None
     seating: str | None
     stop: str | None
+    score: str
     workers: int | None
     in_process: bool
     fixed_seats: bool

@@ -268,9 +268,12 @@ def _serve(words: list[str], folder: Path) -> None:
 
 def _show_pages(words: list[str], folder: Path, environment: dict[str, str]) -> None:
     """Run a command with pages until it says where they are."""
-    more = [] if "--no-browser" in words else ["--no-browser"]
+    is_table = words[1] == "table"
+    more = [] if is_table or "--no-browser" in words else ["--no-browser"]
     program = start([*OURS[words[0]], *words[1:], *more], cwd=folder, env=program_env(**environment))
     assert program.stdout is not None
+    if is_table:
+        assert b"Play in your browser" in program.stdout.readline()
     assert program.stdout.readline().startswith(b"http://127.0.0.1:")
     program.send_signal(signal.SIGTERM)
     out, err = program.communicate(timeout=PATIENCE_S)
@@ -286,7 +289,7 @@ def _play(words: list[str], folder: Path, environment: dict[str, str], more: lis
     """Run a command, with the client or the dealer that it waits for."""
     if words[:2] == ["arena", "serve"]:
         return _serve(words, folder)
-    if words[:2] in (["arena", "watch"], ["arena", "replay"]):
+    if words[:2] in (["arena", "watch"], ["arena", "replay"]) or "--browser" in words:
         return _show_pages(words, folder, environment)
     if "--watch" in words and "--no-browser" not in words:
         words = [*words, "--no-browser"]
