@@ -8,7 +8,8 @@ and all stages are the graph of learning. Experiments of one game and seed have 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -319,10 +320,7 @@ def _play_seed(settings: ReportSettings, name: str, seed: int, best: Memory | No
             mixed = trainee.memory
     if game.num_players > 2:
         return course, mixed
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "learner"
-        write_memory(path, best or mixed)
-        spec = f"learner?memory={path},learn=false,trials={settings.trials}"
+    with _frozen(best or mixed, settings) as spec:
         counter = deals[1].run(Trainee(game, Memory(Constants()), style), [(spec,)])[-1]
     return replace(course, counter=counter), mixed
 
@@ -334,12 +332,23 @@ def _rivals(name: str) -> list[str]:
 
 
 def _play_match(settings: ReportSettings, name: str, rival: str, memory: Memory) -> Earned:
-    """The learner, frozen, against a built-in bot in all other seats."""
+    """The learner, frozen, against a built-in bot in all other seats; `lbr` knows its policy."""
     game = find_game(name)[1]
     trainee = Trainee(game, memory, Style(trials=settings.trials, seed=settings.seed))
-    spec = f"{rival}?trials={settings.trials}" if rival == "mfs" else rival
     packs = _match_packs(name, settings.matches, settings.match_seed)
-    return frozen_play(trainee, [(spec,) * (game.num_players - 1)], packs)
+    with _frozen(memory, settings) as learner:
+        known = learner.replace(",", ";")
+        spec = {"mfs": f"mfs?trials={settings.trials}", "lbr": f"lbr?against={known}"}.get(rival, rival)
+        return frozen_play(trainee, [(spec,) * (game.num_players - 1)], packs)
+
+
+@contextmanager
+def _frozen(memory: Memory, settings: ReportSettings) -> Iterator[str]:
+    """A learner that remembers this and learns nothing more, as a bot that can be named while the context lasts."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "learner"
+        write_memory(path, memory)
+        yield f"learner?memory={path},learn=false,trials={settings.trials}"
 
 
 @lru_cache(maxsize=1)

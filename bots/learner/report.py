@@ -137,7 +137,8 @@ def _crosstable(rivals: Sequence[Rival]) -> TableView:
         (("against", ""), *[(game, "") for game in games]),
         tuple((name, *[cells.get((game, name), ABSENT) for game in games]) for name in names),
         "Each ± is half the normal 95 % interval over deals, a deal with all its rotations counting once: it covers "
-        "the cards of the match, not the luck of the training, which was one. Too few deals have no interval.",
+        "the cards of the match, not the luck of the training, which was one. Too few deals have no interval. "
+        "lbr knows what the learner plays: so much it loses, at the least, to somebody who does.",
     )
 
 

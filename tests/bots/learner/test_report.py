@@ -11,11 +11,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bots.bot import Bot
 from bots.errors import CheckpointError, EvolutionError, LearnerFileError
 from bots.findings import LineChart, format_findings
+from bots.learner import experiments
+from bots.learner.constants import Constants
 from bots.learner.experiments import MIXED, Experiments, Outcome, ReportSettings, Rival, play_all
+from bots.learner.memory import Memory
 from bots.learner.report import learner_report
 from bots.learner.training import Earned
+from bots.registry import make_bot
 from logs.whole_file import FileLock
 
 _STAGES = (10, 20, 40)
@@ -93,6 +98,23 @@ def test_every_experiment_is_played_wherever_it_was_stopped(tmp_path: Path) -> N
         again = play_all(settings, folder)
         assert format_findings(learner_report(settings, again)) == report
         assert (folder / "experiments.jsonl").read_bytes() == b"".join(lines)
+
+
+@pytest.mark.slow  # numba compiles
+def test_local_best_response_knows_whom_it_plays(monkeypatch: pytest.MonkeyPatch) -> None:
+    played: list[str] = []
+
+    def make(spec: str, seed: int | None = None) -> Bot:
+        played.append(spec)
+        return make_bot(spec, seed)
+
+    monkeypatch.setattr("bots.learner.tables.make_bot", make)
+    settings = ReportSettings(seeds=5, matches=10)
+    earned = experiments._play_match(settings, "limit", "lbr", Memory(Constants()))
+    (lbr,) = played
+    assert lbr.startswith("lbr?against=learner?memory=")
+    assert lbr.endswith(";learn=false;trials=200")
+    assert earned.mean < 0, "it only calls, and is answered by one that knows"
 
 
 def _stored(folder: Path, *rows: str) -> Path:
