@@ -43,6 +43,7 @@ def add_run(
         "UPDATE lineups SET runs = runs + 1, units = units + ?, hands = hands + ? WHERE id = ?", (units, hands, lineup)
     )
     db.execute("UPDATE runs SET lineup = ? WHERE id = ?", (lineup, run))
+    db.execute("UPDATE seats SET lineup = ? WHERE run = ?", (lineup, run))
     for version, of_version in ordered:
         db.execute(
             "INSERT INTO lineup_scores (lineup, version, total, squares) VALUES (?1, ?2, ?3, ?4) "

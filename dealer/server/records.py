@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dealer.server.accounts import User
@@ -37,6 +38,7 @@ __all__ = [
     "pairs",
     "run",
     "runs",
+    "runs_by_number",
     "standings",
     "users",
     "versions",
@@ -393,6 +395,12 @@ def runs(
         "runs.id < ?": before,
     }
     return _runs_of_rows(store, _page(store, _RUNS, chosen, "runs.id", most))
+
+
+def runs_by_number(store: Store, numbers: Sequence[int]) -> dict[int, RunRecord]:
+    """Runs by their numbers."""
+    query = f"{_RUNS}WHERE runs.id IN ({','.join('?' * len(numbers))})"
+    return {one.id: one for one in _runs_of_rows(store, store.read(query, *numbers))}
 
 
 def matches(store: Store, run: int) -> tuple[MatchRecord, ...]:

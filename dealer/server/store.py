@@ -206,7 +206,14 @@ CREATE TABLE tables (
 """
 """Tables at which people sit in browsers."""
 
-MIGRATIONS: Final[tuple[str, ...]] = (_TABLES, _LOGINS, _CONTESTS, _SEATS_OF_PEOPLE)
+_RUNS_OF_PAIRS = """
+ALTER TABLE seats ADD COLUMN lineup INTEGER REFERENCES lineups;
+UPDATE seats SET lineup = (SELECT lineup FROM runs WHERE runs.id = seats.run);
+CREATE INDEX seats_by_lineup ON seats (lineup, version, mbb_per_game, run)
+"""
+"""The runs of a pair in the order of what one of its players won."""
+
+MIGRATIONS: Final[tuple[str, ...]] = (_TABLES, _LOGINS, _CONTESTS, _SEATS_OF_PEOPLE, _RUNS_OF_PAIRS)
 """What leads from version 0, an empty database, to 1, from 1 to 2, and so on."""
 
 

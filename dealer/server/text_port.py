@@ -12,9 +12,8 @@ import contextlib
 import logging
 import socket
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import cast
 
 from dealer.errors import ListenError, RefusedError, StoreError
@@ -25,6 +24,7 @@ from dealer.server.jobs import RunEnded, SeatOpen, ServiceEvent
 from dealer.server.ledger import JobRow, JobState, RunReport, RunRow, RunState, SeatReport
 from dealer.server.queue import Forecast
 from dealer.server.requests import of_text_port
+from dealer.server.sent_logs import log_lines, may_be_sent
 from dealer.server.service import Service
 from dealer.server.tls import tls_context
 from dealer.table.door import keep_alive
@@ -76,7 +76,6 @@ _log = logging.getLogger(__name__)
 _READ_BYTES = 4096
 _MOST_UNSENT_BYTES = 1 << 20
 _MOST_JOBS_SHOWN = 20
-_LOG_LINES_AT_ONCE = 200
 _GAMES_OF_ERRANDS = {"2pl": (2, True), "2pn": (2, False), "3pl": (3, True)}
 """What the one-shot client calls games: players, and whether bets are of fixed sizes."""
 
@@ -429,16 +428,19 @@ class _Connection:
         """Send the logs of a user's runs, in the form of the reference, between two remarks each."""
         store = self._service.store
         jobs = ledger.jobs_of(store, self._user.id, tag, _MOST_JOBS_SHOWN) if _is_text(tag) else []
+        sent = [job for job in jobs if may_be_sent(store, job)]
+        if len(sent) < len(jobs):
+            self.write(remark("logs that tell cards to come can be had when nothing of their request is left to play"))
         found = [
             (job, run, path)
-            for job in jobs
+            for job in sent
             for run in ledger.runs_of(store, job.id)
             if number in (None, run.number)
             for path in self._service.log_paths(run)
         ]
         for job, run, path in found:
             self.write(remark(f"LOG {job.user.name}.{job.tag} {run.number} of {job.runs}"))
-            for lines in _log_lines(job, path):
+            for lines in log_lines(job, path):
                 self.write(lines)
                 await self._drain()
         self.write(remark("END OF LOG" if found else "none of your runs has a log of this tag and number"))
@@ -447,26 +449,6 @@ class _Connection:
 def _is_text(tag: str | None) -> bool:
     """Whether a tag can be one that was taken."""
     return tag is None or tag.isprintable()
-
-
-def _log_lines(job: JobRow, path: Path) -> Iterator[str]:
-    """The whole lines of a log, some at a time; it is called what the reference would have called it."""
-    try:
-        with path.open(encoding="utf-8", errors="surrogateescape", newline="\n") as log:
-            first = log.readline()
-            if not first.endswith("\n"):
-                return
-            hands, seed = first.split()[-2:]
-            lines = [f"# name/game/hands/seed logs/{job.user.name}.{job.tag} {job.game} {hands} {seed}\n"]
-            for line in log:
-                if line.endswith("\n"):
-                    lines.append(line)
-                if len(lines) >= _LOG_LINES_AT_ONCE:
-                    yield "".join(lines)
-                    lines = []
-            yield "".join(lines)
-    except (OSError, ValueError):
-        return
 
 
 def _accepted_text(job: JobRow, expected: Forecast | None) -> str:

@@ -10,7 +10,7 @@ from dealer.web.addresses import contest_path
 from logs.estimation import Rate
 from logs.text import shown
 
-__all__ = ["Cell", "Crosstable", "Line", "cell_of", "crosstables"]
+__all__ = ["Cell", "Crosstable", "Line", "LineUp", "cell_of", "crosstables"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,23 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class LineUp:
+    """A table of more than two bots.
+
+    Attributes:
+        name: who sits there. path: the address of what is behind it. deals: played in every seating.
+        cells: what each bot of the crosstable won from the others at this table; empty for one that does not sit there.
+    """
+
+    name: str
+    path: str
+    deals: int
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Crosstable:
-    """The standings of one game."""
+    """The standings of one game: `names` are those of the columns, none where more than two play at a table."""
 
     game: str
     names: tuple[str, ...]

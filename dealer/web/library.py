@@ -22,8 +22,9 @@ from dealer.watching.runs import Sight, WatchedRun
 from dealer.web.visitor import Visitor
 from engine import Game
 
-__all__ = ["Counting", "Library", "LocalLibrary", "RunEntry", "ShownRun"]
+__all__ = ["RUNS_OF_A_PAGE", "Counting", "Library", "LocalLibrary", "RunEntry", "ShownRun"]
 
+RUNS_OF_A_PAGE: Final = 100
 _MOST_OPEN: Final = 32
 _PATIENCE_S: Final = 0.03
 """How long a page waits for figures that are being counted."""
@@ -59,8 +60,8 @@ class RunEntry:
 class Library(Protocol):
     """Where pages find runs."""
 
-    def runs(self, visitor: Visitor) -> Sequence[RunEntry]:
-        """The runs to choose from."""
+    def runs(self, visitor: Visitor, after: str = "", most: int = RUNS_OF_A_PAGE) -> Sequence[RunEntry]:
+        """The runs to choose from, so many of them: from the first on, or from the one after a key."""
 
     def open(self, key: str, visitor: Visitor) -> ShownRun | None:
         """A run by its key, with new hands taken in; None where there is none, or none that can be read."""
@@ -132,9 +133,13 @@ class LocalLibrary:
         """The keys of all runs."""
         return list(self._found())
 
-    def runs(self, visitor: Visitor) -> list[RunEntry]:
-        """The runs to choose from."""
-        return [RunEntry(key, str(path)) for key, path in self._found().items()]
+    def runs(self, visitor: Visitor, after: str = "", most: int = RUNS_OF_A_PAGE) -> list[RunEntry]:
+        """The runs to choose from, so many of them: from the first on, or from the one after a key."""
+        found = self._found()
+        keys = list(found)
+        if after:
+            keys = keys[keys.index(after) + 1 :] if after in found else []
+        return [RunEntry(key, str(found[key])) for key in keys[:most]]
 
     def open(self, key: str, visitor: Visitor) -> ShownRun | None:
         """A run by its key.

@@ -29,7 +29,7 @@ from dealer.results.schema import TournamentResult
 from dealer.watching.runs import Sight, WatchedContest, WatchedMatch
 from dealer.web.addresses import contest_path, hand_path, match_path
 from dealer.web.crosstable import crosstables
-from dealer.web.library import Counting, Library, ShownRun
+from dealer.web.library import RUNS_OF_A_PAGE, Counting, Library, ShownRun
 from dealer.web.site import Site
 from dealer.web.table_view import card_faces
 from dealer.web.views import contest_row, contest_view, is_seen, match_of, open_run, seen_hands, sees_all
@@ -108,11 +108,14 @@ class Pages:
     # ---- pages
 
     async def runs(self, request: Request) -> Response:
-        """All runs."""
-        entries = await run_in_threadpool(self._library.runs, visitor_of(request))
-        if len(entries) == 1:
+        """All runs, page by page."""
+        after = request.query_params.get("after", "")
+        entries = await run_in_threadpool(self._library.runs, visitor_of(request), after, RUNS_OF_A_PAGE + 1)
+        if len(entries) == 1 and not after and self._site.server is None:
             return RedirectResponse(f"/runs/{quote(entries[0].key, safe='')}", 302)
-        return self._site.page(request, "runs.html.jinja", entries=entries)
+        shown_here = entries[:RUNS_OF_A_PAGE]
+        following = shown_here[-1].key if len(entries) > len(shown_here) else ""
+        return self._site.page(request, "runs.html.jinja", entries=shown_here, is_first=not after, following=following)
 
     async def run(self, request: Request) -> Response:
         """A run; one with a single contest is that contest."""

@@ -13,7 +13,7 @@ from dealer.server.records import RunRecord
 from dealer.server.server import ServerParts
 from dealer.watching.live import LiveTables
 from dealer.watching.runs import Sight, WatchedRun
-from dealer.web.library import RunEntry, ShownRun
+from dealer.web.library import RUNS_OF_A_PAGE, RunEntry, ShownRun
 from dealer.web.visitor import Visitor
 from logs.text import shown
 
@@ -26,6 +26,11 @@ _MOST_DIGITS: Final = 12
 def run_words(run: RunRecord) -> str:
     """A run in a list: who played what."""
     return f"{run.game}: {' - '.join(shown(seat.name) for seat in run.seats)}"
+
+
+def _number(key: str) -> int | None:
+    """The number of a run by its key; None if it can be none."""
+    return int(key) if key.isascii() and key.isdigit() and len(key) <= _MOST_DIGITS else None
 
 
 class ServerLibrary:
@@ -41,9 +46,14 @@ class ServerLibrary:
         self._tables: dict[int, tuple[LiveTables, Callable[[], None]]] = {}
         self._lock = threading.Lock()
 
-    def runs(self, visitor: Visitor) -> list[RunEntry]:
-        """The newest runs."""
-        return [RunEntry(str(run.id), run_words(run)) for run in records.runs(self._parts.store)]
+    def runs(self, visitor: Visitor, after: str = "", most: int = RUNS_OF_A_PAGE) -> list[RunEntry]:
+        """The newest runs, or those older than the one of a key."""
+        before = _number(after)
+        if after and before is None:
+            return []
+        return [
+            RunEntry(str(run.id), run_words(run)) for run in records.runs(self._parts.store, before=before, most=most)
+        ]
 
     def open(self, key: str, visitor: Visitor) -> ShownRun | None:
         """A run by its number.
@@ -52,9 +62,8 @@ class ServerLibrary:
             LogsError: it cannot be read.
             OSError: it cannot be read.
         """
-        if not (key.isascii() and key.isdigit() and len(key) <= _MOST_DIGITS):
-            return None
-        row = records.run(self._parts.store, int(key))
+        number = _number(key)
+        row = None if number is None else records.run(self._parts.store, number)
         job = None if row is None else records.job(self._parts.store, row.job)
         if row is None or job is None:
             return None

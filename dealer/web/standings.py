@@ -2,7 +2,7 @@
 
 /standings              the games
 /standings/GAME         ratings and crosstable
-/pairs/GAME/NUMBER      a pair: its runs, those that its first bot lost most on before the others
+/pairs/GAME/NUMBER      a pair, or a table of more: its runs, those that its first bot lost most on before the others
 """
 
 from __future__ import annotations
@@ -17,18 +17,19 @@ from starlette.routing import BaseRoute, Route
 
 from dealer.errors import WebError
 from dealer.server import records
-from dealer.server.records import PairRecord, RunRecord
+from dealer.server.pair_runs import worst_runs
+from dealer.server.records import PairRecord
 from dealer.server.server import ServerParts
 from dealer.server.settings import HouseGame
 from dealer.web.addresses import run_path
-from dealer.web.crosstable import Cell, Crosstable, Line, cell_of
+from dealer.web.crosstable import Cell, Crosstable, Line, LineUp, cell_of
 from dealer.web.site import Site
 from logs.estimation import Rate
 from logs.text import shown
 
 __all__ = ["routes"]
 
-_MOST_RUNS: Final = 200
+_RUNS_OF_A_PAGE: Final = 100
 _MOST_DIGITS: Final = 12
 
 
@@ -40,20 +41,23 @@ def routes(site: Site) -> list[BaseRoute]:
 
     async def games(request: Request) -> Response:
         names = [game.name for game in server.settings.games]
-        return site.page(request, "standings.html.jinja", games=names, table=None, game=None)
+        return site.page(request, "standings.html.jinja", games=names, table=None, lineups=(), game=None)
 
     async def game(request: Request) -> Response:
         found = _game(server, request)
-        table = await run_in_threadpool(_table, server, found)
+        table, lineups = await run_in_threadpool(_table, server, found)
         names = [one.name for one in server.settings.games]
-        return site.page(request, "standings.html.jinja", games=names, table=table, game=found.name)
+        return site.page(request, "standings.html.jinja", games=names, table=table, lineups=lineups, game=found.name)
 
     async def pair(request: Request) -> Response:
         found = _game(server, request)
         number = request.path_params["number"]
-        if not (number.isascii() and number.isdigit() and len(number) <= _MOST_DIGITS):
+        if not _is_number(number):
             raise WebError(404, "There is no such pair.")
-        values = await run_in_threadpool(_pair, server, found, int(number))
+        after = request.query_params.get("after", "")
+        if after and not _is_number(after):
+            raise WebError(404, "There is no such page.")
+        values = await run_in_threadpool(_pair, server, found, int(number), int(after) if after else None)
         return site.page(request, "pair.html.jinja", game=found.name, **values)
 
     return [
@@ -70,47 +74,66 @@ def _game(server: ServerParts, request: Request) -> HouseGame:
     return found
 
 
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
+
+
 def _name(name: str, number: int) -> str:
     """A bot with its version, if it is not the first."""
     return shown(name) + (f" v{number}" if number > 1 else "")
 
 
-def _table(server: ServerParts, game: HouseGame) -> Crosstable:
+def _table(server: ServerParts, game: HouseGame) -> tuple[Crosstable, tuple[LineUp, ...]]:
+    """The ratings of a game; between two also who won what from whom, else what each won at each table."""
     ratings = records.standings(server.store, game.name)
-    won: dict[tuple[int, int], tuple[PairRecord, Rate]] = {}
-    for pair in records.pairs(server.store, game):
-        if len(pair.scores) == 2:
-            for mine, theirs in (pair.scores, pair.scores[::-1]):
-                won[mine.version, theirs.version] = pair, Rate(mine.mbb_per_game, mine.half_width_95, "", "")
+    pairs = records.pairs(server.store, game)
+    names = {rating.bot.version: _name(rating.bot.name, rating.bot.number) for rating in ratings}
+    is_for_two = game.game.num_players == 2
+    met = {
+        (mine.version, theirs.version): cell_of(
+            Rate(mine.mbb_per_game, mine.half_width_95, names.get(mine.version, "?"), names.get(theirs.version, "?")),
+            _pair_path(game, pair),
+        )
+        for pair in pairs
+        if is_for_two
+        for mine, theirs in (pair.scores, pair.scores[::-1])
+    }
     lines = []
     for place, rating in enumerate(ratings, 1):
-        name = _name(rating.bot.name, rating.bot.number)
-        cells = []
-        for other in ratings:
-            met = won.get((rating.bot.version, other.bot.version))
-            if met is None:
-                cells.append(Cell(""))
-                continue
-            pair, rate = met
-            named = Rate(rate.mbb, rate.half_width, name, _name(other.bot.name, other.bot.number))
-            cells.append(cell_of(named, f"/pairs/{quote(game.name, safe='/')}/{pair.id}"))
+        name = names[rating.bot.version]
         mean = cell_of(Rate(rating.mbb_per_game, rating.half_width_95, name, "the field"))
-        lines.append(Line(place, name, mean, tuple(cells), is_provisional=rating.is_provisional))
-    return Crosstable(shown(game.name), tuple(line.name for line in lines), tuple(lines))
+        cells = tuple(met.get((rating.bot.version, other), Cell("")) for other in names) if is_for_two else ()
+        lines.append(Line(place, name, mean, cells, is_provisional=rating.is_provisional))
+    table = Crosstable(shown(game.name), tuple(names.values()) if is_for_two else (), tuple(lines))
+    return table, () if is_for_two else tuple(_lineup(game, pair, names) for pair in pairs)
 
 
-def _pair(server: ServerParts, game: HouseGame, number: int) -> dict[str, Any]:
+def _lineup(game: HouseGame, pair: PairRecord, names: dict[int, str]) -> LineUp:
+    """What the bots of a table won there."""
+    others = "the others at the table"
+    won = {
+        score.version: cell_of(Rate(score.mbb_per_game, score.half_width_95, names.get(score.version, "?"), others))
+        for score in pair.scores
+    }
+    cells = tuple(won.get(version, Cell("")) for version in names)
+    seated = " - ".join(names.get(version, "?") for version in won)
+    return LineUp(seated, _pair_path(game, pair), pair.duplicates, cells)
+
+
+def _pair_path(game: HouseGame, pair: PairRecord) -> str:
+    return f"/pairs/{quote(game.name, safe='/')}/{pair.id}"
+
+
+def _pair(server: ServerParts, game: HouseGame, number: int, after: int | None) -> dict[str, Any]:
     pair = records.pair(server.store, game, number)
     if pair is None:
         raise WebError(404, "There is no such pair.")
     bots = [records.bot(server.store, score.version) for score in pair.scores]
     names = ["?" if bot is None else _name(bot.name, bot.number) for bot in bots]
     first = pair.scores[0].version
-
-    def won(run: RunRecord) -> float:
-        return sum(seat.mbb_per_game or 0.0 for seat in run.seats if seat.version == first)
-
-    runs = sorted(records.runs(server.store, pair=number, most=_MOST_RUNS), key=won)
+    found = worst_runs(server.store, number, first, after=after, most=_RUNS_OF_A_PAGE + 1)
+    runs = found[:_RUNS_OF_A_PAGE]
+    following = runs[-1].id if len(found) > len(runs) else ""
     scores = [
         (name, cell_of(Rate(score.mbb_per_game, score.half_width_95, name, "")).text)
         for name, score in zip(names, pair.scores, strict=True)
@@ -120,4 +143,12 @@ def _pair(server: ServerParts, game: HouseGame, number: int) -> dict[str, Any]:
         mine = next((seat for seat in run.seats if seat.version == first), run.seats[0])
         rate = None if mine.mbb_per_game is None else Rate(mine.mbb_per_game, mine.half_width_95, "", "")
         rows.append((run_path(str(run.id)), run.id, run.duplicates or 0, cell_of(rate).text))
-    return {"names": names, "scores": scores, "deals": pair.duplicates, "hands": pair.hands, "runs": rows}
+    return {
+        "names": names,
+        "scores": scores,
+        "deals": pair.duplicates,
+        "hands": pair.hands,
+        "runs": rows,
+        "is_first": after is None,
+        "following": following,
+    }

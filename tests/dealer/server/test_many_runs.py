@@ -7,15 +7,17 @@ import sqlite3
 import time
 from array import array
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from dealer.server import ledger, lineups, records
-from dealer.server.accounts import add_user
+from dealer.server.accounts import User, add_user
 from dealer.server.ledger import JobState, RunState
+from dealer.server.pair_runs import worst_runs
 from dealer.server.settings import HouseGame, house
-from dealer.server.store import Store
+from dealer.server.store import MIGRATIONS, Store
 
 BOTS = 20
 
@@ -43,8 +45,11 @@ def fill(db: sqlite3.Connection, game: HouseGame, runs: int) -> None:
             (run, run, game.name, f"runs/{run:08}", float(run), run + 1.0),
         )
         db.executemany(
-            "INSERT INTO seats (run, seat, version, name, chips) VALUES (?, ?, ?, ?, 0)",
-            [(run, seat, version, f"bot{version}") for seat, version in enumerate(pair)],
+            "INSERT INTO seats (run, seat, version, name, chips, mbb_per_game) VALUES (?, ?, ?, ?, 0, ?)",
+            [
+                (run, seat, version, f"bot{version}", (1 - 2 * seat) * (run * 37 % 5))
+                for seat, version in enumerate(pair)
+            ],
         )
         db.executemany(
             "INSERT INTO scores (run, seat, mbb_by_duplicate) VALUES (?, ?, ?)",
@@ -65,11 +70,17 @@ def fill(db: sqlite3.Connection, game: HouseGame, runs: int) -> None:
 
 def questions(store: Store, game: HouseGame, runs: int) -> dict[str, Callable[[], object]]:
     """What pages ask."""
+    pair = records.pair(store, game, 7)
+    assert pair is not None
+    versions = [score.version for score in pair.scores]
+    middle = worst_runs(store, 7, versions[0], most=pair.runs)[pair.runs // 2].id
     return {
         "standings": lambda: records.standings(store, game.name),
         "crosstable": lambda: records.pairs(store, game),
         "a pair": lambda: records.pair(store, game, 7),
         "runs of a pair": lambda: records.runs(store, pair=7),
+        "the worst runs of a pair": lambda: worst_runs(store, 7, versions[0]),
+        "the worst runs of a pair, a page in the middle": lambda: worst_runs(store, 7, versions[0], after=middle),
         "the newest runs": lambda: records.runs(store),
         "the newest runs of a game": lambda: records.runs(store, game=game.name),
         "a page in the middle": lambda: records.runs(store, game=game.name, before=runs // 2),
@@ -126,6 +137,26 @@ def test_no_question_looks_at_all_runs(tmp_path: Path) -> None:
     assert {name: both for name, both in grown.items() if both[1] > 2 * both[0] + 50} == {}
 
 
+def test_the_runs_of_a_pair_come_page_by_page_the_worst_first(tmp_path: Path) -> None:
+    with filled(tmp_path, 190 * 9) as (store, game):
+        pair = records.pair(store, game, 7)
+        assert pair is not None
+        for score in pair.scores:
+            everything = records.runs(store, pair=7, most=100)
+            assert len(everything) == 9
+
+            def won(run: records.RunRecord, version: int = score.version) -> float:
+                return next(seat.mbb_per_game or 0.0 for seat in run.seats if seat.version == version)
+
+            wanted = sorted(everything, key=lambda run: (won(run), run.id))
+            found: list[records.RunRecord] = []
+            while page := worst_runs(store, 7, score.version, after=found[-1].id if found else None, most=4):
+                found += page
+            assert found == wanted
+        assert worst_runs(store, 7, pair.scores[0].version, after=1) == ()
+        assert worst_runs(store, 7, 999) == ()
+
+
 @pytest.mark.slow
 def test_fifty_thousand_runs_are_asked_in_a_moment(tmp_path: Path) -> None:
     with filled(tmp_path, 50_000) as (store, game):
@@ -138,3 +169,28 @@ def test_fifty_thousand_runs_are_asked_in_a_moment(tmp_path: Path) -> None:
     for name, ms in sorted(taken.items(), key=lambda one: -one[1]):
         print(f"{ms:8.2f} ms  {name}")
     assert {name: ms for name, ms in taken.items() if ms > 50} == {}
+
+
+def test_runs_of_a_database_of_an_earlier_version_are_in_that_order_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "server.sqlite3"
+    with monkeypatch.context() as old:
+        old.setattr("dealer.server.store.MIGRATIONS", MIGRATIONS[:4])
+        with contextlib.closing(Store(path)) as store:
+
+            def enter(db: sqlite3.Connection) -> None:
+                user = add_user(db, "ann")
+                db.execute("INSERT INTO bots (id, game, name) VALUES (1, 'kuhn', 'A')")
+                db.execute("INSERT INTO versions VALUES (1, 1, 1, '', '', 0.0, '')")
+                db.execute("INSERT INTO lineups (id, game, versions) VALUES (1, 'kuhn', '[1]')")
+                for run, mbb, lineup in ((1, 5.0, 1), (2, -5.0, 1), (3, -9.0, None)):
+                    job = ledger.JobRow(0, User(user, "ann"), "t", "kuhn", ("A",), 1, 7, None, 1)
+                    job = replace(job, id=ledger.add_job(db, job))
+                    ledger.begin_run(db, job, [1], 1)
+                    db.execute("UPDATE runs SET lineup = ? WHERE id = ?", (lineup, run))
+                    db.execute("UPDATE seats SET mbb_per_game = ? WHERE run = ?", (mbb, run))
+
+            store.write_now(enter)
+    with contextlib.closing(Store(path)) as store:
+        assert [run.id for run in worst_runs(store, 1, 1)] == [2, 1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -11,8 +12,14 @@ from typing import Any
 
 import pytest
 
+from dealer.contest.schedule import Seating
+from dealer.server.accounts import User, add_user
+from dealer.server.ledger import JobRow, JobState, RunReport, RunState, add_job, begin_run, end_run, jobs_of
 from dealer.server.seats import HostedSeat, SeatFacts, Seats
+from dealer.server.sent_logs import may_be_sent
 from dealer.server.settings import ServerSettings
+from dealer.server.store import Store
+from dealer.server.tables import add_table
 from dealer.server.toml_settings import read_toml_settings
 from dealer.table.loop import new_event_loop
 from protocol.joining import SeatClaim, SeatOffer, read_told
@@ -26,7 +33,7 @@ port = 0
 game = "kuhn.limit.2p"
 name = "kuhn"
 hands = 60
-bots = ["A=./bot2l.sh"]
+bots = ["A=./bot2l.sh", "B=./bot2l.sh"]
 """
 
 
@@ -237,3 +244,70 @@ def test_what_cannot_be_done_is_told(line: str, answer: str) -> None:
         await ann.hear("Queue empty\n")
 
     play(talk)
+
+
+def test_nobody_is_told_the_seed_of_what_may_count_before_all_is_over() -> None:
+    async def talk(house: House) -> None:
+        ann = await joined(house)
+        ann.say(CHALLENGE)
+        await offered(ann)
+        ann.say("ASK tag=t\nRESULT t\nLOG t\nLOG t 1\n")
+        kept_back = "logs that tell cards to come can be had when nothing of their request is left to play"
+        await ann.until(lambda: ann.heard.count(kept_back.encode()) == 2)
+        seeds = [str(seed) for row in house.rows("SELECT jobs.seed, runs.seed FROM jobs JOIN runs") for seed in row]
+        assert seeds
+        assert not [seed for seed in seeds if re.search(rf"\b{seed}\b", ann.heard.decode())]
+        assert b"STATE" not in ann.heard
+        ann.say("CANCEL t\n")
+        await ann.hear_remark("CLOSED tag=t .*")
+        ann.say("LOG t\n")
+        await ann.hear_remark("(END OF LOG|none of your runs has a log of this tag and number)")
+        assert ann.heard.count(kept_back.encode()) == 2
+
+    play(talk)
+
+
+def test_a_request_whose_answer_names_its_seed_has_its_logs_sent_and_never_counts() -> None:
+    async def talk(house: House) -> None:
+        token = house.started.token
+        assert token is not None
+        ann = await house.log_in("player", token)
+        ann.say("RUNMATCHES kuhn 2 t 0 A B\n")
+        seed = (await ann.hear_remark("QUEUED player.t: 2 runs, seed ([0-9]+), .*"))[1]
+        assert house.rows("SELECT seed, is_seed_drawn FROM jobs") == [(int(seed), 1)]
+        await ann.hear_remark("player.t run 2 of 2: finished, .*")
+        assert house.rows("SELECT * FROM lineups") == []
+        ann.say("LOG t 2\n")
+        await ann.hear_remark("END OF LOG")
+
+    play(talk)
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_told"),
+    [
+        ({"is_seed_drawn": True}, True),
+        ({"is_seed_drawn": False, "seating": Seating.ROTATIONS}, True),
+        ({"is_seed_drawn": True, "seating": Seating.ROTATIONS}, False),
+        ({"is_seed_drawn": True, "hands": 20}, False),
+        ({"is_seed_drawn": True, "stop": "ci=30"}, False),
+        ({"is_seed_drawn": True, "seating": Seating.ROTATIONS, "state": JobState.CANCELLED}, False),
+    ],
+)
+def test_whose_logs_are_sent_while_they_are_played(tmp_path: Path, changes: dict[str, Any], *, is_told: bool) -> None:
+    with contextlib.closing(Store(tmp_path / "server.sqlite3")) as store:
+        user = User(store.write_now(lambda db: add_user(db, "ann")), "ann")
+        job = replace(JobRow(0, user, "t", "kuhn", ("A", "B"), 1, 7, None, 1), **changes)
+        job = replace(job, id=store.write_now(lambda db: add_job(db, job)))
+        run = store.write_now(lambda db: begin_run(db, job, [None, None], 1))
+        assert may_be_sent(store, job) is is_told
+        store.write_now(lambda db: end_run(db, run.id, RunReport(RunState.CANCELLED, "it was cancelled.")))
+        assert may_be_sent(store, replace(job, state=JobState.DONE))
+
+
+def test_who_sits_at_a_table_is_not_sent_its_log(tmp_path: Path) -> None:
+    with contextlib.closing(Store(tmp_path / "server.sqlite3")) as store:
+        user = store.write_now(lambda db: add_user(db, "ann"))
+        store.write_now(lambda db: add_table(db, "u1", user, "kuhn", (), [None], 7))
+        (job,) = jobs_of(store, user, "table", 1)
+        assert not may_be_sent(store, job)

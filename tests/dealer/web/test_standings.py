@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from dealer.server.settings import HouseGame, bots_for
+from protocol import find_game
 from tests.dealer.web.browsing import links
 from tests.dealer.web.pages import PATIENCE_S, Visit, small_house, visit
 
@@ -47,6 +53,62 @@ def test_from_the_standings_to_a_hand(tmp_path: Path) -> None:
         pair = await one.browser.get(pairs[0])
         assert pair.status_code == 200
         assert runs[0] in links(pair.text)
+
+    visit(small_house(), talk, tmp_path)
+
+
+def test_a_table_of_three_shows_what_each_won_there(tmp_path: Path) -> None:
+    _, game = find_game("kuhn.limit.3p")
+    bots = bots_for(game, ("random", "calling", "folding"))
+    settings = replace(small_house(), games=(HouseGame("kuhn3", "kuhn.limit.3p", game, 20, 10, bots),))
+
+    async def talk(one: Visit) -> None:
+        for players in (["random", "calling", "folding"], ["folding", "random", "calling"]):
+            await _finished(one, await _submit(one, game="kuhn3", players=players))
+        async with asyncio.timeout(PATIENCE_S):
+            while "20</td>" not in (page := (await one.browser.get("/standings/kuhn3")).text):
+                await asyncio.sleep(0.1)
+        assert "<h2>Tables</h2>" in page
+        (pair,) = links(page, "/pairs/")
+        behind = (await one.browser.get(pair)).text
+        assert sorted(links(behind, "/runs/")) == ["/runs/1", "/runs/2"]
+        # Every figure of the table stands on the page behind it.
+        cells = re.findall(r'<td class="(?:won|lost|even)[12]?">([^<]+)</td>', page.partition("<h2>Tables</h2>")[2])
+        assert len(cells) == 3
+        for cell in cells:
+            assert f" {cell} mbb/g" in behind
+
+    visit(settings, talk, tmp_path)
+
+
+def test_lists_of_runs_are_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dealer.web.standings._RUNS_OF_A_PAGE", 2)
+    monkeypatch.setattr("dealer.web.replay.RUNS_OF_A_PAGE", 2)
+
+    async def pages_from(one: Visit, path: str) -> list[list[str]]:
+        found, query = [], ""
+        while True:
+            page = await one.browser.get(f"{path}{query}")
+            assert page.status_code == 200
+            found.append([link for link in links(page.text, "/runs/") if link.count("/") == 2])
+            following = links(page.text, "?after=")
+            if not following:
+                return found
+            (query,) = following
+
+    async def talk(one: Visit) -> None:
+        for _ in range(5):
+            await _finished(one, await _submit(one))
+        assert await pages_from(one, "/runs") == [["/runs/5", "/runs/4"], ["/runs/3", "/runs/2"], ["/runs/1"]]
+        async with asyncio.timeout(PATIENCE_S):
+            while not (pairs := links((await one.browser.get(f"/standings/{GAME}")).text, "/pairs/")):
+                await asyncio.sleep(0.1)
+        pages = await pages_from(one, pairs[0])
+        assert [len(page) for page in pages] == [2, 2, 1]
+        assert sorted(link for page in pages for link in page) == [f"/runs/{number}" for number in range(1, 6)]
+        assert (await one.browser.get(f"{pairs[0]}?after=x")).status_code == 404
+        for path in ("/runs?after=x", "/runs?after=-1", "/runs?after=" + "9" * 50):
+            assert "There are none after these" in (await one.browser.get(path)).text
 
     visit(small_house(), talk, tmp_path)
 
