@@ -1,0 +1,191 @@
+"""Standings, pairs, runs, the table of a match that goes on and replays in a real browser."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dealer.server.store import DATABASE_NAME
+from tests.browsers import SIZES, judged, launched, needs_browser, opened
+from tests.dealer.web.pages import small_house
+from tests.dealer.web.served import Served
+
+pytestmark = [needs_browser, pytest.mark.slow]
+
+GAME = "leduc.limit.2p"
+HOSTILE = "<img src=x onerror=window.isHacked=1>"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with launched() as found:
+        yield found
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Served]:
+    with Served(small_house(most_hands=2_000_000), tmp_path / "server") as found:
+        yield found
+
+
+def submit(page: Any, server: Served, **wish: Any) -> int:
+    """Ask for a contest; gives the number of the job."""
+    body = {"game": GAME, "players": ["random", "calling"], "hands": 10} | wish
+    headers = {"authorization": f"Bearer {server.token}"}
+    answer = page.request.post(f"{server.address}api/v1/jobs", data=body, headers=headers)
+    assert answer.ok, answer.text()
+    return int(answer.json()["id"])
+
+
+def wait_for_pairs(page: Any, server: Served) -> None:
+    """Until a crosstable has a cell that leads somewhere."""
+    page.goto(f"{server.address}standings/{GAME}")
+    while page.locator(".cross a").count() == 0:
+        page.wait_for_timeout(100)
+        page.reload()
+
+
+def test_from_the_standings_to_a_hand_by_clicking(browser: Any, server: Served) -> None:
+    with opened(browser) as page:
+        submit(page, server)
+        wait_for_pairs(page, server)
+        page.goto(server.address)
+        page.get_by_role("link", name="Standings").click()
+        page.get_by_role("navigation", name="Games").get_by_role("link", name=GAME).click()
+        cell = page.locator(".cross a").first
+        won = cell.inner_text()
+        cell.click()
+        page.wait_for_url(re.compile(r"/pairs/"))
+        assert won in page.locator("main").inner_text()
+        page.get_by_role("link", name="run 1").click()
+        page.wait_for_url(re.compile(r"/runs/1$"))
+        page.get_by_role("link", name="match.b").first.click()
+        page.wait_for_url(re.compile(r"/matches/match\.b$"))
+        page.get_by_role("region", name="Hands").get_by_role("link", name="7", exact=True).click()
+        page.wait_for_url(re.compile(r"/hands/7$"))
+        assert page.get_by_role("heading", name="Hand 7").is_visible()
+        # And all the way back.
+        crumbs = page.locator(".crumbs")
+        crumbs.get_by_role("link", name="match.b").click()
+        page.locator(".crumbs").get_by_role("link", name="1", exact=True).click()
+        page.wait_for_url(re.compile(r"/runs/1$"))
+        page.locator(".crumbs").get_by_role("link", name="Runs").click()
+        page.wait_for_url(re.compile(r"/runs$"))
+
+
+def test_a_replay_by_keyboard_only(browser: Any, server: Served) -> None:
+    with opened(browser) as page:
+        submit(page, server)
+        wait_for_pairs(page, server)
+        page.goto(f"{server.address}runs/1/matches/match.a/hands/3")
+        last = page.locator(".steps li").count() - 1
+
+        def step() -> int:
+            assert page.locator(".scene:visible").count() == 1
+            marked = page.locator('.steps [aria-current="step"]')
+            assert marked.inner_text() == page.locator(".scene:visible h2").inner_text()
+            return int(marked.get_attribute("data-step"))
+
+        assert step() == 0
+        page.keyboard.press("ArrowLeft")
+        assert step() == 0
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowRight")
+        assert step() == 2
+        page.keyboard.press("ArrowLeft")
+        assert step() == 1
+        assert page.locator("#progress").inner_text().startswith(f"step 1 of {last}")
+        page.keyboard.press("End")
+        assert step() == last
+        page.keyboard.press("ArrowRight")
+        assert step() == last
+        page.keyboard.press("Home")
+        assert step() == 0
+        page.keyboard.press("ArrowRight")
+        page.reload()
+        assert step() == 1
+        page.keyboard.press("j")
+        page.wait_for_url(re.compile(r"/hands/4$"))
+        page.keyboard.press("k")
+        page.wait_for_url(re.compile(r"/hands/3$"))
+        # Without the keys of the page: the links take the focus in their order.
+        page.locator("#on").focus()
+        page.keyboard.press("Enter")
+        assert step() == 1
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        assert step() == last
+
+
+def test_the_table_of_a_match_goes_on_by_itself_and_comes_back_after_a_break(browser: Any, server: Served) -> None:
+    changed = "before => document.querySelector('#live h3') && document.querySelector('#live').innerText !== before"
+    with opened(browser) as page:
+        submit(page, server, hands=1_000_000)
+        address = f"{server.address}runs/1/matches/match.a"
+        while page.goto(address).status != 200:
+            page.wait_for_timeout(100)
+        page.evaluate("window.isTheSame = true")
+        page.wait_for_function(changed, arg="")
+        before = page.locator("#live").inner_text()
+        assert "pot" in before
+        page.wait_for_function(changed, arg=before)
+        assert not re.search("(king|queen|jack) of", page.locator("#live").inner_html())
+        server.stop()
+        # Nothing comes any more; what was there stays.
+        before = page.locator("#live").inner_text()
+        assert "pot" in before
+        server.start()
+        page.wait_for_function(changed, arg=before, timeout=30_000)
+        assert page.evaluate("window.isTheSame") is True
+
+
+def test_names_stay_text(browser: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "server"
+    with Served(small_house(), folder) as server, opened(browser) as page:
+        submit(page, server)
+        wait_for_pairs(page, server)
+        pair = page.locator(".cross a").first.get_attribute("href")
+        server.stop()
+        with closing(sqlite3.connect(folder / DATABASE_NAME)) as db, db:
+            db.execute("UPDATE bots SET name = ? WHERE name = 'random' AND game = ?", (HOSTILE, GAME))
+            db.execute("UPDATE seats SET name = ? WHERE name = 'random'", (HOSTILE,))
+        for path in folder.glob("runs/*/*.log"):
+            path.write_text(path.read_text().replace("random", HOSTILE))
+        server.start()
+        hand = "runs/1/matches/match.a/hands/3"
+        for path in (f"standings/{GAME}", str(pair)[1:], "runs", "runs/1", "runs/1/matches/match.a", hand):
+            assert page.goto(server.address + path).status == 200
+            assert HOSTILE in page.locator("main").inner_text(), path
+            assert page.locator("main img").count() == 0
+            assert page.evaluate("window.isHacked") is None
+            assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+        page.keyboard.press("End")
+        assert HOSTILE in page.locator("#progress").inner_text() + page.locator(".scene:visible").inner_text()
+        assert page.evaluate("window.isHacked") is None
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(SIZES[0], "dark"), (SIZES[1], "light")])
+def test_axe_finds_nothing_wrong(browser: Any, server: Served, width: int, scheme: str) -> None:
+    with opened(browser, width=width, scheme=scheme) as page:
+        submit(page, server)
+        wait_for_pairs(page, server)
+        pair = page.locator(".cross a").first.get_attribute("href")
+        submit(page, server, hands=1_000_000)
+        while page.goto(f"{server.address}runs/2/matches/match.a").status != 200:
+            page.wait_for_timeout(100)
+        page.locator("#live h3").first.wait_for()
+        found = {"live": judged(page)}
+        hand = "runs/1/matches/match.a/hands/3"
+        paths = ("", "standings", f"standings/{GAME}", str(pair)[1:], "runs", "runs/1", "runs/1/matches/match.a", hand)
+        for path in paths:
+            page.goto(server.address + path)
+            found[path] = judged(page)
+        page.keyboard.press("End")
+        found["the last step"] = judged(page)
+        assert {path: wrong for path, wrong in found.items() if wrong} == {}
