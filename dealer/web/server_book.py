@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,8 @@ from dealer.server.tables import add_table, bot_versions, close_table, open_tabl
 from dealer.web.hall import TableRow
 
 __all__ = ["ServerBook"]
+
+_log = logging.getLogger(__name__)
 
 
 class ServerBook:
@@ -75,4 +78,6 @@ def _report(folder: Path, reason: str) -> RunReport:
         run.finished = read_result(folder)
         return report_of(run, run.finished, reason)
     except (DealerError, OSError) as error:
-        return RunReport(RunState.CANCELLED, f"{reason}: {error}.")
+        # Pages show the reason to everybody; a path of this machine is nobody's business.
+        _log.info("the table in %s has no result: %s", folder, error)
+        return RunReport(RunState.CANCELLED, f"{reason}.")
