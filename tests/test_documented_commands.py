@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -333,11 +334,18 @@ def _addresses(program: Program, words: list[str]) -> list[tuple[str, str]]:
     return [("127.0.0.1" if host == "0.0.0.0" else host, port) for host, port in found]
 
 
+_COMPILING: Final = ("--variance", "--score", "arena exploit")
+
+
+def _is_quick(command: Documented) -> bool:
+    return command.document == ROOT / "README.md" and not any(word in command.text for word in _COMPILING)
+
+
 @pytest.mark.parametrize(
     "command",
     [
-        # The README's quickly, the guides' as slow tests: they are many.
-        pytest.param(command, marks=() if command.document == ROOT / "README.md" else pytest.mark.slow)
+        # The README's quickly, but for those that compile; the guides' as slow tests: they are many.
+        pytest.param(command, marks=() if _is_quick(command) else pytest.mark.slow)
         for command in RUNNABLE
         if not UNSHORTENED.search(command.text)
     ],

@@ -30,6 +30,7 @@ def strategy() -> StrategyFile:
     return read_strategy(SHIPPED)
 
 
+@pytest.mark.slow  # numba compiles
 def test_strengths_on_a_river_are_what_counting_one_by_one_says() -> None:
     for board in BOARDS:
         strengths, standings = np.empty(HOLDING_COUNT, np.uint16), np.zeros(MOST_STANDING + 1, np.int64)
@@ -93,6 +94,7 @@ def test_the_names_of_suits_make_no_difference(strategy: StrategyFile) -> None:
                     assert bucket_of(strategy, hole, board[:cards]) == bucket_of(strategy, other, moved)
 
 
+@pytest.mark.slow  # numba compiles
 def test_kernels_find_the_same_canonical_boards() -> None:
     for board in BOARDS:
         for cards in (3, 4, 5):
@@ -105,6 +107,7 @@ def test_kernels_find_the_same_canonical_boards() -> None:
             assert HOLDING_CARDS[renamed(np.int64(at), new_suits)].tolist() == moved
 
 
+@pytest.mark.slow  # numba compiles
 def test_a_flop_is_the_sum_of_its_turns() -> None:
     keys = canonical_boards(4).keys
     numbers = np.random.default_rng(2)

@@ -93,6 +93,7 @@ def slow_walk(
     return visit(0, np.ones(len(deal.ones))), found
 
 
+@pytest.mark.slow  # numba compiles
 def test_a_walk_is_what_matrices_of_all_pairs_say() -> None:
     game: Game = parse_game_definition(SHORT_HOLDEM)
     boards = DrawnBoards(random_cards(), seed=3)
@@ -134,6 +135,7 @@ def test_small_games_are_solved() -> None:
         assert -late.gains[1] <= value <= late.gains[0]
 
 
+@pytest.mark.slow  # numba compiles
 def test_threads_and_interruptions_make_no_difference() -> None:
     whole = solver("leduc", Discounts())
     for _ in range(30):

@@ -93,6 +93,7 @@ def test_an_action_that_the_policy_never_takes_tells_nothing(view_of: ViewOf) ->
     assert known.weights(view.betting, view.position, view.hole_cards, ()).sum() == 1225
 
 
+@pytest.mark.slow  # numba compiles
 def test_values_by_the_definition() -> None:
     """The value of each action, holding by holding and board by board, on the turn against a small range."""
     hole, board = parse_cards("AhTd"), parse_cards("9h9c2d7s")
@@ -150,6 +151,7 @@ def test_against_who_folds_it_wins_the_blinds() -> None:
     assert checked.by_end[0][0] == 250, "the small blind folds; else both check to the end"
 
 
+@pytest.mark.slow  # numba compiles
 def test_sets_do_not_touch_each_other() -> None:
     """The same cards and draws for all sets: the same set twice wins the same, whatever stands beside it."""
     both = Exploitation(LIMIT, "random", ("fcr", "c/c/fcr/fcr"), seed=4)
@@ -159,6 +161,7 @@ def test_sets_do_not_touch_each_other() -> None:
     assert play_part(both, 4).tolist() != play_part(both, 3).tolist()
 
 
+@pytest.mark.slow  # numba compiles
 def test_ends() -> None:
     what = Exploitation(LIMIT, "mfs", ("fcr",), seed=4)
     played = [play_part(what, part) for part in range(4)]

@@ -212,6 +212,7 @@ def test_after_going_back_to_a_copy_what_it_does_not_know_is_set_aside() -> None
     assert Path("data/runs/00000001/match.a.log").read_bytes() != log
 
 
+@pytest.mark.slow  # another process compiles
 def test_all_in_adjusted_winnings_stand_beside_those_of_record() -> None:
     async def talk(service: Service, ann: User) -> None:
         row, _ = await service.submit(ann, JobRequest("nolimit", ("A", "B"), hands=30))

@@ -43,6 +43,7 @@ def test_drawn_boards_are_those_of_a_slow_twin() -> None:
         assert found.tolist() == pytest.approx(drawn_shares(deal, stream), abs=1e-12)
 
 
+@pytest.mark.slow  # numba compiles
 def test_terms_of_a_hand_between_two() -> None:
     game = find_game("limit")[1]
     betting = betting_start(game)
