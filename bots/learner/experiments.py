@@ -277,7 +277,8 @@ def _gathered(
 ) -> Experiments:
     outcomes = []
     counters = {}
-    for name in (*TWO_PLAYERS, *FULL_TABLES):
+    games = (*TWO_PLAYERS, *FULL_TABLES)
+    for name in games:
         of_game = [courses[name, seed] for seed in settings.wanted_seeds]
         for field_, hands in of_game[0].hands.items():
             mbb = np.array([one.mbb[field_] for one in of_game])
@@ -286,7 +287,7 @@ def _gathered(
         against = [one.counter for one in of_game if one.counter is not None]
         if against:
             counters[name] = np.array(against)
-    rivals = [Rival(game, name, won) for (game, name), won in matches.items()]
+    rivals = [Rival(game, name, matches[game, name]) for game in games for name in _rivals(game)]
     return Experiments(tuple(outcomes), tuple(rivals), counters)
 
 

@@ -99,6 +99,10 @@ def test_every_experiment_is_played_wherever_it_was_stopped(tmp_path: Path) -> N
         assert format_findings(learner_report(settings, again)) == report
         assert (folder / "experiments.jsonl").read_bytes() == b"".join(lines)
 
+    # A folder to which a match has been added at the end says the same.
+    (tmp_path / "whole" / "experiments.jsonl").write_bytes(b"".join([lines[0], *lines[:0:-1]]))
+    assert format_findings(learner_report(settings, play_all(settings, tmp_path / "whole"))) == report
+
 
 @pytest.mark.slow  # numba compiles
 def test_local_best_response_knows_whom_it_plays(monkeypatch: pytest.MonkeyPatch) -> None:
