@@ -28,6 +28,8 @@ COMMANDS = {
     "biggest pots.",
     "hands": "Show the hands a bot lost most on, each with the same deal in the other seatings, or one hand by its "
     "number.",
+    "leaks": "Say where a player loses: the decisions in which it did worse with its cards than the other player with "
+    "the same.",
     "watch": "Show runs in the browser, also while they are played: standings, scores, the hands most worth a look.",
     "replay": "Show the hands of runs and logs in the browser, step by step: biggest pots, worst deals, any hand by "
     "its number.",

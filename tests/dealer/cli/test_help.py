@@ -33,6 +33,7 @@ COMMANDS = (
     "stats",
     "report",
     "hands",
+    "leaks",
     "doctor",
     "deal",
     "serve",

@@ -1,0 +1,81 @@
+"""``arena leaks``."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from logs.leaks import find_leaks
+from logs.reading import read_hands
+from tests.dealer.cli.conftest import Arena
+
+PLAY = ("play", "limit", "raising", "calling", "-n", "300", "--seed", "3", "--duplicate", "--in-process", "--quiet")
+
+
+@pytest.fixture
+def run(finished_runs: Callable[..., Path]) -> Path:
+    return finished_runs(*PLAY)
+
+
+def test_json_holds_what_was_found(arena_here: Arena, run: Path) -> None:
+    found = find_leaks([run], "calling")
+    ran = arena_here("leaks", str(run), "--player", "calling", "--json")
+    assert (ran.code, ran.err) == (0, "")
+    told = json.loads(ran.out)
+    assert (told["player"], told["others"], told["deals"]) == ("calling", ["raising"], 300)
+    assert [cell["name"] for cell in told["cells"]] == [cell.name for cell in found.cells]
+    assert [cell["half_width_simultaneous_95"] for cell in told["cells"]] == [cell.half_width for cell in found.cells]
+    won = sum(record.values[record.names.index("calling")] for record in read_hands([run]))
+    everything = next(cell for cell in told["cells"] if cell["dimension"] == "everything")
+    assert everything["chips_per_100_hands"] == pytest.approx(won / 6)
+
+
+def test_a_deal_is_named_with_the_command_that_shows_it(arena_here: Arena, run: Path) -> None:
+    dearest, _ = find_leaks([run], "calling", worst=1).worst[0]
+    for given in ([str(run)], [str(path) for path in sorted(run.glob("*.log"))]):
+        told = json.loads(arena_here("leaks", *given, "--player", "calling", "--worst", "1", "--json").out)
+        words = shlex.split(told["worst"][0]["command"])
+        shown = arena_here(*words[1:])
+        assert shown.code == 0
+        assert shown.out.count(f", hand {dearest.hand_number}\n") == 2
+        assert f"{dearest.chips:+,.10g}" in shown.out
+        assert f"{dearest.others_chips:+,.10g}" in shown.out
+
+
+def test_a_page_and_the_terminal_say_the_same(arena_here: Arena, run: Path, tmp_path: Path) -> None:
+    page = tmp_path / "leaks.html"
+    ran = arena_here("leaks", str(run), "--out", str(page))
+    assert ran.code == 0
+    sentence = ran.out.splitlines()[1]
+    assert "raising" in sentence
+    assert sentence in page.read_text("utf-8").replace("&#39;", "'")
+    again = arena_here("leaks", str(run), "--out", str(page))
+    assert again.code == 2
+    assert "--force" in again.sentence
+
+
+@pytest.mark.parametrize(
+    ("play", "words", "sentence"),
+    [
+        (PLAY, ("--player", "Zoe"), "no player is called 'Zoe'; there are raising, calling"),
+        (
+            ("play", "limit", "raising", "calling", "-n", "5", "--duplicate", "--in-process", "--quiet"),
+            (),
+            "raising played 5 deals in both seatings; leaks take 30 at least",
+        ),
+        (
+            ("play", "leduc", "random", "calling", "-n", "60", "--seed", "3", "--in-process", "--quiet"),
+            (),
+            "leaks are told in hold'em only: hands and boards of other games have no classes here",
+        ),
+    ],
+)
+def test_what_cannot_be_treated(
+    arena_here: Arena, finished_runs: Callable[..., Path], play: tuple[str, ...], words: tuple[str, ...], sentence: str
+) -> None:
+    ran = arena_here("leaks", str(finished_runs(*play)), *words)
+    assert (ran.code, ran.sentence) == (2, sentence)

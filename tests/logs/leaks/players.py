@@ -1,0 +1,71 @@
+"""Players with a leak that is known, upon one without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
+
+from bots import Bot, View
+from bots.baseline import HandRandom
+from bots.selfplay import self_play
+from engine import CALL, RAISE, Action, ActionKind
+from logs import HandRecord
+from logs.leaks.situations import hand_class
+
+Change = Callable[[View, Action], Action]
+
+
+class Changed(Bot):
+    """A player that draws part of its actions by lot: it bets good hands and draws, and bluffs; then a change.
+
+    It folds most hands below these to a bet, so that bets with draws earn something against it.
+    """
+
+    def __init__(self, seed: int, change: Change = lambda view, action: action) -> None:
+        self._random = HandRandom(seed)
+        self._change = change
+
+    def hand_started(self, view: View) -> None:
+        """Start the numbers of the hand."""
+        self._random.begin_hand(view.hand_number)
+
+    def act(self, view: View) -> Action:
+        """An action by cards and by lot, changed."""
+        drawn = self._random.random()
+        hand = hand_class(view.hole_cards, view.board)
+        raised = RAISE if view.can_raise else CALL
+        if view.round == 0:
+            action = raised if drawn < 0.1 else CALL
+        elif hand in ("draw", "two pair or better", "top pair or an overpair"):
+            action = raised if drawn < 0.9 and view.raises_this_round < 2 else CALL
+        elif view.to_call:
+            action = CALL if drawn < 0.05 else view.fold()
+        else:
+            action = raised if drawn < 0.05 else CALL
+        return self._change(view, action)
+
+
+def is_draw(view: View) -> bool:
+    """Whether a player has a draw and nothing better."""
+    return view.round > 0 and hand_class(view.hole_cards, view.board) == "draw"
+
+
+def folds_rivers(view: View, action: Action) -> Action:
+    """Fold every bet on the river."""
+    return view.fold() if view.round == 3 and view.to_call and view.can_fold else action
+
+
+def never_raises_draws(view: View, action: Action) -> Action:
+    """Check and call draws."""
+    return CALL if is_draw(view) and action.kind is ActionKind.RAISE else action
+
+
+def played(bots: Sequence[Bot], hands: int, seed: int) -> Iterator[list[tuple[str, HandRecord]]]:
+    """The deals of a duplicate match of A and B."""
+    return deals_of(self_play("limit", bots, hands=hands, seed=seed, names=("A", "B")))
+
+
+def deals_of(records: Iterable[HandRecord]) -> Iterator[list[tuple[str, HandRecord]]]:
+    """Hands by deals, each with the name of its match for a path."""
+    for _, hands in groupby(records, key=lambda record: record.hand_number):
+        yield [(record.match_name, record) for record in hands]

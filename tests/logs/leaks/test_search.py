@@ -1,0 +1,119 @@
+"""Leaks: accounts that add up, planted leaks that are found first, and players without one."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+from itertools import pairwise
+
+import pytest
+
+from engine import Deal
+from logs.leaks import Leaks, LeaksRefused, leaks_of
+from logs.leaks.partings import DIMENSIONS, parting_of
+from tests.logs.hands import random_hands
+from tests.logs.leaks.players import Change, Changed, deals_of, folds_rivers, never_raises_draws, played
+
+
+def leaks_between(hands: int, seed: int, change: Change | None = None) -> Leaks:
+    one = Changed(1000 + seed) if change is None else Changed(1000 + seed, change)
+    return leaks_of(played([one, Changed(2000 + seed)], hands, seed), "A")
+
+
+def test_the_accounts_of_every_dimension_add_up_to_the_result() -> None:
+    deals = list(played([Changed(1), Changed(2)], 300, 4))
+    found = leaks_of(deals, "A")
+    won = sum(record.values[record.names.index("A")] for deal in deals for _, record in deal)
+    for dimension in DIMENSIONS:
+        cells = [cell for cell in found.cells if cell.dimension == dimension]
+        assert sum(cell.per_100_hands for cell in cells) * 600 / 100 == pytest.approx(won)
+        assert sum(cell.deals for cell in cells) == found.parted
+        assert all(one.per_100_hands <= other.per_100_hands for one, other in pairwise(cells))
+    assert found == pickle.loads(pickle.dumps(found)) == leaks_of(deals, "A")
+
+
+def test_hands_part_where_the_same_state_has_two_answers() -> None:
+    """The slow twin replays both hands until their texts differ."""
+    parted = 0
+    for deal in played([Changed(1), Changed(2)], 200, 6):
+        (_, one), (_, other) = deal
+        found = parting_of(one, other, "A")
+        texts = [
+            [(*move, at) for at, moves in enumerate(record.betting.rounds) for move in moves] for record in (one, other)
+        ]
+        same = sum(1 for length in range(1, 40) if texts[0][:length] == texts[1][:length] and length <= len(texts[0]))
+        if found is None:
+            assert texts[0] == texts[1]
+            assert one.values == other.values
+            continue
+        parted += 1
+        position = texts[0][same][0]
+        assert texts[1][same][0] == position
+        mine = one if one.name_at(position) == "A" else other
+        theirs = other if mine is one else one
+        assert (found.chips, found.others_chips) == (mine.values[position], theirs.values[position])
+        assert found == parting_of(other, one, "A")
+        mirrored = parting_of(one, other, "B")
+        assert mirrored is not None
+        assert (mirrored.lost_or_won, mirrored.did, mirrored.cells) == (-found.lost_or_won, found.others, found.cells)
+    assert parted > 50
+
+
+def test_folding_to_every_bet_on_the_river_is_found_first() -> None:
+    found = leaks_between(2000, 1, folds_rivers)
+    leak = found.leaks[0]
+    assert leak.name.startswith("river, facing a bet")
+    assert leak.choices[0][0] == "fold"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [2, 3, 4])
+def test_planted_leaks_are_found_first(seed: int) -> None:
+    assert leaks_between(6000, seed, folds_rivers).leaks[0].name.startswith("river, facing a bet")
+    found = leaks_between(6000, seed, never_raises_draws)
+    assert "with draw: " in found.leaks[0].name
+    assert found.leaks[0].choices[0][0] in ("check", "call")
+
+
+@pytest.mark.slow
+def test_players_who_are_alike_have_no_leaks() -> None:
+    """At most one match in twenty shows anything."""
+    matches = 300
+    shown = sum(any(cell.is_leak for cell in leaks_between(200, seed).cells) for seed in range(matches))
+    # Binomial(300, 0.05) exceeds 28 once in a thousand times.
+    assert shown <= 28
+
+
+def test_who_plays_alike_never_parts() -> None:
+    found = leaks_of(played([Changed(1), Changed(1)], 40, 1), "A")
+    assert (found.parted, found.asked, found.cells, found.leaks, found.worst) == (0, 0, (), (), ())
+
+
+def test_what_cannot_be_treated_is_told() -> None:
+    deals = list(played([Changed(1), Changed(2)], 40, 1))
+    with pytest.raises(LeaksRefused, match="no player is called 'Zoe'; there are A, B"):
+        leaks_of(deals, "Zoe")
+    with pytest.raises(LeaksRefused, match="A played 29 deals in both seatings; leaks take 30 at least"):
+        leaks_of(deals[:29], "A")
+    with pytest.raises(LeaksRefused, match=r"no deal of A was played in both seatings.*--duplicate"):
+        leaks_of([deal[:1] for deal in deals], "A")
+    with pytest.raises(LeaksRefused, match="there is no finished hand"):
+        leaks_of([], "A")
+    hidden = [
+        (path, dataclasses.replace(record, deal=Deal((record.deal.hole_cards[0], ()), record.deal.board)))
+        for path, record in deals[0]
+    ]
+    with pytest.raises(LeaksRefused, match=r"hand 0 of match\.a does not show all hole cards"):
+        leaks_of([hidden, *deals[1:]], "A")
+    with pytest.raises(LeaksRefused, match="two players, not of 3"):
+        leaks_of(deals_of(random_hands("limit3", 3)))
+    with pytest.raises(LeaksRefused, match="hold'em only"):
+        leaks_of(deals_of(random_hands("leduc", 3)))
+    with pytest.raises(LeaksRefused, match="different games"):
+        leaks_of([*deals, *deals_of(random_hands("nolimit", 3, names=("A", "B")))], "A")
+
+
+def test_hands_without_their_twins_are_counted_apart() -> None:
+    deals = list(played([Changed(1), Changed(2)], 40, 1))
+    found = leaks_of([*deals[:35], *(deal[:1] for deal in deals[35:])], "A")
+    assert (found.deals, found.unpaired) == (35, 5)
