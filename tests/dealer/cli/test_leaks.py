@@ -13,7 +13,7 @@ from logs.leaks import find_leaks
 from logs.reading import read_hands
 from tests.dealer.cli.conftest import Arena
 
-PLAY = ("play", "limit", "raising", "calling", "-n", "300", "--seed", "3", "--duplicate", "--in-process", "--quiet")
+PLAY = ("play", "limit", "random", "calling", "-n", "300", "--seed", "3", "--duplicate", "--in-process", "--quiet")
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def test_json_holds_what_was_found(arena_here: Arena, run: Path) -> None:
     ran = arena_here("leaks", str(run), "--player", "calling", "--json")
     assert (ran.code, ran.err) == (0, "")
     told = json.loads(ran.out)
-    assert (told["player"], told["others"], told["deals"]) == ("calling", ["raising"], 300)
+    assert (told["player"], told["others"], told["deals"]) == ("calling", ["random"], 300)
     assert [cell["name"] for cell in told["cells"]] == [cell.name for cell in found.cells]
     assert [cell["half_width_simultaneous_95"] for cell in told["cells"]] == [cell.half_width for cell in found.cells]
     won = sum(record.values[record.names.index("calling")] for record in read_hands([run]))
@@ -51,7 +51,7 @@ def test_a_page_and_the_terminal_say_the_same(arena_here: Arena, run: Path, tmp_
     ran = arena_here("leaks", str(run), "--out", str(page))
     assert ran.code == 0
     sentence = ran.out.splitlines()[1]
-    assert "raising" in sentence
+    assert "random" in sentence
     assert sentence in page.read_text("utf-8").replace("&#39;", "'")
     again = arena_here("leaks", str(run), "--out", str(page))
     assert again.code == 2
@@ -61,7 +61,7 @@ def test_a_page_and_the_terminal_say_the_same(arena_here: Arena, run: Path, tmp_
 @pytest.mark.parametrize(
     ("play", "words", "sentence"),
     [
-        (PLAY, ("--player", "Zoe"), "no player is called 'Zoe'; there are raising, calling"),
+        (PLAY, ("--player", "Zoe"), "no player is called 'Zoe'; there are random, calling"),
         (
             ("play", "limit", "raising", "calling", "-n", "5", "--duplicate", "--in-process", "--quiet"),
             (),

@@ -60,7 +60,7 @@ def test_hands_part_where_the_same_state_has_two_answers() -> None:
 
 
 def test_folding_to_every_bet_on_the_river_is_found_first() -> None:
-    found = leaks_between(2000, 1, folds_rivers)
+    found = leaks_between(5000, 1, folds_rivers)
     leak = found.leaks[0]
     assert leak.name.startswith("river, facing a bet")
     assert leak.choices[0][0] == "fold"
