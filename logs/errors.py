@@ -4,6 +4,7 @@
     ├── LogError               a file cannot be read as what it should be: not a log, an unknown game, not TOML
     │   ├── DamagedLogError    strict reading met a problem; `found` is that `LogProblem`
     │   └── UnknownGameError   nothing says which game an ACPC log holds: it must be given
+    ├── LeaksRefused           leaks cannot be told from these hands
     ├── NoSuchHandError        a match has no hand of a number
     ├── HandError              one hand of a file cannot be read; readers report it and go on
     ├── UnsupportedGameError   a format does not have a game
@@ -28,6 +29,7 @@ __all__ = [
     "DamagedLogError",
     "ExportError",
     "HandError",
+    "LeaksRefused",
     "LogError",
     "LogProblem",
     "LogsError",
@@ -42,6 +44,10 @@ __all__ = [
 
 class LogsError(PortableError):
     """The root of this package's errors."""
+
+
+class LeaksRefused(LogsError):
+    """Hands that leaks cannot be told from."""
 
 
 class ProblemKind(enum.Enum):

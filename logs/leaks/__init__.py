@@ -16,7 +16,8 @@ lost over both hands stands to the account of that decision, so the accounts add
 - `search`: files in, leaks out
 """
 
+from logs.errors import LeaksRefused
 from logs.leaks.partings import Parting
-from logs.leaks.search import FEWEST_DEALS, Cell, Leaks, LeaksRefused, find_leaks, leaks_of
+from logs.leaks.search import FEWEST_DEALS, Cell, Leaks, find_leaks, leaks_of
 
 __all__ = ["FEWEST_DEALS", "Cell", "Leaks", "LeaksRefused", "Parting", "find_leaks", "leaks_of"]

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias, Unpack
 from engine import Game
 from engine.errors import quoted
 from engine.holdem import is_holdem
-from logs.errors import DamagedLogError, LogProblem, LogsError, ProblemKind
+from logs.errors import DamagedLogError, LeaksRefused, LogProblem, ProblemKind
 from logs.leaks.partings import DIMENSIONS, Parting, parting_of
 from logs.reading import (
     ReadingOptions,
@@ -23,7 +23,7 @@ from logs.reading import (
 )
 from logs.record import HandRecord
 
-__all__ = ["FEWEST_DEALS", "Cell", "Leaks", "LeaksRefused", "find_leaks", "leaks_of"]
+__all__ = ["FEWEST_DEALS", "Cell", "Leaks", "find_leaks", "leaks_of"]
 
 FEWEST_DEALS: Final = 30
 """Deals a cell needs to be asked, and a match to be treated."""
@@ -32,10 +32,6 @@ _PROGRESS_HANDS: Final = 500
 _DECISIONS: Final = DIMENSIONS[:2]
 _Found: TypeAlias = tuple[str, HandRecord]
 """A hand and the path it comes from."""
-
-
-class LeaksRefused(LogsError):
-    """Hands that leaks cannot be told from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,7 +299,7 @@ class _Count:
         if not self._pairs:
             raise LeaksRefused(
                 f"no deal of {self.player} was played in both seatings, and otherwise the luck of the cards hides "
-                "leaks: play with --duplicate"
+                "leaks: play duplicates"
             )
         if self._deals < FEWEST_DEALS:
             raise LeaksRefused(

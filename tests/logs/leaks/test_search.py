@@ -95,7 +95,7 @@ def test_what_cannot_be_treated_is_told() -> None:
         leaks_of(deals, "Zoe")
     with pytest.raises(LeaksRefused, match="A played 29 deals in both seatings; leaks take 30 at least"):
         leaks_of(deals[:29], "A")
-    with pytest.raises(LeaksRefused, match=r"no deal of A was played in both seatings.*--duplicate"):
+    with pytest.raises(LeaksRefused, match=r"no deal of A was played in both seatings.*play duplicates"):
         leaks_of([deal[:1] for deal in deals], "A")
     with pytest.raises(LeaksRefused, match="there is no finished hand"):
         leaks_of([], "A")
