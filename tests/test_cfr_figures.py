@@ -8,6 +8,9 @@ from types import ModuleType
 
 import pytest
 
+from bots.registry import builtin_names, make_bot
+from protocol import find_game
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -23,7 +26,21 @@ def remake() -> ModuleType:
 
 def test_the_table_is_that_of_the_results(remake: ModuleType) -> None:
     page = remake.PAGE.read_text("utf-8")
-    assert remake.with_table(page, remake.rows_of_csv()) == page
+    rows = remake.rows_of_csv()
+    assert {row.opponent: row.deals for row in rows} == remake.DEALS
+    assert remake.with_table(page, rows) == page
+
+
+def test_the_training_is_that_of_the_shipped_strategy(remake: ModuleType) -> None:
+    page = remake.PAGE.read_text("utf-8")
+    assert remake.with_training(page) == page
+
+
+def test_every_built_in_bot_that_can_is_met(remake: ModuleType) -> None:
+    game = find_game("limit")[1]
+    able = {name for name in builtin_names() if make_bot(name).refusal(game) is None}
+    # One does what another does, one is made against a bot that is named, one is this bot.
+    assert {*remake.DEALS} == able - {"constant", "lbr", "cfr"}
 
 
 def test_a_match_can_be_played_again(remake: ModuleType, tmp_path: Path) -> None:
