@@ -195,14 +195,14 @@ def check_what_counts(data: Path) -> None:
         assert rows(
             data,
             "SELECT count(*), sum(duplicates), sum((SELECT sum(hands) FROM matches WHERE run = runs.id)) FROM runs "
-            "WHERE lineup = ?",
+            "WHERE runs.lineup = ?",
             lineup,
         ) == [(runs, units, hands)]
         totals: dict[int, float] = {}
         for version, blob in rows(
             data,
             "SELECT version, mbb_by_duplicate FROM scores JOIN runs ON runs.id = scores.run "
-            "JOIN seats ON seats.run = scores.run AND seats.seat = scores.seat WHERE lineup = ?",
+            "JOIN seats ON seats.run = scores.run AND seats.seat = scores.seat WHERE runs.lineup = ?",
             lineup,
         ):
             totals[version] = totals.get(version, 0.0) + math.fsum(array("d", blob))
