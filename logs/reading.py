@@ -24,7 +24,7 @@ from engine import Game
 from logs.acpc_log.header import HEADER_START, read_log_header
 from logs.acpc_log.parts import LogPart
 from logs.acpc_log.reader import read_log
-from logs.errors import LogError, LogProblem, ProblemKind
+from logs.errors import DamagedLogError, LogError, LogProblem, ProblemKind
 from logs.export import FORMATS
 from logs.files import opened, without_compression
 from logs.formats import ExportFormat
@@ -35,9 +35,11 @@ __all__ = [
     "OnProblem",
     "ReadingOptions",
     "by_deal",
+    "files_of_hands",
     "find_hand_files",
     "group_by_cards",
     "hands_of",
+    "pass_on",
     "read_file",
     "read_hands",
     "without_copies",
@@ -189,6 +191,39 @@ def group_by_cards(files: Iterable[HandFile]) -> list[list[HandFile]]:
         header = read_log_header(file.path) if file.format is None else None
         groups.setdefault(file.path if header is None else header.seed, []).append(file)
     return list(groups.values())
+
+
+def pass_on(problems: Iterable[LogProblem], options: ReadingOptions) -> None:
+    """Pass on what was found wrong.
+
+    Args:
+        problems: in order.
+        options: who is told, and whether reading is strict.
+
+    Raises:
+        DamagedLogError: there was a problem while reading strictly.
+    """
+    on_problem = options.get("on_problem")
+    for problem in problems:
+        if on_problem is not None:
+            on_problem(problem)
+        if options.get("strict") and problem.kind is not ProblemKind.HALF_WRITTEN:
+            raise DamagedLogError(problem)
+
+
+def files_of_hands(paths: Iterable[str | os.PathLike[str]], options: ReadingOptions) -> list[HandFile]:
+    """The files at paths of files and folders that are to be counted: copies are left out, and passed on as problems.
+
+    Args:
+        paths: of files and folders.
+        options: how the files are read.
+
+    Raises:
+        LogError: there is no file.
+        DamagedLogError: there is a copy while reading strictly.
+        OSError: a file cannot be read.
+    """
+    return without_copies(find_hand_files(paths), lambda copy: pass_on([copy], options))
 
 
 def without_copies(files: Sequence[HandFile], on_copy: Callable[[LogProblem], None]) -> list[HandFile]:

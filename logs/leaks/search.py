@@ -11,15 +11,14 @@ from typing import Final, TypeAlias, Unpack
 from engine import Game
 from engine.errors import quoted
 from engine.holdem import is_holdem
-from logs.errors import DamagedLogError, LeaksRefused, LogProblem, ProblemKind
+from logs.errors import LeaksRefused
 from logs.leaks.partings import DIMENSIONS, Parting, parting_of
 from logs.reading import (
     ReadingOptions,
     by_deal,
-    find_hand_files,
+    files_of_hands,
     group_by_cards,
     hands_of,
-    without_copies,
 )
 from logs.record import HandRecord
 
@@ -152,14 +151,7 @@ def find_leaks(
         LogsError: a file cannot be read.
         OSError: a file cannot be read.
     """
-
-    def report(problem: LogProblem) -> None:
-        if (on_problem := options.get("on_problem")) is not None:
-            on_problem(problem)
-        if options.get("strict") and problem.kind is not ProblemKind.HALF_WRITTEN:
-            raise DamagedLogError(problem)
-
-    files = without_copies(find_hand_files(paths), report)
+    files = files_of_hands(paths, options)
 
     def deals() -> Iterator[list[_Found]]:
         hands = 0

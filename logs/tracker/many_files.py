@@ -20,16 +20,16 @@ from typing import Final, NamedTuple, Unpack
 
 from logs.acpc_log.parts import LogPart, cut_logs, only_score
 from logs.acpc_log.score import is_same_score, wrong_score
-from logs.errors import DamagedLogError, LogError, LogProblem, ProblemKind
+from logs.errors import LogError, LogProblem, ProblemKind
 from logs.files import without_compression
 from logs.reading import (
     HandFile,
     ReadingOptions,
     by_deal,
-    find_hand_files,
+    files_of_hands,
     group_by_cards,
     hands_of,
-    without_copies,
+    pass_on,
 )
 from logs.record import HandRecord
 from logs.tracker.hand_counts import MOST_BIG_POTS, HandCounts
@@ -101,11 +101,7 @@ def count_files(
         DamagedLogError: a problem was met while reading strictly.
         OSError: a file cannot be read.
     """
-
-    def report(problem: LogProblem) -> None:
-        _report([problem], options)
-
-    files = without_copies(find_hand_files(paths), report)
+    files = files_of_hands(paths, options)
     groups = group_by_cards(files)
     if processes > 1 and sum(os.path.getsize(file.path) for file in files) >= _LEAST_BYTES:
         whole = options.get("times") or options.get("transcript") is not None
@@ -146,7 +142,7 @@ def _merge(
         group_counts.merge(counted.counts)
         net += counted.net
         problems += counted.problems
-        _report(counted.problems, options)
+        pass_on(counted.problems, options)
         if counted.failure is not None:
             raise counted.failure
         if job.is_last:
@@ -154,7 +150,7 @@ def _merge(
                 damaged = {problem.path for problem in problems}
                 for place, file in enumerate(job.files):
                     if file.path not in damaged:
-                        _report(_check_score(file.path, net[place :: len(job.files)]), options)
+                        pass_on(_check_score(file.path, net[place :: len(job.files)]), options)
             counts.merge(group_counts)
             group_counts, net, problems = HandCounts(big_pots=job.big_pots), [], []
         if on_progress is not None:
@@ -197,20 +193,6 @@ def _tallied(hands: Iterable[HandRecord], net: dict[str, float]) -> Iterator[Han
             name = record.names_by_seat[seat]
             net[name] = net.get(name, 0.0) + value
         yield record
-
-
-def _report(problems: Iterable[LogProblem], options: ReadingOptions) -> None:
-    """Pass on what was found wrong.
-
-    Raises:
-        DamagedLogError: there was a problem while reading strictly.
-    """
-    on_problem = options.get("on_problem")
-    for problem in problems:
-        if on_problem is not None:
-            on_problem(problem)
-        if options.get("strict") and problem.kind is not ProblemKind.HALF_WRITTEN:
-            raise DamagedLogError(problem)
 
 
 def _check_score(path: str, parts: Sequence[dict[str, float]]) -> list[LogProblem]:

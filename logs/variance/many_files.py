@@ -6,16 +6,14 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Unpack
 
-from logs.errors import DamagedLogError, LogProblem, ProblemKind
 from logs.files import without_compression
 from logs.reading import (
     HandFile,
     ReadingOptions,
     by_deal,
-    find_hand_files,
+    files_of_hands,
     group_by_cards,
     hands_of,
-    without_copies,
 )
 from logs.variance.reduction import Reduction
 
@@ -49,14 +47,7 @@ def reduce_files(
         DamagedLogError: a problem was met while reading strictly.
         OSError: a file cannot be read.
     """
-
-    def report(problem: LogProblem) -> None:
-        if (on_problem := options.get("on_problem")) is not None:
-            on_problem(problem)
-        if options.get("strict") and problem.kind is not ProblemKind.HALF_WRITTEN:
-            raise DamagedLogError(problem)
-
-    files = without_copies(find_hand_files(paths), report)
+    files = files_of_hands(paths, options)
     expected = _hands_in(files) if on_progress is not None else None
     hands = 0
     for group in group_by_cards(files):
