@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from bots.human.scene import Scene
-from engine import CARD_TEXTS, Card
+from engine import CARD_TEXTS, Card, Move
 from logs.happenings import Dealt, Happening, Shown, deed
 from logs.text import shown
 from logs.tracker.positions import round_names
 
-__all__ = ["in_words"]
+__all__ = ["MOVED", "in_words"]
+
+MOVED: Final = {
+    Move.FOLD: "folded",
+    Move.CHECK: "checked",
+    Move.CALL: "called",
+    Move.BET: "bet",
+    Move.RAISE: "raised",
+}
+"""What a player did last, in a word."""
 
 
 def _texts(cards: Sequence[Card]) -> str:

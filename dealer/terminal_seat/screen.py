@@ -16,6 +16,7 @@ from rich.text import Text
 
 from bots.human import Acted, Choices, Dealt, Happening, Player, Scene, Score, in_words
 from bots.human.entries import possible
+from bots.human.words import MOVED
 from dealer.seat.sentences import counted, result_sentence, score_remark, score_text, signed_chips
 from dealer.terminal_seat.ink import Ink
 from engine import Card, Game, Move, parse_cards
@@ -41,13 +42,6 @@ _BOXED_FROM: Final = 60
 _BESIDE_FROM: Final = 100
 """and beside the players from this one."""
 _INDENT: Final = "  "
-_LAST: Final = {
-    Move.FOLD: "folded",
-    Move.CHECK: "checked",
-    Move.CALL: "called",
-    Move.BET: "bet",
-    Move.RAISE: "raised",
-}
 
 
 def wrapped(text: str, ink: Ink, indent: str = "") -> list[Text]:
@@ -137,7 +131,7 @@ def _standing(player: Player) -> str:
         return "folded"
     if player.is_all_in:
         return "all-in"
-    return "" if player.last is None else _LAST[player.last.move]
+    return "" if player.last is None else MOVED[player.last.move]
 
 
 def _cards_lines(scene: Scene, ink: Ink) -> list[Text]:

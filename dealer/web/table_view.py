@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from bots.human import Acted, Dealt, Player, Scene, in_words
+from bots.human.words import MOVED
 from dealer.results.sentences import listed
 from dealer.seat.asking import HANDS, SEAT
 from dealer.seat.offers import offers, reasons, size_offers
@@ -28,13 +29,6 @@ _RANKS: Final = dict(
         strict=True,
     )
 )
-_LAST: Final = {
-    Move.FOLD: "folded",
-    Move.CHECK: "checked",
-    Move.CALL: "called",
-    Move.BET: "bet",
-    Move.RAISE: "raised",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +134,7 @@ def _player_values(player: Player, scene: Scene) -> dict[str, Any]:
     elif player.is_all_in:
         said = "all-in"
     else:
-        said = "" if player.last is None else _LAST[player.last.move]
+        said = "" if player.last is None else MOVED[player.last.move]
     return {
         "name": shown(player.name),
         "place": player.place,
