@@ -174,64 +174,107 @@ def train(
         if begun is not None and begun.settings != asdict(plan.settings):
             raise CheckpointError(str(path), _difference(begun.settings, asdict(plan.settings)))
         abstraction, boards = _boards(plan, threads, prepare)
-        settings = plan.settings
-        solver = Solver(
-            plan.arrays, boards, settings.boards, Discounts(settings.gains, settings.losses, settings.average)
+        session = _Session(plan, boards, path, begun)
+        session.iterate(extent, save_every_s, check_boards, pool, show)
+        strategy = folder / STRATEGY
+        write_strategy(
+            strategy, plan.tree, plan.buckets, abstraction, session.solver.average_strategy(), session.record
         )
-        seconds = 0.0
-        history: tuple[Mapping[str, Any], ...] = ()
+    return Trained(strategy, session.solver.iteration, session.seconds, session.history)
+
+
+class _Session:
+    """A training that goes on.
+
+    Attributes:
+        solver: what has been found.
+        seconds: of iterating, since the training began.
+        history: what was measured along the way.
+    """
+
+    def __init__(self, plan: Plan, boards: Boards, path: Path, begun: Checkpoint | None) -> None:
+        """Begin, or go on from a checkpoint.
+
+        Raises:
+            CheckpointError: the checkpoint is of another version of the game.
+        """
+        settings = plan.settings
+        discounts = Discounts(settings.gains, settings.losses, settings.average)
+        self.solver = Solver(plan.arrays, boards, settings.boards, discounts)
+        self.seconds = 0.0
+        self.history: tuple[Mapping[str, Any], ...] = ()
+        self._plan, self._boards, self._path = plan, boards, path
         if begun is not None:
-            if len(begun.regrets) != len(solver.regrets):
+            if len(begun.regrets) != len(self.solver.regrets):
                 raise CheckpointError(str(path), "it is of another version of the game")
-            solver.resume(begun.iteration, begun.regrets, begun.averages)
-            seconds, history = begun.seconds, begun.history
-        saved_s = seconds
+            self.solver.resume(begun.iteration, begun.regrets, begun.averages)
+            self.seconds, self.history = begun.seconds, begun.history
 
-        def check(at: int) -> None:
-            nonlocal history
-            if history and history[-1]["iteration"] == at:
-                return
-            if boards.count or check_boards:
-                found = exploitability(plan.arrays, boards, solver.average_strategy(), count=check_boards, pool=pool)
-                told = {"exploitability": found.value, "error": found.error, "gains": list(found.gains)}
-                history = (*history, {"iteration": at, "seconds": seconds, **told})
+    @property
+    def record(self) -> dict[str, Any]:
+        """Of the training so far, for the strategy's file."""
+        return {
+            "settings": asdict(self._plan.settings),
+            "iterations": self.solver.iteration,
+            "boards": self.solver.iteration * self.solver.per_iteration,
+            "seconds": round(self.seconds, 1),
+            "history": [dict(row) for row in self.history],
+        }
 
-        def save() -> None:
-            save_checkpoint(
-                path,
-                Checkpoint(asdict(settings), solver.iteration, seconds, history, solver.regrets, solver.averages),
-            )
-
+    def iterate(
+        self,
+        extent: Extent,
+        save_every_s: float,
+        check_boards: int,
+        pool: Executor | None,
+        show: Callable[[Progress], None] | None,
+    ) -> None:
+        """Iterate to the end; see `train`."""
+        solver = self.solver
         # Compiling is no iterating.
-        Solver(plan.arrays, boards, 1, Discounts()).iterate(pool)
-        began = solver.iteration, seconds
-        nodes = 2 * len(plan.tree.kinds) * solver.per_iteration
-        while _part(extent, solver.iteration, seconds) < 1:
+        Solver(self._plan.arrays, self._boards, 1, Discounts()).iterate(pool)
+        first, first_s = solver.iteration, self.seconds
+        saved_s = self.seconds
+        while _part(extent, solver.iteration, self.seconds) < 1:
             before = time.perf_counter()
             solver.iterate(pool)
-            seconds += time.perf_counter() - before
+            self.seconds += time.perf_counter() - before
             if _is_check(solver.iteration):
-                check(solver.iteration)
-            if seconds - saved_s >= save_every_s:
-                save()
-                saved_s = seconds
+                self._check(check_boards, pool)
+            if self.seconds - saved_s >= save_every_s:
+                self._save()
+                saved_s = self.seconds
             if show is not None:
-                speed = nodes * (solver.iteration - began[0]) / max(seconds - began[1], 1e-9)
-                part = _part(extent, solver.iteration, seconds)
-                last = history[-1] if history else None
-                show(Progress(solver.iteration, part, seconds, speed, speed * boards.holdings, last))
-        check(solver.iteration)
-        save()
-        strategy = folder / STRATEGY
-        record = {
-            "settings": asdict(settings),
-            "iterations": solver.iteration,
-            "boards": solver.iteration * solver.per_iteration,
-            "seconds": round(seconds, 1),
-            "history": [dict(row) for row in history],
-        }
-        write_strategy(strategy, plan.tree, plan.buckets, abstraction, solver.average_strategy(), record)
-    return Trained(strategy, solver.iteration, seconds, history)
+                speed = self._nodes * (solver.iteration - first) / max(self.seconds - first_s, 1e-9)
+                part = _part(extent, solver.iteration, self.seconds)
+                last = self.history[-1] if self.history else None
+                show(Progress(solver.iteration, part, self.seconds, speed, speed * self._boards.holdings, last))
+        self._check(check_boards, pool)
+        self._save()
+
+    @property
+    def _nodes(self) -> int:
+        """How many nodes an iteration walks, for both players."""
+        return 2 * len(self._plan.tree.kinds) * self.solver.per_iteration
+
+    def _check(self, check_boards: int, pool: Executor | None) -> None:
+        """Measure the exploitability, unless that has been done here or is not wanted."""
+        at = self.solver.iteration
+        if (self.history and self.history[-1]["iteration"] == at) or not (self._boards.count or check_boards):
+            return
+        found = exploitability(
+            self._plan.arrays, self._boards, self.solver.average_strategy(), count=check_boards, pool=pool
+        )
+        told = {"exploitability": found.value, "error": found.error, "gains": list(found.gains)}
+        self.history = (*self.history, {"iteration": at, "seconds": self.seconds, **told})
+
+    def _save(self) -> None:
+        solver = self.solver
+        settings = asdict(self._plan.settings)
+        save_checkpoint(
+            self._path,
+            Checkpoint(settings, solver.iteration, self.seconds, self.history, solver.regrets, solver.averages),
+        )
 
 
 @contextmanager

@@ -125,6 +125,24 @@ def _is_any(reach: Vector) -> bool:
 
 
 @njit
+def _added(
+    ones: NDArray[np.uint8],
+    others: NDArray[np.uint8],
+    reach: Vector,
+    start: int | np.int64,
+    end: int | np.int64,
+    by_card: Vector,
+    total: np.float32,
+) -> np.float32:
+    """Add some holdings to a total, which is returned, and to the sums by card."""
+    for at in range(start, end):
+        total += reach[at]
+        by_card[ones[at]] += reach[at]
+        by_card[others[at]] += reach[at]
+    return total
+
+
+@njit
 def _fold(
     ones: NDArray[np.uint8],
     others: NDArray[np.uint8],
@@ -135,11 +153,7 @@ def _fold(
 ) -> None:
     """Write what each holding wins where a player has folded; chips below 0 are lost."""
     by_card[:] = 0
-    total = reach[0] - reach[0]
-    for at in range(len(reach)):
-        total += reach[at]
-        by_card[ones[at]] += reach[at]
-        by_card[others[at]] += reach[at]
+    total = _added(ones, others, reach, 0, len(reach), by_card, reach[0] - reach[0])
     for at in range(len(reach)):
         values[at] = chips * (total - by_card[ones[at]] - by_card[others[at]] + reach[at])
 
@@ -165,16 +179,10 @@ def _show_down(
     while start < len(reach):
         end = np.int64(ties[start])
         # From above to tied, and from tied to below.
-        for at in range(start, end):
-            total += reach[at]
-            by_card[ones[at]] += reach[at]
-            by_card[others[at]] += reach[at]
+        total = _added(ones, others, reach, start, end, by_card, total)
         for at in range(start, end):
             values[at] = chips * (total - by_card[ones[at]] - by_card[others[at]])
-        for at in range(start, end):
-            total += reach[at]
-            by_card[ones[at]] += reach[at]
-            by_card[others[at]] += reach[at]
+        total = _added(ones, others, reach, start, end, by_card, total)
         start = end
 
 
@@ -189,10 +197,7 @@ def _sum_by_bucket(deal: Deal, work: Work, reach: Vector) -> None:
         of_bucket = by_card[bucket]
         total = reach[0] - reach[0]
         zero = total
-        for at in range(first, last):
-            total += reach[at]
-            of_bucket[ones[at]] += reach[at]
-            of_bucket[others[at]] += reach[at]
+        total = _added(ones, others, reach, first, last, of_bucket, total)
         sums[bucket] = total
         work.standing[bucket, bucket] = zero
         if first == last:
@@ -203,17 +208,11 @@ def _sum_by_bucket(deal: Deal, work: Work, reach: Vector) -> None:
         start = first
         while start < last:
             end = np.int64(deal.ties[start])
-            for at in range(start, end):
-                total += reach[at]
-                run[ones[at]] += reach[at]
-                run[others[at]] += reach[at]
+            total = _added(ones, others, reach, start, end, run, total)
             for at in range(start, end):
                 within[at] = total - run[ones[at]] - run[others[at]]
                 zero += within[at]
-            for at in range(start, end):
-                total += reach[at]
-                run[ones[at]] += reach[at]
-                run[others[at]] += reach[at]
+            total = _added(ones, others, reach, start, end, run, total)
             start = end
         work.standing[bucket, bucket] = zero
     # A holding of the opponent is taken out twice where it is ours: once with each of its cards.
