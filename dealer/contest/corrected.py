@@ -19,7 +19,7 @@ from logs.variance.correction import ChanceCorrection
 __all__ = ["CorrectedScores"]
 
 _AT_ONCE: Final = 32
-"""Hands corrected together: about a millisecond, for which nobody is kept waiting."""
+"""Hands corrected together: a millisecond or two, for which players hardly wait."""
 _RESTORED_AT_ONCE: Final = 4096
 
 
