@@ -19,7 +19,7 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Final, TypeAlias
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -114,10 +114,10 @@ class Gate:
         if is_new:
             visitor = replace(visitor, cookie=secrets.token_urlsafe(24))
         scope[SCOPE_KEY] = visitor
-        is_started = False
+        is_started = has_left = False
 
         async def answer(message: Message) -> None:
-            nonlocal is_started
+            nonlocal is_started, has_left
             if message["type"] == "http.response.start":
                 is_started = True
                 headers = MutableHeaders(scope=message)
@@ -130,7 +130,11 @@ class Gate:
                     cookie = Response()
                     set_cookie(request, cookie, visitor, visitor.cookie)
                     headers.append("set-cookie", cookie.headers["set-cookie"])
-            await send(message)
+            try:
+                await send(message)
+            except OSError:
+                has_left = True
+                raise
 
         try:
             self._check(request)
@@ -140,10 +144,12 @@ class Gate:
         except WebError as error:
             if not is_started:
                 await self._on_error(request, error)(scope, receive, answer)
-        except OSError:
-            # The client has gone.
+        except ClientDisconnect:
+            # In the middle of what it sent, or of what it was sent.
             pass
         except Exception as error:
+            if has_left:
+                return
             _log.exception("%s %s", request.method, request.url.path)
             if not is_started:
                 await self._on_error(request, told(error))(scope, receive, answer)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,10 @@ async def fail(request: Request) -> Response:
     raise ZeroDivisionError
 
 
+async def fail_to_read(request: Request) -> Response:
+    raise PermissionError(13, "Permission denied", "/secret/place")
+
+
 async def refuse(request: Request) -> Response:
     raise WebError(429, "Wait a little.", "some.limit", 7)
 
@@ -46,6 +51,7 @@ ROUTES = [
     Route("/tell", tell),
     Route("/fail", fail),
     Route("/api/fail", fail),
+    Route("/unread", fail_to_read),
     Route("/refuse", refuse),
     Route("/api/refuse", refuse),
     Route("/change", change, methods=["POST"]),
@@ -64,6 +70,33 @@ def test_every_answer_says_what_browsers_must_not_do(path: str) -> None:
     for name, value in HEADERS.items():
         assert answer.headers[name] == value
     assert "unsafe" not in answer.headers["Content-Security-Policy"]
+
+
+def test_a_file_of_ours_that_cannot_be_read_is_no_client_that_has_gone(caplog: pytest.LogCaptureFixture) -> None:
+    answer = client().get("/unread")
+    assert answer.status_code == 500
+    assert "Something is wrong here" in answer.text
+    assert "secret" not in answer.text
+    assert [record.getMessage() for record in caplog.records if record.exc_info] == ["GET /unread"]
+
+
+async def _nothing() -> dict[str, object]:
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+def test_a_client_that_has_gone_is_nothing_to_be_logged(caplog: pytest.LogCaptureFixture) -> None:
+    called = []
+
+    async def gone(message: object) -> None:
+        called.append(message)
+        raise BrokenPipeError
+
+    app = make_app(Site(), ROUTES)
+    scope = {"type": "http", "method": "GET", "path": "/tell", "raw_path": b"/tell", "query_string": b""}
+    scope |= {"headers": [(b"host", b"127.0.0.1")], "client": ("127.0.0.1", 1), "scheme": "http", "http_version": "1.1"}
+    asyncio.run(app(scope, _nothing, gone))
+    assert len(called) == 1
+    assert not [record for record in caplog.records if record.exc_info]
 
 
 def test_pages_have_no_script_and_no_style_of_their_own() -> None:
