@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
-import sys
-from types import ModuleType
 
 import pytest
 
 from bots.evolved.files import CHAMPION, read_chromosome
 from bots.evolved.report.matches import FIELDS, Opponent, play_matches, results_table
-from tests.dealer.helpers import ROOT
+from tests.scripts import script
 
-
-def _remake() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("remake_evolved", ROOT / "docs" / "evolved" / "remake.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-REMAKE = _remake()
+REMAKE = script("evolved/remake.py")
 DATA = json.loads(REMAKE.REPORT.read_text("utf-8"))
 
 

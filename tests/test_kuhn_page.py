@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from types import ModuleType
-
 import pytest
 
 from bots.kuhn.claims.printed import BEST
 from bots.kuhn.games import KuhnGame, Variant
 from bots.kuhn.models import model
 from bots.kuhn.values import best_answer
-from tests.dealer.helpers import ROOT
+from tests.scripts import script
 
-
-def _remake() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("remake_kuhn", ROOT / "docs" / "kuhn" / "remake.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-REMAKE = _remake()
+REMAKE = script("kuhn/remake.py")
 
 
 def test_the_page_shows_the_report() -> None:

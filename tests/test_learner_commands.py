@@ -2,24 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from types import ModuleType
+from tests.scripts import script
 
-from tests.dealer.helpers import ROOT
-
-
-def _remake() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("learner_commands", ROOT / "docs" / "learner" / "commands.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-REMAKE = _remake()
+REMAKE = script("learner/commands.py")
 
 
 def test_the_page_shows_what_was_printed() -> None:

@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from types import ModuleType
-
 import pytest
 
 from bots.learner.shipped import SHIPPED
-from tests.dealer.helpers import ROOT
+from tests.scripts import script
 
-
-def _remake() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("remake_learner", ROOT / "docs" / "learner" / "remake.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-REMAKE = _remake()
+REMAKE = script("learner/remake.py")
 
 
 def test_the_page_shows_what_was_played() -> None:

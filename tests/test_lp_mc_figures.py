@@ -2,25 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from types import ModuleType
-
 from bots.lp_mc.printed import BALANCES
-from tests.dealer.helpers import ROOT
+from tests.scripts import script
 
-
-def _remake() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("remake_lp_mc", ROOT / "docs" / "lp-mc" / "remake.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-REMAKE = _remake()
+REMAKE = script("lp-mc/remake.py")
 
 
 def test_the_page_shows_what_was_played() -> None:

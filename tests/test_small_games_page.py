@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import sys
-from types import ModuleType
 
 import pytest
 
 from tests.dealer.helpers import ROOT
-
-
-def _remake() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("remake_small_games", ROOT / "docs" / "small-games" / "remake.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+from tests.scripts import script
 
 
 def test_the_page_shows_what_comes_out() -> None:
-    remake = _remake()
+    remake = script("small-games/remake.py")
     text = remake.PAGE.read_text("utf-8")
     assert remake.with_blocks(text) == text
 

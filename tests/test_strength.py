@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 import re
 import tomllib
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 from dealer.contest.config import RunConfig
 from logs.estimation import Rate
 from tests.dealer.helpers import ROOT
+from tests.scripts import script
 
 FOLDER = ROOT / "docs" / "strength"
 
 
-def _remake() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("remake", FOLDER / "remake.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-REMAKE = _remake()
+REMAKE = script("strength/remake.py")
 
 
 def _shown(row: dict[str, str]) -> str:

@@ -1,0 +1,21 @@
+"""The scripts that make figures of the documentation, as modules: tests hold the pages against them."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from types import ModuleType
+
+from tests.dealer.helpers import ROOT
+
+
+def script(path: str) -> ModuleType:
+    """The script at a path below `docs`, such as ``cfr/remake.py``, as a module of its own."""
+    name = "docs_" + path.removesuffix(".py").replace("/", "_").replace("-", "_")
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
