@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from dealer.errors import RefusedError
-from dealer.server import ledger
+from dealer.server import roster
 from dealer.server.accounts import User
 from dealer.server.jobs import RunEnded, SeatOpen
 from dealer.server.ledger import JobRow
@@ -121,7 +121,7 @@ class Lobby:
         if self.find(game, name) is not None:
             return ""
         shown = "".join(char if char.isprintable() else "?" for char in name[:60])
-        if ledger.owner_of(self._store, game, name) is not None:
+        if roster.owner_of(self._store, game, name) is not None:
             return f"{shown} is not connected now"
         return f"{game} has no bot {shown}; GAMES lists those there are"
 
@@ -161,10 +161,10 @@ class Lobby:
         return tuple(dict.fromkeys(games))
 
     def _entered(self, db: sqlite3.Connection, user: User, offer: BotOffer, games: tuple[str, ...]) -> dict[str, int]:
-        owner = ledger.owner_of_name(db, offer.name)
+        owner = roster.owner_of_name(db, offer.name)
         if owner is not None and owner != user.id:
             raise RefusedError(f"{offer.name} is a bot of somebody else; give yours another name")
-        return {game: ledger.enter_guest(db, user.id, game, offer.name, offer.label) for game in games}
+        return {game: roster.enter_guest(db, user.id, game, offer.name, offer.label) for game in games}
 
     def leave(self, host: BotHost) -> list[Guest]:
         """A host has gone, and its bots with it; returns them."""

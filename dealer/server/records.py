@@ -1,4 +1,4 @@
-"""What pages and the API ask of the store: users, bots, jobs, runs, matches, faults, scores, pairs, standings.
+"""What pages and the API ask of the store: users, bots, jobs, runs, matches, faults, scores.
 
 Every answer is a frozen value or a tuple of them, as of the last change on disk. Lists go backwards in time and are
 asked for page by page: `before` is the number of the last entry seen, `most` how many to give. Nothing here decides who
@@ -14,17 +14,12 @@ from dataclasses import dataclass
 
 from dealer.server.accounts import User
 from dealer.server.ledger import JOBS, JobRow, JobState, RunState, job_of_row
-from dealer.server.settings import HouseGame
 from dealer.server.store import Store
-from logs.estimation import Bounds, Moments, score_bounds
 
 __all__ = [
     "BotRecord",
     "FaultRecord",
     "MatchRecord",
-    "PairRecord",
-    "PairScore",
-    "RatingRecord",
     "RunRecord",
     "SeatRecord",
     "bot",
@@ -34,12 +29,9 @@ __all__ = [
     "job",
     "jobs",
     "matches",
-    "pair",
-    "pairs",
     "run",
     "runs",
     "runs_by_number",
-    "standings",
     "users",
     "versions",
 ]
@@ -172,61 +164,6 @@ class FaultRecord:
     remedy: str
 
 
-@dataclass(frozen=True, slots=True)
-class PairScore:
-    """What a player won over everything that counts between the same versions.
-
-    Attributes:
-        version: of the bot.
-        mbb_per_game: what it won.
-        half_width_95: half the 95 % interval of that; None if the deals are too few.
-    """
-
-    version: int
-    mbb_per_game: float
-    half_width_95: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class PairRecord:
-    """Everything that counts between the same versions: a pair, or the players of a larger game.
-
-    Attributes:
-        id: its number.
-        game: the name of the game.
-        runs: how many. duplicates: deals played in every seating. hands: of all matches.
-        scores: of the players, in the order of their versions.
-    """
-
-    id: int
-    game: str
-    runs: int
-    duplicates: int
-    hands: int
-    scores: tuple[PairScore, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RatingRecord:
-    """A version's rating: what it would win from the average of its field, in mbb/g.
-
-    Attributes:
-        bot: the version.
-        mbb_per_game: the rating.
-        half_width_95: half its 95 % interval; None while too little is known.
-        field: versions of the same number are connected by pairs; ratings of different fields cannot be compared.
-        is_provisional: whether too little is known to go by it.
-        duplicates: of all its pairs.
-    """
-
-    bot: BotRecord
-    mbb_per_game: float
-    half_width_95: float | None
-    field: int
-    is_provisional: bool
-    duplicates: int
-
-
 # ---- users and bots
 
 
@@ -235,14 +172,15 @@ def users(store: Store) -> tuple[User, ...]:
     return tuple(User(row["id"], row["name"]) for row in store.read("SELECT id, name FROM users ORDER BY id"))
 
 
-_VERSIONS = (
+VERSIONS = (
     "SELECT versions.id AS version, bots.game, bots.name, bots.owner, users.name AS owner_name, versions.number, "
     "versions.label, versions.created_s, bots.seen_s FROM versions JOIN bots ON bots.id = versions.bot "
     "LEFT JOIN users ON users.id = bots.owner "
 )
 
 
-def _bot_of_row(row: sqlite3.Row) -> BotRecord:
+def bot_of_row(row: sqlite3.Row) -> BotRecord:
+    """A version, of a row of `VERSIONS`."""
     return BotRecord(
         row["version"],
         row["game"],
@@ -258,9 +196,9 @@ def _bot_of_row(row: sqlite3.Row) -> BotRecord:
 def bots(store: Store, *, game: str | None = None, owner: int | None = None) -> tuple[BotRecord, ...]:
     """The newest version of every bot, by game and name; of one game or one owner, where these are given."""
     return tuple(
-        _bot_of_row(row)
+        bot_of_row(row)
         for row in store.read(
-            _VERSIONS + "WHERE versions.number = (SELECT max(number) FROM versions AS all_versions "
+            VERSIONS + "WHERE versions.number = (SELECT max(number) FROM versions AS all_versions "
             "WHERE all_versions.bot = bots.id) AND (?1 IS NULL OR bots.game = ?1) AND (?2 IS NULL OR bots.owner = ?2) "
             "ORDER BY bots.game, bots.name",
             game,
@@ -271,14 +209,14 @@ def bots(store: Store, *, game: str | None = None, owner: int | None = None) -> 
 
 def bot(store: Store, version: int) -> BotRecord | None:
     """A version by its number."""
-    rows = store.read(_VERSIONS + "WHERE versions.id = ?", version)
-    return _bot_of_row(rows[0]) if rows else None
+    rows = store.read(VERSIONS + "WHERE versions.id = ?", version)
+    return bot_of_row(rows[0]) if rows else None
 
 
 def versions(store: Store, game: str, name: str) -> tuple[BotRecord, ...]:
     """All versions of a bot in a game, the newest first."""
-    query = _VERSIONS + "WHERE bots.game = ? AND bots.name = ? ORDER BY versions.number DESC"
-    return tuple(_bot_of_row(row) for row in store.read(query, game, name))
+    query = VERSIONS + "WHERE bots.game = ? AND bots.name = ? ORDER BY versions.number DESC"
+    return tuple(bot_of_row(row) for row in store.read(query, game, name))
 
 
 # ---- jobs and runs
@@ -439,61 +377,3 @@ def duplicate_scores(store: Store, run: int, player: int) -> array[float]:
     for row in store.read("SELECT mbb_by_duplicate FROM scores WHERE run = ? AND seat = ?", run, player):
         scores.frombytes(row["mbb_by_duplicate"])
     return scores
-
-
-# ---- standings
-
-_PAIRS = (
-    "SELECT lineups.id, lineups.game, lineups.runs, lineups.units, lineups.hands, version, total, squares "
-    "FROM lineups JOIN lineup_scores ON lineup = lineups.id "
-)
-
-
-def _pairs_of_rows(rows: list[sqlite3.Row], bounds: Bounds) -> tuple[PairRecord, ...]:
-    scores: dict[int, list[PairScore]] = {}
-    heads: dict[int, sqlite3.Row] = {}
-    for row in rows:
-        heads[row["id"]] = row
-        moments = Moments(row["units"], row["total"], row["squares"])
-        score = PairScore(row["version"], row["total"] / row["units"], moments.half_width(bounds))
-        scores.setdefault(row["id"], []).append(score)
-    return tuple(
-        PairRecord(number, row["game"], row["runs"], row["units"], row["hands"], tuple(scores[number]))
-        for number, row in heads.items()
-    )
-
-
-def pairs(store: Store, game: HouseGame) -> tuple[PairRecord, ...]:
-    """The crosstable of a game: all pairs, or larger tables, of which something counts."""
-    rows = store.read(_PAIRS + "WHERE lineups.game = ? ORDER BY lineups.id, version", game.name)
-    return _pairs_of_rows(rows, score_bounds(game.game))
-
-
-def pair(store: Store, game: HouseGame, number: int) -> PairRecord | None:
-    """A pair of a game by its number."""
-    rows = store.read(_PAIRS + "WHERE lineups.game = ? AND lineups.id = ? ORDER BY version", game.name, number)
-    found = _pairs_of_rows(rows, score_bounds(game.game))
-    return found[0] if found else None
-
-
-def standings(store: Store, game: str) -> tuple[RatingRecord, ...]:
-    """The ratings of a game: the largest field first, and in it the highest first."""
-    bots_of_game = {row["version"]: _bot_of_row(row) for row in store.read(_VERSIONS + "WHERE bots.game = ?", game)}
-    rows = store.read(
-        "SELECT ratings.*, (SELECT sum(lineups.units) FROM lineup_scores JOIN lineups ON lineups.id = lineup "
-        "WHERE lineup_scores.version = ratings.version) AS units, "
-        "(SELECT count(*) FROM ratings AS others WHERE others.game = ratings.game AND others.field = ratings.field) "
-        "AS size FROM ratings WHERE game = ? ORDER BY size DESC, field, mbb_per_game DESC, version",
-        game,
-    )
-    return tuple(
-        RatingRecord(
-            bots_of_game[row["version"]],
-            row["mbb_per_game"],
-            row["half_width_95"],
-            row["field"],
-            bool(row["is_provisional"]),
-            row["units"],
-        )
-        for row in rows
-    )

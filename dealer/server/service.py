@@ -34,6 +34,7 @@ from dealer.server.orphans import MARK, end_orphans
 from dealer.server.playing import Table, play_run
 from dealer.server.queue import Forecast, Job, has_idle_room, in_the_way, next_job, skipped
 from dealer.server.requests import JobRequest, check_contest, check_request, matches_at_once
+from dealer.server.roster import enter_bots
 from dealer.server.settings import HouseGame, ServerSettings
 from dealer.server.standings import Standings
 from dealer.server.store import Store
@@ -86,7 +87,7 @@ class Service:
         self._is_stopping = False
         self._left_s: dict[str, float] = {}
         self._closing: set[asyncio.Task[None]] = set()
-        self._versions = store.write_now(lambda db: ledger.enter_bots(db, settings.games))
+        self._versions = store.write_now(lambda db: enter_bots(db, settings.games))
         self._stamp = ledger.last_stamp(store)
         self._served = ledger.served_stamps(store)
         wish = settings.ladder

@@ -9,6 +9,7 @@ from dealer.server import ledger
 from dealer.server.jobs import ActiveJob
 from dealer.server.ledger import JobKind, JobRow, JobState, RunReport, RunState
 from dealer.server.requests import matches_at_once
+from dealer.server.roster import owner_of
 from dealer.server.settings import ServerSettings
 from dealer.server.store import Store
 from protocol.benchmark import OWN_SEAT
@@ -45,7 +46,7 @@ def _why_not(settings: ServerSettings, store: Store, house: Collection[tuple[str
         return f"there is no {row.game} any more"
     for player in row.players:
         is_known = player == OWN_SEAT or (row.game, player) in house
-        if not is_known and ledger.owner_of(store, row.game, player) is None:
+        if not is_known and owner_of(store, row.game, player) is None:
             return f"there is no {player} any more"
     is_lost = row.kind is JobKind.LADDER and settings.ladder is None
     return "there is no ladder any more" if is_lost else ""

@@ -20,6 +20,7 @@ from dealer.errors import RefusedError, WebError
 from dealer.match.faults import QUOTED_BYTES
 from dealer.server import records
 from dealer.server.accounts import Scope, User, add_token, revoke_token, tokens_of
+from dealer.server.crosstable import RatingRecord, standings
 from dealer.server.ledger import JobRow, JobState
 from dealer.server.passwords import LEAST_LETTERS, MOST_LETTERS, Passwords
 from dealer.server.records import FaultRecord, RunRecord
@@ -91,10 +92,10 @@ class _Mine:
         forecasts = await self.server.service.forecasts()
         jobs = [job for job in records.jobs(store, user=user.id, most=_MOST_JOBS) if job.tag != TAG]
         is_here = {guest.offer.name for guest in self.server.service.lobby.guests if guest.owner == user}
-        ratings: dict[int, records.RatingRecord] = {}
+        ratings: dict[int, RatingRecord] = {}
         own_bots = records.bots(store, owner=user.id)
         for game in {bot.game for bot in own_bots}:
-            ratings |= {rating.bot.version: rating for rating in records.standings(store, game)}
+            ratings |= {rating.bot.version: rating for rating in standings(store, game)}
         shown: dict[str, Any] = {
             "problem": "",
             "made": "",

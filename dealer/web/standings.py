@@ -16,9 +16,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from dealer.errors import WebError
-from dealer.server import records
-from dealer.server.pair_runs import worst_runs
-from dealer.server.records import PairRecord
+from dealer.server import crosstable, records
+from dealer.server.crosstable import PairRecord, worst_runs
 from dealer.server.server import ServerParts
 from dealer.server.settings import HouseGame
 from dealer.web.addresses import run_path
@@ -85,8 +84,8 @@ def _name(name: str, number: int) -> str:
 
 def _table(server: ServerParts, game: HouseGame) -> tuple[Crosstable, tuple[LineUp, ...]]:
     """The ratings of a game; between two also who won what from whom, else what each won at each table."""
-    ratings = records.standings(server.store, game.name)
-    pairs = records.pairs(server.store, game)
+    ratings = crosstable.standings(server.store, game.name)
+    pairs = crosstable.pairs(server.store, game)
     names = {rating.bot.version: _name(rating.bot.name, rating.bot.number) for rating in ratings}
     is_for_two = game.game.num_players == 2
     met = {
@@ -125,7 +124,7 @@ def _pair_path(game: HouseGame, pair: PairRecord) -> str:
 
 
 def _pair(server: ServerParts, game: HouseGame, number: int, after: int | None) -> dict[str, Any]:
-    pair = records.pair(server.store, game, number)
+    pair = crosstable.pair(server.store, game, number)
     if pair is None:
         raise WebError(404, "There is no such pair.")
     bots = [records.bot(server.store, score.version) for score in pair.scores]

@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import Field
 
 from dealer.errors import WebError
-from dealer.server import records
+from dealer.server import crosstable, records
 from dealer.server.accounts import Scope
 from dealer.server.ledger import JobRow, JobState, RunState
 from dealer.server.records import BotRecord, FaultRecord, RunRecord
@@ -270,10 +270,10 @@ class Reading:
                     is_provisional=one.is_provisional,
                     duplicates=one.duplicates,
                 )
-                for one in records.standings(self._store, self._game(call).name)
+                for one in crosstable.standings(self._store, self._game(call).name)
             ]
         )
 
     async def _pairs(self, call: Call) -> models.Pairs:
-        found = records.pairs(self._store, self._game(call))
+        found = crosstable.pairs(self._store, self._game(call))
         return models.Pairs(pairs=[models.Pair.model_validate(pair) for pair in found])

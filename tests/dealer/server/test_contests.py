@@ -13,7 +13,7 @@ import pytest
 from dealer.contest.schedule import Seating
 from dealer.errors import RefusedError
 from dealer.match.events import HandFinished
-from dealer.server import records
+from dealer.server import crosstable, records
 from dealer.server.accounts import User, add_user
 from dealer.server.feed import JobChanged, RunChanged, StandingsChanged
 from dealer.server.jobs import SeatOpen
@@ -133,13 +133,13 @@ def test_a_request_is_a_contest_over_duplicates_that_counts_once() -> None:
         assert [match.hands for match in records.matches(service.store, found[0].id)] == [30, 30, 30]
         game = service.settings.game("kuhn")
         assert game is not None
-        (pair,) = records.pairs(service.store, game)
+        (pair,) = crosstable.pairs(service.store, game)
         assert (pair.runs, pair.duplicates, pair.hands) == (2, 60, 180)
         scores = [records.duplicate_scores(service.store, run.id, 0) for run in found]
         assert pair.scores[0].mbb_per_game == pytest.approx((sum(scores[0]) + sum(scores[1])) / 60)
-        assert records.pair(service.store, game, pair.id) == pair
-        await until(service, lambda: len(records.standings(service.store, "kuhn")) == 3)
-        assert {rating.is_provisional for rating in records.standings(service.store, "kuhn")} == {True}
+        assert crosstable.pair(service.store, game, pair.id) == pair
+        await until(service, lambda: len(crosstable.standings(service.store, "kuhn")) == 3)
+        assert {rating.is_provisional for rating in crosstable.standings(service.store, "kuhn")} == {True}
 
     play(talk)
 
@@ -161,7 +161,7 @@ def test_what_somebody_could_have_chosen_does_not_count(changes: dict[str, objec
         await until(service, lambda: is_over(service, row.id))
         (run,) = records.runs(service.store, job=row.id)
         assert (run.state, run.is_rated) == (RunState.FINISHED, False)
-        assert records.pairs(service.store, service.settings.games[1]) == ()
+        assert crosstable.pairs(service.store, service.settings.games[1]) == ()
 
     play(talk)
 
@@ -191,7 +191,7 @@ def test_what_was_broken_off_counts_as_far_as_it_has_come(*, is_cancelled: bool)
         assert run.is_rated
         assert run.duplicates is not None
         assert 100 <= run.duplicates < 5000
-        (pair,) = records.pairs(service.store, service.settings.games[1])
+        (pair,) = crosstable.pairs(service.store, service.settings.games[1])
         assert pair.duplicates == run.duplicates == len(records.duplicate_scores(service.store, run.id, 0))
 
     play(talk)

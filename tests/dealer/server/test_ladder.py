@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dealer.server import records
+from dealer.server import crosstable, records
 from dealer.server.accounts import User
 from dealer.server.ledger import JobKind, RunState
 from dealer.server.lobby import BotOffer
@@ -42,7 +42,7 @@ def settings(width: float, most: int = 1) -> ServerSettings:
 
 
 def widths(service: Service) -> list[float]:
-    found = records.pairs(service.store, service.settings.games[0])
+    found = crosstable.pairs(service.store, service.settings.games[0])
     return [max(score.half_width_95 or math.inf for score in pair.scores) for pair in found]
 
 
@@ -53,8 +53,8 @@ def test_every_pair_is_played_until_its_interval_is_narrow() -> None:
         await until_idle(service)
         runs = records.runs(service.store, most=1000)
         assert {(run.user, run.state, run.duplicates) for run in runs} == {("ladder", RunState.FINISHED, 200)}
-        assert len(runs) == sum(pair.runs for pair in records.pairs(service.store, service.settings.games[0]))
-        played = [pair.duplicates for pair in records.pairs(service.store, service.settings.games[0])]
+        assert len(runs) == sum(pair.runs for pair in crosstable.pairs(service.store, service.settings.games[0]))
+        played = [pair.duplicates for pair in crosstable.pairs(service.store, service.settings.games[0])]
         assert min(played) >= 200
         assert len({job.kind for job in records.jobs(service.store)} - {JobKind.LADDER}) == 0
         # A bot that comes and may climb is played, too; one that may not is left alone.
@@ -63,7 +63,9 @@ def test_every_pair_is_played_until_its_interval_is_narrow() -> None:
         guest = await service.enter(ann, BotOffer("eve", games=("two",), is_on_ladder=True), host)
         await until(service, lambda: len(widths(service)) == 6)
         versions = {
-            score.version for pair in records.pairs(service.store, service.settings.games[0]) for score in pair.scores
+            score.version
+            for pair in crosstable.pairs(service.store, service.settings.games[0])
+            for score in pair.scores
         }
         assert guest.versions["two"] in versions
         assert len(versions) == 4

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from dealer.server import ledger, lineups, records
+from dealer.server import crosstable, ledger, lineups, records
 from dealer.server.accounts import User, add_user
+from dealer.server.crosstable import worst_runs
 from dealer.server.ledger import JobState, RunState
-from dealer.server.pair_runs import worst_runs
 from dealer.server.settings import HouseGame, house
 from dealer.server.store import MIGRATIONS, Store
 
@@ -70,14 +70,14 @@ def fill(db: sqlite3.Connection, game: HouseGame, runs: int) -> None:
 
 def questions(store: Store, game: HouseGame, runs: int) -> dict[str, Callable[[], object]]:
     """What pages ask."""
-    pair = records.pair(store, game, 7)
+    pair = crosstable.pair(store, game, 7)
     assert pair is not None
     versions = [score.version for score in pair.scores]
     middle = worst_runs(store, 7, versions[0], most=pair.runs)[pair.runs // 2].id
     return {
-        "standings": lambda: records.standings(store, game.name),
-        "crosstable": lambda: records.pairs(store, game),
-        "a pair": lambda: records.pair(store, game, 7),
+        "standings": lambda: crosstable.standings(store, game.name),
+        "crosstable": lambda: crosstable.pairs(store, game),
+        "a pair": lambda: crosstable.pair(store, game, 7),
         "runs of a pair": lambda: records.runs(store, pair=7),
         "the worst runs of a pair": lambda: worst_runs(store, 7, versions[0]),
         "the worst runs of a pair, a page in the middle": lambda: worst_runs(store, 7, versions[0], after=middle),
@@ -139,7 +139,7 @@ def test_no_question_looks_at_all_runs(tmp_path: Path) -> None:
 
 def test_the_runs_of_a_pair_come_page_by_page_the_worst_first(tmp_path: Path) -> None:
     with filled(tmp_path, 190 * 9) as (store, game):
-        pair = records.pair(store, game, 7)
+        pair = crosstable.pair(store, game, 7)
         assert pair is not None
         for score in pair.scores:
             everything = records.runs(store, pair=7, most=100)

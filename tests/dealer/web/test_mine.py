@@ -14,6 +14,7 @@ from dealer.match.faults import Fault, FaultKind, Remedy
 from dealer.server import ledger, records
 from dealer.server.accounts import Accounts, Scope, User, add_user, tokens_of
 from dealer.server.ledger import RunReport, RunState, SeatReport
+from dealer.server.roster import enter_guest
 from dealer.server.store import DATABASE_NAME, Store
 from engine import Seat
 from tests.dealer.helpers import PATIENCE_S
@@ -177,7 +178,7 @@ def test_faults_are_shown_with_the_very_line_to_the_owner_of_the_bot_alone(tmp_p
     line = b'MATCHSTATE:0:0::Ks|:x<img src="x">\x00\xff\r\n'
 
     def enter(db: Any, owner: User) -> int:
-        version = ledger.enter_guest(db, owner.id, GAME, "mybot", "v1")
+        version = enter_guest(db, owner.id, GAME, "mybot", "v1")
         job = ledger.JobRow(0, User(1, "player"), "t", GAME, ("mybot", "calling"), 1, 5, None, 1)
         number = ledger.add_job(db, job)
         run = ledger.begin_run(
