@@ -10,7 +10,19 @@ from dealer.server.settings import HouseGame
 from dealer.server.store import Store
 from logs.estimation import Bounds, Moments, score_bounds
 
-__all__ = ["PairRecord", "PairScore", "RatingRecord", "pair", "pairs", "standings", "worst_runs"]
+__all__ = [
+    "CompanyRecord",
+    "PairRecord",
+    "PairScore",
+    "RatingRecord",
+    "companies",
+    "count_tables",
+    "pair",
+    "pairs",
+    "standings",
+    "tables",
+    "worst_runs",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +57,28 @@ class PairRecord:
     duplicates: int
     hands: int
     scores: tuple[PairScore, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CompanyRecord:
+    """What a player of a game of more than two won at all tables at which another sat too, every deal counting alike.
+
+    The interval is that of the mean of the deals as if all were of one table. Where what it wins differs from table to
+    table, that makes the interval wider, never narrower.
+
+    Attributes:
+        version: of the player. other: that sat there too.
+        tables: how many. duplicates: deals played at them in every seating.
+        mbb_per_game: what the player won from all others there.
+        half_width_95: half the 95 % interval of that; None if the deals are too few.
+    """
+
+    version: int
+    other: int
+    tables: int
+    duplicates: int
+    mbb_per_game: float
+    half_width_95: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +133,58 @@ def pair(store: Store, game: HouseGame, number: int) -> PairRecord | None:
     rows = store.read(_PAIRS + "WHERE lineups.game = ? AND lineups.id = ? ORDER BY version", game.name, number)
     found = _pairs_of_rows(rows, score_bounds(game.game))
     return found[0] if found else None
+
+
+def companies(store: Store, game: HouseGame) -> tuple[CompanyRecord, ...]:
+    """The crosstable of a game of more than two: every player with every other that it has met; empty between two."""
+    query = "SELECT * FROM company WHERE game = ? ORDER BY version, other"
+    bounds = score_bounds(game.game)
+    return tuple(
+        CompanyRecord(
+            row["version"],
+            row["other"],
+            row["lineups"],
+            row["units"],
+            row["total"] / row["units"],
+            Moments(row["units"], row["total"], row["squares"]).half_width(bounds),
+        )
+        for row in store.read(query, game.name)
+    )
+
+
+def count_tables(store: Store, game: HouseGame) -> int:
+    """How many pairs, or larger tables, of a game there are of which something counts."""
+    return int(store.read("SELECT count(*) AS found FROM lineups WHERE game = ?", game.name)[0]["found"])
+
+
+def tables(
+    store: Store, game: HouseGame, *, together: tuple[int, int] | None = None, after: int | None = None, most: int = 50
+) -> tuple[PairRecord, ...]:
+    """Tables of a game, in the order in which they first met; of two players, the worst for the first of them first.
+
+    Args:
+        store: the database.
+        game: the game.
+        together: versions that both sit there.
+        after: the last table of the page before; the answer is empty if it is none of these.
+        most: how many at most.
+    """
+    if together is None:
+        query = "SELECT id FROM lineups WHERE game = ?1 AND id > coalesce(?2, 0) ORDER BY id LIMIT ?3"
+        numbers = [row["id"] for row in store.read(query, game.name, after, most)]
+    else:
+        query = (
+            "WITH met AS (SELECT lineup, mine.total / units AS won FROM lineup_scores AS mine "
+            "JOIN lineups ON lineups.id = lineup AND game = ?1 WHERE mine.version = ?2 "
+            "AND EXISTS (SELECT 1 FROM lineup_scores AS theirs WHERE theirs.lineup = mine.lineup AND version = ?3)) "
+            "SELECT lineup FROM met WHERE ?4 IS NULL "
+            "OR (won, lineup) > (SELECT won, lineup FROM met WHERE lineup = ?4) ORDER BY won, lineup LIMIT ?5"
+        )
+        numbers = [row["lineup"] for row in store.read(query, game.name, *together, after, most)]
+    marks = ",".join("?" * len(numbers))
+    rows = store.read(f"{_PAIRS}WHERE lineups.id IN ({marks}) ORDER BY lineups.id, version", *numbers)
+    found = {one.id: one for one in _pairs_of_rows(rows, score_bounds(game.game))}
+    return tuple(found[number] for number in numbers)
 
 
 def standings(store: Store, game: str) -> tuple[RatingRecord, ...]:

@@ -37,7 +37,9 @@ def add_run(
     ordered = sorted(zip(versions, scores, strict=True), key=lambda one: one[0])
     key = json.dumps([version for version, _ in ordered])
     units = len(scores[0])
-    db.execute("INSERT INTO lineups (game, versions) VALUES (?, ?) ON CONFLICT DO NOTHING", (game, key))
+    is_new = db.execute(
+        "INSERT INTO lineups (game, versions) VALUES (?, ?) ON CONFLICT DO NOTHING", (game, key)
+    ).rowcount
     (lineup,) = db.execute("SELECT id FROM lineups WHERE game = ? AND versions = ?", (game, key)).fetchone()
     db.execute(
         "UPDATE lineups SET runs = runs + 1, units = units + ?, hands = hands + ? WHERE id = ?", (units, hands, lineup)
@@ -45,11 +47,19 @@ def add_run(
     db.execute("UPDATE runs SET lineup = ? WHERE id = ?", (lineup, run))
     db.execute("UPDATE seats SET lineup = ? WHERE run = ?", (lineup, run))
     for version, of_version in ordered:
+        total, squares = math.fsum(of_version), math.fsum(score * score for score in of_version)
         db.execute(
             "INSERT INTO lineup_scores (lineup, version, total, squares) VALUES (?1, ?2, ?3, ?4) "
             "ON CONFLICT DO UPDATE SET total = total + ?3, squares = squares + ?4",
-            (lineup, version, math.fsum(of_version), math.fsum(score * score for score in of_version)),
+            (lineup, version, total, squares),
         )
+        if len(ordered) > 2:
+            db.executemany(
+                "INSERT INTO company (game, version, other, lineups, units, total, squares) "
+                "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO UPDATE SET "
+                "lineups = lineups + ?4, units = units + ?5, total = total + ?6, squares = squares + ?7",
+                [(game, version, other, is_new, units, total, squares) for other, _ in ordered if other != version],
+            )
 
 
 def table_scores(store: Store, game: str) -> dict[int, TableScores]:

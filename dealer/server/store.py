@@ -213,7 +213,28 @@ CREATE INDEX seats_by_lineup ON seats (lineup, version, mbb_per_game, run)
 """
 """The runs of a pair in the order of what one of its players won."""
 
-MIGRATIONS: Final[tuple[str, ...]] = (_TABLES, _LOGINS, _CONTESTS, _SEATS_OF_PEOPLE, _RUNS_OF_PAIRS)
+_COMPANY = """
+CREATE TABLE company (
+    game TEXT NOT NULL,
+    version INTEGER NOT NULL REFERENCES versions,
+    other INTEGER NOT NULL REFERENCES versions,
+    lineups INTEGER NOT NULL DEFAULT 0,
+    units INTEGER NOT NULL DEFAULT 0,
+    total REAL NOT NULL DEFAULT 0,
+    squares REAL NOT NULL DEFAULT 0,
+    PRIMARY KEY (game, version, other)
+) STRICT, WITHOUT ROWID;
+INSERT INTO company
+    SELECT lineups.game, mine.version, theirs.version,
+        count(*), sum(lineups.units), sum(mine.total), sum(mine.squares)
+    FROM lineups JOIN lineup_scores AS mine ON mine.lineup = lineups.id
+    JOIN lineup_scores AS theirs ON theirs.lineup = lineups.id AND theirs.version != mine.version
+    WHERE (SELECT count(*) FROM lineup_scores WHERE lineup = lineups.id) > 2
+    GROUP BY lineups.game, mine.version, theirs.version
+"""
+"""What players of games of more than two won at all tables at which another sat."""
+
+MIGRATIONS: Final[tuple[str, ...]] = (_TABLES, _LOGINS, _CONTESTS, _SEATS_OF_PEOPLE, _RUNS_OF_PAIRS, _COMPANY)
 """What leads from version 0, an empty database, to 1, from 1 to 2, and so on."""
 
 

@@ -52,26 +52,32 @@ class LineUp:
 
     Attributes:
         name: who sits there. path: the address of what is behind it. deals: played in every seating.
-        cells: what each bot of the crosstable won from the others at this table; empty for one that does not sit there.
+        won: the bots that sit there, each with what it won from the others.
     """
 
     name: str
     path: str
     deals: int
-    cells: tuple[Cell, ...]
+    won: tuple[tuple[str, Cell], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Crosstable:
-    """The standings of one game: `names` are those of the columns, none where more than two play at a table."""
+    """The standings of one game.
+
+    Attributes:
+        game: its name. names: of the columns. lines: the bots.
+        is_by_company: whether a cell is what the bot of its line won at the tables at which that of its column sat too.
+    """
 
     game: str
     names: tuple[str, ...]
     lines: tuple[Line, ...]
+    is_by_company: bool = False
 
 
-def cell_of(rate: Rate | None, path: str = "") -> Cell:
-    """A rate in a table."""
+def cell_of(rate: Rate | None, path: str = "", words: str = "") -> Cell:
+    """A rate in a table; `words` say what it is where its own do not."""
     if rate is None:
         return Cell("")
     half = rate.half_width
@@ -79,7 +85,7 @@ def cell_of(rate: Rate | None, path: str = "") -> Cell:
         heat = "even"
     else:
         heat = ("won" if rate.mbb > 0 else "lost") + ("2" if abs(rate.mbb) > 3 * half else "1")
-    return Cell(rate.text().removesuffix(" mbb/g"), heat, path, shown(str(rate)))
+    return Cell(rate.text().removesuffix(" mbb/g"), heat, path, shown(words or str(rate)))
 
 
 def crosstables(run: WatchedRun) -> list[Crosstable]:
@@ -101,7 +107,8 @@ def _crosstable(run: WatchedRun, standings: GameStandings) -> Crosstable:
         contests = [_contest_of(run, standings.game, name, other) for other in order]
         cells = tuple(cell_of(rates.get((name, other)), at) for other, at in zip(order, contests, strict=True))
         lines.append(Line(rank.place, shown(name), mean, cells, is_provisional=half is None))
-    return Crosstable(shown(standings.game), tuple(map(shown, order)), tuple(lines))
+    is_by_company = any(len(one.players) > 2 for one in run.contests if one.game_name == standings.game)
+    return Crosstable(shown(standings.game), tuple(map(shown, order)), tuple(lines), is_by_company)
 
 
 def _contest_of(run: WatchedRun, game: str, *players: str) -> str:

@@ -66,17 +66,57 @@ def test_a_table_of_three_shows_what_each_won_there(tmp_path: Path) -> None:
         for players in (["random", "calling", "folding"], ["folding", "random", "calling"]):
             await _finished(one, await _submit(one, game="kuhn3", players=players))
         async with asyncio.timeout(PATIENCE_S):
-            while "20</td>" not in (page := (await one.browser.get("/standings/kuhn3")).text):
+            while "20</td>" not in (page := (await one.browser.get("/tables/kuhn3")).text):
                 await asyncio.sleep(0.1)
-        assert "<h2>Tables</h2>" in page
         (pair,) = links(page, "/pairs/")
         behind = (await one.browser.get(pair)).text
         assert sorted(links(behind, "/runs/")) == ["/runs/1", "/runs/2"]
         # Every figure of the table stands on the page behind it.
-        cells = re.findall(r'<td class="(?:won|lost|even)[12]?">([^<]+)</td>', page.partition("<h2>Tables</h2>")[2])
+        cells = re.findall(r'<span class="(?:won|lost|even)[12]?">([^<]+)</span>', page)
         assert len(cells) == 3
         for cell in cells:
             assert f" {cell} mbb/g" in behind
+
+    visit(settings, talk, tmp_path)
+
+
+def _mbb(text: str) -> float:
+    return float(text.partition(" ")[0].replace(",", ""))
+
+
+def test_a_cell_of_a_larger_game_leads_to_the_tables_of_both_bots(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dealer.web.standings._TABLES_OF_A_PAGE", 1)
+    _, game = find_game("kuhn.limit.3p")
+    bots = bots_for(game, ("random", "calling", "folding", "raising"))
+    settings = replace(small_house(), games=(HouseGame("kuhn3", "kuhn.limit.3p", game, 20, 10, bots),))
+
+    async def talk(one: Visit) -> None:
+        for last in ("folding", "raising"):
+            await _finished(one, await _submit(one, game="kuhn3", players=["random", "calling", last], hands=150))
+        async with asyncio.timeout(PATIENCE_S):
+            while "2 tables, one by one" not in (page := (await one.browser.get("/standings/kuhn3")).text):
+                await asyncio.sleep(0.1)
+        cells = re.findall(r'<a href="(/tables/[^"]+with=[^"]+)" aria-label="([^"]+)">([^<]+)</a>', page)
+        # Every bot with every other that it has met: all but folding with raising.
+        assert len(cells) == 10
+        ((path, _, cell),) = (one for one in cells if one[1].startswith("calling at the tables with random "))
+        both = (await one.browser.get(path.replace("&amp;", "&"))).text
+        assert "calling at the tables with random" in both
+        assert f"calling won {cell} mbb/g in 300 deals" in both
+        (following,) = links(both, "?")
+        second = (await one.browser.get(f"/tables/kuhn3{following}")).text
+        assert {*links(both, "/pairs/"), *links(second, "/pairs/")} == {"/pairs/kuhn3/1", "/pairs/kuhn3/2"}
+        # The worst for the bot that the page is about first, whose result stands first.
+        won = [_mbb(re.findall(r"calling <span[^>]*>([^<]+)</span>", text)[0]) for text in (both, second)]
+        assert won == sorted(won)
+        assert sum(won) / 2 == pytest.approx(_mbb(cell), abs=1)
+        wrong = ("?bot=1", "?bot=1&with=1", "?bot=1&with=77", "?bot=x&with=2", "?after=-1", f"?bot={'9' * 20}&with=1")
+        for query in wrong:
+            assert (await one.browser.get(f"/tables/kuhn3{query}")).status_code == 404, query
+        assert "There are none after these" in (await one.browser.get("/tables/kuhn3?after=99")).text
+        assert (await one.browser.get("/tables/nothing")).status_code == 404
 
     visit(settings, talk, tmp_path)
 

@@ -1,0 +1,101 @@
+"""What players of larger games won in the company of each other, against plain sums over all deals."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import random
+import sqlite3
+import statistics
+from array import array
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from dealer.server import crosstable, ledger, lineups
+from dealer.server.accounts import User, add_user
+from dealer.server.settings import HouseGame
+from dealer.server.store import DATABASE_NAME, Store, back_up
+from logs.estimation import RunningMean, score_bounds
+from protocol import find_game
+
+GAME = HouseGame("three", "kuhn.limit.3p", find_game("kuhn.limit.3p")[1], 20, 10, ())
+BOTS = range(1, 6)
+LINE_UPS = tuple(itertools.combinations(BOTS, 3))
+Scores = defaultdict[tuple[tuple[int, ...], int], list[float]]
+
+
+@pytest.fixture
+def scores() -> Scores:
+    """By line-up and bot, what it won in every deal; the fixture `store` fills it."""
+    return defaultdict(list)
+
+
+@pytest.fixture
+def store(tmp_path: Path, scores: Scores) -> Iterator[Store]:
+    """Every line-up has played twice, each time a number of deals of its own."""
+    chance = random.Random(3)
+
+    def enter(db: sqlite3.Connection) -> None:
+        ann = User(add_user(db, "ann"), "ann")
+        for bot in BOTS:
+            db.execute("INSERT INTO bots (id, game, name) VALUES (?1, 'three', 'bot' || ?1)", (bot,))
+            db.execute("INSERT INTO versions VALUES (?1, ?1, 1, '', '', 0.0, '')", (bot,))
+        for run, versions in enumerate(LINE_UPS * 2, 1):
+            job = ledger.JobRow(0, ann, "t", "three", ("A", "B", "C"), 1, 7, None, 1)
+            ledger.begin_run(db, replace(job, id=ledger.add_job(db, job)), versions, 1)
+            drawn = [array("d", [chance.gauss(10 * bot, 300) for _ in range(60 + run)]) for bot in versions]
+            lineups.add_run(db, run, "three", versions, drawn, 3 * (60 + run))
+            for bot, own in zip(versions, drawn, strict=True):
+                scores[versions, bot] += own
+
+    with contextlib.closing(Store(tmp_path / DATABASE_NAME)) as opened:
+        opened.write_now(enter)
+        yield opened
+
+
+def test_every_deal_at_a_table_with_another_counts_alike(store: Store, scores: Scores) -> None:
+    found = {(one.version, one.other): one for one in crosstable.companies(store, GAME)}
+    assert set(found) == set(itertools.permutations(BOTS, 2))
+    for (mine, theirs), one in found.items():
+        won = [score for table in LINE_UPS if {mine, theirs} <= set(table) for score in scores[table, mine]]
+        mean = RunningMean(won, score_bounds(GAME.game))
+        assert (one.tables, one.duplicates) == (3, len(won))
+        assert one.mbb_per_game == pytest.approx(mean.mean)
+        assert one.half_width_95 == pytest.approx(mean.half_width_95)
+
+
+def test_tables_of_two_bots_come_page_by_page_the_worst_first(store: Store, scores: Scores) -> None:
+    for mine, theirs in itertools.permutations(BOTS, 2):
+        tables = [table for table in LINE_UPS if {mine, theirs} <= set(table)]
+        wanted = sorted(tables, key=lambda table: statistics.fmean(scores[table, mine]))
+        together = crosstable.tables(store, GAME, together=(mine, theirs))
+        assert [tuple(score.version for score in table.scores) for table in together] == wanted
+        pages = []
+        while page := crosstable.tables(
+            store, GAME, together=(mine, theirs), after=pages[-1].id if pages else None, most=2
+        ):
+            pages += page
+        assert tuple(pages) == together
+    assert crosstable.tables(store, GAME, together=(1, 2), after=10) == ()
+    assert crosstable.count_tables(store, GAME) == len(LINE_UPS)
+    assert [one.id for one in crosstable.tables(store, GAME, after=3, most=3)] == [4, 5, 6]
+
+
+def test_a_database_of_an_earlier_version_has_the_same(store: Store, tmp_path: Path) -> None:
+    before = crosstable.companies(store, GAME)
+    older = tmp_path / "older.sqlite3"
+    back_up(store.path, older)
+    with contextlib.closing(sqlite3.connect(older)) as db:
+        db.execute("DROP TABLE company")
+        db.execute("PRAGMA user_version = 5")
+    with contextlib.closing(Store(older)) as opened:
+        after = crosstable.companies(opened, GAME)
+    assert [(one.version, one.other, one.tables, one.duplicates) for one in after] == [
+        (one.version, one.other, one.tables, one.duplicates) for one in before
+    ]
+    assert [one.mbb_per_game for one in after] == pytest.approx([one.mbb_per_game for one in before])
+    assert [one.half_width_95 for one in after] == pytest.approx([one.half_width_95 for one in before])
