@@ -59,11 +59,14 @@ def side_pots(spent: Sequence[int], folded: int = 0) -> list[Pot]:
         folded: bit p is set when position p has folded. Chips that only folded players put in are in no pot: they are
             lost, as in `engine.showdown`.
     """
+    in_pot = tuple([position for position in POSITIONS[: len(spent)] if not folded >> position & 1])
+    most = max(spent)
+    if len(in_pot) > 1 and most and most == min([spent[position] for position in in_pot]):
+        return [Pot(sum(spent), in_pot)]
     called = list(spent)
     position, returned = uncalled(spent)
     called[position] -= returned
     level = called[position]
-    in_pot = tuple([position for position in POSITIONS[: len(called)] if not folded >> position & 1])
     if level and level == min([called[position] for position in in_pot]):
         return [Pot(sum(called), in_pot)]
     pots: list[Pot] = []

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from engine.batch import MAX_CARDS, rank_hands
+from engine.duels import duel_counts
 from engine.equity import compile_kernels, sampled_equity, showdown_odds
 from engine.generators import matchups
 from engine.kernels.shares import find_shares
@@ -33,14 +34,14 @@ def _sample() -> None:
 
 def _count_boards() -> None:
     compile_kernels()
-    showdown_odds([_ACES, _KINGS])
+    showdown_odds([_ACES, _KINGS], dead=_FLOP)
     showdown_odds([_ACES, _KINGS], _FLOP)
 
 
 def _find_shares() -> None:
     cards = np.array([[*_ACES, *_KINGS, *_FLOP, 15, 20]], np.uint8)
     pot, members, known = np.zeros(1, np.int64), np.array([3], np.uint64), np.array([5], np.int64)
-    find_shares(cards, pot, members, known, np.zeros(1, np.uint64), 1, np.zeros((1, 2)))
+    find_shares(cards, pot, members, known, np.zeros(1, np.uint64), 1, duel_counts(), np.zeros((1, 2)))
 
 
 def _count_ranges() -> None:

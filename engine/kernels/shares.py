@@ -1,10 +1,15 @@
 """What players who know each other's cards may expect of a pot, for many hands at once. Validates nothing.
 
-With at most two cards of the board to come every board is counted; with more, boards are drawn, and the shares are then
-right on average: the draws depend on the cards that are known and on a number, and on no card still to come.
+With at most two cards of the board to come every board is counted, and before the flop two players are looked up in the
+table of all duels. In other cases boards are drawn, and the shares are then right on average: the draws depend on the
+cards that are known and on a number, and on no card still to come.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from math import comb
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +19,7 @@ from engine.kernels.draw import draw_cards, mixed
 from engine.kernels.jit import njit
 from engine.kernels.rank import seven_rank
 from engine.splitmix import STEP
+from engine.tables.duels import duel_row
 
 __all__ = ["MOST_COUNTED", "find_shares"]
 
@@ -21,8 +27,10 @@ MOST_COUNTED = 2
 """With so many cards to come every board is counted."""
 
 _BOARD_CARDS = 5
+_DUEL_BOARDS = comb(48, 5)
 _STEP = np.uint64(STEP)
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
+_duel_row = cast("Callable[[np.int64, np.int64, np.int64, np.int64], np.int64]", njit(duel_row))
 
 
 @njit
@@ -33,6 +41,7 @@ def find_shares(
     known: NDArray[np.int64],
     streams: NDArray[np.uint64],
     draws: int,
+    duels: NDArray[np.uint32],
     shares: NDArray[np.float64],
 ) -> None:
     """Write the expected share of each player in each of some pots.
@@ -44,7 +53,8 @@ def find_shares(
         members: the positions that play for it, as a set of bits.
         known: how many cards of the board are known, 0 to 5. Hole cards of everybody are known and cannot come.
         streams: where the random numbers of each hand begin, shape (hands,).
-        draws: boards drawn where more than `MOST_COUNTED` cards are to come.
+        draws: boards drawn where more than `MOST_COUNTED` cards are to come, and not all players are two.
+        duels: `engine.duels.duel_counts`.
         shares: shape (pots, players), 0 to 1; 0 for those who do not play for the pot.
     """
     players = (cards.shape[1] - _BOARD_CARDS) // 2
@@ -72,6 +82,15 @@ def find_shares(
             shares[pot, who[0]] = 1.0
             continue
         on_table = known[pot]
+        if players == 2 and not on_table:
+            row = _duel_row(
+                np.int64(cards[hand, 0]), np.int64(cards[hand, 1]), np.int64(cards[hand, 2]), np.int64(cards[hand, 3])
+            )
+            winner = 0 if row >= 0 else 1
+            of_row = duels[max(row, -1 - row)]
+            shares[pot, winner] = (of_row[0] + 0.5 * of_row[1]) / _DUEL_BOARDS
+            shares[pot, 1 - winner] = 1.0 - shares[pot, winner]
+            continue
         board_key, board_bits = START, _ZERO
         for place in range(on_table):
             card = cards[hand, 2 * players + place]

@@ -6,7 +6,7 @@ over all boards measures the players better than what it happened to bring. The 
 every board was equally likely, so over many hands the adjusted winnings are the winnings, only with less noise.
 
 The cards are reduced to what matters, what each player has of each suit, and remembered: the suits themselves are all
-alike, and so are the players. A preflop all-in of two players has 47,008 such forms.
+alike, and so are the players. A preflop all-in of two players is looked up (`engine.duels`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import contextlib
 from typing import Final, TypeAlias
 
 from engine import BettingState, Card, Deal, Game
-from engine.equity import boards_to_come, compile_kernels, expected_values, odds_by_pot
+from engine.equity import boards_to_come, compile_kernels, expected_values, is_tabled, odds_by_pot
 from engine.kernels import disk
 from engine.pots import side_pots
 
@@ -83,12 +83,12 @@ class AllInExpectations:
 
     def _count(self, runs: _Runs, pots: _Pots) -> _Equities:
         """The equities in each pot of all players that have not folded."""
-        self._counted += 1
+        board, dead, *holes = runs
+        deck, board_cards = self._game.deck, self._game.board_cards_by_round[-1]
+        self._counted += not is_tabled(holes, board, dead=dead, deck=deck, board_cards=board_cards)
         if self._counted == _COUNTS_TO_COMPILE or (self._counted == _COUNTS_TO_LOAD and _is_warmed_up()):
             compile_kernels()
-        board, dead, *holes = runs
-        game = self._game
-        odds = odds_by_pot(holes, board, pots, dead=dead, deck=game.deck, board_cards=game.board_cards_by_round[-1])
+        odds = odds_by_pot(holes, board, pots, dead=dead, deck=deck, board_cards=board_cards)
         return tuple([of_pot.equities for of_pot in odds])
 
 

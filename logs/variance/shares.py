@@ -1,7 +1,8 @@
 """What each player may expect of a pot before the board is complete, all hole cards known: for many hands at once.
 
-In hold'em compiled code counts all boards from the flop on and draws some before it (`engine.kernels.shares`). In other
-games every board is counted, which takes small decks: what was counted is remembered.
+In hold'em compiled code counts all boards from the flop on; before it two players are looked up in a table, and for
+more of them some boards are drawn (`engine.kernels.shares`). In other games every board is counted, which takes small
+decks: what was counted is remembered.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from engine.splitmix import MASK_64, STEP, mixed
 __all__ = ["DRAWS", "PotRow", "Shares", "shares_refusal"]
 
 DRAWS: Final = 250
-"""Boards drawn before the flop: an expected share is then known to 0.03, and what is left to luck on the flop alone is
-0.2 of the pot."""
+"""Boards drawn before the flop between three or more: an expected share is then known to 0.03, and what is left to luck
+on the flop alone is 0.2 of the pot."""
 
 _MOST_BOARDS: Final = 20_000
 """Counted in Python."""
@@ -59,7 +60,7 @@ class Shares:
 
         Args:
             game: one that `shares_refusal` does not refuse.
-            draws: boards drawn before the flop in hold'em.
+            draws: boards drawn before the flop of hold'em between three or more.
         """
         self._game = game
         self._draws = draws
@@ -84,6 +85,7 @@ class Shares:
     def _compiled(
         self, deals: Sequence[Deal], hands: NDArray[np.int64], rows: Sequence[PotRow], streams: Sequence[int]
     ) -> NDArray[np.float64]:
+        from engine.duels import duel_counts
         from engine.kernels.shares import find_shares
 
         players, whole = self._game.num_players, self._game.board_cards_by_round[-1]
@@ -97,7 +99,8 @@ class Shares:
         members, known = np.fromiter(chain.from_iterable(rows), np.int64, 2 * len(rows)).reshape(-1, 2).T
         starts = np.array([mixed(number * STEP & MASK_64) for number in streams], np.uint64)
         shares = np.zeros((len(rows), players))
-        find_shares(cards, hands, members.astype(np.uint64), np.ascontiguousarray(known), starts, self._draws, shares)
+        who, at = members.astype(np.uint64), np.ascontiguousarray(known)
+        find_shares(cards, hands, who, at, starts, self._draws, duel_counts(), shares)
         return shares
 
     def _counted(self, deal: Deal, row: PotRow) -> tuple[float, ...]:

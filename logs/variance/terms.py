@@ -120,14 +120,18 @@ def chance_terms(betting: BettingState) -> Terms:
     for column, amount in ((0, chips), (rounds, float(game.big_blind))):
         found.constants[:, column] += amount / players
         found.add(dealt, column, -amount)
+    last: BettingState | None = None
+    pots: list[tuple[int, int]] = []
     for round_, start in enumerate(betting.round_starts[1:], 1):
         before, after = game.board_cards_by_round[round_ - 1 : round_ + 1]
         if before == after:
             continue
         folded = start.folded
-        pots = [
-            (sum([1 << position for position in pot.players]), pot.amount) for pot in side_pots(start.spent, folded)
-        ]
+        if start is not last:
+            last = start
+            pots = [
+                (sum([1 << position for position in pot.players]), pot.amount) for pot in side_pots(start.spent, folded)
+            ]
         for column, members, amount in (
             *[(round_, members, float(amount)) for members, amount in pots],
             (rounds + round_, everybody & ~folded, float(game.big_blind)),

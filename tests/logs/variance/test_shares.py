@@ -1,4 +1,4 @@
-"""Expected shares in hold'em: those of all boards, and drawn ones as a slow twin draws them."""
+"""Expected shares in hold'em: those of all boards, looked up ones, and drawn ones as a slow twin draws them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,18 @@ def test_terms_of_a_hand_between_two() -> None:
     assert shares[2:] * 1.0 == pytest.approx(pots[2:] / 60 * game.big_blind)
     before = 0.5 - pots[0] / 15
     assert pots[1] == pytest.approx(40 * (before - equities[0]))
-    assert before == pytest.approx(showdown_odds(holes).equities[0], abs=0.15), "drawn"
+    assert before == pytest.approx(showdown_odds(holes).equities[0], abs=1e-12)
+
+
+def test_shares_of_two_before_the_flop_are_exact() -> None:
+    game = find_game("nolimit")[1]
+    rng = np.random.default_rng(4)
+    for _ in range(50):
+        one, two, three, four = rng.choice(52, 4, replace=False).tolist()
+        holes = (one, two), (three, four)
+        found = Shares(game).of([Deal(holes, ())], np.array([0, 0]), [PotRow(0b11, 0), PotRow(0b10, 0)], [7])
+        assert found[0].tolist() == pytest.approx(showdown_odds(holes).equities, abs=1e-12)
+        assert found[1].tolist() == [0, 1]
 
 
 def test_shares_before_the_flop_are_right_on_average() -> None:

@@ -1,0 +1,160 @@
+"""The table of all duels before the flop: its numbers are right, it is whole, and it comes out again."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import math
+import random
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from engine import parse_cards
+from engine.duels import BOARDS, duel, duel_counts
+from engine.equity import is_tabled, odds_by_pot
+from engine.errors import TableError
+from engine.generators.duels import form_of, pairs_by_row, rows_of
+from engine.generators.duels import main as generate
+from engine.kernels.showdowns import count_rank_patterns
+from engine.matchups import counts
+from engine.starting_hands import holdings_of, starting_hand
+from engine.tables.duels import DUELS_SHA256, HEADER_BYTES, ROWS, duel_row, load, read, write
+
+HOLDINGS = list(itertools.combinations(range(52), 2))
+
+
+def counted(pair):
+    """The boards won by the first of two holdings, and those tied, by the ranks that boards may have."""
+    deck = np.array([card for card in range(52) if card not in (*pair[0], *pair[1])], np.uint8)
+    found = np.zeros((1, 2, 2), np.int64)
+    count_rank_patterns(np.array(pair, np.uint8), deck, [[0, 1]], found)
+    return tuple(found[0, 0].tolist())
+
+
+# ---- the numbers
+
+
+def test_all_together_they_are_the_matchups_of_classes():
+    """Which another program has counted, board by board: every pair of holdings is in it, but for the names of suits.
+
+    All holdings of a class are alike, so one of each class meets all others.
+    """
+    assert math.comb(48, 5) == BOARDS == 1_712_304
+    for number in range(169):
+        first, *_ = alike = holdings_of(number)
+        sums = np.zeros((169, 3), np.int64)
+        for other in HOLDINGS:
+            if not {*first} & {*other}:
+                sums[starting_hand(other)] += duel(first, other)
+        assert (sums * len(alike) == counts()[number]).all(), number
+
+
+def test_cards_and_players_may_come_in_any_order():
+    chance = random.Random(3)
+    for _ in range(2_000):
+        one, two, three, four = chance.sample(range(52), 4)
+        won, tied, lost = duel((one, two), (three, four))
+        assert won + tied + lost == BOARDS
+        assert duel((three, four), (one, two)) == (lost, tied, won)
+        assert duel((two, one), (four, three)) == (won, tied, lost)
+
+
+def test_names_of_suits_do_not_matter():
+    chance = random.Random(4)
+    for _ in range(2_000):
+        cards = chance.sample(range(52), 4)
+        names = chance.sample(range(4), 4)
+        renamed = [card - card % 4 + names[card % 4] for card in cards]
+        assert duel(renamed[:2], renamed[2:]) == duel(cards[:2], cards[2:])
+
+
+def test_some_are_counted_again():
+    chance = random.Random(5)
+    for _ in range(40):
+        cards = chance.sample(range(52), 4)
+        assert duel(cards[:2], cards[2:])[:2] == counted((cards[:2], cards[2:]))
+
+
+def test_pots_of_one_player_are_won_on_every_board():
+    hands = [parse_cards("AcAd"), parse_cards("KcKh")]
+    both, first, second = odds_by_pot(hands, (), [[0, 1], [0], [1]])
+    assert both.shared == ((1_399_204, 7_923), (305_177, 7_923))
+    assert (first.shared, second.shared) == (((BOARDS, 0), (0, 0)), ((0, 0), (BOARDS, 0)))
+
+
+def test_what_is_not_in_the_table():
+    two = [parse_cards("AcAd"), parse_cards("KcKh")]
+    assert is_tabled(two)
+    assert not is_tabled([*two, parse_cards("QcQh")])
+    assert not is_tabled(two, parse_cards("2c3c4c"))
+    assert not is_tabled(two, dead=parse_cards("2c3c"))
+    assert not is_tabled(two, deck=range(16, 52))
+    assert not is_tabled(two, board_cards=3)
+
+
+def test_numpy_is_not_imported_for_it():
+    code = (
+        "import sys; from engine.equity import showdown_odds; odds = showdown_odds([(48, 49), (44, 46)]);"
+        "print(odds.wins[0], 'numpy' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["1399204", "False"]
+
+
+# ---- the rows
+
+
+@pytest.mark.slow
+def test_each_row_stands_for_one_form():
+    pairs = pairs_by_row()
+    assert len({min(form_of(pair), form_of(pair[::-1])) for pair in pairs.values()}) == 47_008
+    whole = duel_counts().sum(axis=1)
+    assert sorted(pairs) == np.flatnonzero(whole).tolist()
+    chance = random.Random(6)
+    for _ in range(2_000):
+        cards = chance.sample(range(52), 4)
+        row = duel_row(*cards)
+        one, other = pairs[max(row, -1 - row)]
+        found = (tuple(sorted(cards[:2])), tuple(sorted(cards[2:])))
+        assert form_of(found if row >= 0 else found[::-1]) == form_of((one, other))
+
+
+def test_nobody_writes_to_the_numbers():
+    with pytest.raises(ValueError, match="read-only"):
+        duel_counts()[0, 0] = 0
+
+
+# ---- the file
+
+
+def test_the_file_is_the_one_it_claims_to_be():
+    data = load()
+    assert hashlib.sha256(data).hexdigest() == DUELS_SHA256
+    assert len(data) == HEADER_BYTES + 8 * ROWS
+    assert write(map(tuple, duel_counts().tolist())) == data
+
+
+def test_damaged_files_are_refused():
+    data = load()
+    flipped = bytearray(data)
+    flipped[50_000] ^= 1
+    for damaged in (b"", data[:50], b"x" + data[1:], data[:-4], data + b"\0" * 4, bytes(flipped)):
+        with pytest.raises(TableError, match="the table of all duels before the flop is damaged"):
+            read(damaged)
+
+
+@pytest.mark.slow
+def test_generating_the_table_gives_the_packaged_file(tmp_path, monkeypatch, capsys):
+    path = tmp_path / "duels.bin"
+    monkeypatch.setattr("engine.generators.duels.DUELS_PATH", str(path))
+    generate()
+    assert path.read_bytes() == load()
+    assert DUELS_SHA256 in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_all_of_it_is_counted_again_without_compiled_code():
+    assert write(rows_of(counted)) == load()
