@@ -6,15 +6,17 @@ it comes from the shipped table.
 
 from __future__ import annotations
 
-import random
+from collections.abc import Sequence
 
+from bots.draws import fresh_seed
 from bots.errors import GameRefused
 from bots.view import View
 from engine import Game
 from engine.equity import DEFAULT_TRIALS, Equity, equity, preflop_equity
 from engine.holdem import is_holdem
+from engine.splitmix import MASK_64, STEP, mixed
 
-__all__ = ["Chance", "holdem_refusal"]
+__all__ = ["Chance", "chance_seed", "holdem_refusal"]
 
 
 class Chance:
@@ -29,7 +31,7 @@ class Chance:
 
         Args:
             trials: showdowns drawn against two or more opponents.
-            seed: of the draws; random if not given.
+            seed: of the draws, counting modulo 2**64; random if not given.
 
         Raises:
             ValueError: fewer than one trial.
@@ -38,7 +40,7 @@ class Chance:
             raise ValueError(f"trials must be 1 or more, not {trials}")
         self._trials = trials
         self._is_seed_given = seed is not None
-        self._seed = random.getrandbits(64) if seed is None else seed
+        self._seed = fresh_seed() if seed is None else seed
         self._game: Game | None = None
         self._known: tuple[object, Equity] = (None, Equity(0.0, 0.0, 0.0))
 
@@ -61,7 +63,7 @@ class Chance:
             return preflop_equity(hole, opponents)
         state = (view.hand_number, hole, board, opponents)
         if self._known[0] != state:
-            seed = random.Random(f"{self._seed}:{state}").getrandbits(64) if opponents > 1 else 0
+            seed = chance_seed(self._seed, *state)
             self._known = (state, equity(hole, board, opponents, trials=self._trials, seed=seed))
         return self._known[1]
 
@@ -72,6 +74,23 @@ class Chance:
             GameRefused: as `equity`.
         """
         return 100 * self.equity(view).equity
+
+
+def chance_seed(seed: int, hand_number: int, hole: Sequence[int], board: Sequence[int], opponents: int) -> int:
+    """The seed of the draws for a chance, 64 bits: within a hand, every other state has another one.
+
+    Args:
+        seed: of the player.
+        hand_number: of the hand.
+        hole: our two cards.
+        board: three to five cards.
+        opponents: how many have not folded, 1 to 9.
+    """
+    state = 0
+    for card in (*hole, *board):
+        state = state << 6 | card + 1
+    hand = mixed(mixed(seed & MASK_64) + hand_number * STEP & MASK_64)
+    return mixed(hand + (state << 4 | opponents) * STEP & MASK_64)
 
 
 def holdem_refusal(game: Game) -> str | None:

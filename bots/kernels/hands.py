@@ -87,8 +87,7 @@ class Players(NamedTuple):
         drawn: the decisions of these ranges.
         seed: of the draws, mixed.
         chance: which of the kinds of chances a player asks for.
-        chance_seed: by kind of chance, the text of the seed and blanks.
-        chance_text: by kind of chance, the length of this text.
+        chance_seed: by kind of chance, mixed.
         chance_trials: by kind of chance.
         interval: of a learner's eight dimensions, in the order of a cell without the round.
         levels: of a learner, BIG QTY and LITTLE QTY.
@@ -102,8 +101,7 @@ class Players(NamedTuple):
     drawn: NDArray[np.int64]
     seed: NDArray[np.uint64]
     chance: NDArray[np.int64]
-    chance_seed: NDArray[np.uint8]
-    chance_text: NDArray[np.int64]
+    chance_seed: NDArray[np.uint64]
     chance_trials: NDArray[np.int64]
     interval: NDArray[np.float64]
     levels: NDArray[np.int64]
@@ -316,7 +314,7 @@ def _chance(
     """CHANCE after the first round."""
     hole, board = cards[2 * position : 2 * position + 2], 2 * len(players.kind)
     return chance_percent(
-        players.chance_seed[which, : players.chance_text[which]],
+        players.chance_seed[which],
         number,
         hole,
         cards[board : board + 2 + round_],

@@ -9,7 +9,6 @@ from itertools import accumulate
 import numpy as np
 
 from bots.formula.decisions import Decision, Proportions
-from bots.kernels.chances import seed_text
 from bots.kernels.hands import DECISION, DRAWN_DECISION, LEARNER, MFS, RANDOM, RH, SIZED_RAISE, Players
 from bots.registry import describe, make_bot, parse_spec
 from engine.splitmix import MASK_64, mixed
@@ -137,17 +136,13 @@ def as_players(seats: Sequence[Seat]) -> Players:
     """The arrays of a table."""
     count = len(seats)
     kinds = chance_kinds(seats)
-    texts = [seed_text(seed) for seed, _ in kinds]
     value, drawn = np.zeros((count, 6)), np.zeros((count, 5), np.int64)
     interval, levels = np.ones((count, 8)), np.ones((count, 2), np.int64)
-    text = np.zeros((len(kinds), max(map(len, texts))), np.uint8)
     for at, seat in enumerate(seats):
         value[at, : len(seat.value)] = seat.value
         drawn[at, : len(seat.drawn)] = seat.drawn
         if seat.eyes is not None:
             interval[at], levels[at] = seat.eyes.intervals, (seat.eyes.big, seat.eyes.little)
-    for at, letters in enumerate(texts):
-        text[at, : len(letters)] = letters
     return Players(
         kind=np.array([seat.kind for seat in seats], np.int64),
         number=np.array([seat.number for seat in seats], np.int64),
@@ -155,8 +150,7 @@ def as_players(seats: Sequence[Seat]) -> Players:
         drawn=drawn,
         seed=np.array([mixed(seat.seed & MASK_64) for seat in seats], np.uint64),
         chance=np.array([kinds.index(seat.chance) if seat.chance in kinds else 0 for seat in seats], np.int64),
-        chance_seed=text,
-        chance_text=np.array(list(map(len, texts)), np.int64),
+        chance_seed=np.array([mixed(seed & MASK_64) for seed, _ in kinds], np.uint64),
         chance_trials=np.array([trials for _, trials in kinds], np.int64),
         interval=interval,
         levels=levels,

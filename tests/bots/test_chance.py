@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from bots import chance as chances
-from bots.chance import Chance
+from bots.chance import Chance, chance_seed
 from bots.errors import BotsError
 from bots.view import View
 from engine import Hand, deal_hand, parse_cards
@@ -78,6 +79,25 @@ def test_draws_follow_from_seed_and_state(view_of: ViewOf) -> None:
     assert [Chance(trials=997, seed=6).percent(view) for view in views] != numbers
     unseeded = [[chance.percent(view) for view in views] for chance in (Chance(trials=997), Chance(trials=997))]
     assert unseeded[0] != unseeded[1]
+
+
+def test_every_state_of_every_hand_has_draws_of_its_own() -> None:
+    """Among them those that differ in a card put last, in the order of cards, or in the number of opponents alone."""
+    draw, seeds = random.Random(1), {}
+    for hand_number in (0, 1, 2, 10**10):
+        for _ in range(200):
+            *board, one, other = draw.sample(range(52), 7)
+            for cards in (board[:3], board[:4], board, [*board[:4], 0], board[::-1]):
+                for opponents in range(1, 10):
+                    state = (5, hand_number, (one, other), tuple(cards), opponents)
+                    seeds[state] = chance_seed(*state)
+    others = [chance_seed(6, *state[1:]) for state in seeds]
+    assert len({*seeds.values(), *others}) == 2 * len(seeds)
+    ones = [sum(seed >> bit & 1 for seed in seeds.values()) for bit in range(64)]
+    assert len(seeds) * 0.48 < min(ones)
+    assert max(ones) < len(seeds) * 0.52
+    state = (3, (0, 1), (2, 3, 4), 2)
+    assert chance_seed(-1, *state) == chance_seed(2**64 - 1, *state), "seeds count modulo 2**64"
 
 
 @pytest.mark.parametrize("name", [name for name in shipped_games() if not name.startswith("holdem")])
