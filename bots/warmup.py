@@ -22,6 +22,8 @@ from bots.kuhn.evolution.settings import KuhnSettings, OppositionKind, kuhn_evol
 from bots.kuhn.models import model
 from bots.learner.training import TrainingSettings as LearnerSettings
 from bots.learner.training import train
+from bots.lp_mc.balance import balance
+from bots.lp_mc.strategy import preflop_strategy
 from protocol import find_game
 
 __all__ = ["TRAINING_JOBS"]
@@ -36,13 +38,18 @@ def _evolve_at_tables() -> None:
 def _evolve_kuhn() -> None:
     plain = KuhnSettings(opposition=OppositionKind.COEVOLUTION)
     against = KuhnSettings(model=model("rational", plain.game))
-    for settings in (plain, against):
+    as_published = KuhnSettings(opposition=OppositionKind.MIXED, model=against.model, as_published=True)
+    for settings in (plain, against, as_published):
         list(kuhn_evolution(settings).generations(_ONE))
 
 
 def _train_learner() -> None:
     with tempfile.TemporaryDirectory() as folder:
         train(LearnerSettings(block=2, test=2), 2, Path(folder) / "memory", lambda _: None)
+
+
+def _play_before_the_flop() -> None:
+    balance(find_game("limit")[1], preflop_strategy(), (0.0, 1.0, 0.0), hands=2, seed=1)
 
 
 def _minimise_regrets() -> None:
@@ -60,6 +67,7 @@ def _minimise_regrets() -> None:
 TRAINING_JOBS: Final[tuple[tuple[str, Callable[[], None]], ...]] = (
     ("evolution at tables of ten", _evolve_at_tables),
     ("evolution of Kuhn strategies", _evolve_kuhn),
+    ("hands before the flop", _play_before_the_flop),
     ("training of the learner", _train_learner),
     ("regret minimisation", _minimise_regrets),
 )

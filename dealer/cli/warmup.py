@@ -96,16 +96,24 @@ def _jobs() -> list[tuple[str, Callable[[], None]]]:
     from bots.registry import builtin_names, make_bot
     from bots.warmup import TRAINING_JOBS
     from engine.warmup import ENGINE_JOBS
-    from protocol import find_game
 
-    game = find_game("limit")[1]
     bots = {name: make_bot(name, 0) for name in builtin_names()}
-    preparing = [(f"the bot {name}", partial(bot.prepare, game)) for name, bot in bots.items() if _prepares(bot)]
+    preparing = [(f"the bot {name}", partial(_prepare, bot)) for name, bot in bots.items() if _prepares(bot)]
     return [*ENGINE_JOBS, *preparing, *TRAINING_JOBS]
 
 
 def _prepares(bot: Bot) -> bool:
-    return type(bot).prepare is not Bot.prepare
+    of_any = Bot.prepare, Bot.prepare_for_many_hands
+    return (type(bot).prepare, type(bot).prepare_for_many_hands) != of_any
+
+
+def _prepare(bot: Bot) -> None:
+    """Have a bot prepare itself for the first of our games that it plays."""
+    from protocol import find_game, shipped_games
+
+    games = (find_game(name)[1] for name in ("limit", *shipped_games()))
+    bot.prepare(next(game for game in games if bot.refusal(game) is None))
+    bot.prepare_for_many_hands()
 
 
 @contextlib.contextmanager

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from bots.registry import builtin_names, make_bot
+from dealer.cli.warmup import _jobs
 from dealer.record.folder import RunLock
 from engine.kernels import disk
 from tests.dealer.cli.conftest import Arena
@@ -60,6 +62,56 @@ def test_what_was_compiled_where_and_for_how_long(root: Path, tmp_path: Path, ar
     assert (again.code, again.out) == (0, f"everything was compiled before, in {disk.cache_folder()}\n")
     assert arena_here("warmup", "--clear").out == f"1 folder of compiled code removed from {root}\n"
     assert list(root.iterdir()) == []
+
+
+EVERYTHING = """
+import importlib, pathlib, pkgutil, sys
+import bots, engine
+from dealer.cli.warmup import _jobs
+from engine.kernels.jit import kernels_written_to
+from numba.core.registry import CPUDispatcher
+
+with kernels_written_to(pathlib.Path(sys.argv[1])) as names:
+    for _, job in _jobs():
+        job()
+for package in (engine, bots):
+    for found in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+        for kernel in vars(importlib.import_module(found.name)).values():
+            if isinstance(kernel, CPUDispatcher) and kernel.py_func.__closure__ is None:
+                name = f"{kernel.py_func.__module__}.{kernel.py_func.__qualname__}"
+                if "<locals>" not in name and name not in names:
+                    print("left out:", name)
+print(len(set(names)), "kernels")
+"""
+
+
+@pytest.mark.slow
+def test_no_kernel_is_left_out(tmp_path: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-P", "-c", EVERYTHING, str(tmp_path)],
+        env=program_env(),
+        capture_output=True,
+        text=True,
+        timeout=20 * PATIENCE_S,
+        check=False,
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "left out" not in ran.stdout
+    assert int(ran.stdout.split()[0]) > 50
+
+
+def test_a_bot_prepares_for_a_game_that_it_plays(monkeypatch: pytest.MonkeyPatch) -> None:
+    prepared = {}
+    for name in builtin_names():
+        bot = make_bot(name, 0)
+        monkeypatch.setattr(type(bot), "prepare", lambda bot, game, name=name: prepared.update({name: (bot, game)}))
+        monkeypatch.setattr(type(bot), "prepare_for_many_hands", lambda _: None)
+    bots = dict(job for job in _jobs() if job[0].startswith("the bot "))
+    for job in bots.values():
+        job()
+    assert {f"the bot {name}" for name in prepared} == set(bots)
+    assert {"cfr", "equilibrium", "mfs"} <= set(prepared)
+    assert all(bot.refusal(game) is None for bot, game in prepared.values())
 
 
 def test_nothing_to_clear(root: Path, arena_here: Arena) -> None:
