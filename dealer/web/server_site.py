@@ -86,6 +86,7 @@ async def server_site(parts: ServerParts) -> AsyncIterator[str]:
     finally:
         keeper.cancel()
         counting.close()
+        await desk.close()
 
 
 def _is_loopback(host: str) -> bool:

@@ -29,6 +29,10 @@ from dealer.server.server import ServerParts
 from dealer.server.settings import HouseBot, HouseGame, player_name
 from dealer.web.hall import Hall, TableRow
 from dealer.web.slumbot.words import action_text, entry_of, fields, is_the_game, possible
+from dealer.web.slumbot.worth import Worth
+from engine import Game
+from logs import HandRecord
+from logs.reading import read_hands
 
 __all__ = ["Desk", "house_bots"]
 
@@ -48,6 +52,20 @@ def house_bots(parts: ServerParts) -> tuple[tuple[HouseGame, HouseBot], ...]:
 
 
 @dataclass(slots=True)
+class _SessionWorth:
+    """What the client's hands are worth without the luck of the cards.
+
+    Attributes:
+        counted: the number of the last hand that is counted.
+        total: of all hands that are, in chips. last: the total before the last one, and after it.
+    """
+
+    counted: int = -1
+    total: float = 0.0
+    last: tuple[float, float] = (0.0, 0.0)
+
+
+@dataclass(slots=True)
 class _Session:
     """A session.
 
@@ -59,6 +77,7 @@ class _Session:
         table: where it is played; None before the first hand.
         shown: the number of the last hand that the client has been shown.
         told: the number of the last hand whose end the client has been told, or that it has given up.
+        worth: of its hands without the luck of the cards.
         lock: one call at a time.
     """
 
@@ -69,6 +88,7 @@ class _Session:
     table: TableRow | None = None
     shown: int = -1
     told: int = -1
+    worth: _SessionWorth = field(default_factory=lambda: _SessionWorth())
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
@@ -83,6 +103,7 @@ class Desk:
         sessions_each: int = 5,
         forfeit_s: float = 86_400.0,
         answer_s: float = 600.0,
+        worth_s: float = 10.0,
         clock_s: Callable[[], float] = time.time,
     ) -> None:
         """Sit down at the desk.
@@ -93,6 +114,7 @@ class Desk:
             sessions_each: with a table, of one user or one address.
             forfeit_s: a session in which nothing happens for so long is over.
             answer_s: for a bot's part of an answer.
+            worth_s: for the luck of the cards to be counted; an answer that has to wait longer is sent without.
             clock_s: tells the time, in seconds since 1970.
         """
         self._parts = parts
@@ -100,8 +122,11 @@ class Desk:
         self._sessions_each = sessions_each
         self._forfeit_s = forfeit_s
         self._answer_s = answer_s
+        self._worth_s = worth_s
         self._clock_s = clock_s
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
+        self._worth = Worth({MARK: str(parts.folder.absolute())}, patience_s=worth_s)
+        self._preparing: set[asyncio.Task[Any]] = set()
 
     # ---- the calls
 
@@ -131,7 +156,7 @@ class Desk:
                 await sitting.enter(sitting.moments.name, "")
                 scene = await self._asked(sitting)
             session.shown = scene.hand_number
-            return {"token": token} | self._shown(session, sitting, scene, "")
+            return {"token": token} | await self._shown(session, sitting, scene, "")
 
     async def act(self, token: str, incr: object, address: str) -> dict[str, Any]:
         """What an action of the client leads to.
@@ -154,7 +179,7 @@ class Desk:
             await self._enter(sitting, entry)
             session.shown = scene.hand_number
             after = await self._asked(sitting)
-            return {"token": token} | self._shown(session, sitting, after, before)
+            return {"token": token} | await self._shown(session, sitting, after, before)
 
     async def keep(self) -> None:
         """End sessions in which nothing happens any more, for ever."""
@@ -167,6 +192,12 @@ class Desk:
         for table in self._hall.book.of(None):
             if table.owner.startswith(_OWNER) and self._clock_s() - table.seen_s > self._forfeit_s:
                 await self._end(table)
+
+    async def close(self) -> None:
+        """End what counts the luck of the cards."""
+        for task in self._preparing:
+            task.cancel()
+        await self._worth.close()
 
     # ---- inside
 
@@ -201,6 +232,7 @@ class Desk:
             raise WebError(404, f"The bots here are {', '.join(bot.name for _, bot in there) or 'none'}.")
         await self._make_room(session)
         game, bot = chosen[0]
+        self._prepare(game.game)
         seed = secrets.randbelow(2**32)
         return await self._hall.open(
             session.owner,
@@ -268,11 +300,58 @@ class Desk:
             raise WebError(503, f"The bot does not play: {sitting.problem or 'it has not answered in time.'}")
         return scene
 
-    @staticmethod
-    def _shown(session: _Session, sitting: Sitting, scene: Scene, before: str) -> dict[str, Any]:
-        if scene.finished:
-            session.told = scene.hand_number
-        return fields(scene, before, sitting.record(scene.hand_number) if scene.finished else None)
+    async def _shown(self, session: _Session, sitting: Sitting, scene: Scene, before: str) -> dict[str, Any]:
+        if not scene.finished:
+            return fields(scene, before, None)
+        session.told = scene.hand_number
+        told = fields(scene, before, sitting.record(scene.hand_number))
+        if not await self._count(session.worth, sitting, scene):
+            return told
+        # In whole chips, as clients read them; rounded so that those of the hands add up to the session's.
+        total_before, total = map(round, session.worth.last)
+        return told | {"baseline_winnings": total - total_before, "session_baseline_total": total}
+
+    async def _count(self, worth: _SessionWorth, sitting: Sitting, scene: Scene) -> bool:
+        """Count the luck of the cards of all hands up to this one; False if that takes too long, to be gone on with."""
+        until_s = asyncio.get_running_loop().time() + self._worth_s
+        if worth.counted >= scene.hand_number:
+            return True
+        name = scene.names[scene.position]
+        records = await asyncio.to_thread(_records, sitting, worth.counted + 1, scene.hand_number)
+        while records and asyncio.get_running_loop().time() < until_s:
+            values = await self._worth.values(scene.game, records)
+            if not values:
+                return False
+            for record, of_hand in zip(records, values, strict=False):
+                before = worth.total
+                worth.total += of_hand[record.names.index(name)]
+                worth.last = before, worth.total
+                worth.counted = record.hand_number
+            del records[: len(values)]
+        return worth.counted >= scene.hand_number
+
+    def _prepare(self, game: Game) -> None:
+        """Have what counts ready by the end of the first hand."""
+        task = asyncio.create_task(self._worth.values(game, ()))
+        self._preparing.add(task)
+        task.add_done_callback(self._preparing.discard)
+
+
+def _records(sitting: Sitting, first: int, last: int) -> list[HandRecord]:
+    """Finished hands of a table by their numbers: as it knows them, or from its log where it has been asleep since.
+
+    None at all where one cannot be had, so that no sum leaves it out.
+    """
+    known = [sitting.record(number) for number in range(first, last + 1)]
+    if None not in known:
+        return [record for record in known if record is not None]
+    of_log = {
+        record.hand_number: record
+        for record in read_hands([sitting.run.folder], on_problem=lambda problem: None)
+        if first <= record.hand_number <= last
+    }
+    found = [one or of_log.get(number) for number, one in enumerate(known, first)]
+    return [] if None in found else [record for record in found if record is not None]
 
 
 def _owner_of(token: str) -> str:

@@ -3,17 +3,39 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from dealer.server.settings import ServerSettings
+from dealer.web.slumbot.desk import Desk
+from dealer.web.slumbot.worth import Worth
+from engine import Game
+from logs import HandRecord
 from logs.reading import read_hands
-from tests.dealer.web.pages import Visit, new_user, small_house, visit, with_web
+from logs.variance.correction import ChanceCorrection
+from tests.dealer.web.pages import PATIENCE_S, Visit, new_user, small_house, visit, with_web
 from tests.dealer.web.slumbot_client import Client, read
+
+
+@pytest.fixture
+def worth(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests that wait for what hands are worth, however long its code is compiled."""
+    monkeypatch.undo()
+    monkeypatch.setattr("dealer.web.server_site.Desk", partial(Desk, worth_s=PATIENCE_S * 10))
+
+
+@pytest.fixture(autouse=True)
+def _without_worth(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def values(*asked: Any) -> None:
+        del asked
+
+    monkeypatch.setattr(Worth, "values", values)
 
 
 def house(**web: Any) -> ServerSettings:
@@ -240,6 +262,110 @@ def test_one_cannot_play_anothers_session(tmp_path: Path) -> None:
         await hers.play_hand()
 
     visit(house(), talk, tmp_path / "data")
+
+
+def records_of(folder: Path) -> list[HandRecord]:
+    return list(read_hands(sorted((folder / "data" / "runs").glob("*/match*.log"))))
+
+
+def corrected(folder: Path, name: str = "player") -> float:
+    """What all hands of the logs are worth to a player, counted here."""
+    records = records_of(folder)
+    values = ChanceCorrection(records[0].game).values(records)
+    return sum(of_hand[record.names.index(name)] for record, of_hand in zip(records, values, strict=True))
+
+
+async def finished_hand(client: Client) -> dict[str, Any]:
+    """The end of a hand in which the client only calls and checks."""
+    told = await client.deal()
+    while "winnings" not in told:
+        to_call = read(told["action"]).to_call
+        told = await client.call("act", token=client.token, incr="c" if to_call else "k")
+    return told
+
+
+def halved(game: Game, records: Sequence[HandRecord]) -> list[list[float]]:
+    """Something that is easily counted in the place of what hands are worth; a few hands at a time."""
+    del game
+    return [[value * 0.501 for value in record.values] for record in records[:3]]
+
+
+def test_what_hands_are_worth_adds_up_over_a_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def values(self: Worth, game: Game, records: Sequence[HandRecord]) -> list[list[float]]:
+        del self
+        return halved(game, records)
+
+    monkeypatch.setattr(Worth, "values", values)
+    total = played_over_a_restart(tmp_path)
+    assert total == round(sum(halved_of_logs(tmp_path)))
+
+
+def halved_of_logs(folder: Path) -> list[float]:
+    return [0.501 * record.values[record.names.index("player")] for record in records_of(folder)]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("worth")
+def test_hands_are_told_without_the_luck_of_the_cards(tmp_path: Path) -> None:
+    total = played_over_a_restart(tmp_path)
+    assert total == round(corrected(tmp_path))
+
+
+def played_over_a_restart(tmp_path: Path) -> int:
+    """Thirteen hands, the server started again after the eighth; returns what they are worth, as was told."""
+    kept: dict[str, Any] = {"sum": 0}
+
+    async def some(one: Visit, client: Client, hands: int) -> None:
+        for _ in range(hands):
+            told = await finished_hand(client)
+            assert isinstance(told["baseline_winnings"], int), "clients read whole numbers"
+            kept["sum"] += told["baseline_winnings"]
+            assert told["session_baseline_total"] == kept["sum"]
+        kept["told"] = told
+
+    async def begin(one: Visit) -> None:
+        client = Client(one.browser)
+        await client.log_in("player", one.token)
+        await some(one, client, 8)
+        assert "baseline_winnings" not in await client.deal(), "at the end only"
+        kept["token"] = client.token
+
+    async def go_on(one: Visit) -> None:
+        client = Client(one.browser)
+        client.token = kept["token"]
+        await some(one, client, 5)
+
+    visit(house(), begin, tmp_path / "data")
+    visit(house(), go_on, tmp_path / "data")
+    assert kept["told"]["session_num_hands"] == 13
+    assert kept["sum"] != kept["told"]["session_total"]
+    return int(kept["sum"])
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("worth")
+def test_an_answer_does_without_what_cannot_be_counted_and_the_next_has_all(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def talk(one: Visit) -> None:
+        client = Client(one.browser)
+        await client.log_in("player", one.token)
+        assert "baseline_winnings" in await finished_hand(client)
+        for process in psutil.Process().children():
+            if "dealer.web.slumbot.worth" in process.cmdline():
+                process.kill()
+                process.wait()
+        with pytest.MonkeyPatch.context() as broken:
+            broken.setattr("dealer.web.slumbot.worth.sys.executable", str(tmp_path / "nowhere"))
+            told = await finished_hand(client)
+        assert "baseline_winnings" not in told
+        assert told["session_num_hands"] == 2
+        told = await finished_hand(client)
+        assert told["session_baseline_total"] == round(corrected(tmp_path))
+
+    visit(house(), talk, tmp_path / "data")
+    assert [record.levelname for record in caplog.records if "corrected" in record.getMessage()] == ["ERROR"]
+    assert not [one for one in psutil.Process().children() if "dealer.web.slumbot.worth" in one.cmdline()]
 
 
 @pytest.mark.parametrize(
