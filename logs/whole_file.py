@@ -17,8 +17,14 @@ IS_WINDOWS = os.name == "nt"
 PAUSES_S = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 
-def write_whole(path: Path, content: str | bytes) -> None:
+def write_whole(path: Path, content: str | bytes, *, is_synced: bool = True) -> None:
     """Write a file, text as UTF-8, so that it is there whole or not at all, even if the machine stops in between.
+
+    Args:
+        path: of the file.
+        content: all of it.
+        is_synced: whether to wait for the disk. Without, the file is whole whatever becomes of this process, and after a
+            power cut it may be an earlier one, or damaged: for what is written often and can be done without.
 
     Raises:
         OSError: it cannot be written; an earlier file is left as it was.
@@ -28,12 +34,13 @@ def write_whole(path: Path, content: str | bytes) -> None:
         with new.open("wb") as file:
             file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
-            sync_to_disk(file.fileno())
+            if is_synced:
+                sync_to_disk(file.fileno())
         _replace(new, path)
     except OSError:
         new.unlink(missing_ok=True)
         raise
-    if not IS_WINDOWS:
+    if is_synced and not IS_WINDOWS:
         # The new name is on the disk when the folder is; some file systems know no such thing.
         with contextlib.suppress(OSError):
             folder = os.open(path.parent, os.O_RDONLY)

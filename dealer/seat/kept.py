@@ -35,7 +35,7 @@ class Kept:
 def read_kept(folder: Path) -> Kept:
     """What is kept in the folder of a run; nothing where there is no such file, or one that is not ours.
 
-    Without it the person begins the hand that was going on anew: the cards are the same.
+    Without it the person begins the hand that was going on anew, and without a limit: the cards are the same.
     """
     try:
         with (folder / SEAT_FILE).open("rb") as file:
@@ -50,9 +50,11 @@ def read_kept(folder: Path) -> Kept:
 
 
 def write_kept(folder: Path, kept: Kept) -> None:
-    """Keep this; it is on disk as a whole, or what was there before is.
+    """Keep this, also if the process is killed; a power cut may cost the hand that goes on, which is begun anew then.
+
+    It is written for every action, and nobody waits for the disk: that would take most of the time of an action.
 
     Raises:
         OSError: it cannot be written.
     """
-    write_whole(folder / SEAT_FILE, json.dumps(asdict(kept)) + "\n")
+    write_whole(folder / SEAT_FILE, json.dumps(asdict(kept)) + "\n", is_synced=False)

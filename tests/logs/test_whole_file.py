@@ -42,6 +42,10 @@ def test_the_file_and_then_its_folder_are_on_the_disk(tmp_path: Path, monkeypatc
     monkeypatch.setattr("logs.whole_file.sync_to_disk", lambda fd: synced.append(stat.S_ISDIR(os.fstat(fd).st_mode)))
     write_whole(tmp_path / "x", "text")
     assert synced == ([False] if os.name == "nt" else [False, True])
+    synced.clear()
+    write_whole(tmp_path / "x", "another", is_synced=False)
+    assert synced == []
+    assert (tmp_path / "x").read_text() == "another"
 
 
 def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
