@@ -23,8 +23,8 @@ def write_whole(path: Path, content: str | bytes, *, is_synced: bool = True) -> 
     Args:
         path: of the file.
         content: all of it.
-        is_synced: whether to wait for the disk. Without, the file is whole whatever becomes of this process, and after a
-            power cut it may be an earlier one, or damaged: for what is written often and can be done without.
+        is_synced: whether to wait for the disk. Without, the file is whole whatever becomes of this process, but after
+            a power cut it may be an earlier one, or damaged: for what is written often and can be done without.
 
     Raises:
         OSError: it cannot be written; an earlier file is left as it was.

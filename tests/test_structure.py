@@ -31,8 +31,8 @@ DEALER_ROOMS = (
     {"results"},
     {"runs"},
     {"library", "seat"},
-    {"reference", "doctor", "bench", "server", "joining", "terminal_seat", "watching"},
-    {"web"},
+    {"reference", "doctor", "server", "joining", "terminal_seat", "watching"},
+    {"web", "bench"},
     {"cli"},
 )
 """The dealer's rooms from the ground up; a room imports only from rows before its own, not from its neighbours."""

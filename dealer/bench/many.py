@@ -1,6 +1,8 @@
 """Many matches in one process, for the dealer benchmark: prints the ports, a line per match, then deals.
 
-python -m dealer.bench.many GAME_FILE MATCHES HANDS SEED [COALESCE_MS]
+python -m dealer.bench.many GAME_FILE MATCHES HANDS SEED [COALESCE_MS] [watched]
+
+With the last word, every match is watched as by `arena play --watch`.
 """
 
 from __future__ import annotations
@@ -11,26 +13,33 @@ import sys
 import tempfile
 from collections.abc import Sequence
 
+from dealer.contest.contest import MatchWatcher
 from dealer.match import Match, MatchSetup, Phase
+from dealer.match.events import Watcher
 from dealer.record.writers import LogWriter
 from dealer.table.collector import spare_collector
 from dealer.table.connections import Connections
 from dealer.table.loop import new_event_loop
+from dealer.watching.live import LiveTables
 from logs.line_file import LineFile
 from protocol import find_game
 
 __all__ = ["main"]
 
 
-async def _deal(game_file: str, matches: int, hands: int, seed: int, coalesce_s: float | None) -> bool:
+async def _deal(
+    game_file: str, matches: int, hands: int, seed: int, coalesce_s: float | None, *, is_watched: bool
+) -> bool:
     game = find_game(game_file)[1]
     names = tuple(f"p{seat}" for seat in range(game.num_players))
     running = []
     with tempfile.TemporaryDirectory() as folder:
         for i in range(matches):
             setup = MatchSetup(game, f"m{i}", hands, seed + i, names)
-            log = [LogWriter(LineFile(os.path.join(folder, f"m{i}.log")), names)]
-            running.append(Connections(Match(setup, log), coalesce_s=coalesce_s))
+            watchers: list[Watcher] = [LogWriter(LineFile(os.path.join(folder, f"m{i}.log")), names)]
+            if is_watched:
+                watchers.append(MatchWatcher(LiveTables(), game_file, setup))
+            running.append(Connections(Match(setup, watchers), coalesce_s=coalesce_s))
         for connections in running:
             sys.stdout.write(" ".join(map(str, connections.listen())) + "\n")
         sys.stdout.flush()
@@ -42,9 +51,11 @@ async def _deal(game_file: str, matches: int, hands: int, seed: int, coalesce_s:
 def main(arguments: Sequence[str]) -> int:
     """Deal; returns 0 when every match was finished."""
     game_file, matches, hands, seed = arguments[0], *map(int, arguments[1:4])
-    coalesce_s = float(arguments[4]) / 1000 if len(arguments) > 4 else None
+    is_watched = arguments[-1] == "watched"
+    more = arguments[4 : len(arguments) - is_watched]
+    coalesce_s = float(more[0]) / 1000 if more else None
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        return 0 if runner.run(_deal(game_file, matches, hands, seed, coalesce_s)) else 1
+        return 0 if runner.run(_deal(game_file, matches, hands, seed, coalesce_s, is_watched=is_watched)) else 1
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 """The dealer's throughput beside the reference dealer's, with the same clients.
 
 One round starts every contender in turn: the reference as one process per match, ours as one process for all matches,
-once sending at once and once coalescing. The clients are the reference's example player where its path is given, else
-our own ``random`` bot, which is slower than any dealer: then only our own figures mean something. The clock runs from
-the moment the clients are started until the last dealer process has ended; processor time is that of the dealers alone.
+once sending at once, once so and watched as by ``arena play --watch``, and once coalescing. The clients are the
+reference's example player where its path is given, else our own ``random`` bot, which is slower than any dealer: then
+only our own figures mean something. The clock runs from the moment the clients are started until the last dealer
+process has ended; processor time is that of the dealers alone.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import NamedTuple
 import psutil
 
 from dealer.bench.rows import Row
+from dealer.bench.usage import machine_s
 from protocol import format_game_definition
 from protocol.game_definition import find_game
 
@@ -55,8 +57,9 @@ def measure(
         RuntimeError: a dealer failed or did not end in time.
     """
     contenders: dict[str, Start] = {
-        "ours, sent at once": lambda game, n, m, folder: _start_ours(game, n, m, None),
-        f"ours, coalesced {_COALESCE_MS} ms": lambda game, n, m, folder: _start_ours(game, n, m, _COALESCE_MS),
+        "ours, sent at once": lambda game, n, m, folder: _start_ours(game, n, m),
+        "ours, watched": lambda game, n, m, folder: _start_ours(game, n, m, "watched"),
+        f"ours, coalesced {_COALESCE_MS} ms": lambda game, n, m, folder: _start_ours(game, n, m, str(_COALESCE_MS)),
     }
     if reference_dealer is not None:
         dealer = os.path.abspath(reference_dealer)
@@ -94,11 +97,10 @@ def measure(
 
 
 def _start_ours(
-    game_file: str, hands: int, matches: int, coalesce_ms: int | None
+    game_file: str, hands: int, matches: int, *more: str
 ) -> tuple[list[subprocess.Popen[str]], list[list[str]]]:
-    command = [sys.executable, "-P", "-m", "dealer.bench.many", game_file, str(matches), str(hands), "1"]
-    if coalesce_ms is not None:
-        command.append(str(coalesce_ms))
+    words = [game_file, str(matches), str(hands), "1", *more]
+    command = [sys.executable, "-P", "-m", "dealer.bench.many", *words]
     dealer = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     return [dealer], [_read_ports(dealer) for _ in range(matches)]
 
@@ -148,7 +150,7 @@ def _sample(start: Start, game_file: str, matches: int, hands: int, folder: str,
     dealers, ports = start(game_file, hands, matches, folder)
     players: list[subprocess.Popen[bytes]] = []
     started = [psutil.Process(dealer.pid).cpu_times() for dealer in dealers]
-    before, machine_before = os.times(), _machine_s()
+    before, machine_before = os.times(), machine_s()
     try:
         for port in (port for of_match in ports for port in of_match):
             players.append(
@@ -171,7 +173,7 @@ def _sample(start: Start, game_file: str, matches: int, hands: int, folder: str,
     played = matches * hands
     user_s = after.children_user - before.children_user - sum(times.user for times in started)
     system_s = after.children_system - before.children_system - sum(times.system for times in started)
-    ended, (busy_s, whole_s) = os.times(), _machine_s()
+    ended, (busy_s, whole_s) = os.times(), machine_s()
     own_s = sum(ended[:4]) - sum(before[:4]) - sum(times.user + times.system for times in started)
     others_s = busy_s - machine_before[0] - own_s
     return _Sample(
@@ -180,13 +182,6 @@ def _sample(start: Start, game_file: str, matches: int, hands: int, folder: str,
         system_s / played * 1e6,
         max(0.0, others_s / (whole_s - machine_before[1])),
     )
-
-
-def _machine_s() -> tuple[float, float]:
-    """Processor seconds of the whole machine since it was started: used, and used or idle."""
-    times = psutil.cpu_times()
-    whole = sum(times[:8])
-    return whole - times.idle - getattr(times, "iowait", 0.0), whole
 
 
 def _end(*processes: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:

@@ -179,6 +179,42 @@ def web(
 
 
 @app.command()
+def server(
+    context: typer.Context,
+    bots: Annotated[int, typer.Option(min=2, max=10_000, help="Number of bots that join; two to a match.")] = 200,
+    seconds: Annotated[float, typer.Option(min=0.1, help="Seconds over which hands are counted.")] = 10.0,
+    rounds: Annotated[int, typer.Option(min=1, help="Number of measurements of the server and of 'arena play'.")] = 3,
+    calls: Annotated[int, typer.Option(min=1, help="Number of calls of each page, at rest and under load.")] = 100,
+    runs: Annotated[
+        int, typer.Option("--finished", min=10, max=10_000_000, help="Number of finished matches in the database.")
+    ] = 50_000,
+    game: Annotated[str, typer.Option(help="A game of two players.")] = "limit",
+    bot: Annotated[str, typer.Option(help="The bot that all of them are.")] = "random",
+    as_json: _Json = False,
+) -> None:
+    """A server with many joined bots beside 'arena play' with the same matches, its memory, and its pages meanwhile."""
+    from dealer.bench.server import measure
+    from dealer.cli.working import live_line
+    from dealer.errors import PlayerError
+    from dealer.table.players import parse_player
+    from protocol import GameDefinitionError, find_game
+
+    terminal = context.ensure_object(Terminal)
+    try:
+        players = find_game(game)[1].num_players
+        parse_player(bot)
+    except (GameDefinitionError, PlayerError) as error:
+        abort(str(error))
+    if players != 2:
+        abort(f"--game {game}: a game of two players is measured, not one of {players}")
+    if bots % 2:
+        abort(f"--bots {bots}: two bots play a match, so their number must be even")
+    with _measuring(), live_line(terminal) as show:
+        rows = measure(bots=bots, seconds=seconds, rounds=rounds, calls=calls, runs=runs, game=game, bot=bot, show=show)
+    _show(context, rows, as_json=as_json)
+
+
+@app.command()
 def bot(
     context: typer.Context,
     bot: Annotated[str, typer.Argument(metavar="BOT", help="A Python bot: its name, or file.py:Class.")],

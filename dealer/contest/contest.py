@@ -14,10 +14,9 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from dealer.contest.config import Score
 from dealer.contest.ending import INTERRUPTED, Ending, Outcome, Wait, stop_reason
@@ -39,7 +38,7 @@ from logs.estimation import Monitor
 if TYPE_CHECKING:
     from dealer.contest.corrected import CorrectedScores
 
-__all__ = ["Contest", "MatchEvent", "Watch"]
+__all__ = ["Contest", "MatchEvent", "MatchWatcher", "Watch"]
 
 HANDS_BETWEEN_LOOKS = 100
 """A stop rule looks at the scores whenever every match has played this many more hands."""
@@ -51,9 +50,8 @@ MAX_IDLE_LINES_PER_HAND = 10_000
 """Far more than a bot that corrects itself sends, far fewer than would keep the dealer busy."""
 
 
-@dataclass(frozen=True, slots=True)
-class MatchEvent:
-    """Something that happened in one of the matches of a run.
+class MatchEvent(NamedTuple):
+    """Something that happened in one of the matches of a run. A tuple, because one is made for every action.
 
     Attributes:
         game: the name of the game.
@@ -71,16 +69,24 @@ class MatchEvent:
 Watch: TypeAlias = Callable[[MatchEvent], None]
 
 
-class _MatchWatcher(Watcher):
+class MatchWatcher(Watcher):
     """Hands on the events of one match."""
 
     wants = Watcher.wants | {ActionPlayed}
 
-    def __init__(self, watch: Watch, plan: MatchPlan) -> None:
+    def __init__(self, watch: Watch, game: str, setup: MatchSetup) -> None:
+        """Watch a match.
+
+        Args:
+            watch: called with its events.
+            game: the name of its game.
+            setup: of the match.
+        """
         self._watch = watch
-        self._about = (plan.record.game_name, plan.setup.name, plan.setup.names)
+        self._about = (game, setup.name, setup.names)
 
     def notice(self, event: Event) -> None:
+        """Hand an event on."""
         self._watch(MatchEvent(*self._about, event))
 
 
@@ -265,7 +271,9 @@ class Contest:
 
     def _make_run(self, index: int, plan: MatchPlan, picked_up: PickedUp | None) -> MatchRun:
         kind = LocalRun if self.plan.conditions.is_in_process else TcpRun
-        watchers: list[Watcher] = [] if self._watch is None else [_MatchWatcher(self._watch, plan)]
+        watchers: list[Watcher] = []
+        if self._watch is not None:
+            watchers.append(MatchWatcher(self._watch, plan.record.game_name, plan.setup))
         if self._corrected is not None:
             watchers.append(self._corrected.watcher(index))
         return kind(plan, watchers, picked_up, lambda values: self.scores.add(index, values))

@@ -7,11 +7,19 @@ newest moment when there is time for it. Nothing waits and nothing piles up: a m
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from dataclasses import replace
+from typing import NamedTuple, TypeAlias
 
 from dealer.contest.contest import MatchEvent
-from dealer.match.events import ActionPlayed, HandClosed, HandFinished, HandStarted, MatchEnded, MatchStarted
+from dealer.match.events import (
+    ActionPlayed,
+    Event,
+    HandClosed,
+    HandFinished,
+    HandStarted,
+    MatchEnded,
+    MatchStarted,
+)
 from engine import Deal, Seat, betting_start
 from engine.betting import BettingState
 from logs.scenes import TableScene, live_scenes, scenes_of
@@ -22,9 +30,8 @@ _Key: TypeAlias = tuple[str, frozenset[str], str]
 """The game, the players and the match: the matches of every contest of a run have the same names."""
 
 
-@dataclass(frozen=True, slots=True)
-class LiveMoment:
-    """A hand that goes on, or has just ended.
+class LiveMoment(NamedTuple):
+    """A hand that goes on, or has just ended. A tuple, because one is made for every action.
 
     Attributes:
         version: another moment of the match has another.
@@ -68,30 +75,41 @@ class LiveTables:
         self._moments: dict[_Key, LiveMoment] = {}
         self._starts: dict[_Key, BettingState] = {}
         self._hands: dict[_Key, HandStarted] = {}
+        self._keys: dict[tuple[str, tuple[str, ...], str], _Key] = {}
+        """By the players in any order; a key is looked up for every action, and made once."""
 
     def __call__(self, happened: MatchEvent) -> None:
         """A match tells something. A moment is replaced as a whole: readers in other threads never see half of one."""
-        key = happened.game, frozenset(happened.players), happened.match
-        match happened.event:
-            case ActionPlayed() as played:
-                old = self._moments.get(key)
-                if old is not None and old.hand_number == played.hand_number:
-                    version = old.version + 1
-                    self._moments[key] = replace(old, version=version, before=played.betting, played=played)
-                else:
-                    self._starts[key] = betting_start(played.betting.game)
-                    self._begin(key, happened.players, played)
+        game, match, players, event = happened
+        key = self._keys.get((game, players, match))
+        if key is None:
+            key = self._keys[game, players, match] = game, frozenset(players), match
+        if type(event) is ActionPlayed:
+            old = self._moments.get(key)
+            if old is not None and old.hand_number == event.hand_number:
+                version, number, names, seats, deal, _, _, used_us = old
+                now = LiveMoment(version + 1, number, names, seats, deal, event.betting, event, used_us)
+                self._moments[key] = now
+            else:
+                self._starts[key] = betting_start(event.betting.game)
+                self._begin(key, players, event)
+        else:
+            self._note(key, players, event)
+
+    def _note(self, key: _Key, players: tuple[str, ...], event: Event) -> None:
+        """What happens once a hand, or less often."""
+        match event:
             case HandFinished(record) as finished:
                 old = self._moments.get(key)
                 if old is not None and old.hand_number == record.hand_number:
-                    self._moments[key] = replace(old, version=old.version + 1, played=finished)
+                    self._moments[key] = old._replace(version=old.version + 1, played=finished)
             case HandClosed(_, used_us):
                 old = self._moments.get(key)
                 if old is not None:
-                    self._moments[key] = replace(old, version=old.version + 1, used_us=used_us)
+                    self._moments[key] = old._replace(version=old.version + 1, used_us=used_us)
             case HandStarted() as started:
                 self._hands[key] = started
-                self._begin(key, happened.players, None)
+                self._begin(key, players, None)
             case MatchStarted(setup, _):
                 self._starts[key] = betting_start(setup.game)
             case MatchEnded():

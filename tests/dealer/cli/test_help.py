@@ -57,6 +57,7 @@ COMMANDS = (
     "bench equity",
     "bench export",
     "bench selfplay",
+    "bench server",
     "bench startup",
     "bench web",
 )

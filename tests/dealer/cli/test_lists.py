@@ -65,7 +65,7 @@ def test_hands_and_processor_time_of_the_dealer(arena_here: Arena) -> None:
     ran = arena_here("bench", "dealer", *options, "--json")
     assert (ran.code, ran.err) == (0, "")
     rows = json.loads(ran.out)
-    assert [row["who"] for row in rows] == ["ours, sent at once", "ours, coalesced 5 ms"]
+    assert [row["who"] for row in rows] == ["ours, sent at once", "ours, watched", "ours, coalesced 5 ms"]
     for row in rows:
         assert row["group"] == "dealer, kuhn, 1 match"
         assert row["rate_median"] > 0
@@ -84,6 +84,8 @@ UNMEASURABLE = [
         "of three, one and one, such as in the games nolimit, limit, nolimit3 and limit10; this game is none",
     ),
     (("dealer", "--game", "limit3"), "--game limit3: a game of two players is measured, not one of 3"),
+    (("server", "--game", "limit3"), "--game limit3: a game of two players is measured, not one of 3"),
+    (("server", "--bots", "7"), "--bots 7: two bots play a match, so their number must be even"),
 ]
 
 
@@ -92,6 +94,29 @@ def test_what_cannot_be_measured_is_one_sentence(arena_here: Arena, arguments: t
     ran = arena_here("bench", *arguments)
     assert ran.code == 2
     assert ran.sentence == words
+
+
+@pytest.mark.slow
+def test_a_server_with_joined_bots(arena_here: Arena) -> None:
+    options = ("--bots", "4", "--seconds", "0.5", "--rounds", "1", "--calls", "2", "--finished", "50", "--game", "kuhn")
+    ran = arena_here("bench", "server", *options, "--json")
+    assert (ran.code, ran.err) == (0, "")
+    rows = json.loads(ran.out)
+    rates = [row for row in rows if row["unit"] == "hands/s"]
+    assert [row["who"] for row in rates] == ["arena serve", "arena play"]
+    assert {row["group"] for row in rates} == {"4 bots in 2 matches of kuhn.limit.2p"}
+    assert rates[1]["ratio"] == pytest.approx(rates[0]["rate_median"] / rates[1]["rate_median"])
+    assert [row["who"].partition(",")[0] for row in rows if row["unit"] == "kB"] == [
+        "a bot that waits",
+        "a bot that plays",
+    ]
+    groups = {row["group"] for row in rows if row["unit"] == "ms"}
+    assert groups == {"4 bots play", "50 matches played, nobody plays"}
+    paths = [row["who"] for row in rows if row["group"] == "4 bots play"]
+    assert paths[-2:] == ["an event's way to a listener", "an action's way to a watching page"]
+    assert "GET /standings/kuhn.limit.2p" in paths
+    for row in rows:
+        assert row["rate_low"] <= row["rate_median"] <= row["rate_high"]
 
 
 def test_decisions_of_a_bot(arena_here: Arena) -> None:

@@ -1,0 +1,220 @@
+"""A server in a process of its own that a measurement calls, and the times that its answers take."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from dealer.bench.rows import Row
+
+__all__ = ["ANSWER_S", "Caller", "Served", "event_times", "percentile", "row_of_times", "served", "until"]
+
+ANSWER_S = 60.0
+_START_S = 120.0
+_API = "/api/v1"
+
+
+def percentile(times_s: Sequence[float], share: float) -> float:
+    """The time that a share of all stays within: the smallest such of those measured."""
+    ordered = sorted(times_s)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def row_of_times(group: str, who: str, times_s: Sequence[float], note: str) -> Row:
+    """Times as milliseconds: the median, and in the note what 99 of 100 stay within."""
+    worst_ms = 1000 * percentile(times_s, 0.99)
+    millis = [1000 * one for one in times_s]
+    note = f"99 of 100 within {worst_ms:.1f} ms; {note}"
+    return Row(group, who, statistics.median(millis), min(millis), max(millis), "ms", None, note)
+
+
+def until(is_true: Callable[[], bool], *, within_s: float = ANSWER_S, every_s: float = 0.001) -> None:
+    """Wait until something is so.
+
+    Raises:
+        RuntimeError: it is not so in time.
+    """
+    deadline_s = time.monotonic() + within_s
+    while not is_true():
+        if time.monotonic() > deadline_s:
+            raise RuntimeError("the server did not do in time what it was asked for")
+        time.sleep(every_s)
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A server that runs.
+
+    Attributes:
+        text_port: for clients that bring bots.
+        web_port: of the pages and of the interface for programs.
+        token: of its first user; empty where there were users before.
+        process: the server's, without its bots.
+    """
+
+    text_port: int
+    web_port: int
+    token: str
+    process: psutil.Process
+
+
+class Caller:
+    """A program that calls the interface for programs and the pages, over one connection."""
+
+    def __init__(self, port: int, token: str) -> None:
+        """Prepare; nothing is sent.
+
+        Args:
+            port: of the pages.
+            token: with which it calls.
+        """
+        self.headers = {"Authorization": f"Bearer {token}"}
+        self._port = port
+        self._connection = self.connection()
+
+    def connection(self) -> http.client.HTTPConnection:
+        """Another connection."""
+        return http.client.HTTPConnection("127.0.0.1", self._port, timeout=ANSWER_S)
+
+    def call(self, method: str, path: str, body: object = None) -> Any:
+        """Call the interface for programs; gives what it answers.
+
+        Raises:
+            RuntimeError: it refuses.
+            OSError: it cannot be reached.
+        """
+        sent = None if body is None else json.dumps(body)
+        self._connection.request(method, _API + path, sent, self.headers)
+        answer = self._connection.getresponse()
+        told = json.loads(answer.read())
+        if answer.status >= 300:
+            raise RuntimeError(f"{method} {path}: {told.get('error')}")
+        return told
+
+    def page(self, path: str) -> bytes:
+        """Open a page, as a browser that has not logged in; gives its bytes.
+
+        Raises:
+            RuntimeError: there is no such page.
+            OSError: it cannot be reached.
+        """
+        self._connection.request("GET", path)
+        answer = self._connection.getresponse()
+        text = answer.read()
+        if answer.status != 200:
+            raise RuntimeError(f"GET {path}: {answer.status}")
+        return text
+
+    def time_s(self, path: str) -> float:
+        """How long a page takes, or a call of the interface, if the path begins with ``/api``."""
+        begun_s = time.perf_counter()
+        if path.startswith(_API):
+            self.call("GET", path.removeprefix(_API))
+        else:
+            self.page(path)
+        return time.perf_counter() - begun_s
+
+
+def event_times(caller: Caller, count: int, contest: dict[str, object]) -> list[float]:
+    """From sending a request until a listener has heard of its job.
+
+    Args:
+        caller: of the server.
+        count: how many requests.
+        contest: what each asks for.
+    """
+    heard: dict[int, float] = {}
+    listening = threading.Event()
+    is_over = threading.Event()
+
+    def listen() -> None:
+        with contextlib.closing(caller.connection()) as connection:
+            connection.request("GET", f"{_API}/events", headers=caller.headers)
+            answer = connection.getresponse()
+            event = ""
+            while not is_over.is_set():
+                line = answer.readline().decode()
+                now_s = time.perf_counter()
+                if not line:
+                    return
+                listening.set()
+                event = line[7:].strip() if line.startswith("event: ") else event
+                if line.startswith("data: ") and event == "job-changed":
+                    heard.setdefault(json.loads(line[6:])["job"], now_s)
+
+    ear = threading.Thread(target=listen, daemon=True)
+    ear.start()
+    if not listening.wait(ANSWER_S):
+        raise RuntimeError("the server does not tell its events")
+    times_s = []
+    for _ in range(count):
+        begun_s = time.perf_counter()
+        job = caller.call("POST", "/jobs", contest)["id"]
+        until(lambda job=job: job in heard)  # type: ignore[misc]
+        times_s.append(heard[job] - begun_s)
+    is_over.set()
+    caller.call("POST", "/jobs", contest)
+    ear.join(ANSWER_S)
+    return times_s
+
+
+@contextlib.contextmanager
+def served(folder: Path, config: str) -> Iterator[Served]:
+    """A server of this configuration, with its data in the folder, until the end of the block.
+
+    Raises:
+        OSError: it cannot be started.
+        RuntimeError: it does not start, or has no pages.
+    """
+    path = folder / "bench.toml"
+    path.write_text(config, "ascii")
+    start = "import sys; from dealer.cli import main; sys.exit(main())"
+    command = [sys.executable, "-P", "-c", start, "serve", str(path), "--port", "0", "--web-port", "0"]
+    environment = os.environ | {"PYTHONUNBUFFERED": "1"}
+    is_first = not (folder / "arena-server").exists()
+    with subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True) as program:
+        try:
+            yield _said(program, is_first=is_first)
+        finally:
+            program.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                program.wait(ANSWER_S)
+            program.kill()
+
+
+def _said(program: subprocess.Popen[str], *, is_first: bool) -> Served:
+    """What a server tells when it starts."""
+    assert program.stdout is not None
+    watchdog = threading.Timer(_START_S, program.kill)
+    watchdog.start()
+    text_port = web_port = 0
+    try:
+        for line in program.stdout:
+            token = ""
+            if found := re.match(r"Listening on 127\.0\.0\.1 port ([0-9]+)", line):
+                text_port = int(found[1])
+            elif found := re.match(r"The pages are at http://127\.0\.0\.1:([0-9]+)/", line):
+                web_port = int(found[1])
+            elif found := re.match(r"Log in with: \S+ (\S+)", line):
+                token = found[1]
+                if not web_port:
+                    raise RuntimeError("the server has no pages: pip install 'acpc-arena[web]'")
+            if web_port and (token or not is_first):
+                return Served(text_port, web_port, token, psutil.Process(program.pid))
+    finally:
+        watchdog.cancel()
+    raise RuntimeError("the server did not start")
