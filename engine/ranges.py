@@ -1,7 +1,7 @@
 """All 1,326 holdings of hold'em at once: what each is worth, and what two cards are worth against each.
 
 Arrays are indexed by the number of a holding, that of its two cards among all pairs of cards: 2c2d is 0, 2c2h 1, and
-AhAs 1,325. Before the flop chances come from shipped tables; from the flop on compiled code counts every showdown.
+AhAs 1,325. Before the flop the numbers come from shipped tables; from the flop on compiled code counts every showdown.
 
     >>> from engine.cards import parse_cards
     >>> aces, board = parse_cards("AhAs"), parse_cards("AdAc2c")
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.cards import Card
+from engine.duels import BOARDS, duel_counts
 from engine.equity import boards_to_come, preflop_equity
 from engine.starting_hands import STARTING_HANDS, cards_of, starting_hand
 
@@ -116,8 +117,7 @@ def _chances(board: tuple[int, ...]) -> RangeChances:
 def shares_against(hole: Sequence[int], board: Sequence[int]) -> NDArray[np.float64]:
     """The expected share of the pot of two cards against each holding, 0 to 1, shape (1326,).
 
-    0 where a holding has a card of the others. Before the flop it is the mean over all holdings of the same starting
-    hand, so that suits in common count on average.
+    0 where a holding has a card of the others.
 
     Args:
         hole: two cards.
@@ -134,15 +134,13 @@ def shares_against(hole: Sequence[int], board: Sequence[int]) -> NDArray[np.floa
 
 @lru_cache(_REMEMBERED)
 def _shares(hole: tuple[int, int], board: tuple[int, ...]) -> NDArray[np.float64]:
-    free = are_free((*hole, *board))
-    if not board:
-        from engine.matchups import equities
-
-        return _fixed(np.where(free, equities()[starting_hand((Card(hole[0]), Card(hole[1])))][classes()], 0.0))
-    from engine.kernels.ranges import count_shares
+    from engine.kernels.ranges import count_duels, count_shares
 
     counts = np.zeros(len(HOLDINGS), np.int64)
-    count_shares(np.array(hole, np.uint8), np.array(board, np.uint8), counts)
+    if board:
+        count_shares(np.array(hole, np.uint8), np.array(board, np.uint8), counts)
+    else:
+        count_duels(np.array(hole, np.uint8), duel_counts(), BOARDS, counts)
     boards = boards_to_come(_CARDS, len(board) + 4, _BOARD_CARDS - len(board))
     return _fixed(counts / (2 * boards))
 

@@ -47,6 +47,7 @@ def _find_shares() -> None:
 def _count_ranges() -> None:
     chances_of_all(_FLOP)
     shares_against(_ACES, _FLOP)
+    shares_against(_ACES, ())
 
 
 ENGINE_JOBS: Final[tuple[tuple[str, Callable[[], None]], ...]] = (

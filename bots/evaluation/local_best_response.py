@@ -21,27 +21,30 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from functools import cached_property
+from typing import Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bots.draws import drawn_action
-from bots.errors import GameRefused, PolicyError
+from bots.errors import PolicyError
+from bots.evaluation.every_holding import every_holding
 from bots.evaluation.policies import Policy, policy_by_holding_in, policy_in
 from bots.holdings import HoldingChances, view_with
 from bots.view import View
 from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState, Card, Game, Position, betting_start, raise_to
 from engine.errors import quoted
 from engine.holdem import is_holdem
-from engine.ranges import HOLDINGS, are_free, holding_number, shares_against
 
-__all__ = ["ActionSets", "RangeOfPolicy", "local_refusal"]
+__all__ = ["ActionSets", "RangeOfPolicy", "Told", "local_refusal"]
 
 _Floats = NDArray[np.float64]
 
 _ROUNDS: Final = 4
 _MOST_SIZES: Final = 200
+_KEPT: Final = 64
+"""States before the flop of which it is remembered what the policy does there."""
 _STREET: Final = re.compile(r"(f?)c([mhpar]*)([1-9][0-9]{0,2})?", re.ASCII)
 _GRAMMAR: Final = (
     "actions are those of all streets, or of four with strokes between them, such as c/c/fcpa/fcpa: f fold, c call, "
@@ -115,14 +118,21 @@ class ActionSets:
         return found + [raise_to(size) for size in sorted({*wanted})]
 
 
-class _Told(NamedTuple):
-    """What a policy does in a state: the probability of each action, a number or by holding."""
+@dataclass(frozen=True)
+class Told:
+    """What a policy does in a state.
 
+    Attributes:
+        betting: the state.
+        chances: the probability of each action, a number or by holding.
+    """
+
+    betting: BettingState
     chances: HoldingChances
 
-    def of(self, action: Action, *, is_limit: bool) -> float | _Floats:
-        """The probability of an action."""
-        if not is_limit:
+    def of(self, action: Action) -> float | _Floats:
+        """The probability of an action; raises of limit games may be written with a size or without."""
+        if not self.betting.game.is_limit:
             return self.chances.get(action, 0.0)
         return _sum([chance for one, chance in self.chances.items() if one.kind == action.kind])
 
@@ -131,8 +141,26 @@ class _Told(NamedTuple):
         """The probability of a fold."""
         return self.chances.get(FOLD, 0.0)
 
+    @cached_property
+    def is_blind(self) -> bool:
+        """Whether it is the same with all cards."""
+        return not any(isinstance(chance, np.ndarray) for chance in self.chances.values())
+
+    @cached_property
+    def blind_raises(self) -> tuple[_Floats, _Floats]:
+        """Of a no-limit game, hand totals and probabilities of the raises that are as likely with all cards."""
+        found = [
+            (one.hand_total, chance)
+            for one, chance in self.chances.items()
+            if one.kind == ActionKind.RAISE and not isinstance(chance, np.ndarray)
+        ]
+        totals, chances = np.array([] if self.betting.game.is_limit else found, np.float64).reshape(-1, 2).T
+        return totals, chances
+
     def with_holding(self, number: int) -> Mapping[Action, float]:
         """The probabilities with one holding."""
+        if self.is_blind:
+            return cast("Mapping[Action, float]", self.chances)
         return {
             action: float(chance[number]) if isinstance(chance, np.ndarray) else chance
             for action, chance in self.chances.items()
@@ -140,41 +168,49 @@ class _Told(NamedTuple):
 
 
 class RangeOfPolicy:
-    """A policy of hold'em for two, seen by an opponent who knows it: its range, and the best answer for one action."""
+    """A policy in a game for two, seen by an opponent who knows it: its range, and the best answer for one action."""
 
     def __init__(self, game: Game, policy: Policy, name: str) -> None:
         """Prepare.
 
         Args:
-            game: hold'em of two players.
+            game: hold'em of two players, or a game of two in which every deal can be counted.
             policy: that of the opponent.
             name: what errors call it.
 
         Raises:
             GameRefused: another game.
         """
-        if (problem := local_refusal(game)) is not None:
-            raise GameRefused(problem)
         self.game = game
+        self.holdings = every_holding(game)
         self._policy, self._name = policy, name
-        self._told: dict[tuple[BettingState, tuple[Card, ...]], _Told] = {}
+        self._told: dict[tuple[BettingState, tuple[Card, ...]], Told] = {}
+        self._told_first: dict[BettingState, Told] = {}
 
     def forget(self) -> None:
-        """Forget what the policy was asked; done between hands, it bounds the memory."""
+        """Forget what the policy was asked; done between hands, it bounds the memory.
+
+        What it told before there was a board is kept: it holds for the next hand, too.
+        """
         self._told.clear()
+        if len(self._told_first) > _KEPT:
+            self._told_first.clear()
 
     # ---- the policy
 
-    def told(self, betting: BettingState, board: tuple[Card, ...]) -> _Told:
+    def told(self, betting: BettingState, board: tuple[Card, ...]) -> Told:
         """What the policy does when it is in turn, with every holding; asked once in each state.
 
         Raises:
             PolicyError: it does not tell, or tells what cannot be played.
         """
-        key = (betting, board)
-        found = self._told.get(key)
+        found = self._told.get((betting, board)) if board else self._told_first.get(betting)
         if found is None:
-            found = self._told[key] = _Told(self._ask(betting, board))
+            found = Told(betting, self._ask(betting, board))
+            if board:
+                self._told[betting, board] = found
+            else:
+                self._told_first[betting] = found
         return found
 
     def _ask(self, betting: BettingState, board: tuple[Card, ...]) -> HoldingChances:
@@ -186,9 +222,10 @@ class RangeOfPolicy:
         if told is not None:
             return told
         found: dict[Action, _Floats] = {}
-        for number in np.flatnonzero(are_free(board)).tolist():
-            for action, chance in self._one(view_with(view, HOLDINGS[number])).items():
-                found.setdefault(action, np.zeros(len(HOLDINGS)))[number] = chance
+        cards = self.holdings.cards
+        for number in np.flatnonzero(self.holdings.are_free(board)).tolist():
+            for action, chance in self._one(view_with(view, cards[number])).items():
+                found.setdefault(action, np.zeros(len(cards)))[number] = chance
         return found
 
     def _one(self, view: View) -> Mapping[Action, float]:
@@ -205,14 +242,14 @@ class RangeOfPolicy:
 
     def drawn(self, betting: BettingState, hole: Sequence[Card], board: tuple[Card, ...], number: float) -> Action:
         """The action of the policy with a holding, by a number drawn from 0 up to 1."""
-        return drawn_action(self.told(betting, board).with_holding(holding_number(*hole)), number)
+        return drawn_action(self.told(betting, board).with_holding(self.holdings.number(hole)), number)
 
     # ---- the range
 
     def weights(
         self, betting: BettingState, position: Position, hole: Sequence[Card], board: tuple[Card, ...]
     ) -> _Floats:
-        """How likely each holding of the opponent is, up to a factor, shape (1326,).
+        """How likely each holding of the opponent is, up to a factor, shape (holdings,).
 
         An action to which the policy gives no chance with any holding that is left tells nothing: somebody else plays.
 
@@ -222,12 +259,12 @@ class RangeOfPolicy:
             hole: its cards.
             board: the cards on the table.
         """
-        found = are_free((*hole, *board)).astype(np.float64)
+        found = self.holdings.are_free((*hole, *board)).astype(np.float64)
         state = betting_start(self.game)
         for actor, action in (one for actions in betting.rounds for one in actions):
             if actor != position:
                 seen = board[: self.game.board_cards_by_round[state.round]]
-                narrowed = found * self.told(state, seen).of(action, is_limit=self.game.is_limit)
+                narrowed = found * self.told(state, seen).of(action)
                 if narrowed.any():
                     found = narrowed
             state = state.after(action)
@@ -235,7 +272,7 @@ class RangeOfPolicy:
 
     def share(self, weights: _Floats, hole: Sequence[Card], board: tuple[Card, ...]) -> float:
         """The expected share of the pot of two cards at a showdown against a range."""
-        return float(weights @ shares_against(hole, board) / weights.sum())
+        return float(weights @ self.holdings.shares(hole, board) / weights.sum())
 
     # ---- the answer
 

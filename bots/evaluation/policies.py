@@ -50,6 +50,8 @@ __all__ = ["AskedPolicy", "FilePolicy", "Policy", "parse_policy", "policy_by_hol
 _TOLERANCE: Final = 1e-4
 """By which probabilities may miss a sum of 1, since files round them; they are then divided by it."""
 
+_ROUNDING: Final = 1e-12
+
 _KINDS: Final[Mapping[str, ActionKind]] = {"f": ActionKind.FOLD, "c": ActionKind.CALL, "r": ActionKind.RAISE}
 _ACTION: Final = re.compile(r"([fcr])([0-9]{0,9})", re.ASCII)
 _UNKNOWN: Final = "?"
@@ -116,6 +118,8 @@ def policy_in(policy: Policy, view: View) -> Mapping[Action, float] | None:
 def policy_by_holding_in(policy: Policy, view: View) -> HoldingChances | None:
     """What a policy does in a state of hold'em with all holdings at once; None where it has to be asked one by one.
 
+    Sums of probabilities that rounding has moved off 1 are set right.
+
     Args:
         policy: the policy.
         view: the state, without hole cards.
@@ -131,12 +135,18 @@ def policy_by_holding_in(policy: Policy, view: View) -> HoldingChances | None:
 
     from engine.ranges import HOLDINGS, are_free
 
-    total = np.zeros(len(HOLDINGS))
-    for chance in found.values():
+    # Policies that look at no cards may name thousands of raises.
+    by_cards = [chance for chance in found.values() if isinstance(chance, np.ndarray)]
+    total = np.full(len(HOLDINGS), math.fsum(chance for chance in found.values() if not isinstance(chance, np.ndarray)))
+    for chance in by_cards:
         total += chance
-    if not (np.abs(total[are_free(view.board)] - 1) <= _TOLERANCE).all():
+    free = are_free(view.board)
+    off = float(np.abs(total[free] - 1).max())
+    if not off <= _TOLERANCE:
         raise PolicyError(f"in {_text_of(view)} the probabilities of the policy by holding do not sum to 1")
-    return found
+    if off <= _ROUNDING:
+        return found
+    return {action: np.where(free, chance / np.where(free, total, 1.0), 0.0) for action, chance in found.items()}
 
 
 class FilePolicy:

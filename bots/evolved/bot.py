@@ -9,10 +9,10 @@ from bots.bot import Bot, FilePath
 from bots.chance import Chance, holdem_refusal
 from bots.errors import ChromosomeError
 from bots.evolved.charts import POSITION_CLASSES, chart, chart_position
-from bots.evolved.chromosome import MOST_RAISES, Odds, decision, gene
+from bots.evolved.chromosome import MOST_RAISES, THRESHOLD, Odds, decision, gene, odds_factor
 from bots.evolved.files import CHAMPION, read_chromosome, recorded_odds
 from bots.view import View
-from engine import Action, ActionKind, Game
+from engine import Action, ActionKind, Category, Game
 from engine.equity import DEFAULT_TRIALS, compile_kernels
 from engine.starting_hands import starting_hand
 from protocol import format_action
@@ -99,19 +99,24 @@ class EvolvedBot(Bot):
         """One action with each holding, against one opponent; None against more, where chances are sampled."""
         if len(view.active_positions) > 2:
             return None
-        from bots.holdings import by_class, each, view_with
+        import numpy as np
+
+        from bots.holdings import by_class, each
+        from engine.batch import rank_hands
         from engine.ranges import HOLDINGS, are_free, chances_of_all
 
         if not view.board:
             return by_class(view, lambda held: {self._decide(held)[0]: 1.0})
+        free = are_free(view.board)
+        holdings = np.array(HOLDINGS, np.uint8)[free]
+        board = np.broadcast_to(np.array(view.board, np.uint8), (len(holdings), len(view.board)))
+        categories = rank_hands(np.concatenate([holdings, board], axis=1)) >> 12
+        genes = [self._gene(view, category) for category in Category]
+        raise_above, call_above = np.array([(raises, calls) for _, raises, calls in genes]).T[:, categories]
         chances = chances_of_all(view.board)
-        weights = (chances.win + chances.tie).tolist()
-        actions: dict[Action, int] = {}
-        taken = []
-        for number in are_free(view.board).nonzero()[0].tolist():
-            action, _ = self._decide(view_with(view, HOLDINGS[number]), weights[number])
-            taken.append(actions.setdefault(action, len(actions)))
-        return each(view, taken, list(actions).__getitem__)
+        values = THRESHOLD * (chances.win + chances.tie)[free] * odds_factor(view.to_call, view.pot, self._odds)
+        kinds = np.where(values > raise_above, 2, np.where(values > call_above, 1, 0))
+        return each(view, kinds, lambda kind: self._action(kind, view))
 
     def act(self, view: View) -> Action:
         """Play the chart's or the gene's decision."""
@@ -121,26 +126,39 @@ class EvolvedBot(Bot):
             view.comment(f"{view.round_name} {cards}: {reason} -> {format_action(action)}")
         return action
 
-    def _decide(self, view: View, weight: float | None = None) -> tuple[Action, str]:
-        """The action and its reason; `weight`, the chance not to lose, is counted where it is not given."""
-        position = chart_position(view.position, view.num_players)
-        raises = [sum(action.kind is ActionKind.RAISE for _, action in actions) for actions in view.rounds]
+    def _decide(self, view: View) -> tuple[Action, str]:
+        """The action and its reason."""
         if not view.board:
-            kind = chart()[position][starting_hand(view.hole_cards)][min(raises[0], MOST_RAISES - 1)]
-            reason = f"chart of the {POSITION_CLASSES[position]} with {raises[0]} raises"
+            position, raises = chart_position(view.position, view.num_players), _raises(view)[0]
+            kind = chart()[position][starting_hand(view.hole_cards)][min(raises, MOST_RAISES - 1)]
+            reason = f"chart of the {POSITION_CLASSES[position]} with {raises} raises"
         else:
-            before, now = raises[-2], min(raises[-1], MOST_RAISES)
-            before = min(before, MOST_RAISES - (view.round == 1))
-            number = gene(view.category, position, view.round, before, now)
-            raise_above, call_above = self._thresholds[2 * number : 2 * number + 2]
-            if weight is None:
-                chance = self._chance.equity(view)
-                weight = chance.win + chance.tie
+            number, raise_above, call_above = self._gene(view, view.category)
+            chance = self._chance.equity(view)
+            weight = chance.win + chance.tie
             kind = decision(raise_above, call_above, weight, view.to_call, view.pot, self._odds)
             reason = (
                 f"chance {weight:.3f}, price {view.to_call}, pot {view.pot}; gene {number} raises above {raise_above}, "
                 f"calls above {call_above}"
             )
+        return self._action(kind, view), reason
+
+    def _gene(self, view: View, category: int) -> tuple[int, int, int]:
+        """The gene for a hand of a category, and its two thresholds."""
+        raises = _raises(view)
+        before = min(raises[-2], MOST_RAISES - (view.round == 1))
+        position = chart_position(view.position, view.num_players)
+        number = gene(category, position, view.round, before, min(raises[-1], MOST_RAISES))
+        raise_above, call_above = self._thresholds[2 * number : 2 * number + 2]
+        return number, raise_above, call_above
+
+    def _action(self, kind: int, view: View) -> Action:
+        """The action of a decision: 0 fold, 1 call, 2 raise."""
         if kind == 2 and view.can_raise:
-            return view.raise_min(), reason
-        return (view.fold() if kind == 0 and view.to_call else view.call()), reason
+            return view.raise_min()
+        return view.fold() if kind == 0 and view.to_call else view.call()
+
+
+def _raises(view: View) -> list[int]:
+    """The raises of each round so far."""
+    return [sum(action.kind is ActionKind.RAISE for _, action in actions) for actions in view.rounds]

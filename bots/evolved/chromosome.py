@@ -12,7 +12,17 @@ from __future__ import annotations
 import enum
 from typing import Final
 
-__all__ = ["BETTING_STATES", "GENES", "HAND_CATEGORIES", "MOST_RAISES", "THRESHOLD", "Odds", "decision", "gene"]
+__all__ = [
+    "BETTING_STATES",
+    "GENES",
+    "HAND_CATEGORIES",
+    "MOST_RAISES",
+    "THRESHOLD",
+    "Odds",
+    "decision",
+    "gene",
+    "odds_factor",
+]
 
 HAND_CATEGORIES: Final = 9
 POSITIONS: Final = 8
@@ -59,6 +69,10 @@ def decision(raise_above: int, call_above: int, weight: float, to_call: float, p
         pot: everything that has been put in, in the same unit.
         odds: what the weight is multiplied with.
     """
-    factor = pot / (pot + to_call) if odds is Odds.REWARD else to_call / pot
-    d = THRESHOLD * weight * factor
+    d = THRESHOLD * weight * odds_factor(to_call, pot, odds)
     return 2 if d > raise_above else 1 if d > call_above else 0
+
+
+def odds_factor(to_call: float, pot: float, odds: Odds) -> float:
+    """What the weight of a hand is multiplied with, beside `THRESHOLD`; arguments as for `decision`."""
+    return pot / (pot + to_call) if odds is Odds.REWARD else to_call / pot

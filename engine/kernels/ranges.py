@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from engine.kernels.cards import BITS, FLUSHES, KEYS, START, VALUES
 from engine.kernels.jit import njit
 from engine.kernels.rank import seven_rank
+from engine.kernels.shares import compiled_duel_row
 
-__all__ = ["HOLDINGS", "count_against_all", "count_shares"]
+__all__ = ["HOLDINGS", "count_against_all", "count_duels", "count_shares"]
 
 HOLDINGS = np.array(list(combinations(range(52), 2)), dtype=np.uint8)
 """The two cards of each of the 1,326 holdings, the lower first."""
@@ -159,3 +160,25 @@ def count_shares(hole: NDArray[np.uint8], board: NDArray[np.uint8], shares: NDAr
                 elif rank == against:
                     shares[holding] += 1
         is_left = missing > 0 and _next(chosen, missing, left)
+
+
+@njit
+def count_duels(hole: NDArray[np.uint8], duels: NDArray[np.uint32], boards: int, shares: NDArray[np.int64]) -> None:
+    """Write to shares twice the wins and once the ties of two cards against every holding before the flop.
+
+    Args:
+        hole: two cards.
+        duels: `engine.duels.duel_counts`.
+        boards: how many there are beside two holdings.
+        shares: by holding, shape (1326,); nothing is written for a holding that shares a card with the hole cards.
+    """
+    own = BITS[hole[0]] | BITS[hole[1]]
+    one, other = np.int64(hole[0]), np.int64(hole[1])
+    for holding in range(_NUMBER):
+        if not _HOLDING_BITS[holding] & own:
+            row = compiled_duel_row(one, other, np.int64(HOLDINGS[holding, 0]), np.int64(HOLDINGS[holding, 1]))
+            if row >= 0:
+                shares[holding] = 2 * np.int64(duels[row, 0]) + np.int64(duels[row, 1])
+            else:
+                lost, tied = np.int64(duels[-1 - row, 0]), np.int64(duels[-1 - row, 1])
+                shares[holding] = 2 * (boards - lost - tied) + tied

@@ -21,7 +21,7 @@ from engine.kernels.rank import seven_rank
 from engine.splitmix import STEP
 from engine.tables.duels import duel_row
 
-__all__ = ["MOST_COUNTED", "find_shares"]
+__all__ = ["MOST_COUNTED", "compiled_duel_row", "find_shares"]
 
 MOST_COUNTED = 2
 """With so many cards to come every board is counted."""
@@ -30,7 +30,7 @@ _BOARD_CARDS = 5
 _DUEL_BOARDS = comb(48, 5)
 _STEP = np.uint64(STEP)
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
-_duel_row = cast("Callable[[np.int64, np.int64, np.int64, np.int64], np.int64]", njit(duel_row))
+compiled_duel_row = cast("Callable[[np.int64, np.int64, np.int64, np.int64], np.int64]", njit(duel_row))
 
 
 @njit
@@ -83,7 +83,7 @@ def find_shares(
             continue
         on_table = known[pot]
         if players == 2 and not on_table:
-            row = _duel_row(
+            row = compiled_duel_row(
                 np.int64(cards[hand, 0]), np.int64(cards[hand, 1]), np.int64(cards[hand, 2]), np.int64(cards[hand, 3])
             )
             winner = 0 if row >= 0 else 1

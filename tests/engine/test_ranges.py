@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 
 from engine.cards import Card, parse_cards
+from engine.duels import BOARDS, duel
 from engine.equity import equity, exact_equity, showdown_odds
 from engine.evaluator import rank_hand
 from engine.ranges import HOLDINGS, are_free, chances_of_all, classes, holding_number, shares_against
@@ -66,15 +65,16 @@ def test_shares_against_each_holding(text: str) -> None:
 
 
 def test_shares_before_the_flop() -> None:
-    """By starting hand: the mean over the suits is exact, and so is what two cards win from random ones."""
-    hole = (Card(48), Card(44))
-    found = shares_against(hole, ())
-    free = are_free(hole)
-    assert found[free].mean() == pytest.approx(exact_equity(hole).equity, abs=1e-9)
-    kings = [cards for cards in combinations(range(44, 48), 2) if not {*cards} & {*hole}]
-    exact = [showdown_odds([hole, cards]).equities[0] for cards in kings]
-    assert found[holding_number(*kings[0])] == pytest.approx(np.mean(exact), abs=1e-12)
-    assert not found[~free].any()
+    """Those of the table, which is held against the counts of all boards elsewhere."""
+    for hole in ((Card(48), Card(44)), (Card(51), Card(50)), (Card(0), Card(21))):
+        found = shares_against(hole, ())
+        for number, cards in enumerate(HOLDINGS):
+            if {*cards} & {*hole}:
+                assert found[number] == 0
+            else:
+                won, tied, _ = duel(hole, cards)
+                assert found[number] == (2 * won + tied) / (2 * BOARDS)
+        assert found[are_free(hole)].mean() == pytest.approx(exact_equity(hole).equity, abs=1e-9)
 
 
 def test_what_cannot_be() -> None:

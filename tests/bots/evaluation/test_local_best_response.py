@@ -142,10 +142,14 @@ def test_against_who_folds_it_wins_the_blinds() -> None:
     """750 mbb exactly, in both games, with any set that has raises: half a blind in one seat, a whole in the other."""
     for game, sets in ((LIMIT, ("fcr", "c/fcr/fcr/fcr")), (NOLIMIT, ("fcpa", "c/c/fcpa/fcpa", "fc56"))):
         what = Exploitation(game, "folding", sets, seed=1)
-        for one in lower_bounds(what, [play_part(what, 0)]):
-            assert one.mbb == 750
+        part = play_part(what, 0)
+        for one in lower_bounds(what, [part]):
+            assert one.raw_mbb == 750
             assert one.deals == DEALS_A_PART
             assert sum(mean for mean, _ in one.by_end) == pytest.approx(750)
+        for one in lower_bounds(what, [part] * 40):
+            assert one.mbb == pytest.approx(750), "fitted weights take no luck off where there is none"
+            assert one.half_width == pytest.approx(one.raw_half_width)
     what = Exploitation(NOLIMIT, "folding", ("fc",), seed=1)
     (checked,) = lower_bounds(what, [play_part(what, 0)])
     assert checked.by_end[0][0] == 250, "the small blind folds; else both check to the end"
@@ -167,7 +171,7 @@ def test_ends() -> None:
     played = [play_part(what, part) for part in range(4)]
     (found,) = lower_bounds(what, played)
     assert len(found.by_end) == len(ENDS)
-    assert sum(mean for mean, _ in found.by_end) == pytest.approx(found.mbb)
+    assert sum(mean for mean, _ in found.by_end) == pytest.approx(found.raw_mbb)
     assert found.half_width is not None
     assert found.half_width == found.joint_half_width, "of one set"
     (few,) = lower_bounds(what, played[:1])
@@ -244,17 +248,23 @@ def test_shoves_before_the_flop_against_who_always_calls() -> None:
 def test_against_who_always_calls_in_limit() -> None:
     """1160 ± 25 mbb, measured by another program over 12,000 deals."""
     what = Exploitation(LIMIT, "calling", ("fcr", "c/fcr/fcr/fcr"), seed=8)
-    found, waiting = lower_bounds(what, [play_part(what, part) for part in range(240)])
+    played = [play_part(what, part) for part in range(80)]
+    found, waiting = lower_bounds(what, played)
     assert found.half_width is not None
     assert abs(found.mbb - 1160) < 25 + 1.3 * found.half_width
     assert waiting.mbb < found.mbb
+    assert found.worth is not None
+    assert found.worth > 1.5, "taking luck off saves hands"
+    terms = np.concatenate(played)[..., 2:].mean(axis=2)
+    errors = terms.std(axis=0) / len(terms) ** 0.5
+    assert (np.abs(terms.mean(axis=0)) <= 5 * errors + 1e-9).all(), "every term is 0 on average"
 
 
 @pytest.mark.slow
 def test_against_who_always_calls_in_nolimit() -> None:
     """Before the flop it shoves exactly the better half of hands, and waits with the rest: 16,039 mbb and more."""
     what = Exploitation(NOLIMIT, "calling", ("ca/fc/fc/fc", "fcpa"), seed=8)
-    played = np.concatenate([play_part(what, part) for part in range(120)])
+    played = np.concatenate([play_part(what, part) for part in range(80)])
     chips = played[:, 0, :, 0].mean(axis=1) * 10
     error = chips.std() / len(chips) ** 0.5
     assert abs(chips.mean() - 16_039) < 4 * error

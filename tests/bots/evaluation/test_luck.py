@@ -1,0 +1,149 @@
+"""The luck of local best response: every term is 0 on average over the whole tree, whatever policy is answered."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bots.evaluation.exploiting import played_hand
+from bots.evaluation.local_best_response import ActionSets, RangeOfPolicy, Told
+from bots.evaluation.luck import Luck, columns_of, values_of
+from bots.registry import make_bot
+from bots.solving.exact import exact_exploitability
+from engine import (
+    CALL,
+    FOLD,
+    Action,
+    BettingState,
+    Card,
+    Deal,
+    Game,
+    Position,
+    betting_start,
+    hand_values,
+    parse_cards,
+    raise_to,
+)
+from protocol import find_game
+from tests.bots.evaluation.known import Known
+from tests.logs.variance.small_games import Strategy, all_deals, drawn, small_game, uniform
+
+
+class _Branch(Exception):
+    """The opponent is asked once more than it has been told to answer."""
+
+    def __init__(self, betting: BettingState, board: tuple[Card, ...]) -> None:
+        self.betting, self.board = betting, board
+
+
+def every_line(
+    opponent: RangeOfPolicy, strategy: Strategy, sets: ActionSets, deal: Deal, position: Position
+) -> Iterator[tuple[float, list[Action], np.ndarray]]:
+    """All that the opponent may do in a deal: the probability, its actions, and what is kept of the hand."""
+    waiting: list[tuple[float, list[Action]]] = [(1.0, [])]
+    while waiting:
+        probability, actions = waiting.pop()
+        left = iter(actions)
+
+        def answer(betting: BettingState, board: tuple[Card, ...], left: Iterator[Action] = left) -> Action:
+            if (action := next(left, None)) is None:
+                raise _Branch(betting, board)
+            return action
+
+        try:
+            yield probability, actions, played_hand(opponent, sets, deal, position, answer)
+        except _Branch as branch:
+            own = deal.hole_cards[1 - position][0]
+            for action, chance in strategy(branch.betting, own, branch.board).items():
+                if chance:
+                    waiting.append((probability * chance, [*actions, action]))
+
+
+def end_of(opponent: RangeOfPolicy, sets: ActionSets, deal: Deal, position: Position, answers: list[Action]) -> float:
+    """The chips won with the cards that the opponent holds: what a showdown pays, and not a mean."""
+    game, left = opponent.game, iter(answers)
+    betting = betting_start(game)
+    while not betting.finished:
+        board = deal.board[: game.board_cards_by_round[betting.round]]
+        own = betting.acting_position == position
+        betting = betting.after(opponent.choose(betting, deal.hole_cards[position], board, sets) if own else next(left))
+    return float(hand_values(betting, deal)[position])
+
+
+def by_ranks(game: Game) -> list[tuple[Deal, float]]:
+    """A deal of each combination of ranks, and its probability: nothing here looks at suits."""
+    found: dict[tuple[int, ...], list[Deal]] = defaultdict(list)
+    for deal in all_deals(game):
+        found[tuple([card >> 2 for card in (*deal.hole_cards[0], *deal.hole_cards[1], *deal.board)])].append(deal)
+    whole = sum(map(len, found.values()))
+    return [(deals[0], len(deals) / whole) for deals in found.values()]
+
+
+def over_the_tree(game: Game, strategy: Strategy, actions: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of every hand of both positions: its probability, the chips won, and what is kept of it."""
+    opponent = RangeOfPolicy(game, Known(strategy), "known")
+    sets = ActionSets(actions, game.is_limit)
+    deals = by_ranks(game)
+    found = [
+        (often * probability / 2, end_of(opponent, sets, deal, position, answers), kept)
+        for deal, often in deals
+        for position in (Position(0), Position(1))
+        for probability, answers, kept in every_line(opponent, strategy, sets, deal, position)
+    ]
+    chances, won, kept = zip(*found, strict=True)
+    return np.array(chances), np.array(won), np.array(kept)
+
+
+@pytest.mark.parametrize(
+    ("name", "strategy", "actions"),
+    [
+        ("kuhn", uniform, "fcr"),
+        ("kuhn", drawn(3), "fcr"),
+        ("leduc", drawn(4), "fcr"),
+        ("leduc short no-limit", drawn(6), "fca"),
+        pytest.param("leduc", uniform, "fcr", marks=pytest.mark.slow),
+        pytest.param("leduc", drawn(5), "cr", marks=pytest.mark.slow),
+    ],
+)
+def test_the_mean_is_exact(name: str, strategy: Strategy, actions: str) -> None:
+    game = replace(small_game("leduc no-limit"), stacks=(200, 200)) if "short" in name else small_game(name)
+    chances, won, kept = over_the_tree(game, strategy, actions)
+    tolerance = 1e-12 * game.big_blind
+    assert chances.sum() == pytest.approx(1, abs=1e-12)
+    exact = chances @ won
+    assert chances @ kept[:, 0] == pytest.approx(exact, abs=tolerance), "showdowns at their mean over the range"
+    terms = kept[:, 2:]
+    assert terms.shape[1] == columns_of(game)
+    assert np.abs(chances @ terms).max() < tolerance
+    corrected = kept[:, 0] + terms[:, values_of(game)].sum(axis=1)
+    assert chances @ corrected == pytest.approx(exact, abs=tolerance)
+    spread = [float(chances @ (values - exact) ** 2) for values in (won, kept[:, 0], corrected)]
+    assert spread[0] > spread[1] > spread[2]
+    best = exact_exploitability(game, Known(strategy), "known").best_values
+    assert 0 < exact <= sum(best) / 2 + tolerance, "it is a lower bound"
+
+
+def test_many_raises_at_once_are_each_of_them() -> None:
+    """A policy that is the same with all cards, told as numbers and by holding; it names every size."""
+    game = replace(find_game("nolimit")[1], stacks=(2_000, 1_500))
+    opponent = RangeOfPolicy(game, make_bot("random"), "random")
+    hole, board = parse_cards("AhTd"), parse_cards("9h9c2d")
+    betting = betting_start(game)
+    for action in (CALL, CALL, raise_to(300)):
+        betting = betting.after(action)
+    told = opponent.told(betting, tuple(board))
+    by_holding = Told(betting, {one: np.full(1326, chance) for one, chance in told.chances.items()})
+    assert told.is_blind
+    assert len(told.chances) > 1_000
+    for action in (FOLD, CALL, raise_to(900), raise_to(1_500)):
+        found = []
+        for one in (told, by_holding):
+            luck = Luck(opponent, Position(1 - betting.acting_position), hole)
+            luck.draw(one, tuple(board), action)
+            found.append(luck.terms)
+        assert found[0] == pytest.approx(found[1], abs=1e-9)
+        assert np.abs(found[0]).max() > 0
