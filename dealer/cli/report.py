@@ -9,12 +9,16 @@ import typer
 
 from dealer.cli.console import Terminal, check_new_file, write_file
 from dealer.cli.reading import GameName, Sources, Strict, Transcript, counted, game_named
+from dealer.cli.working import working
 from dealer.errors import ResultError
 from dealer.record.folder import RESULT_NAME
+from dealer.results.leaks import tables_in_short
 from dealer.results.page import report_of_results
 from dealer.results.reading import read_result
 from dealer.results.schema import ContestResult, TournamentResult
 from dealer.results.sentences import count_of
+from engine import Game
+from logs.page.table import TableView
 from logs.report import format_report
 
 __all__ = ["report"]
@@ -30,7 +34,7 @@ def report(
     strict: Strict = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
-    """Write one page about runs or logs: win rates over time, how each bot plays, faults, replays of the biggest pots.
+    """Write one page about runs or logs: win rates over time, how each bot plays and where it loses, faults, big pots.
 
     The page needs neither a network nor other files.
     """
@@ -38,8 +42,26 @@ def report(
     terminal = context.ensure_object(Terminal)
     counts = counted(terminal, sources, game=game_named(game), strict=strict, transcript=transcript, times=True)
     results = [result for source in sources if (result := _result(terminal, source)) is not None]
-    write_file(out_file, format_report(report_of_results(counts, results, title)))
+    leaks, no_leaks = _leaks(terminal, sources, game_named(game))
+    write_file(out_file, format_report(report_of_results(counts, results, title, leaks=leaks, no_leaks=no_leaks)))
     terminal.print(f"{out_file}: {count_of(counts.hands, 'hand')}")
+
+
+def _leaks(terminal: Terminal, sources: list[Path], game: Game | None) -> tuple[list[TableView], str]:
+    """What the page shows of everybody's leaks, and why it shows nothing."""
+    from logs.leaks import LeaksRefused, find_all_leaks
+
+    with working(terminal, "comparing hands of the same cards") as show:
+        try:
+            found = find_all_leaks(
+                sources,
+                on_hands=lambda hands: show(None, f"{hands:,} hands"),
+                game=game,
+                on_problem=lambda problem: None,  # told while the hands were counted
+            )
+        except LeaksRefused as error:
+            return [], str(error)
+    return [table for one in found for table in tables_in_short(one, sources)], ""
 
 
 def _result(terminal: Terminal, source: Path) -> ContestResult | TournamentResult | None:

@@ -17,7 +17,12 @@ _NOTHING = "–"
 
 
 def report_of_results(
-    counts: HandCounts, results: Sequence[ContestResult | TournamentResult], title: str | None = None
+    counts: HandCounts,
+    results: Sequence[ContestResult | TournamentResult],
+    title: str | None = None,
+    *,
+    leaks: Sequence[TableView] = (),
+    no_leaks: str = "",
 ) -> ReportData:
     """The contents of a page.
 
@@ -25,6 +30,8 @@ def report_of_results(
         counts: all hands, counted.
         results: the results of the runs that the hands are from; a log without a run has none.
         title: title of the page; by default the names of the bots.
+        leaks: what `dealer.results.leaks` shows of each player's.
+        no_leaks: why leaks cannot be told from these hands; empty where they can.
     """
     contests = [
         contest
@@ -37,8 +44,8 @@ def report_of_results(
         statistics,
         counts.big_pots(),
         sentences=[result.sentence for result in results],
-        facts=_facts(counts, contests),
-        more_tables=_faults(contests, [bot.name for bot in statistics.bots]),
+        facts=[*_facts(counts, contests), *([("leaks", f"not told: {no_leaks}")] if no_leaks else [])],
+        more_tables=[*_faults(contests, [bot.name for bot in statistics.bots]), *leaks],
     )
 
 

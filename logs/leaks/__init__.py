@@ -10,6 +10,10 @@ In a duplicate match of two players each of the two sits once in every seat of a
 decision: there the same cards, with the same betting behind them, are played in two ways. All that the player won or
 lost over both hands stands to the account of that decision, so the accounts add up to the result of the match.
 
+Among more players, who sit once in every seat, each two hands of a deal run alike until one decision, too. Where the
+player parts from another one in it, what it made of these cards beyond what that one made, at the mean over the others,
+stands to the account of the decision. What it won in each position beyond the others with the same cards stands beside.
+
 - `situations`: what a player is in: cards, board, bets before, price; all in words
 - `partings`: two hands of a deal in, the decision in which they part out
 - `simultaneous`: intervals of many means that hold all together
@@ -17,7 +21,18 @@ lost over both hands stands to the account of that decision, so the accounts add
 """
 
 from logs.errors import LeaksRefused
-from logs.leaks.partings import Parting
-from logs.leaks.search import FEWEST_DEALS, Cell, Leaks, find_leaks, leaks_of
+from logs.leaks.partings import BY_POSITION, Parting
+from logs.leaks.search import FEWEST_DEALS, Cell, Leaks, all_leaks_of, find_all_leaks, find_leaks, leaks_of
 
-__all__ = ["FEWEST_DEALS", "Cell", "Leaks", "LeaksRefused", "Parting", "find_leaks", "leaks_of"]
+__all__ = [
+    "BY_POSITION",
+    "FEWEST_DEALS",
+    "Cell",
+    "Leaks",
+    "LeaksRefused",
+    "Parting",
+    "all_leaks_of",
+    "find_all_leaks",
+    "find_leaks",
+    "leaks_of",
+]

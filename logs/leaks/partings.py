@@ -6,19 +6,22 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
-from engine import Move, betting_steps
+from engine import Move, Position, betting_steps
 from engine.cards import format_cards
 from logs.leaks.situations import bets_class, board_class, hand_class, price_class, starting_class
 from logs.record import HandRecord
 from logs.tracker.positions import position_names, round_names
 
-__all__ = ["DIMENSIONS", "Parting", "parting_of"]
+__all__ = ["BY_POSITION", "DIMENSIONS", "Parting", "parted_at", "parting_of"]
 
 DIMENSIONS: Final = (
     *("decision and hand", "decision", "street", "position", "starting hand", "hand on the street"),
     *("board", "price", "everything"),
 )
 """What is asked: a parting is in one cell of each."""
+
+BY_POSITION: Final = "winnings by position"
+"""What is asked beside them at tables of more than two."""
 
 _MOVES: Final = {Move.FOLD: "fold", Move.CHECK: "check", Move.CALL: "call", Move.BET: "bet", Move.RAISE: "raise"}
 _LESS, _MORE = " less", " more"
@@ -43,8 +46,8 @@ class Parting:
         board: texture of the board.
         price: what a call cost.
         chips: net chips of the player in that seat.
-        others_chips: net chips of the other player in that seat; the player's result over both hands of the deal is
-            `chips` less these.
+        others_chips: net chips of the other player in that seat; between two, the player's result over both hands of
+            the deal is `chips` less these.
     """
 
     hand_number: int
@@ -93,21 +96,33 @@ def _either(one: str, other: str) -> str:
     return " or ".join(sorted((one, other), key=order.index))
 
 
+def parted_at(one: HandRecord, other: HandRecord) -> tuple[int, Position] | None:
+    """The first decision in which two hands of a deal differ, counted from 0, and its position; None where all was
+    played alike."""
+    played = (chain.from_iterable(record.betting.rounds) for record in (one, other))
+    moves = enumerate(zip(*played, strict=False))
+    return next(((number, move[0]) for number, (move, another) in moves if move != another), None)
+
+
 def parting_of(mine: HandRecord, theirs: HandRecord, player: str) -> Parting | None:
-    """Where two hands of a deal part, in which two players have changed seats; None where all was played alike.
+    """Where a player parts from another one, in two hands of a deal with different seatings.
 
     Args:
         mine: one of the hands.
         theirs: the other one; the order does not matter.
         player: whose leaks are looked for.
+
+    Returns:
+        None where all was played alike, or where others parted before.
     """
-    of_mine, of_theirs = (list(chain.from_iterable(record.betting.rounds)) for record in (mine, theirs))
-    pairs = enumerate(zip(of_mine, of_theirs, strict=False))
-    at = next((number for number, (one, other) in pairs if one != other), None)
-    if at is None:
+    parted = parted_at(mine, theirs)
+    if parted is None:
         return None
-    position = of_mine[at][0]
-    if mine.name_at(position) != player:
+    at, position = parted
+    names = mine.name_at(position), theirs.name_at(position)
+    if names[0] == names[1] or player not in names:
+        return None
+    if names[0] != player:
         mine, theirs = theirs, mine
     steps = betting_steps(mine.betting)
     step, other = steps[at], betting_steps(theirs.betting)[at]

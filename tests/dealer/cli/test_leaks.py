@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import shlex
 from collections.abc import Callable
@@ -9,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from logs.leaks import find_leaks
+from dealer.results.leaks import parting_in_words, sentences_of
+from logs.leaks import find_all_leaks, find_leaks
 from logs.reading import read_hands
 from tests.dealer.cli.conftest import Arena
 
@@ -46,6 +48,26 @@ def test_a_deal_is_named_with_the_command_that_shows_it(arena_here: Arena, run: 
         assert f"{dearest.others_chips:+,.10g}" in shown.out
 
 
+def test_the_report_of_a_run_has_the_leaks_of_all(arena_here: Arena, run: Path, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    assert arena_here("report", str(run), "--out", str(page)).code == 0
+    text = html.unescape(page.read_text("utf-8"))
+    for found in find_all_leaks([run]):
+        assert sentences_of(found)[0] in text
+        assert f"Deals that cost {found.player} most" in text
+        assert parting_in_words(found.worst[0][0]) in text
+    assert found == find_leaks([run], found.player)
+
+
+def test_a_report_says_why_it_has_no_leaks(
+    arena_here: Arena, finished_runs: Callable[..., Path], tmp_path: Path
+) -> None:
+    page = tmp_path / "report.html"
+    single = finished_runs(*(word for word in PLAY if word != "--duplicate"))
+    assert arena_here("report", str(single), "--out", str(page)).code == 0
+    assert "not told: no deal of random was played in every seating" in page.read_text("utf-8")
+
+
 def test_a_page_and_the_terminal_say_the_same(arena_here: Arena, run: Path, tmp_path: Path) -> None:
     page = tmp_path / "leaks.html"
     ran = arena_here("leaks", str(run), "--out", str(page))
@@ -65,7 +87,7 @@ def test_a_page_and_the_terminal_say_the_same(arena_here: Arena, run: Path, tmp_
         (
             ("play", "limit", "raising", "calling", "-n", "5", "--duplicate", "--in-process", "--quiet"),
             (),
-            "raising played 5 deals in both seatings; leaks take 30 at least",
+            "raising played 5 deals in every seating; leaks take 30 at least",
         ),
         (
             ("play", "leduc", "random", "calling", "-n", "60", "--seed", "3", "--in-process", "--quiet"),

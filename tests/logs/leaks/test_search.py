@@ -9,8 +9,9 @@ from itertools import pairwise
 import pytest
 
 from engine import Deal
-from logs.leaks import Leaks, LeaksRefused, leaks_of
+from logs.leaks import BY_POSITION, Leaks, LeaksRefused, leaks_of
 from logs.leaks.partings import DIMENSIONS, parting_of
+from logs.tracker.positions import position_names
 from tests.logs.hands import random_hands
 from tests.logs.leaks.players import Change, Changed, deals_of, folds_rivers, never_raises_draws, played
 
@@ -59,6 +60,72 @@ def test_hands_part_where_the_same_state_has_two_answers() -> None:
     assert parted > 50
 
 
+@pytest.mark.parametrize("players", [3, 6])
+def test_among_more_players_each_is_compared_with_all_others(players: int) -> None:
+    """The slow twin compares the texts of every two hands of a deal, seat by seat."""
+    deals = list(played([Changed(seed) for seed in range(players)], 60, 5))
+    found = leaks_of(deals, "A")
+    assert (found.deals, found.unpaired, found.is_of_many) == (60, 0, True)
+    assert found.others == tuple("BCDEF"[: players - 1])
+    everything, parted, by_position = 0.0, set(), [0.0] * players
+    for number, deal in enumerate(deals):
+        for _, mine in deal:
+            seat = mine.names.index("A")
+            for _, theirs in deal:
+                if theirs is mine:
+                    continue
+                beyond = (mine.values[seat] - theirs.values[seat]) / (players - 1)
+                by_position[seat] += beyond
+                texts = [[move for moves in one.betting.rounds for move in moves] for one in (mine, theirs)]
+                first = next((at for at, (one, other) in enumerate(zip(*texts, strict=False)) if one != other), None)
+                if first is not None and texts[0][first][0] == seat:
+                    everything += beyond
+                    parted.add(number)
+    hands = 60 * players
+    cells = {(cell.dimension, cell.name): cell for cell in found.cells}
+    assert cells["everything", "all decisions"].per_100_hands * hands / 100 == pytest.approx(everything)
+    assert cells["everything", "all decisions"].deals == found.parted == len(parted)
+    for name, chips in zip(position_names(deals[0][0][1].game), by_position, strict=True):
+        cell = cells[BY_POSITION, name]
+        assert (cell.deals, cell.choices) == (60, ())
+        assert cell.per_100_hands * hands / 100 == pytest.approx(chips)
+    for dimension in DIMENSIONS:
+        of_dimension = [cell for cell in found.cells if cell.dimension == dimension]
+        assert sum(cell.per_100_hands for cell in of_dimension) * hands / 100 == pytest.approx(everything)
+    won = sum(record.values[record.names.index("A")] for deal in deals for _, record in deal)
+    assert sum(by_position) == pytest.approx(won * players / (players - 1))
+
+
+def test_seatings_that_are_not_whole_do_not_count() -> None:
+    deals = list(played([Changed(seed) for seed in range(3)], 40, 5))
+    found = leaks_of([*deals[:35], *(deal[:2] for deal in deals[35:])], "A")
+    assert (found.deals, found.unpaired) == (35, 10)
+    doubled = [[*deal, *deal[:2]] for deal in deals[35:]]
+    assert leaks_of([*deals[:35], *doubled], "A").unpaired == 25, "B and C sit in some seats more often than in others"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("players", "hands"), [(3, 4000), (6, 3000)])
+def test_planted_leaks_are_found_first_among_more_players(players: int, hands: int) -> None:
+    for change, leak in ((folds_rivers, "river, facing a bet"), (never_raises_draws, "with draw: ")):
+        deals = played([Changed(50, change), *map(Changed, range(players - 1))], hands, 3)
+        found = leaks_of(deals, "A")
+        assert leak in found.leaks[0].name
+        assert found.leaks[0].choices[0][0] in ("fold", "check", "call")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("players", "deals"), [(3, 100), (6, 50)])
+def test_many_players_who_are_alike_have_no_leaks(players: int, deals: int) -> None:
+    """At most one match in twenty shows anything."""
+    matches, shown = 200, 0
+    for seed in range(matches):
+        bots = [Changed(100 * seed + at) for at in range(players)]
+        shown += any(cell.is_leak for cell in leaks_of(played(bots, deals, seed), "A").cells)
+    # Binomial(200, 0.05) exceeds 20 once in a thousand times.
+    assert shown <= 20
+
+
 def test_folding_to_every_bet_on_the_river_is_found_first() -> None:
     found = leaks_between(5000, 1, folds_rivers)
     leak = found.leaks[0]
@@ -93,9 +160,9 @@ def test_what_cannot_be_treated_is_told() -> None:
     deals = list(played([Changed(1), Changed(2)], 40, 1))
     with pytest.raises(LeaksRefused, match="no player is called 'Zoe'; there are A, B"):
         leaks_of(deals, "Zoe")
-    with pytest.raises(LeaksRefused, match="A played 29 deals in both seatings; leaks take 30 at least"):
+    with pytest.raises(LeaksRefused, match="A played 29 deals in every seating; leaks take 30 at least"):
         leaks_of(deals[:29], "A")
-    with pytest.raises(LeaksRefused, match=r"no deal of A was played in both seatings.*play duplicates"):
+    with pytest.raises(LeaksRefused, match=r"no deal of A was played in every seating.*play duplicates"):
         leaks_of([deal[:1] for deal in deals], "A")
     with pytest.raises(LeaksRefused, match="there is no finished hand"):
         leaks_of([], "A")
@@ -105,7 +172,7 @@ def test_what_cannot_be_treated_is_told() -> None:
     ]
     with pytest.raises(LeaksRefused, match=r"hand 0 of match\.a does not show all hole cards"):
         leaks_of([hidden, *deals[1:]], "A")
-    with pytest.raises(LeaksRefused, match="two players, not of 3"):
+    with pytest.raises(LeaksRefused, match=r"no deal of .* was played in every seating.*play duplicates"):
         leaks_of(deals_of(random_hands("limit3", 3)))
     with pytest.raises(LeaksRefused, match="hold'em only"):
         leaks_of(deals_of(random_hands("leduc", 3)))

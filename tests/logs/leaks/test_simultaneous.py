@@ -34,6 +34,33 @@ def test_the_bound_is_that_of_all_signs() -> None:
     assert found.half_widths == pytest.approx(found.bound * table.std(axis=0, ddof=1) * deals**0.5)
 
 
+def test_the_bound_among_three_is_that_of_all_roles() -> None:
+    """The slow twin: seven deals of three players have 2,187 ways to draw who is asked about."""
+    generator = np.random.default_rng(5)
+    deals, players, count = 7, 3, 3
+    of_deal = np.repeat(np.arange(deals), 3)
+    sides = np.array([generator.permutation(3)[:2] for _ in of_deal])
+    sides[::5, 1] = -1
+    values = generator.normal(0.2, 3.0, len(of_deal)).round(2)
+    cells = np.array([generator.permutation(4)[:2] for _ in of_deal])
+    tables = np.zeros((players, deals, count + 1))
+    for value, (who, whom), places, deal in zip(values, sides, cells, of_deal, strict=True):
+        for place in places:
+            tables[who, deal, place] += value
+            if whom >= 0:
+                tables[whom, deal, place] -= value
+    highest = []
+    for roles in itertools.product(range(players), repeat=deals):
+        of_cell = tables[roles, range(deals), :count]
+        highest.append(max(abs(of_cell.sum(axis=0)) / (of_cell.std(axis=0, ddof=1) * deals**0.5)))
+    found = simultaneous(values, cells, of_deal, count, deals, sides=sides, players=players, tail=0.2)
+    own = tables[0, :, :count]
+    assert found.sums == pytest.approx(own.sum(axis=0))
+    low, high = np.quantile(highest, (0.77, 0.83))
+    assert low - 1e-5 <= found.bound <= high + 1e-5
+    assert found.half_widths == pytest.approx(found.bound * own.std(axis=0, ddof=1) * deals**0.5)
+
+
 def test_nothing_is_asked_of_no_cell() -> None:
     found = simultaneous(np.zeros(0), np.zeros((0, 3), dtype=np.int64), np.zeros(0, dtype=np.int64), 0, 40)
     assert (found.sums.size, found.half_widths.size) == (0, 0)

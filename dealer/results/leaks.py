@@ -1,0 +1,174 @@
+"""Leaks in sentences and tables, for the terminal, the report and the browser."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from dealer.results.sentences import count_of
+from logs.page.table import TableView
+
+if TYPE_CHECKING:
+    from logs.leaks import Cell, Leaks, Parting
+
+__all__ = [
+    "MOST_NAMED",
+    "command_for",
+    "leaks_table",
+    "of_dimension",
+    "parting_in_words",
+    "sentences_of",
+    "tables_in_short",
+    "tables_of",
+    "worst_table",
+]
+
+MOST_NAMED: Final = 10
+"""Leaks that are listed."""
+
+_BY: Final = (
+    ("street", "By street"),
+    ("position", "By position"),
+    ("starting hand", "By starting hand"),
+    ("hand on the street", "By what the cards made"),
+    ("board", "By board"),
+    ("price", "By price"),
+    ("winnings by position", "Winnings by position"),
+)
+
+
+def sentences_of(found: Leaks) -> tuple[str, ...]:
+    """What was found, the most important first."""
+    other = found.others[0] if len(found.others) == 1 else "the others"
+    if found.leaks:
+        leak = found.leaks[0]
+        rate = f"{_rate(leak)} chips per hundred hands"
+        first = f"{found.player} loses most here: {leak.name}, {rate}. {_most(leak, other)}"
+    elif found.wider:
+        wide = found.wider[0]
+        first = (
+            f"{found.player} loses ({wide.dimension}: {wide.name}, {_rate(wide)} chips per hundred hands), but by "
+            "which decision is nothing that these hands can show."
+        )
+    else:
+        first = f"A leak of {found.player} is nothing that these hands can show."
+    said = [first, _accounts(found, other)]
+    if found.asked:
+        said.append(
+            f"The intervals hold together for {count_of(found.asked, 'question')}, at 95 %: each is "
+            f"{found.bound:.2f} standard errors wide to either side."
+        )
+    if found.unpaired:
+        said.append(f"{count_of(found.unpaired, 'hand')} without the other seatings of the deal did not count.")
+    return tuple(said)
+
+
+def _accounts(found: Leaks, other: str) -> str:
+    """What is counted, as sentences."""
+    if not found.is_of_many:
+        return (
+            f"Both played the same cards in {count_of(found.deals, 'deal')}, and parted in {found.parted:,} of them. "
+            f"What {found.player} made of a deal beyond {other} stands to the account of the decision in which they "
+            "parted."
+        )
+    return (
+        f"All played the same cards in {count_of(found.deals, 'deal')}. In {found.parted:,} of them {found.player} did "
+        "what another player, in its seat and after the same betting, did not. What it made of the cards beyond that "
+        "player, at the mean over the others, stands to the account of this decision."
+    )
+
+
+def _most(leak: Cell, other: str) -> str:
+    """What the player does there that costs most, as a sentence."""
+    did, others, deals, chips = leak.choices[0]
+    return f"It chose to {did} where {other} chose to {others} in {count_of(deals, 'deal')}: {chips:+,.1f}."
+
+
+def tables_in_short(found: Leaks, sources: Sequence[Path]) -> list[TableView]:
+    """What a page about more than leaks shows of them: the leaks, and the partings that cost most."""
+    first, *_ = sentences_of(found)
+    cells = found.leaks[:MOST_NAMED] or of_dimension(found, "everything")
+    tables = [leaks_table(f"Leaks of {found.player}", cells, first)]
+    if found.worst:
+        tables.append(worst_table(found, sources, f"Deals that cost {found.player} most"))
+    return tables
+
+
+def tables_of(found: Leaks) -> list[TableView]:
+    """A table for each of what is asked: street, position, cards, board, price."""
+    return [leaks_table(title, cells) for by, title in _BY if (cells := of_dimension(found, by))]
+
+
+def parting_in_words(parting: Parting) -> str:
+    """Cards, decision, and what was done."""
+    board = f" on {parting.cards_on_board}" if parting.cards_on_board else ""
+    at = f"{parting.street}, {parting.bets}"
+    return f"{parting.cards}{board}, {at}: {parting.did}, not {parting.others}"
+
+
+def leaks_table(title: str, cells: Sequence[Cell], note: str = "") -> TableView:
+    """Cells as a table: those asked by name, the others together in a row."""
+    rows = [
+        (one.name, f"{one.deals:,}", _rate(one), "leak" if one.is_leak else "", _choice(one))
+        for one in cells
+        if one.half_width is not None
+    ]
+    small = [one for one in cells if one.half_width is None]
+    if small:
+        chips = sum(one.per_100_hands for one in small)
+        what = f"{len(small)} with too few deals to ask"
+        rows.append((what, f"{sum(one.deals for one in small):,}", f"{chips:+,.1f}", "", ""))
+    columns = (
+        ("where they parted", "the decision in which the two did different things with the same cards"),
+        ("deals", "in which they parted there"),
+        ("chips/100", "chips per hundred of all hands, against what the other player made of the same cards"),
+        ("", "a leak: the whole interval lies below 0"),
+        ("dearest", "what the player did, what the other did, and chips per hundred hands"),
+    )
+    kept = [at for at in range(5) if at != 3 or any(row[3] for row in rows)]
+    return TableView(
+        title, tuple(columns[at] for at in kept), tuple(tuple(row[at] for at in kept) for row in rows), note
+    )
+
+
+def _choice(cell: Cell) -> str:
+    if not cell.choices:
+        return ""
+    did, others, deals, chips = cell.choices[0]
+    return f"{did}, not {others}: {chips:+,.1f} in {deals:,}"
+
+
+def of_dimension(found: Leaks, dimension: str) -> tuple[Cell, ...]:
+    """The cells of what is asked."""
+    return tuple(one for one in found.cells if one.dimension == dimension)
+
+
+def _rate(cell: Cell) -> str:
+    """Chips per hundred hands with their interval."""
+    return f"{cell.per_100_hands:+,.1f} ± {cell.half_width or 0.0:,.1f}"
+
+
+def worst_table(found: Leaks, sources: Sequence[Path], title: str = "") -> TableView:
+    """The partings that cost most, each with the command that shows its hands."""
+    rows = []
+    for parting, paths in found.worst:
+        chips = f"{parting.chips:+,.10g}", f"{parting.others_chips:+,.10g}"
+        rows.append((parting_in_words(parting), *chips, command_for(paths, parting.hand_number, sources)))
+    columns = (
+        ("cards and decision", ""),
+        (found.player, "what it made of the cards, in chips"),
+        ("other", "what the other player made of the same cards"),
+        ("to see both hands", "`arena replay` with the same words shows them in the browser"),
+    )
+    return TableView(title, columns, tuple(rows))
+
+
+def command_for(paths: tuple[str, ...], number: int, sources: Sequence[Path]) -> str:
+    """The command that shows both hands of a deal: of their folder, or of the files where these were given."""
+    given = {os.path.normpath(source) for source in sources}
+    folders = {os.path.dirname(path) or "." for path in paths}
+    named = paths if any(os.path.normpath(path) in given for path in paths) else sorted(folders)
+    return shlex.join(["arena", "hands", *named, "--hand", str(number)])
