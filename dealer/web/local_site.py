@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from dealer.server.settings import WebSettings
-from dealer.web import live, replay
+from dealer.web import leaks, live, replay
 from dealer.web.app import make_app
 from dealer.web.library import Counting, Library, LocalLibrary
 from dealer.web.serving import answering
@@ -29,7 +29,12 @@ def local_routes(site: Site, library: Library, counting: Counting) -> list[BaseR
     async def first(request: Request) -> Response:
         return RedirectResponse("/runs", 302)
 
-    return [Route("/", first), *live.routes(site, library, counting), *replay.routes(site, library, counting)]
+    return [
+        Route("/", first),
+        *live.routes(site, library, counting),
+        *leaks.routes(site, library),
+        *replay.routes(site, library, counting),
+    ]
 
 
 @contextlib.asynccontextmanager

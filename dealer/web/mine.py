@@ -30,6 +30,7 @@ from dealer.server.settings import HouseGame
 from dealer.server.tables import TAG
 from dealer.web.forms import read_form
 from dealer.web.gate import set_cookie
+from dealer.web.leaks import own_seats
 from dealer.web.sessions import Sessions
 from dealer.web.site import Site
 from dealer.web.visitor import visitor_of
@@ -185,8 +186,7 @@ class _Mine:
         user = self._user(request)
         store = self.server.store
         run = records.run(store, request.path_params["run"])
-        bots = [] if run is None else [None if s.version is None else records.bot(store, s.version) for s in run.seats]
-        own = [at for at, bot in enumerate(bots) if bot is not None and bot.owner is not None and bot.owner == user]
+        own = [] if run is None else own_seats(self.server, user, run)
         job = None if run is None else records.job(store, run.job)
         if run is None or job is None or (job.user != user and not own):
             raise WebError(404, "You have no such run.")

@@ -29,6 +29,7 @@ from dealer.results.schema import TournamentResult
 from dealer.watching.runs import Sight, WatchedContest, WatchedMatch
 from dealer.web.addresses import contest_path, hand_path, match_path
 from dealer.web.crosstable import crosstables
+from dealer.web.leaks import told_of
 from dealer.web.library import RUNS_OF_A_PAGE, Counting, Library, ShownRun
 from dealer.web.site import Site
 from dealer.web.table_view import card_faces
@@ -128,6 +129,7 @@ class Pages:
             return {
                 "run": run.key,
                 "single": None if single is None else contest_view(found, single),
+                "leaks": [] if single is None else told_of(self._site, visitor_of(request), found, single),
                 "result": run.result,
                 "tables": crosstables(run),
                 "contests": [] if single else [contest_row(one) for one in run.contests],
@@ -149,7 +151,13 @@ class Pages:
             if contest is None:
                 raise WebError(404, "The run has no such contest.")
             view = contest_view(found, contest)
-            return {"run": found.run.key, "contest": view, "problems": [], "sees_all": sees_all(found)}
+            return {
+                "run": found.run.key,
+                "contest": view,
+                "problems": [],
+                "leaks": told_of(self._site, visitor_of(request), found, contest),
+                "sees_all": sees_all(found),
+            }
 
         return self._site.page(request, "contest.html.jinja", **await self._read(request, read, counted=True))
 

@@ -11,7 +11,7 @@ from typing import Final
 from starlette.routing import BaseRoute
 
 from dealer.server.server import ServerParts
-from dealer.web import front, live, login, mine, play, replay, standings
+from dealer.web import front, leaks, live, login, mine, play, replay, standings
 from dealer.web.api import routes as api
 from dealer.web.app import make_app
 from dealer.web.hall import Hall, HallLimits
@@ -71,6 +71,7 @@ async def server_site(parts: ServerParts) -> AsyncIterator[str]:
     routes = [
         *(route for room in ROOMS for route in room(site)),
         *live.routes(site, library, counting),
+        *leaks.routes(site, library),
         *replay.routes(site, library, counting),
         *slumbot.routes(parts, desk),
     ]

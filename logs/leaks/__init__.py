@@ -17,12 +17,14 @@ stands to the account of the decision. What it won in each position beyond the o
 - `situations`: what a player is in: cards, board, bets before, price; all in words
 - `partings`: two hands of a deal in, the decision in which they part out
 - `simultaneous`: intervals of many means that hold all together
+- `found`: leaks as values; `counting`: the deals of a player
 - `search`: files in, leaks out
 """
 
 from logs.errors import LeaksRefused
+from logs.leaks.found import FEWEST_DEALS, Cell, Leaks
 from logs.leaks.partings import BY_POSITION, Parting
-from logs.leaks.search import FEWEST_DEALS, Cell, Leaks, all_leaks_of, find_all_leaks, find_leaks, leaks_of
+from logs.leaks.search import all_leaks_of, find_all_leaks, find_leaks, leaks_of
 
 __all__ = [
     "BY_POSITION",

@@ -1,0 +1,225 @@
+"""Where the players of a contest lose, on a page: found from its logs, with links to the hands.
+
+    /runs/RUN/leaks?contest=CONTEST&player=NAME
+
+The page shows hole cards, so it waits until all of a run may be seen; on a server it is for those whose run it is, and
+tells of their own bots. Hands are compared in a worker thread, one contest after the other, and what was found is kept.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlencode
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from dealer.errors import WebError
+from dealer.results.leaks import MOST_NAMED, leaks_table, parting_in_words, sentences_of, tables_of
+from dealer.server import records
+from dealer.server.accounts import User
+from dealer.server.records import RunRecord
+from dealer.server.server import ServerParts
+from dealer.watching.runs import WatchedContest
+from dealer.web.addresses import hand_path, run_path
+from dealer.web.library import Library, ShownRun
+from dealer.web.site import Site
+from dealer.web.views import open_run, sees_all
+from dealer.web.visitor import Visitor, visitor_of
+from engine.holdem import is_holdem
+from logs.errors import LeaksRefused, LogsError
+from logs.text import shown
+
+if TYPE_CHECKING:
+    from logs.leaks import Leaks
+
+__all__ = ["MOST_HANDS", "own_seats", "routes", "told_of"]
+
+MOST_HANDS: Final = 50_000
+"""Hands of a contest that are compared for a page: some ten seconds."""
+
+_MOST_KEPT: Final = 32
+
+
+def leaks_path(run: str, contest: str, player: str) -> str:
+    """The address of a player's leaks in a contest."""
+    words = {"contest": contest, "player": player} if contest else {"player": player}
+    return f"{run_path(run)}/leaks?{urlencode(words)}"
+
+
+def own_seats(server: ServerParts, user: User, run: RunRecord) -> list[int]:
+    """The seats of a run in which bots of a user play."""
+    bots = [None if seat.version is None else records.bot(server.store, seat.version) for seat in run.seats]
+    return [at for at, bot in enumerate(bots) if bot is not None and bot.owner is not None and bot.owner == user]
+
+
+def _may_see(site: Site, visitor: Visitor, run: str, player: str) -> bool:
+    """Whether a visitor is told of a player's leaks in a run."""
+    if site.server is None:
+        return True
+    row = records.run(site.server.store, int(run)) if run.isascii() and run.isdigit() else None
+    if visitor.user is None or row is None:
+        return False
+    return player in [row.seats[at].name for at in own_seats(site.server, visitor.user, row)]
+
+
+def told_of(site: Site, visitor: Visitor, found: ShownRun, contest: WatchedContest) -> list[tuple[str, str]]:
+    """The players of a contest of whose leaks a visitor can be told, each with the address."""
+    if not sees_all(found) or not is_holdem(contest.game) or max(map(len, contest.seatings), default=1) == 1:
+        return []
+    key = found.run.key
+    return [
+        (shown(name), leaks_path(key, contest.key, name))
+        for name in contest.players
+        if _may_see(site, visitor, key, name)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What is to be compared.
+
+    Attributes:
+        run: key of the run.
+        contest: key of the contest; empty where it is the only one.
+        title: of the contest.
+        player: whose leaks.
+        hands: how many hands there are.
+        matches: by path of the log, the key of the match.
+    """
+
+    run: str
+    contest: str
+    title: str
+    player: str
+    hands: int
+    matches: tuple[tuple[str, str], ...]
+
+
+class _Pages:
+    """The pages of leaks of a library of runs."""
+
+    def __init__(self, site: Site, library: Library) -> None:
+        self._site = site
+        self._library = library
+        self._turn = asyncio.Lock()
+        self._kept: OrderedDict[_Wanted, Leaks] = OrderedDict()
+        self._lock = threading.Lock()
+
+    async def show(self, request: Request) -> Response:
+        """The leaks of a player."""
+        wanted = await run_in_threadpool(self._wanted, request)
+        async with self._turn:
+            try:
+                found = await run_in_threadpool(self._find, wanted)
+            except LeaksRefused as error:
+                return self._page(request, wanted, None, str(error))
+            except (LogsError, OSError):
+                raise WebError(500, "A log of the run cannot be read.") from None
+        return self._page(request, wanted, found)
+
+    def _wanted(self, request: Request) -> _Wanted:
+        """What a request asks for, if the visitor may know it.
+
+        Raises:
+            WebError: it cannot be had.
+        """
+        visitor, key = visitor_of(request), request.path_params["run"]
+        player = request.query_params.get("player", "")
+        try:
+            found = open_run(self._library, key, visitor)
+        except (LogsError, OSError):
+            raise WebError(500, "A log of the run cannot be read.") from None
+        if not _may_see(self._site, visitor, key, player):
+            raise WebError(403, "Leaks are told to those whose bot it is: log in, and choose a bot of yours.")
+        if not sees_all(found):
+            raise WebError(403, "Leaks show all cards: they are told once everything of the same seed is over.")
+        with found.run.lock:
+            return _of_contest(found, request.query_params.get("contest", ""), player)
+
+    def _find(self, wanted: _Wanted) -> Leaks:
+        """What the hands show.
+
+        Raises:
+            LeaksRefused: leaks cannot be told from these hands.
+            LogsError: a log cannot be read.
+            OSError: a log cannot be read.
+        """
+        from logs.leaks import find_leaks
+
+        with self._lock:
+            if wanted in self._kept:
+                self._kept.move_to_end(wanted)
+                return self._kept[wanted]
+        if wanted.hands > MOST_HANDS:
+            raise LeaksRefused(
+                f"there are {wanted.hands:,} hands, and a page compares at most {MOST_HANDS:,}: `arena leaks` takes "
+                "any number"
+            )
+        found = find_leaks([path for path, _ in wanted.matches], wanted.player, on_problem=lambda problem: None)
+        with self._lock:
+            self._kept[wanted] = found
+            while len(self._kept) > _MOST_KEPT:
+                self._kept.popitem(last=False)
+        return found
+
+    def _page(self, request: Request, wanted: _Wanted, found: Leaks | None, refusal: str = "") -> Response:
+        values: dict[str, Any] = {"sentences": (), "tables": (), "worst": ()}
+        if found is not None:
+            keys = {str(Path(path)): key for path, key in wanted.matches}
+            leaks = [leaks_table("Leaks", found.leaks[:MOST_NAMED])] if found.leaks else []
+            values = {
+                "sentences": sentences_of(found),
+                "tables": [*leaks, *tables_of(found)],
+                "worst": [
+                    (
+                        parting_in_words(parting),
+                        parting.chips,
+                        parting.others_chips,
+                        [
+                            (keys[path], hand_path(wanted.run, keys[path], parting.hand_number))
+                            for path in map(str, map(Path, paths))
+                        ],
+                    )
+                    for parting, paths in found.worst
+                ],
+            }
+        return self._site.page(
+            request,
+            "leaks.html.jinja",
+            run=wanted.run,
+            contest=wanted.contest,
+            title=wanted.title,
+            player=shown(wanted.player),
+            refusal=f"{refusal[:1].upper()}{refusal[1:]}." if refusal else "",
+            **values,
+        )
+
+
+def _of_contest(found: ShownRun, key: str, player: str) -> _Wanted:
+    """A contest of a run.
+
+    Raises:
+        WebError: there is none, or the player is not in it.
+    """
+    contest: WatchedContest | None = found.run.contest(key)
+    if contest is None:
+        raise WebError(404, "The run has no such contest.")
+    if player not in contest.players:
+        raise WebError(404, "The contest has no such player.")
+    matches = sorted((match.path, match.key) for match in contest.matches.values())
+    hands = sum(match.hands.count for match in contest.matches.values())
+    title = " - ".join(map(shown, contest.players))
+    return _Wanted(found.run.key, contest.key, title, player, hands, tuple(matches))
+
+
+def routes(site: Site, library: Library) -> list[BaseRoute]:
+    """The pages of this room."""
+    return [Route("/runs/{run}/leaks", _Pages(site, library).show)]

@@ -1,0 +1,241 @@
+"""The deals of a player counted: who parted from whom, in what, and what it cost."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from logs.errors import LeaksRefused
+from logs.leaks.found import FEWEST_DEALS, Cell, Leaks
+from logs.leaks.partings import BY_POSITION, DIMENSIONS, Parting, parted_at, parting_of
+from logs.record import HandRecord
+from logs.tracker.positions import position_names
+
+__all__ = ["Found", "PlayerCount"]
+
+_TWO: Final = 2
+_NO_CHOICE: Final = "", ""
+_Choice: TypeAlias = tuple[int, float, int]
+"""In how many deals it was made, the chips, and the last of these deals."""
+Found: TypeAlias = tuple[str, HandRecord]
+"""A hand and the path it comes from."""
+
+
+class _Cells:
+    """The cells of what is asked: by number, what fell into each."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[tuple[str, str], int] = {}
+        self.choices: list[dict[tuple[str, str], _Choice]] = []
+
+    def number(self, dimension: str, name: str) -> int:
+        """The number of a cell."""
+        found = self.numbers.setdefault((dimension, name), len(self.numbers))
+        if found == len(self.choices):
+            self.choices.append({})
+        return found
+
+    def add(self, number: int, choice: tuple[str, str], deal: int, chips: float) -> None:
+        """Count what the player did and the other did in a deal."""
+        deals, sum_, last = self.choices[number].get(choice, (0, 0.0, -1))
+        self.choices[number][choice] = deals + (deal != last), sum_ + chips, deal
+
+
+class PlayerCount:
+    """Counts the deals of a player."""
+
+    def __init__(self, player: str, worst: int) -> None:
+        self.player = player
+        self._worst = worst
+        self._others: dict[str, None] = {}
+        self._players = 2
+        self._deals = self._sets = self._hands = self._unpaired = self._parted = 0
+        self._last_parted = -1
+        self._cells = _Cells()
+        self._sizes: dict[int, tuple[int, int]] = {}
+        self._won: list[float] = []
+        self._sides: list[tuple[int, int]] = []
+        self._of_deal: list[int] = []
+        self._rows: list[tuple[int, ...]] = []
+        self._dearest: list[tuple[float, int, Parting, tuple[str, ...]]] = []
+
+    def add(self, hands: Sequence[Found]) -> None:
+        """Count the hands of a deal in which the player sat."""
+        sets, alone = _whole_sets([one for one in hands if self.player in one[1].names_by_seat])
+        self._unpaired += alone
+        for one in sets:
+            self._sets += 1
+            self._hands += len(one)
+            self._players = one[0][1].game.num_players
+            names = sorted(one[0][1].names, key=lambda name: (name != self.player, name))
+            self._others |= dict.fromkeys(name for name in one[0][1].names_by_seat if name != self.player)
+            self._count_set(one, {name: at for at, name in enumerate(names)})
+        self._deals += bool(sets)
+
+    def _count_set(self, hands: Sequence[Found], roles: Mapping[str, int]) -> None:
+        """Count hands of a deal in which each player sits in each position equally often."""
+        players = len(roles)
+        # Each hand of a player is compared with that of every other one in its seat: together they count once.
+        share = players / len(hands) / (players - 1)
+        for (path, one), (other_path, other) in combinations(hands, 2):
+            parted = parted_at(one, other)
+            if parted is None:
+                continue
+            position = parted[1]
+            who, whom = one.name_at(position), other.name_at(position)
+            if who == whom:
+                continue
+            if whom == self.player:
+                who, whom = whom, who
+            parting = parting_of(one, other, who)
+            assert parting is not None
+            row = tuple([self._cells.number(*key) for key in zip(DIMENSIONS, parting.cells, strict=True)])
+            chips = share * parting.lost_or_won
+            self._note(row, (roles[who], roles[whom]), chips)
+            if who == self.player:
+                self._parted += self._deals != self._last_parted or players == _TWO
+                self._last_parted = self._deals
+                self._count_parting(row, parting, chips, (path, other_path))
+        if players > _TWO:
+            self._count_positions(hands, roles)
+
+    def _note(self, row: tuple[int, ...], sides: tuple[int, int], chips: float) -> None:
+        """Keep a value for the intervals."""
+        self._won.append(chips)
+        self._sides.append(sides)
+        self._of_deal.append(self._deals)
+        self._rows.append(row)
+
+    def _count_parting(self, row: tuple[int, ...], parting: Parting, chips: float, paths: tuple[str, ...]) -> None:
+        for number in row:
+            self._cells.add(number, (parting.did, parting.others), self._deals, chips)
+            self._count_deal(number)
+        if parting.lost_or_won < 0 and self._worst:
+            push = heapq.heappush if len(self._dearest) < self._worst else heapq.heappushpop
+            push(self._dearest, (-parting.lost_or_won, -len(self._won), parting, tuple(sorted({*paths}))))
+
+    def _count_deal(self, number: int) -> None:
+        """Count a deal of a cell, once; between two players each comparison is one."""
+        deals, last = self._sizes.get(number, (0, -1))
+        self._sizes[number] = deals + (last != self._deals or self._players == _TWO), self._deals
+
+    def _count_positions(self, hands: Sequence[Found], roles: Mapping[str, int]) -> None:
+        """Count what each player made in each position beyond the mean of all others with the same cards."""
+        players = len(roles)
+        names = position_names(hands[0][1].game)
+        won = np.zeros((players, players))
+        for _, record in hands:
+            for position, (name, value) in enumerate(zip(record.names, record.values, strict=True)):
+                won[position, roles[name]] += value
+        beyond = (players * won - won.sum(axis=1, keepdims=True)) / (players - 1)
+        for position, of_player in enumerate(beyond.tolist()):
+            number = self._cells.number(BY_POSITION, names[position])
+            row = (number,) * len(DIMENSIONS)
+            self._cells.add(number, _NO_CHOICE, self._deals, of_player[0])
+            self._count_deal(number)
+            for role, chips in enumerate(of_player):
+                self._note(row, (role, -1), chips)
+
+    def leaks(self) -> Leaks:
+        """What the deals show.
+
+        Raises:
+            LeaksRefused: they are too few, or none was played in every seating.
+        """
+        self._check_deals()
+        from logs.leaks.simultaneous import simultaneous
+
+        cells = self._cells
+        asked = [number for number, (size, _) in sorted(self._sizes.items()) if size >= FEWEST_DEALS]
+        place = np.full(len(cells.choices), len(asked), dtype=np.int64)
+        place[asked] = range(len(asked))
+        rows = place[np.array(self._rows, dtype=np.int64).reshape(-1, len(DIMENSIONS))]
+        # What stands in a row more than once counts once.
+        for column in range(1, len(DIMENSIONS)):
+            rows[(rows[:, :column] == rows[:, column : column + 1]).any(axis=1), column] = len(asked)
+        sides = np.array(self._sides, dtype=np.int64).reshape(-1, 2)
+        values, of_deal = np.array(self._won), np.array(self._of_deal, dtype=np.int64)
+        found = simultaneous(values, rows, of_deal, len(asked), self._deals, sides=sides, players=self._players)
+        scale = 100 / self._hands
+        halves = dict(zip(asked, found.half_widths * scale, strict=True))
+        made = [
+            _cell(dimension, name, cells.choices[number], self._sizes[number][0], scale, halves.get(number))
+            for (dimension, name), number in cells.numbers.items()
+            if number in self._sizes
+        ]
+        order = (*DIMENSIONS, BY_POSITION)
+        made.sort(key=lambda cell: (order.index(cell.dimension), cell.per_100_hands, cell.name))
+        return Leaks(
+            self.player,
+            tuple(self._others),
+            self._sets,
+            self._unpaired,
+            self._parted,
+            tuple(made),
+            len(asked),
+            found.bound,
+            tuple((parting, paths) for *_, parting, paths in sorted(self._dearest, reverse=True)),
+            self._players > _TWO,
+        )
+
+    def _check_deals(self) -> None:
+        if not self._sets:
+            raise LeaksRefused(
+                f"no deal of {self.player} was played in every seating, and otherwise the luck of the cards hides "
+                "leaks: play duplicates"
+            )
+        if self._deals < FEWEST_DEALS:
+            raise LeaksRefused(
+                f"{self.player} played {self._deals} deal{'s' * (self._deals != 1)} in every seating; leaks take "
+                f"{FEWEST_DEALS} at least"
+            )
+
+
+def _cell(
+    dimension: str,
+    name: str,
+    choices: Mapping[tuple[str, str], _Choice],
+    deals: int,
+    scale: float,
+    half: float | None,
+) -> Cell:
+    did = [(one, other, count, scale * chips) for (one, other), (count, chips, _) in choices.items()]
+    did.sort(key=lambda choice: (choice[3], choice))
+    total = sum(one[3] for one in did)
+    shown = tuple(one for one in did if one[:2] != _NO_CHOICE)
+    return Cell(dimension, name, deals, total, None if half is None else float(half), shown)
+
+
+def _whole_sets(hands: Sequence[Found]) -> tuple[list[list[Found]], int]:
+    """The hands of a deal in sets, in each of which every player sits in every position equally often, and how many
+    hands are left.
+
+    Between two players a set is two hands; among more, all hands of these players, or none.
+    """
+    waiting: dict[object, list[Found]] = {}
+    found: list[list[Found]] = []
+    for one in hands:
+        record = one[1]
+        holes = record.deal.hole_cards
+        if record.game.num_players > _TWO:
+            waiting.setdefault((frozenset(record.names), holes), []).append(one)
+        elif same := waiting.get((record.names[::-1], holes)):
+            found.append([same.pop(0), one])
+        else:
+            waiting.setdefault((record.names, holes), []).append(one)
+    for key in [key for key, of_key in waiting.items() if _is_whole([record for _, record in of_key])]:
+        found.append(waiting.pop(key))
+    return found, sum(map(len, waiting.values()))
+
+
+def _is_whole(records: Sequence[HandRecord]) -> bool:
+    """Whether every player sits in every position equally often."""
+    if not records or records[0].game.num_players == _TWO:
+        return False
+    times = Counter([(name, position) for record in records for position, name in enumerate(record.names)])
+    return len(times) == records[0].game.num_players ** 2 and len({*times.values()}) == 1

@@ -1,0 +1,82 @@
+"""The page of a player's leaks: what it says, where its links lead, and who is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from markupsafe import escape
+
+from dealer.results.leaks import parting_in_words, sentences_of
+from dealer.web import leaks as pages
+from dealer.web.site import Site
+from dealer.web.visitor import Visitor
+from logs.leaks import find_leaks
+from tests.dealer.web.browsing import browsing, interrupted, links, played
+
+LEAKS = "/runs/limit/leaks?player="
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return played(tmp_path_factory.mktemp("runs") / "limit", "limit", hands=80)
+
+
+def test_a_page_says_what_the_command_says_with_links_to_the_hands(run: Path) -> None:
+    found = find_leaks([run], "calling")
+    with browsing(run) as client:
+        assert f"{LEAKS}calling" in links(client.get("/runs/limit").text)
+        page = client.get(f"{LEAKS}calling")
+        assert page.status_code == 200
+        for sentence in sentences_of(found):
+            assert str(escape(sentence)) in page.text
+        for parting, _ in found.worst:
+            assert str(escape(parting_in_words(parting))) in page.text
+            for match in "ab":
+                assert f"/runs/limit/matches/match.{match}/hands/{parting.hand_number}" in links(page.text)
+        assert all(client.get(path).status_code == 200 for path in links(page.text))
+
+
+def test_what_cannot_be_told_is_told_in_a_sentence(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with browsing(run) as client:
+        assert client.get(f"{LEAKS}Zoe").status_code == 404
+        assert client.get(f"{LEAKS}calling&contest=none").status_code == 404
+        monkeypatch.setattr(pages, "MOST_HANDS", 100)
+        page = client.get(f"{LEAKS}calling")
+        assert page.status_code == 200
+        assert "There are 160 hands, and a page compares at most 100" in page.text
+
+
+def test_games_without_leaks_have_no_link(tmp_path: Path) -> None:
+    with browsing(played(tmp_path / "leduc")) as client:
+        assert "/leaks?" not in client.get("/runs/leduc").text
+        assert "hold&#39;em only" in client.get("/runs/leduc/leaks?player=calling").text
+
+
+def test_nobody_is_told_while_deals_are_still_to_be_played(run: Path, tmp_path: Path) -> None:
+    going = interrupted(run, tmp_path / "limit", "match.b", 30)
+    with browsing(going, is_public=True) as client:
+        assert "/leaks?" not in client.get("/runs/limit").text
+        assert client.get(f"{LEAKS}calling").status_code == 403
+
+
+def test_on_a_server_owners_are_told_of_their_own_bots(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who has not logged in, and who owns none of the bots, is told nothing."""
+    seats = [SimpleNamespace(name="random", version=None), SimpleNamespace(name="calling", version=7)]
+    owner, stranger = SimpleNamespace(id=1), SimpleNamespace(id=2)
+    monkeypatch.setattr(pages.records, "run", lambda store, number: SimpleNamespace(seats=seats))
+    monkeypatch.setattr(pages.records, "bot", lambda store, version: SimpleNamespace(owner=owner))
+    site = Site()
+    object.__setattr__(site, "server", SimpleNamespace(store=None))
+
+    def told(user: object) -> list[str]:
+        return [
+            name
+            for name in ("random", "calling")
+            if pages._may_see(site, Visitor("127.0.0.1", user=user), "12", name)  # type: ignore[arg-type]
+        ]
+
+    assert told(owner) == ["calling"]
+    assert told(stranger) == []
+    assert told(None) == []
