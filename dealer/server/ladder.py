@@ -33,16 +33,16 @@ from dealer.table.loop import Changes
 from dealer.table.players import learning_bot, parse_player
 from logs.estimation import score_bounds
 
-__all__ = ["LADDER_TAG", "LADDER_USER", "MOST_LINEUPS", "Climb", "Ladder", "most_runs"]
+__all__ = ["LADDER_USER", "MOST_LINEUPS", "Climb", "Ladder", "most_runs"]
 
 _log = logging.getLogger(__name__)
 
 LADDER_USER: Final = "ladder"
 """The user whose the ladder's requests are; nobody can log in as it without a token of its."""
-LADDER_TAG: Final = "ladder"
 MOST_LINEUPS: Final = 20_000
 """So many line-ups of a game are looked at; the ladder has more games to see to."""
 _RETRY_S: Final = 5.0
+_MOST_TAG_LETTERS: Final = 120
 _MOST_TRIES: Final = 3
 """A line-up whose runs so often came to nothing is left alone until the server starts again."""
 
@@ -156,7 +156,8 @@ class Ladder:
         return JobRequest(
             first.game,
             first.players,
-            LADDER_TAG,
+            # Those who bring the bots read there who plays whom.
+            "-".join(first.players)[:_MOST_TAG_LETTERS],
             hands=self.settings.hands,
             seating=Seating.ROTATIONS,
             # A bot that fails does not escape what it would have lost.

@@ -62,7 +62,8 @@ class RunProgress:
     Attributes:
         job: whose run it is.
         hands: finished in all matches. planned: the most there can be.
-        rate: what the first player has won so far, in words; empty before there is something to say.
+        rate: what the bot has won so far, or the first player where more than two play, in words; empty before there
+            is something to say.
     """
 
     job: JobRow

@@ -13,6 +13,8 @@ from dealer.runs import AnyResult, Run
 from dealer.server.jobs import ActiveJob, Client, SeatOpen
 from dealer.server.ledger import RunRow
 from dealer.server.lobby import BotHost, Lobby, RunProgress
+from dealer.server.settings import player_name
+from logs.estimation import Rate
 from protocol.benchmark import OWN_SEAT
 
 __all__ = ["addresses_of", "hosts_of", "summons"]
@@ -37,6 +39,13 @@ def hosts_of(job: ActiveJob, lobby: Lobby) -> list[BotHost]:
     """Who brings the users' bots of a job, as far as they are there."""
     guests = [lobby.find(job.row.game, name) for name in sorted(job.guests)]
     return [guest.host for guest in guests if guest is not None]
+
+
+def _rate_of(rate: Rate | None, name: str) -> str:
+    """What has been won so far in words, as a player sees it if it is one of the two."""
+    if rate is None:
+        return ""
+    return str(rate.of(name) if name in (rate.player, rate.opponent) else rate)
 
 
 def summons(
@@ -73,10 +82,10 @@ def summons(
                 host.tell(SeatOpen(job.row, player.port, name, row.id, None if name == OWN_SEAT else key))
         # Who is away is called when it is back.
         told = frozenset(reached)
-        stands = RunProgress(
-            job.row, progress.hands, progress.hands_planned, "" if progress.rate is None else str(progress.rate)
-        )
-        for bringer in hosts_of(job, lobby):
-            bringer.tell(stands)
+        for name in sorted(job.guests):
+            guest = lobby.find(job.row.game, name)
+            if guest is not None:
+                rate = _rate_of(progress.rate, player_name(name))
+                guest.host.tell(RunProgress(job.row, progress.hands, progress.hands_planned, rate))
 
     return tell
