@@ -1,0 +1,111 @@
+"""The pages of this machine, as the commands show them, seen by axe: runs, replays, a match that is played, a table."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dealer.library
+from tests.browsers import SIZES, judged, launched, needs_browser, opened
+from tests.dealer.helpers import ARENA, PATIENCE_S, program_env
+
+pytestmark = [
+    needs_browser,
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="programs are interrupted by a signal"),
+]
+
+LOOKS = ((SIZES[0], "dark"), (SIZES[0], "light"), (SIZES[1], "dark"), (SIZES[1], "light"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With a tournament and a run."""
+    folder = tmp_path_factory.mktemp("here")
+    three = ["random", "calling", "folding"]
+    dealer.library.tournament(["kuhn"], three, out=folder / "three", hands=30, seed=3, in_process=True)
+    dealer.library.play("nolimit", ["random", "calling"], out=folder / "two", hands=8, seed=3, in_process=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def browser(folder: Path) -> Iterator[Any]:
+    del folder  # Played before: the browser's driver has a loop of its own in this thread.
+    with launched() as found:
+        yield found
+
+
+@contextlib.contextmanager
+def shown_by(folder: Path, *words: str) -> Iterator[str]:
+    """The address that a command shows, while it runs."""
+    output = folder / "output.txt"
+    with output.open("w") as file:
+        program = subprocess.Popen([*ARENA, *words], cwd=folder, env=program_env(), stdout=file, stderr=file)
+    try:
+        until_s = time.monotonic() + PATIENCE_S
+        while not (found := re.findall(r"http://127\.0\.0\.1:\d+[\w./-]*", output.read_text())):
+            assert program.poll() is None, output.read_text()
+            assert time.monotonic() < until_s, output.read_text()
+            time.sleep(0.1)
+        yield found[0]
+    finally:
+        program.kill()
+        program.wait()
+
+
+def wrong_on(browser: Any, addresses: list[str], ready: str) -> dict[tuple[str, int, str], list[str]]:
+    """What axe finds wrong with pages, in every look."""
+    found = {}
+    for width, scheme in LOOKS:
+        with opened(browser, width=width, scheme=scheme) as page:
+            for address in addresses:
+                page.goto(address)
+                page.locator(ready).first.wait_for()
+                found[address, width, scheme] = judged(page)
+    return {where: wrong for where, wrong in found.items() if wrong}
+
+
+def test_runs_and_hands_of_this_machine(browser: Any, folder: Path) -> None:
+    with shown_by(folder, "watch", "three", "--no-browser") as address:
+        with opened(browser) as page:
+            page.goto(address)
+            paths = [link.get_attribute("href") for link in page.locator("main a").all()]
+            contest = next(path for path in paths if "/contest/" in path)
+            page.goto(address.partition("/runs")[0] + contest)
+            paths = [link.get_attribute("href") for link in page.locator("main a").all()]
+            match = next(path for path in paths if "/matches/" in path)
+        site = address.partition("/runs")[0]
+        pages = [f"{site}/runs", address, site + contest, site + match, f"{site}{match.partition('/hands')[0]}/hands/3"]
+        assert wrong_on(browser, pages, "h1") == {}
+
+
+def test_a_replay(browser: Any, folder: Path) -> None:
+    with shown_by(folder, "replay", "two", "--hand", "5", "--no-browser") as address:
+        assert wrong_on(browser, [address], ".steps") == {}
+
+
+def test_a_match_that_is_played(browser: Any, tmp_path: Path) -> None:
+    words = ("play", "leduc", "random", "calling", "-n", "1000000", "--watch", "--no-browser", "--out", "run")
+    with shown_by(tmp_path, *words) as address:
+        assert wrong_on(browser, [address], "h1") == {}
+        assert wrong_on(browser, [f"{address}/matches/match.a"], "#live h3") == {}
+
+
+def test_a_table(browser: Any, tmp_path: Path) -> None:
+    words = ("table", "nolimit", "calling", "--seed", "5", "-n", "9", "--browser", "--out", "run")
+    with shown_by(tmp_path, *words) as address:
+        assert wrong_on(browser, [address], ".entries") == {}
+        with opened(browser) as page:
+            page.goto(address)
+            while page.locator("button[value=next]").count() == 0:
+                page.locator(".entries button").first.click()
+                page.wait_for_timeout(300)
+        assert wrong_on(browser, [address], "button[value=next]") == {}
