@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import deque
+from collections.abc import Callable
 from typing import Final
 
 from bots.errors import BotsError, StaleEntry
@@ -46,6 +47,7 @@ class Sitting:
         result: of the run, once it has ended or was stopped.
         problem: why nothing can be played, as a sentence; empty if nothing is wrong.
         version: grows whenever something is to be shown anew.
+        on_progress: called with the progress of the run; None for nobody.
     """
 
     def __init__(self, run: Run[ContestResult], *, decision_s: float | None = None) -> None:
@@ -69,6 +71,7 @@ class Sitting:
         self.result: ContestResult | None = run.finished
         self.problem = ""
         self.version = 0
+        self.on_progress: Callable[[Progress], None] | None = None
         self._seat = HumanSeat(contest.game, contest.names, SEAT, earlier.values, contest.players[SEAT].key)
         self._records = earlier.records
         self._last_seen = max((number for number, _ in earlier.values), default=-1)
@@ -179,6 +182,8 @@ class Sitting:
         self._changed()
 
     def _note_progress(self, progress: Progress) -> None:
+        if self.on_progress is not None:
+            self.on_progress(progress)
         if progress.awaited != self.awaited:
             self.awaited = progress.awaited
             self._changed()

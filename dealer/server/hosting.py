@@ -25,7 +25,7 @@ from dealer.server.lobby import BotOffer, HostEvent, Replaced, RunProgress
 from dealer.server.requests import JobRequest
 from dealer.server.seats import HostedSeat, SeatFacts, Seats
 from dealer.server.service import Service
-from dealer.server.settings import door_host, most_hands, player_name
+from dealer.server.settings import most_hands, player_name
 from dealer.server.store import Store
 from protocol import LocalProtocolError, format_game_definition
 from protocol.joining import (
@@ -172,14 +172,13 @@ class Hosting:
         """What a seat that is open is."""
         job = event.job
         game = self._service.settings.game(job.game)
-        host = door_host(self._service.settings, job.players)
         return SeatFacts(
             event.run,
             job.game,
             f"{job.user.name}.{job.tag}",
             player_name(event.player),
             0 if game is None else most_hands(game, job.hands, job.stop),
-            REACHABLE.get(host, host),
+            REACHABLE.get(event.host, event.host),
             event.port,
             event.key or "",
         )

@@ -25,6 +25,7 @@ class SeatOpen:
         player: `protocol.benchmark.OWN_SEAT`, or the name of the bot.
         run: the number of the run.
         key: what has to be said at the port before anything else; None for nothing.
+        host: the address on which the run awaits it.
     """
 
     job: JobRow
@@ -32,6 +33,7 @@ class SeatOpen:
     player: str = OWN_SEAT
     run: int = 0
     key: str | None = None
+    host: str = "127.0.0.1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,12 @@ class ActiveJob:
     is_cancelled: bool = False
     is_interrupted: bool = False
     at_once: int = 1
+
+    def interrupt(self) -> None:
+        """Stop its run now, to be gone on with later."""
+        self.is_interrupted = True
+        if self.run is not None:
+            self.run.interrupt()
 
     @property
     def has_own_seat(self) -> bool:

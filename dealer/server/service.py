@@ -39,6 +39,7 @@ from dealer.server.settings import HouseGame, ServerSettings
 from dealer.server.standings import Standings
 from dealer.server.store import Store
 from dealer.server.summons import hosts_of
+from dealer.server.table_seats import TableSeats
 from dealer.server.taking_up import take_up
 from dealer.server.watches import Watches
 from dealer.table.loop import Changes
@@ -62,6 +63,7 @@ class Service:
         lobby: the bots of users that are connected.
         watches: who watches matches that go on.
         standings: makes the ratings.
+        table_seats: which bots of users sit at tables with people.
     """
 
     def __init__(self, settings: ServerSettings, folder: Path, store: Store) -> None:
@@ -86,6 +88,7 @@ class Service:
         self._running = Running()
         self._is_stopping = False
         self._left_s: dict[str, float] = {}
+        self.table_seats = TableSeats(self.lobby, self.active, self._changes.notify)
         self._closing: set[asyncio.Task[None]] = set()
         self._versions = store.write_now(lambda db: enter_bots(db, settings.games))
         self._stamp = ledger.last_stamp(store)
@@ -120,9 +123,7 @@ class Service:
             for task in beside:
                 task.cancel()
             for active in self._jobs.values():
-                active.is_interrupted = True
-                if active.run is not None:
-                    active.run.interrupt()
+                active.interrupt()
             while self._running.tasks or self._closing:
                 await asyncio.wait([*self._running.tasks.values(), *self._closing])
 
@@ -143,10 +144,7 @@ class Service:
         """Interrupt the ladder where it is in a user's way, to be gone on with when nobody wants anything."""
         most = os.cpu_count() or 1
         for number in in_the_way(self._waiting(), self._running.slots, self.settings.limits, most=most):
-            job = self._jobs[number]
-            job.is_interrupted = True
-            if job.run is not None:
-                job.run.interrupt()
+            self._jobs[number].interrupt()
 
     async def _climb(self) -> None:
         """Have the ladder play whenever nobody wants anything."""
@@ -190,7 +188,7 @@ class Service:
             return False
         for name in job.guests:
             guest = self.lobby.find(job.row.game, name)
-            runs = sum(name in self._jobs[other].guests for other in self._running.slots)
+            runs = sum(name in self._jobs[other].guests for other in self._running.slots) + self.table_seats.count(name)
             if guest is None or runs >= guest.offer.most_runs:
                 return False
         return True

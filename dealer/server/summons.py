@@ -79,7 +79,7 @@ def summons(
             host = host_of(seats[player.name])
             if host is not None:
                 reached.add(player)
-                host.tell(SeatOpen(job.row, player.port, name, row.id, None if name == OWN_SEAT else key))
+                host.tell(SeatOpen(job.row, player.port, name, row.id, None if name == OWN_SEAT else key, player.host))
         # Who is away is called when it is back.
         told = frozenset(reached)
         for name in sorted(job.guests):

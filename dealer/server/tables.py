@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from dealer.server.accounts import User, add_user
 from dealer.server.ledger import JobRow, JobState, RunReport, RunRow, add_job, begin_run, end_job, end_run
+from dealer.server.lobby import Lobby
 from dealer.server.records import versions
 from dealer.server.store import Store
 from protocol.benchmark import OWN_SEAT
@@ -44,9 +45,16 @@ class TableRecord:
     seen_s: float
 
 
-def bot_versions(store: Store, game: str, players: tuple[str, ...]) -> list[int | None]:
-    """The newest versions of the bots of a table, by seat; None for the person."""
-    return [None, *(versions(store, game, name)[0].version for name in players)]
+def bot_versions(store: Store, lobby: Lobby, game: str, players: tuple[str, ...]) -> list[int | None]:
+    """The versions of the bots of a table, by seat: of the house the newest, of users those there; None: the person."""
+    there = [lobby.find(game, name) for name in players]
+    return [
+        None,
+        *(
+            versions(store, game, name)[0].version if guest is None else guest.versions[game]
+            for name, guest in zip(players, there, strict=True)
+        ),
+    ]
 
 
 def add_table(

@@ -22,7 +22,7 @@ from dealer.results.schema import ContestResult
 from dealer.runs import Run, new_table, reopen
 from dealer.seat.sitting import Sitting
 
-__all__ = ["Book", "Hall", "HallLimits", "LocalBook", "TableRow"]
+__all__ = ["Book", "Guests", "Hall", "HallLimits", "LocalBook", "TableRow"]
 
 _log = logging.getLogger(__name__)
 
@@ -91,6 +91,16 @@ class Book(Protocol):
         """The open tables of a person, or all, the oldest first."""
 
 
+class Guests(Protocol):
+    """Calls bots to tables that are not started there."""
+
+    def seat(self, table: TableRow, sitting: Sitting) -> None:
+        """A table is about to be played at."""
+
+    def leave(self, table: TableRow) -> None:
+        """Nothing is played at a table any more, or for a while; may be said more than once."""
+
+
 class LocalBook:
     """The one table of this machine.
 
@@ -137,17 +147,24 @@ class Hall:
     """The tables of a server or of this machine; an asynchronous context manager, at whose end all are asleep."""
 
     def __init__(
-        self, book: Book, limits: HallLimits | None = None, *, clock_s: Callable[[], float] = time.time
+        self,
+        book: Book,
+        limits: HallLimits | None = None,
+        guests: Guests | None = None,
+        *,
+        clock_s: Callable[[], float] = time.time,
     ) -> None:
         """Open the doors.
 
         Args:
             book: knows the tables.
             limits: how many there may be.
+            guests: calls bots that are not started here; None where there are none.
             clock_s: tells the time, in seconds since 1970.
         """
         self.limits = limits or HallLimits()
         self.book = book
+        self._guests = guests
         self._clock_s = clock_s
         self._awake: dict[str, _Awake] = {}
         self._opening: dict[str, asyncio.Lock] = {}
@@ -280,6 +297,8 @@ class Hall:
             raise WebError(503, "So many people play just now that no table is free; try again later.", "tables", 60)
 
     def _seat(self, table: TableRow, sitting: Sitting) -> _Awake:
+        if self._guests is not None:
+            self._guests.seat(table, sitting)
         awake = _Awake(sitting, asyncio.create_task(self._play(table, sitting)))
         self._awake[table.id] = awake
         return awake
@@ -289,6 +308,9 @@ class Hall:
             await sitting.play()
         except Exception:
             _log.exception("the table in %s", table.folder)
+        finally:
+            if self._guests is not None:
+                self._guests.leave(table)
 
     async def _put_to_sleep(self, number: str) -> None:
         awake = self._awake.get(number)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -28,6 +28,7 @@ from dealer.server.settings import HouseBot, HouseGame, player_name
 from dealer.web.forms import read_form
 from dealer.web.hall import Hall, TableRow
 from dealer.web.site import Site
+from dealer.web.table_guests import guest_settings, guests_in
 from dealer.web.table_view import table_values
 from dealer.web.visitor import Visitor, visitor_of
 
@@ -41,6 +42,7 @@ _AFTER_ENTRY_S: Final = 1.5
 """So long the answer to an entry waits for the next question, so that pages without a script need no reload."""
 _DECISION_S: Final = (15, 30, 60, 120)
 _MOST_ENTRY_LETTERS: Final = 100
+_NOT_THERE: Final = "choose one of the bots of {game}; a user's bot is there only while it is connected."
 
 
 def routes(site: Site) -> list[BaseRoute]:
@@ -101,7 +103,7 @@ class Play:
         visitor = visitor_of(request)
         try:
             game = self._game(form.get("game", ""))
-            bots = _bots_of(form, game)
+            bots = _bots_of(form, game, [name for name, _ in guests_in(server, game)])
             hands = _number(form.get("hands", ""), "hands", 1, HANDS)
             seed = _number(form.get("seed", ""), "seed", 0, 2**32 - 1)
             decision_s = _number(form.get("decision_s", ""), "seconds for a decision", 1, 86_400)
@@ -109,11 +111,14 @@ class Play:
             return self._form_page(request, form, str(error))
         seed = secrets.randbelow(2**32) if seed is None else seed
         name = player_name(visitor.user.name if visitor.user is not None else "guest")
+        key = secrets.token_urlsafe(24)
         environment = {MARK: str(server.folder.absolute())}
 
         def config() -> RunConfig:
             others = [
-                bot.settings.model_copy(
+                guest_settings(server, bot, key)
+                if isinstance(bot, str)
+                else bot.settings.model_copy(
                     update={
                         "bot": f"{player_name(bot.name)}={bot.settings.bot}",
                         "environment": {**bot.settings.environment, **environment},
@@ -129,15 +134,15 @@ class Play:
                 owner_of(visitor),
                 config,
                 game=game.name,
-                players=tuple(bot.name for bot in bots),
+                players=tuple(bot if isinstance(bot, str) else bot.name for bot in bots),
                 user=None if visitor.user is None else visitor.user.id,
                 seed=seed,
                 decision_s=None if decision_s is None else float(decision_s),
             )
         except WebError as error:
-            if error.status != 429:
+            if error.status not in (409, 429):
                 raise
-            return self._form_page(request, form, str(error), status=429)
+            return self._form_page(request, form, str(error), status=error.status)
         except DealerError as error:
             return self._form_page(request, form, f"{error}.")
         return RedirectResponse(f"/play/{table.id}", _SEE_OTHER)
@@ -166,6 +171,7 @@ class Play:
             status=status or (422 if problem else 200),
             games=[(one.name, game_sentence(one.game)) for one in games],
             game=game,
+            guests=() if game is None else guests_in(self.site.server, game),
             sentence="" if game is None else game_sentence(game.game),
             usual=None if game is None else _usual(game),
             given=defaultdict(str, given),
@@ -286,14 +292,20 @@ def _usual(game: HouseGame) -> str:
     return usual if usual in names else names[0]
 
 
-def _bots_of(form: Mapping[str, str], game: HouseGame) -> list[HouseBot]:
-    """The bots that were chosen, by seat; a seat without a choice gets that of the first."""
-    chosen: list[HouseBot] = []
+def _bots_of(form: Mapping[str, str], game: HouseGame, guests: Sequence[str]) -> list[HouseBot | str]:
+    """The bots that were chosen, by seat: of the house, or the names of users' bots, which sit once.
+
+    A seat without a choice gets the bot of the house that was chosen first, or the usual one.
+    """
+    chosen: list[HouseBot | str] = []
     for seat in range(1, game.game.num_players):
-        name = form.get(f"bot{seat}", "") or (chosen[0].name if chosen else _usual(game))
-        bot = game.bot(name)
+        first = next((bot.name for bot in chosen if not isinstance(bot, str)), _usual(game))
+        name = form.get(f"bot{seat}", "") or first
+        bot = game.bot(name) or (name if name in guests else None)
         if bot is None:
-            raise _NotAsked(f"Seat {seat}: choose one of the bots of {game.name}.")
+            raise _NotAsked(f"Seat {seat}: {_NOT_THERE.format(game=game.name)}")
+        if isinstance(bot, str) and bot in chosen:
+            raise _NotAsked(f"Seat {seat}: {bot} sits there already; a user's bot has one seat at a table.")
         chosen.append(bot)
     return chosen
 

@@ -30,6 +30,7 @@ class ServerBook:
     def __init__(self, parts: ServerParts) -> None:
         """Know what the store knows."""
         self._store = parts.store
+        self._lobby = parts.service.lobby
         self._folder = parts.folder
         self._tables = {
             str(one.run): TableRow(
@@ -40,7 +41,7 @@ class ServerBook:
 
     async def add(self, owner: str, game: str, players: tuple[str, ...], user: int | None, seed: int) -> TableRow:
         """Enter a table; its folder is not made."""
-        bots = bot_versions(self._store, game, players)
+        bots = bot_versions(self._store, self._lobby, game, players)
         run = await self._store.write(lambda db: add_table(db, owner, user, game, players, bots, seed))
         table = TableRow(str(run.id), owner, game, players, self._folder / run.folder, time.time(), run.id)
         self._tables[table.id] = table

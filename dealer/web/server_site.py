@@ -23,6 +23,7 @@ from dealer.web.sessions import Sessions
 from dealer.web.site import Link, Site
 from dealer.web.slumbot import routes as slumbot
 from dealer.web.slumbot.desk import Desk
+from dealer.web.table_guests import TableGuests
 
 __all__ = ["make_server_site", "server_site"]
 
@@ -56,7 +57,7 @@ def make_server_site(parts: ServerParts) -> Site:
     return Site(
         server=parts,
         sessions=Sessions(parts.store, web.session_s),
-        hall=Hall(ServerBook(parts), limits),
+        hall=Hall(ServerBook(parts), limits, TableGuests(parts)),
         links=LINKS,
     )
 

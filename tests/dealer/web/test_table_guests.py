@@ -1,0 +1,164 @@
+"""Bots of users at people's tables: they are chosen, called, busy, away for a while, and back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from dealer.server import records
+from dealer.server.accounts import User, add_user
+from dealer.server.jobs import ActiveJob
+from dealer.server.ledger import JobKind, JobRow
+from dealer.server.lobby import BotOffer
+from dealer.server.server import ServerParts
+from dealer.server.settings import HouseGame, bots_for
+from dealer.server.store import DATABASE_NAME, Store
+from dealer.server.table_seats import TableSeats
+from dealer.web.server_site import server_site
+from logs.reading import read_hands
+from protocol import find_game
+from tests.dealer.server.test_contests import Host
+from tests.dealer.web.pages import PATIENCE_S, Visit, small_house, visit
+from tests.dealer.web.test_play import GAME, enter, field, seen, sit_down
+
+
+@dataclass
+class Guested:
+    """A visit, the server's parts, and a user with a bot."""
+
+    one: Visit
+    parts: ServerParts
+    ann: User
+
+    async def bring(self, host: Host, game: str = GAME, *, at_once: int = 1, label: str = "") -> int:
+        """Ann's bot is there; returns its version."""
+        guest = await self.parts.service.enter(self.ann, BotOffer("annbot", label, (game,), at_once), host)
+        return guest.versions[game]
+
+    async def until_asked(self, table: str) -> str:
+        """The words of the table when the person is asked."""
+        async with asyncio.timeout(PATIENCE_S):
+            while "It is your turn." not in (words := seen(await self.one.browser.get(table))):
+                await asyncio.sleep(0.05)
+        return words
+
+
+def play(folder: Path, talk: Callable[[Guested], Awaitable[None]], *games: HouseGame) -> None:
+    there: list[ServerParts] = []
+
+    def face(parts: ServerParts) -> AbstractAsyncContextManager[str]:
+        there.append(parts)
+        return server_site(parts)
+
+    async def logged_in(one: Visit) -> None:
+        assert (await one.log_in()).status_code == 303
+        number = await there[0].store.write(lambda db: add_user(db, "ann"))
+        await talk(Guested(one, there[0], User(number, "ann")))
+
+    settings = small_house()
+    visit(replace(settings, games=(*settings.games, *games)), logged_in, folder, web=face)
+
+
+def test_a_person_plays_a_users_bot(tmp_path: Path) -> None:
+    versions: list[int] = []
+
+    async def talk(given: Guested) -> None:
+        browser, host = given.one.browser, Host()
+        assert "annbot" not in (await browser.get("/play", params={"game": GAME})).text
+        versions.append(await given.bring(host))
+        form = seen(await browser.get("/play", params={"game": GAME}))
+        assert "annbot, of ann" in form
+        table = await sit_down(browser, bot1="annbot", hands="2")
+        await given.until_asked(table)
+        assert [event.player for event in host.heard] == ["annbot"]  # type: ignore[union-attr]
+        assert not given.parts.service.table_seats.has_room("annbot")
+        data = {"form_key": field((await browser.get("/play")).text, "form_key"), "game": GAME, "bot1": "annbot"}
+        busy = await browser.post("/play", data=data)
+        assert busy.status_code == 409
+        assert "annbot plays elsewhere, as much as its owner lets it at a time; try again later." in seen(busy)
+        async with asyncio.timeout(PATIENCE_S):
+            while "The match is over." not in (words := seen(page := await browser.get(table))):
+                if "It is your turn." in words or 'value="next"' in page.text:
+                    await enter(browser, table, "next" if 'value="next"' in page.text else "c")
+        assert given.parts.service.table_seats.has_room("annbot")
+        await browser.post(f"{table}/end", data={"form_key": field(page.text, "form_key")})
+
+    play(tmp_path, talk)
+    store = Store(tmp_path / DATABASE_NAME)
+    (found,) = records.runs(store)
+    store.close()
+    assert (found.state, found.is_rated) == ("finished", False)
+    assert [(seat.name, seat.version) for seat in found.seats] == [("player", None), ("annbot", versions[0])]
+    assert len(list(read_hands([tmp_path / found.folder]))) == 2
+
+
+def test_a_table_waits_for_a_bot_that_is_away(tmp_path: Path) -> None:
+    async def talk(given: Guested) -> None:
+        browser, host = given.one.browser, Host()
+        await given.bring(host)
+        table = await sit_down(browser, bot1="annbot", hands="9")
+        before = await given.until_asked(table)
+        page = await browser.get(table)
+        await browser.post(f"{table}/leave", data={"form_key": field(page.text, "form_key")})
+        assert given.parts.service.table_seats.has_room("annbot")
+        given.parts.service.leave_bots(host)
+        assert "Waiting for annbot to sit down." in seen(await browser.get(table))
+        # Another version is another bot; the one that sat down is called.
+        await given.bring(other := Host(), label="2")
+        await asyncio.sleep(0.5)
+        assert not other.heard
+        await given.bring(Host())
+        after = await given.until_asked(table)
+        assert before.partition("This hand")[2] == after.partition("This hand")[2], "the same decision"
+
+    play(tmp_path, talk)
+
+
+def test_a_users_bot_has_one_seat_at_a_table_and_has_to_be_there(tmp_path: Path) -> None:
+    _, game = find_game("kuhn.limit.3p")
+    three = HouseGame("kuhn3", "kuhn.limit.3p", game, 20, 10, bots_for(game, ("random", "calling")))
+
+    async def talk(given: Guested) -> None:
+        browser = given.one.browser
+        await given.bring(Host(), "kuhn3")
+        key = field((await browser.get("/play", params={"game": "kuhn3"})).text, "form_key")
+        for chosen, sentence in (
+            (("annbot", "annbot"), "Seat 2: annbot sits there already; a user's bot has one seat at a table."),
+            (("annbot", "bobbot"), "Seat 2: choose one of the bots of kuhn3; a user's bot is there only while it is"),
+        ):
+            data = {"form_key": key, "game": "kuhn3", "bot1": chosen[0], "bot2": chosen[1]}
+            answer = await browser.post("/play", data=data)
+            assert (answer.status_code, sentence in seen(answer)) == (422, True), seen(answer)
+        # A seat without a choice is one of the house's.
+        table = await sit_down(browser, "kuhn3", bot1="annbot")
+        words = await given.until_asked(table)
+        assert "annbot" in words
+        assert "random" in words or "calling" in words
+
+    play(tmp_path, talk, three)
+
+
+def test_the_ladder_makes_room_for_people(tmp_path: Path) -> None:
+    async def talk(given: Guested) -> None:
+        await given.bring(Host())
+        game = given.parts.settings.games[0]
+        row = JobRow(1, User(9, "ladder"), "t", GAME, ("random", "annbot"), 1, 7, None, 1)
+        running = [ActiveJob(replace(row, kind=kind), game) for kind in (JobKind.LADDER, JobKind.REQUEST)]
+        for job in running:
+            job.going = object()  # type: ignore[assignment]
+        left = []
+        seats = TableSeats(given.parts.service.lobby, lambda: running[:1], lambda: left.append(1))
+        assert seats.has_room("annbot"), "the ladder goes"
+        seats.take({"annbot"})
+        assert [job.is_interrupted for job in running] == [True, False]
+        assert (seats.count("annbot"), seats.has_room("annbot")) == (1, False)
+        seats.leave({"annbot"})
+        assert (seats.count("annbot"), left) == (0, [1])
+        busy = TableSeats(given.parts.service.lobby, lambda: running, lambda: None)
+        assert not busy.has_room("annbot"), "what a user wants does not"
+        assert not seats.has_room("nobody")
+
+    play(tmp_path, talk)
