@@ -25,6 +25,8 @@ __all__ = ["ANSWER_S", "Caller", "Served", "event_times", "percentile", "row_of_
 
 ANSWER_S = 60.0
 _START_S = 120.0
+_IDLE_S = 2.0
+"""A connection that has not been used for so long is opened anew: servers close those that are idle."""
 _API = "/api/v1"
 
 
@@ -85,6 +87,7 @@ class Caller:
         self.headers = {"Authorization": f"Bearer {token}"}
         self._port = port
         self._connection = self.connection()
+        self._used_s = time.monotonic()
 
     def connection(self) -> http.client.HTTPConnection:
         """Another connection."""
@@ -98,10 +101,9 @@ class Caller:
             OSError: it cannot be reached.
         """
         sent = None if body is None else json.dumps(body)
-        self._connection.request(method, _API + path, sent, self.headers)
-        answer = self._connection.getresponse()
-        told = json.loads(answer.read())
-        if answer.status >= 300:
+        status, answer = self._asked(method, _API + path, sent, self.headers)
+        told = json.loads(answer)
+        if status >= 300:
             raise RuntimeError(f"{method} {path}: {told.get('error')}")
         return told
 
@@ -112,12 +114,19 @@ class Caller:
             RuntimeError: there is no such page.
             OSError: it cannot be reached.
         """
-        self._connection.request("GET", path)
+        status, text = self._asked("GET", path, None, {})
+        if status != 200:
+            raise RuntimeError(f"GET {path}: {status}")
+        return text
+
+    def _asked(self, method: str, path: str, sent: str | None, headers: dict[str, str]) -> tuple[int, bytes]:
+        if time.monotonic() - self._used_s > _IDLE_S:
+            self._connection.close()
+        self._connection.request(method, path, sent, headers)
         answer = self._connection.getresponse()
         text = answer.read()
-        if answer.status != 200:
-            raise RuntimeError(f"GET {path}: {answer.status}")
-        return text
+        self._used_s = time.monotonic()
+        return answer.status, text
 
     def time_s(self, path: str) -> float:
         """How long a page takes, or a call of the interface, if the path begins with ``/api``."""

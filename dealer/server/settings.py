@@ -43,6 +43,8 @@ DEFAULT_PORT = 54000
 DEFAULT_WEB_PORT = 8080
 _MOST_NAME_LETTERS = 64
 MOST_HANDS = 100_000
+_COALESCE_MS = 5.0
+"""How long lines for a user's bot that is not to act are held: what goes through the text port is half as many lines."""
 _HANDS = 3000
 _RUNS = 10
 
@@ -302,6 +304,7 @@ def run_config(
     """
     bots = []
     position = 0
+    is_here = all(player == OWN_SEAT or game.bot(player) is not None for player in players)
     for player in players:
         bot = None if player == OWN_SEAT else game.bot(player)
         if bot is None:
@@ -329,6 +332,7 @@ def run_config(
             "seating": seating,
             "stop": stop,
             "workers": 1,
+            "coalesce_ms": None if is_here else _COALESCE_MS,
             "on_fault": on_fault,
             "t_response_s": settings.response_s,
             "t_hand_s": settings.hand_s,

@@ -182,3 +182,15 @@ def test_bots_of_the_house_have_the_limits_that_are_set(tmp_path: Path) -> None:
     path.write_text('bot_user = "no such user"')
     with pytest.raises(ConfigError, match="bot_user: there is no user 'no such user'"):
         read_toml_settings(path)
+
+
+def test_a_match_with_users_bots_holds_lines_that_nobody_waits_for(tmp_path: Path) -> None:
+    write_house(tmp_path / "house")
+    path = tmp_path / "house" / "s.toml"
+    path.write_text('[[games]]\ngame = "kuhn"\nbots = ["A=./bot.sh"]\n')
+    settings = read_toml_settings(path)
+    held = {
+        players: run_config(settings, settings.games[0], players, user="a", seed=7).coalesce_ms
+        for players in (("A", "A"), ("A", OWN_SEAT), ("A", "joined"), ("joined", "another"))
+    }
+    assert held == {("A", "A"): None, ("A", OWN_SEAT): None, ("A", "joined"): 5.0, ("joined", "another"): 5.0}
