@@ -8,7 +8,7 @@ from typing import Protocol, TypeAlias
 
 from dealer.runs import AnyResult, Run
 from dealer.server.ledger import JobKind, JobRow, JobState, RunReport, RunRow
-from dealer.server.queue import Slot
+from dealer.server.queue import Job, Slot
 from dealer.server.settings import HouseGame, slot_of
 from protocol.benchmark import OWN_SEAT
 
@@ -134,6 +134,17 @@ class ActiveJob:
         """What a run of it takes."""
         is_idle = self.row.kind is JobKind.LADDER
         return slot_of(self.game, self.row.players, user=self.row.user.id, at_once=self.at_once, is_idle=is_idle)
+
+    def waiting(self, served: int, *, is_ready: bool) -> Job:
+        """What the queue knows of it.
+
+        Args:
+            served: when its user was last served; 0 for never.
+            is_ready: whether everybody that is needed is there.
+        """
+        # What was going on when the server ended comes before everything else.
+        first = -1 if self.is_resumed else served
+        return Job(self.row.id, self.slot, self.runs_left, self.row.stamp, first, self.skips, is_ready)
 
 
 @dataclass(slots=True)

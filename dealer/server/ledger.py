@@ -409,7 +409,8 @@ def last_stamp(store: Store) -> int:
 def seconds_per_hand(store: Store, game: str) -> float | None:
     """How long a hand took in the last runs of a game, on average; None before the first has ended."""
     rows = store.read(
-        "SELECT sum(ended_s - started_s) AS seconds, "
+        # A clock that is set back makes no run shorter than nothing.
+        "SELECT sum(max(0.0, ended_s - started_s)) AS seconds, "
         "sum((SELECT sum(hands) FROM matches WHERE run = last.id)) AS hands "
         "FROM (SELECT id, ended_s, started_s FROM runs WHERE game = ? AND state = 'finished' "
         # People take their time.

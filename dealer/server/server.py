@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -20,12 +21,15 @@ from typing import TypeAlias
 from dealer.errors import FolderBusyError, ServerError
 from dealer.record.folder import RunLock
 from dealer.server.accounts import Accounts, GuessLimit, add_token, add_user
+from dealer.server.descriptors import has_too_few, raise_limit, without_flood
 from dealer.server.service import Service
 from dealer.server.settings import ServerSettings
 from dealer.server.store import DATABASE_NAME, Store
 from dealer.server.text_port import TextPort
 
 __all__ = ["FIRST_USER", "ServerParts", "Started", "WebFace", "serve"]
+
+_log = logging.getLogger(__name__)
 
 FIRST_USER = "player"
 """The user that a server without any has from its first start on."""
@@ -99,6 +103,9 @@ async def serve(
         StartError: the port cannot be had, or the folder not be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    asyncio.get_running_loop().set_exception_handler(without_flood())
+    if problem := has_too_few(settings, raise_limit()):
+        _log.warning("%s", problem)
     # Bots that are slow to leave after their matches keep a thread each; nobody else shall wait for one.
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="server"))
     async with contextlib.AsyncExitStack() as stack:

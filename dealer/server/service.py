@@ -24,6 +24,7 @@ from dealer.errors import RefusedError, StoreError
 from dealer.server import ledger
 from dealer.server.accounts import User, add_user
 from dealer.server.adjusting import Adjusting
+from dealer.server.disk import Disk
 from dealer.server.feed import BotChanged, Feed, JobChanged, RunChanged
 from dealer.server.forecasts import forecasts
 from dealer.server.jobs import ActiveJob, Client, JobEnded, RunEnded, Running
@@ -85,6 +86,7 @@ class Service:
         self._table = Table(settings, store, folder, self.lobby, self.watches, {MARK: self._mark})
         self._adjusting = Adjusting(settings, folder, store, self._table.environment)
         self._changes = Changes()
+        self._disk = Disk(folder, settings.least_free_mb * 10**6, self._changes.notify)
         self._running = Running()
         self._is_stopping = False
         self._left_s: dict[str, float] = {}
@@ -119,6 +121,7 @@ class Service:
                 self._make_room()
         finally:
             self._is_stopping = True
+            self._disk.close()
             patience.cancel()
             for task in beside:
                 task.cancel()
@@ -128,6 +131,8 @@ class Service:
                 await asyncio.wait([*self._running.tasks.values(), *self._closing])
 
     def _next(self) -> Job | None:
+        if not self._disk.has_room:
+            return None
         chosen = next_job(self._waiting(), self._running.slots, self.settings.limits)
         return None if chosen is not None and chosen.slot.is_idle and not self._is_idle() else chosen
 
@@ -138,7 +143,9 @@ class Service:
 
     def _is_idle(self) -> bool:
         most = 0 if self._ladder is None else most_runs(self._ladder.settings)
-        return has_idle_room(self._waiting(), self._running.slots, most_idle=most, most=os.cpu_count() or 1)
+        return self._disk.has_room and has_idle_room(
+            self._waiting(), self._running.slots, most_idle=most, most=os.cpu_count() or 1
+        )
 
     def _make_room(self) -> None:
         """Interrupt the ladder where it is in a user's way, to be gone on with when nobody wants anything."""
@@ -167,20 +174,8 @@ class Service:
         return any(job.slot.is_idle and self._is_ready(job) for job in waiting)
 
     def _waiting(self) -> list[Job]:
-        return [
-            Job(
-                job.row.id,
-                job.slot,
-                job.runs_left,
-                job.row.stamp,
-                # What was going on when the server ended comes before everything else.
-                -1 if job.is_resumed else self._served.get(job.row.user.id, 0),
-                job.skips,
-                self._is_ready(job),
-            )
-            for job in self._jobs.values()
-            if job.runs_left
-        ]
+        jobs = [job for job in self._jobs.values() if job.runs_left]
+        return [job.waiting(self._served.get(job.row.user.id, 0), is_ready=self._is_ready(job)) for job in jobs]
 
     def _is_ready(self, job: ActiveJob) -> bool:
         """Whether everybody that plays in a job is there, and not busy."""
@@ -234,7 +229,8 @@ class Service:
         try:
             report = await play_run(self._table, job, run)
             job.run = None
-            if report is not None:
+            is_for_want_of_room = report is not None and report.state is RunState.FAILED and not self._disk.has_room
+            if report is not None and not is_for_want_of_room:
                 await self._count(job, run, report)
             elif not self._is_stopping:
                 job.is_resumed = True
@@ -367,6 +363,8 @@ class Service:
         Raises:
             RefusedError: it cannot.
         """
+        if not self._disk.has_room:
+            raise RefusedError("the server's disk is full; try again later")
         game = check_request(self.settings, request, user=user.name, refusal=self.lobby.refusal)
         if client is None and OWN_SEAT in request.players[: game.game.num_players]:
             raise RefusedError("an agent of your own needs a connection on which it is told where to play")

@@ -44,7 +44,7 @@ DEFAULT_WEB_PORT = 8080
 _MOST_NAME_LETTERS = 64
 MOST_HANDS = 100_000
 _COALESCE_MS = 5.0
-"""How long lines for a user's bot that is not to act are held: what goes through the text port is half as many lines."""
+"""How long lines for a user's bot that is not to act are held: half as many lines go through the text port."""
 _HANDS = 3000
 _RUNS = 10
 
@@ -176,6 +176,7 @@ class ServerSettings:
         own_seat_s: how long requests wait for a client that the server has lost when it was started again.
         web: the pages and the HTTP interface.
         rejoin_s: how long a match waits for the connection of a user's bot that has broken.
+        least_free_mb: what has to be free on the disk, in millions of bytes, before anything is begun; 0 for nothing.
     """
 
     games: tuple[HouseGame, ...]
@@ -197,6 +198,7 @@ class ServerSettings:
     connections_per_address: int = 50
     own_seat_s: float = 3600.0
     rejoin_s: float = 60.0
+    least_free_mb: int = 500
     seats_by_address: bool = True
     certificate: str = ""
     key: str = ""

@@ -53,6 +53,7 @@ max_running_bots = 0            # bots of the house at a time, in all runs
 max_runs_per_user = 0           # runs of one user at a time
 max_runs_per_bot = 0            # how often one bot of the house sits at a table at a time
 max_queued_per_user = 100       # unfinished requests of one user (not 0)
+least_free_mb = 500             # millions of bytes free on the disk; with less, nothing is begun and no request taken
 
 # What the process of a bot of the house may have (Linux and macOS); a bot's own line may say otherwise.
 bot_user = ""                   # the user as which bots run, which needs a server that root has started; "" is its own
@@ -166,6 +167,7 @@ class _File(BaseModel):
     max_runs_per_user: _Count = 0
     max_runs_per_bot: _Count = 0
     max_queued_per_user: int = Field(100, ge=1, le=10_000)
+    least_free_mb: int = Field(500, ge=0, le=10**9)
     bot_user: str = Field("", max_length=256)
     bot_memory_mb: int = Field(0, ge=0, le=10**9)
     bot_cpu_s: int = Field(0, ge=0, le=10**9)
@@ -239,6 +241,7 @@ def _settled(file: _File, folder: Path) -> ServerSettings:
         directory=str(folder),
         limits=limits,
         queued_per_user=file.max_queued_per_user,
+        least_free_mb=file.least_free_mb,
         start_s=file.start_timeout_s,
         response_s=file.t_response_s,
         hand_s=file.t_hand_s,

@@ -27,6 +27,10 @@ class Watches:
 
         return tell
 
+    def is_open(self, run: int) -> bool:
+        """Whether a run goes on."""
+        return run in self._open
+
     def closed(self, run: int) -> None:
         """A run has ended."""
         self._open.discard(run)

@@ -95,6 +95,13 @@ class ServerLibrary:
                 found[1]()
             return None
         if found is None:
+            self._forget_ended()
             tables = LiveTables()
             found = self._tables[run.id] = (tables, self._parts.service.watches.add(run.id, tables))
         return found[0]
+
+    def _forget_ended(self) -> None:
+        """Let go of runs that have ended while nobody looked."""
+        watches = self._parts.service.watches
+        for number in [number for number in self._tables if not watches.is_open(number)]:
+            self._tables.pop(number)[1]()

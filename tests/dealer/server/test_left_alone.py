@@ -1,0 +1,208 @@
+"""What befalls a server that nobody looks after for a year: a full disk, too few descriptors, a clock that is set."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import logging
+import os
+import socket
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from dealer.bench.filled import fill
+from dealer.server import ledger
+from dealer.server.accounts import add_user
+from dealer.server.descriptors import has_too_few, raise_limit, without_flood
+from dealer.server.disk import Disk
+from dealer.server.ledger import RunState
+from dealer.server.server import ServerParts
+from dealer.server.settings import ServerSettings, WebSettings, house
+from dealer.server.store import Store
+from dealer.server.watches import Watches
+from logs.line_file import LineFile
+from tests.dealer.helpers import PATIENCE_S
+from tests.dealer.server.servers import KUHN, House, conversation, reference_settings, tickets
+
+CONFIG = f"""
+startupTimeoutSecs 20
+responseTimeoutSecs 20
+game {KUHN} {{
+    matchHands 3
+    maxRunningJobs 2
+    bot k1 ./bot.sh
+    bot slow ./slow.sh
+}}
+user ann secret
+"""
+
+
+@pytest.mark.usefixtures("house_folder")
+def test_a_disk_that_fills_up_during_a_match_costs_no_run(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nothing is begun or taken, what failed goes on when there is room, and each is said once."""
+    is_full = False
+    refused: list[str] = []
+    write = LineFile.write_bytes
+
+    def write_if_possible(self: LineFile, data: bytes) -> None:
+        if is_full:
+            refused.append(self.path)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), self.path)
+        write(self, data)
+
+    monkeypatch.setattr(LineFile, "write_bytes", write_if_possible)
+    monkeypatch.setattr("dealer.server.disk.free_bytes", lambda folder: 1000 if is_full else 10**12)
+    monkeypatch.setattr("dealer.server.disk._LOOKS_LAST_S", 0.0)
+    monkeypatch.setattr("dealer.server.disk._LOOK_AGAIN_S", 0.02)
+
+    async def talk(house: House) -> None:
+        nonlocal is_full
+        ann = await house.log_in()
+        ann.say(f"RUNMATCHES {KUHN} 2 held 7 slow k1 k1\n")
+        await ann.hear_remark("QUEUED ann.held: .*")
+        async with asyncio.timeout(PATIENCE_S):
+            while not house.rows("SELECT id FROM runs"):
+                await asyncio.sleep(0.02)
+        is_full = True
+        ann.say(f"RUNMATCHES {KUHN} 1 t 7 k1 k1 k1\n")
+        await ann.hear("BAD RUNMATCHES COMMAND\n")
+        await ann.hear_remark("the server's disk is full; try again later")
+        tickets(1)
+        async with asyncio.timeout(PATIENCE_S):
+            while not refused:
+                await asyncio.sleep(0.02)
+        await asyncio.sleep(0.2)
+        before = len(refused)
+        await asyncio.sleep(0.2)
+        assert len(refused) == before, "what waits for room is not begun again and again"
+        is_full = False
+        tickets(4)
+        await ann.hear_remark("ann.held run 1 of 2: finished, .*")
+        await ann.hear_remark("ann.held run 2 of 2: finished, .*")
+        assert house.rows("SELECT number, state FROM runs ORDER BY id") == [(1, "finished"), (2, "finished")]
+        logs = sorted((house.folder / "runs").glob("*/match*.log"))
+        assert [path.read_text().count("\nSTATE:") for path in logs] == [3, 3]
+
+    with caplog.at_level(logging.WARNING):
+        conversation(reference_settings(CONFIG), talk)
+    said = [record.getMessage() for record in caplog.records if record.name == "dealer.server.disk"]
+    assert [text.partition(" at ")[0] for text in said] == ["0 MB are free", "there is room"]
+    assert "least_free_mb is 500" in said[0]
+
+
+def test_a_disk_of_which_nothing_is_asked_has_room(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("dealer.server.disk.free_bytes", lambda folder: 0)
+    assert Disk(tmp_path, 0, lambda: None).has_room
+
+
+def test_where_the_system_does_not_say_how_much_is_free_there_is_room(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    disk = Disk(tmp_path / "nowhere", 10**9, lambda: None)
+    assert disk.has_room
+    (record,) = caplog.records
+    assert "nobody knows how much room there is" in record.getMessage()
+
+
+def test_as_many_descriptors_as_the_system_admits() -> None:
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(512, before[0]), before[1]))
+        limit = raise_limit()
+        assert limit is not None
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (limit, before[1])
+        assert limit >= min(before[0], 65_536)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_too_few_descriptors_are_told_in_one_sentence() -> None:
+    settings = ServerSettings((), connections=500, web=WebSettings(connections=300))
+    assert has_too_few(settings, None) == has_too_few(settings, 1000) == ""
+    assert has_too_few(settings, 999) == (
+        "999 files and connections can be open at a time, and the configuration admits 1,000: raise the limit "
+        "(ulimit -n, LimitNOFILE of a unit), or lower max_connections"
+    )
+
+
+def test_connections_that_cannot_be_had_are_told_once_and_come_later(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The system refuses three connections for want of descriptors; the client is served all the same."""
+    accept = socket.socket.accept
+    refused = 0
+
+    def accept_later(self: socket.socket) -> Any:
+        nonlocal refused
+        if refused < 3:
+            refused += 1
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        return accept(self)
+
+    monkeypatch.setattr(socket.socket, "accept", accept_later)
+    monkeypatch.setattr("asyncio.constants.ACCEPT_RETRY_DELAY", 0.01)
+    heard = b""
+
+    async def serve() -> None:
+        nonlocal heard
+        asyncio.get_running_loop().set_exception_handler(without_flood())
+
+        async def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writer.write(b"served")
+            writer.close()
+
+        server = await asyncio.start_server(answer, "127.0.0.1", 0)
+        async with server:
+            reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname()[:2])
+            heard = await reader.read()
+            writer.close()
+
+    asyncio.run(serve())
+    assert (heard, refused) == (b"served", 3)
+    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR] == [
+        "new connections have to wait: Too many open files; raise the limit of open files (ulimit -n)"
+    ]
+
+
+def test_other_mistakes_of_a_loop_are_told_as_ever() -> None:
+    told: list[dict[str, Any]] = []
+    loop = SimpleNamespace(default_exception_handler=told.append)
+    context = {"message": "something else", "exception": ValueError()}
+    without_flood()(cast(asyncio.AbstractEventLoop, loop), context)
+    assert told == [context]
+
+
+def test_a_clock_that_is_set_back_makes_no_run_shorter_than_nothing(tmp_path: Path) -> None:
+    game = next(game for game in house().games if game.game.num_players == 2)
+    with contextlib.closing(Store(tmp_path / "server.sqlite3")) as store:
+        for number in range(10):
+            store.write_now(lambda db, number=number: add_user(db, f"user{number}"))  # type: ignore[misc]
+        store.write_now(lambda db: fill(db, game, 4))
+        usual_s = ledger.seconds_per_hand(store, game.name)
+        assert usual_s == pytest.approx(1 / 200)
+        store.write_now(lambda db: db.execute("UPDATE runs SET ended_s = started_s - 1e9 WHERE id <= 2"))
+        assert ledger.seconds_per_hand(store, game.name) == pytest.approx(usual_s / 2)
+
+
+def test_runs_that_ended_while_nobody_looked_are_let_go() -> None:
+    pytest.importorskip("starlette")
+    from dealer.web.server_library import ServerLibrary
+
+    watches = Watches()
+    library = ServerLibrary(cast(ServerParts, SimpleNamespace(service=SimpleNamespace(watches=watches))))
+
+    def tables_of(number: int) -> Any:
+        return library._tables_of(cast(Any, SimpleNamespace(id=number, state=RunState.RUNNING)))
+
+    for number in range(1, 4):
+        watches.opened(number)
+        assert tables_of(number) is tables_of(number)
+        assert list(library._tables) == [number]
+        watches.closed(number)
