@@ -3,4 +3,5 @@
 table      the strategies, shipped as texts that a playing bot reads without any solver
 generate   makes them: the linear program of `bots.solving`
 bot        the player
+departures what another player gives away beside it, told from finished hands
 """

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dealer.cli.console import Terminal, check_new_file
+from dealer.cli.equilibrium_leaks import report_of_departures
 from dealer.cli.findings import PageFile, PageForce, show_findings, write_findings
 from dealer.cli.reading import GameName, Problems, Sources, Strict, game_named
 from dealer.cli.working import working
@@ -22,6 +24,8 @@ from dealer.results.leaks import (
     tables_of,
     worst_table,
 )
+from engine.holdem import is_holdem
+from logs.reading import ReadingOptions
 
 if TYPE_CHECKING:
     from bots.findings import Report, Section
@@ -45,29 +49,35 @@ def leaks(
 ) -> None:
     """Say where a player loses: the decisions in which it did worse with its cards than another player with the same.
 
-    For duplicate matches of hold'em. What is named holds for all questions asked together, at 95 %.
+    For duplicate matches of hold'em. Of games whose equilibrium is known, Kuhn's and Leduc, any hands do: there each
+    decision is told by what it gives away. What is named holds for all questions asked together, at 95 %.
     """
-    from logs.leaks import find_leaks
+    from logs.leaks import deals_in, leaks_of
 
     terminal = context.ensure_object(Terminal)
     if out is not None:
         check_new_file(out, force)
     with Problems(terminal) as problems, working(terminal, "reading hands") as show:
-        found = find_leaks(
-            sources,
-            player,
-            worst=worst,
-            on_hands=lambda hands: show(None, f"{hands:,} hands"),
-            game=game_named(game),
-            strict=strict,
-            on_problem=problems,
-        )
+        options: ReadingOptions = {"game": game_named(game), "strict": strict, "on_problem": problems}
+        deals = deals_in(sources, lambda hands: show(None, f"{hands:,} hands"), options)
+        first = next(deals, None)
+        everything = deals if first is None else chain([first], deals)
+        if first is not None and not is_holdem(first[0][1].game):
+            from bots.equilibrium.departures import departures_of
+
+            departures = departures_of(everything, player)
+            report, data = report_of_departures(departures), dataclasses.asdict(departures)
+            whole = report
+        else:
+            found = leaks_of(everything, player, worst=worst)
+            report, data = _report(found, sources), _as_json(found, sources)
+            whole = _report(found, sources, is_whole=True)
     if as_json:
-        terminal.print(json.dumps(_as_json(found, sources), indent=2))
+        terminal.print(json.dumps(data, indent=2))
     else:
-        show_findings(terminal, _report(found, sources))
+        show_findings(terminal, report)
     if out is not None:
-        write_findings(terminal, _report(found, sources, is_whole=True), out)
+        write_findings(terminal, whole, out)
 
 
 def _report(found: Leaks, sources: list[Path], *, is_whole: bool = False) -> Report:

@@ -24,7 +24,7 @@ stands to the account of the decision. What it won in each position beyond the o
 from logs.errors import LeaksRefused
 from logs.leaks.found import FEWEST_DEALS, Cell, Leaks
 from logs.leaks.partings import BY_POSITION, Parting
-from logs.leaks.search import all_leaks_of, find_all_leaks, find_leaks, leaks_of
+from logs.leaks.search import all_leaks_of, deals_in, find_all_leaks, find_leaks, leaks_of
 
 __all__ = [
     "BY_POSITION",
@@ -34,6 +34,7 @@ __all__ = [
     "LeaksRefused",
     "Parting",
     "all_leaks_of",
+    "deals_in",
     "find_all_leaks",
     "find_leaks",
     "leaks_of",

@@ -15,7 +15,7 @@ from logs.leaks.found import Leaks
 from logs.reading import ReadingOptions, by_deal, files_of_hands, group_by_cards, hands_of
 from logs.record import HandRecord
 
-__all__ = ["all_leaks_of", "find_all_leaks", "find_leaks", "leaks_of"]
+__all__ = ["all_leaks_of", "deals_in", "find_all_leaks", "find_leaks", "leaks_of"]
 
 _PROGRESS_HANDS: Final = 500
 
@@ -42,7 +42,7 @@ def find_leaks(
         LogsError: a file cannot be read.
         OSError: a file cannot be read.
     """
-    return leaks_of(_deals_in(paths, on_hands, options), player, worst=worst)
+    return leaks_of(deals_in(paths, on_hands, options), player, worst=worst)
 
 
 def find_all_leaks(
@@ -59,13 +59,18 @@ def find_all_leaks(
         LogsError: a file cannot be read.
         OSError: a file cannot be read.
     """
-    return all_leaks_of(_deals_in(paths, on_hands, options), worst=worst)
+    return all_leaks_of(deals_in(paths, on_hands, options), worst=worst)
 
 
-def _deals_in(
+def deals_in(
     paths: Iterable[str | os.PathLike[str]], on_hands: Callable[[int], None] | None, options: ReadingOptions
 ) -> Iterator[list[Found]]:
-    """The hands of files, deal by deal."""
+    """The hands of files, deal by deal, each with its path; arguments as for `find_leaks`.
+
+    Raises:
+        LogsError: a file cannot be read.
+        OSError: a file cannot be read.
+    """
     files = files_of_hands(paths, options)
     hands = 0
     for group in group_by_cards(files):

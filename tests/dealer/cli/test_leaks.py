@@ -48,6 +48,18 @@ def test_a_deal_is_named_with_the_command_that_shows_it(arena_here: Arena, run: 
         assert f"{dearest.others_chips:+,.10g}" in shown.out
 
 
+def test_beside_an_equilibrium_decisions_have_costs(arena_here: Arena, finished_runs: Callable[..., Path]) -> None:
+    small = finished_runs("play", "kuhn", "calling", "random", "-n", "80", "--seed", "3", "--in-process", "--quiet")
+    ran = arena_here("leaks", str(small), "--player", "calling")
+    assert (ran.code, ran.err) == (0, "")
+    assert "calling gives away most here: " in ran.out.replace("\n", " ")
+    told = json.loads(arena_here("leaks", str(small), "--player", "calling", "--json").out)
+    assert (told["player"], told["hands"], told["deals"]) == ("calling", 160, 80)
+    costs = [one["per_100_hands"] for one in told["situations"]]
+    assert costs == sorted(costs, reverse=True)
+    assert costs[0] > 0
+
+
 def test_the_report_of_a_run_has_the_leaks_of_all(arena_here: Arena, run: Path, tmp_path: Path) -> None:
     page = tmp_path / "report.html"
     assert arena_here("report", str(run), "--out", str(page)).code == 0
@@ -90,9 +102,10 @@ def test_a_page_and_the_terminal_say_the_same(arena_here: Arena, run: Path, tmp_
             "raising played 5 deals in every seating; leaks take 30 at least",
         ),
         (
-            ("play", "leduc", "random", "calling", "-n", "60", "--seed", "3", "--in-process", "--quiet"),
+            ("play", "kuhn3", "random", "calling", "raising", "-n", "20", "--seed", "3", "--in-process", "--quiet"),
             (),
-            "leaks are told in hold'em only: hands and boards of other games have no classes here",
+            "leaks are told in hold'em, and where an equilibrium is known, kuhn, kuhn-depth, leduc: this game is none "
+            "of these",
         ),
     ],
 )

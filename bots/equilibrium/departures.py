@@ -1,0 +1,320 @@
+"""What a player gives away where an equilibrium is known: decision by decision, the cost of each exact.
+
+    found = departures_of(deals_in(["runs/x"]), "New")
+    for one in found.situations:
+        print(one.name, one.per_100_hands, one.half_width)
+
+The cost of an action is what the best one would win more, against an opponent who plays the equilibrium and with the
+best play that follows: chips that follow from the rules, with no luck of cards or opponents in them. The costs of a
+player's decisions, each weighted with the chance that the equilibrium lets it come to them, are together what it loses
+to the equilibrium beyond the value of the game. Here they are counted as often as the hands show them; so the interval
+of a situation is only about how often the player comes to it and errs. An action that costs nothing may still be one
+that a better opponent exploits: how much, `arena exploit` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import prod, sqrt
+from statistics import NormalDist
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bots.equilibrium.bot import GAMES, EquilibriumBot
+from bots.equilibrium.table import state_of
+from bots.solving.engine_games import small_game, turns_of
+from bots.solving.plans import sequence_values
+from bots.solving.policies import plan_of_policy, view_of
+from bots.solving.sequence_form import Choice, Plan, sequence_form
+from bots.view import View
+from engine import Action, ActionKind, Game, Move, Step, betting_start, betting_steps, parse_cards
+from engine.errors import quoted
+from logs.errors import LeaksRefused
+from logs.record import HandRecord
+from logs.tracker.positions import position_names
+from protocol import find_game
+
+__all__ = ["FEWEST_DEALS", "Departures", "Played", "Situation", "action_costs", "departures_of", "is_solved"]
+
+FEWEST_DEALS: Final = 30
+"""Deals in which a situation has to come up to have an interval."""
+
+_Vector: TypeAlias = NDArray[np.float64]
+_ROUNDING: Final = 1e-9
+"""Chips: a cost below is that of an equilibrium's own actions, which the table has to ten digits."""
+_MOVES: Final = {Move.FOLD: "fold", Move.CHECK: "check", Move.CALL: "call", Move.BET: "bet", Move.RAISE: "raise"}
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What a player did in a situation.
+
+    Attributes:
+        did: ``fold``, ``check``, ``call``, ``bet`` or ``raise``.
+        times: how often.
+        chance: with which the equilibrium does it.
+        cost: of doing it once, in chips.
+    """
+
+    did: str
+    times: int
+    chance: float
+    cost: float
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """A decision that a player met.
+
+    Attributes:
+        name: position, betting and cards, in words.
+        deals: in how many deals it came up.
+        per_100_hands: chips that the player gave away there, per hundred of all its hands.
+        half_width: of the interval of that, which holds together with those of all others, 95 %; None for fewer than
+            `FEWEST_DEALS` deals.
+        choices: what the player did, the most expensive first.
+    """
+
+    name: str
+    deals: int
+    per_100_hands: float
+    half_width: float | None
+    choices: tuple[Played, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Departures:
+    """What a player gave away.
+
+    Attributes:
+        player: who.
+        hands: of the player.
+        deals: of the same cards; the units of the intervals.
+        decisions: how many it made.
+        unmet: of these, how many an equilibrium never lets come up, which have no cost.
+        per_100_hands: chips given away, per hundred hands.
+        half_width: of the interval of that, which is one of the intervals that hold together.
+        situations: the most expensive first.
+    """
+
+    player: str
+    hands: int
+    deals: int
+    decisions: int
+    unmet: int
+    per_100_hands: float
+    half_width: float
+    situations: tuple[Situation, ...]
+
+
+def is_solved(game: Game) -> bool:
+    """Whether an equilibrium of a game is known here."""
+    return any(find_game(name)[1] == game for name in GAMES)
+
+
+@cache
+def action_costs(game: Game) -> Mapping[tuple[int, tuple[str, str]], Mapping[ActionKind, float]]:
+    """What each action costs, in chips, by position and state (`bots.equilibrium.table.state_of`).
+
+    States to which an equilibrium's opponent never comes are left out.
+
+    Args:
+        game: one that `is_solved`.
+    """
+    form, turns = sequence_form(small_game(game)), turns_of(game)
+    plans = [plan_of_policy(form, game, player, EquilibriumBot(seed=1), "equilibrium") for player in range(2)]
+    found: dict[tuple[int, tuple[str, str]], dict[ActionKind, float]] = {}
+    for player, other in ((0, 1), (1, 0)):
+        values = sequence_values(form, player, plans[other])
+        reached = _reached(form.choices[other], plans[other])
+        own = [frozenset(parse_cards(text)) for text in form.game.classes[player]]
+        others = [frozenset(parse_cards(text)) for text in form.game.classes[other]]
+        for choice in reversed(form.choices[player]):
+            turn = turns[choice.name]
+            of_actions = values[choice.sequences]
+            values[choice.parent] += of_actions.max(axis=0)
+            reach = _reach_of(choice.name, reached)
+            known = 2 + len(turn.board)
+            deals = prod(len(game.deck) - at for at in range(known))
+            for at, holding in enumerate(own):
+                taken = holding | {*turn.board}
+                if len(taken) < known - 1:
+                    continue
+                chance = sum(part for cards, part in zip(others, reach, strict=True) if not cards & taken) / deals
+                if chance <= _ROUNDING:
+                    continue
+                lost = (of_actions[:, at].max() - of_actions[:, at]) / chance
+                costs = [0.0 if cost < _ROUNDING else float(cost) for cost in lost]
+                key = player, state_of(view_of(turn, tuple(holding)))
+                found[key] = {action.kind: cost for action, cost in zip(turn.actions, costs, strict=True)}
+    return found
+
+
+def _reached(choices: Iterable[Choice], plan: Plan) -> list[tuple[str, _Vector]]:
+    """The beginnings of names behind each action of a player, with the chance that each class takes them; those that
+    come first are earlier."""
+    return [
+        (f"{choice.name}{action}", plan[sequence])
+        for choice in choices
+        for sequence, action in enumerate(choice.actions, choice.first)
+    ]
+
+
+def _reach_of(name: str, reached: Sequence[tuple[str, _Vector]]) -> _Vector:
+    """With which chance each class of the other player does its part on the way to a decision."""
+    behind = [part for begin, part in reached if name.startswith(begin)]
+    return behind[-1] if behind else np.ones_like(reached[0][1])
+
+
+def departures_of(deals: Iterable[Sequence[tuple[str, HandRecord]]], player: str | None = None) -> Departures:
+    """What a player gave away in the hands of a game whose equilibrium is known.
+
+    Args:
+        deals: of each, all its hands with the paths they come from (`logs.leaks.deals_in`).
+        player: who; None for the first player of the first hand.
+
+    Raises:
+        LeaksRefused: nothing can be said of these hands; the sentence says why.
+    """
+    count: _Count | None = None
+    names: dict[str, None] = {}
+    for hands in deals:
+        for _, record in hands:
+            if count is None:
+                if not is_solved(record.game):
+                    raise LeaksRefused(
+                        f"leaks are told in hold'em, and where an equilibrium is known, {', '.join(GAMES)}: this game "
+                        "is none of these"
+                    )
+                count = _Count(record.game, record.names_by_seat[0] if player is None else player)
+            if record.game != count.game:
+                raise LeaksRefused("the hands are of different games: give those of one")
+            names |= dict.fromkeys(record.names_by_seat)
+        if count is not None:
+            count.add([record for _, record in hands if count.player in record.names_by_seat])
+    if count is None:
+        raise LeaksRefused("there is no finished hand")
+    if count.player not in names:
+        raise LeaksRefused(f"no player is called {quoted(count.player)}; there are {', '.join(names)}")
+    return count.departures()
+
+
+class _Count:
+    """Counts the decisions of a player."""
+
+    def __init__(self, game: Game, player: str) -> None:
+        self.game = game
+        self.player = player
+        self._costs = action_costs(game)
+        self._bot = EquilibriumBot(seed=1)
+        self._hands = self._deals = self._decisions = self._unmet = 0
+        self._times: dict[str, dict[str, tuple[int, float, float]]] = {}
+        self._by_deal: dict[str, dict[int, float]] = {}
+
+    def add(self, hands: Sequence[HandRecord]) -> None:
+        """Count the hands of a deal in which the player sat.
+
+        Raises:
+            LeaksRefused: the player's cards are not in one of them.
+        """
+        self._deals += bool(hands)
+        self._hands += len(hands)
+        for record in hands:
+            self._add(record)
+
+    def _add(self, record: HandRecord) -> None:
+        position = record.names.index(self.player)
+        hole = record.deal.hole_cards[position]
+        if not hole:
+            raise LeaksRefused(
+                f"hand {record.hand_number} of {record.match_name} does not show the cards of the player"
+            )
+        state = betting_start(self.game)
+        holes = tuple([hole if at == position else () for at in range(self.game.num_players)])
+        before: list[str] = []
+        for step in betting_steps(record.betting):
+            move = _move(step)
+            if step.position == position:
+                board = record.deal.board[: self.game.board_cards_by_round[step.round]]
+                self._decide(View(state, step.position, record.hand_number, holes, board), move, step.action, before)
+            while len(before) < step.round + 1:
+                before.append("")
+            before[step.round] += f"{', ' if before[step.round] else ''}{move}"
+            state = state.after(step.action)
+
+    def _decide(self, view: View, move: str, action: Action, before: list[str]) -> None:
+        """Count a decision."""
+        self._decisions += 1
+        costs = self._costs.get((view.position, state_of(view)))
+        if costs is None:
+            self._unmet += 1
+            return
+        kind = action.kind
+        cost = costs[kind]
+        chances = self._bot.policy(view)
+        chance = sum(part for one, part in chances.items() if one.kind == kind)
+        name = _words(view, before)
+        times, _, _ = self._times.setdefault(name, {}).get(move, (0, 0.0, 0.0))
+        self._times[name][move] = times + 1, chance, cost
+        of_deals = self._by_deal.setdefault(name, {})
+        of_deals[self._deals] = of_deals.get(self._deals, 0.0) + cost
+
+    def departures(self) -> Departures:
+        """What the hands show.
+
+        Raises:
+            LeaksRefused: they are too few.
+        """
+        if self._deals < FEWEST_DEALS:
+            raise LeaksRefused(f"{self.player} played {self._deals} deals; leaks take {FEWEST_DEALS} at least")
+        asked = sum(len(of_deals) >= FEWEST_DEALS for of_deals in self._by_deal.values()) + 1
+        width = NormalDist().inv_cdf(1 - 0.025 / asked)
+        scale = 100 / self._hands
+        everything: dict[int, float] = {}
+        for of_deals in self._by_deal.values():
+            for deal, cost in of_deals.items():
+                everything[deal] = everything.get(deal, 0.0) + cost
+        situations = []
+        for name, of_deals in self._by_deal.items():
+            choices = [Played(did, *of_choice) for did, of_choice in self._times[name].items()]
+            choices.sort(key=lambda one: (-one.times * one.cost, one.did))
+            half = scale * width * self._spread(of_deals) if len(of_deals) >= FEWEST_DEALS else None
+            total = scale * sum(of_deals.values())
+            situations.append(Situation(name, len(of_deals), total, half, tuple(choices)))
+        situations.sort(key=lambda one: (-one.per_100_hands, one.name))
+        return Departures(
+            self.player,
+            self._hands,
+            self._deals,
+            self._decisions,
+            self._unmet,
+            scale * sum(everything.values()),
+            scale * width * self._spread(everything),
+            tuple(situations),
+        )
+
+    def _spread(self, of_deals: Mapping[int, float]) -> float:
+        """The standard error of a sum over deals."""
+        mean = sum(of_deals.values()) / self._deals
+        squares = sum(cost**2 for cost in of_deals.values()) - self._deals * mean**2
+        return sqrt(max(0.0, squares) * self._deals / (self._deals - 1))
+
+
+def _move(step: Step) -> str:
+    """What a player did; antes are no bet, so that the first raise of a round without a blind is one."""
+    return "bet" if step.move is Move.RAISE and not step.to_call else _MOVES[step.move]
+
+
+def _words(view: View, before: list[str]) -> str:
+    """A situation in words."""
+    rounds = [moves or "nothing" for moves in before[: view.round + 1]] or ["nothing"]
+    if len(rounds) <= view.round:
+        rounds.append("nothing")
+    betting = "to open" if rounds == ["nothing"] else "after " + " / ".join(rounds)
+    board = f" on {view.board_text[0]}" if view.board else ""
+    held = view.hole_text[0]
+    return f"{position_names(view.game)[view.position]}, {held}{board}, {betting}"

@@ -1,0 +1,136 @@
+"""What is given away beside an equilibrium: costs that add up to what is lost, and what hands show of them."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable, Iterator
+from itertools import groupby, permutations
+
+import pytest
+
+from bots import Bot, View
+from bots.equilibrium.bot import EquilibriumBot
+from bots.equilibrium.departures import action_costs, departures_of, is_solved
+from bots.equilibrium.table import state_of
+from bots.registry import make_bot
+from bots.selfplay import self_play
+from engine import ActionKind, BettingState, Deal, Game, betting_start, hand_values
+from logs.errors import LeaksRefused
+from logs.record import HandRecord
+from protocol import find_game
+
+
+def game_named(name: str) -> Game:
+    return find_game(name)[1]
+
+
+def lost(game: Game, position: int, bot: Bot) -> tuple[float, float]:
+    """What a bot wins in a position against an equilibrium, and what its decisions cost, over every deal and action."""
+    equilibrium, costs = EquilibriumBot(seed=1), action_costs(game)
+    deals = [
+        Deal((cards[:1], cards[1:2]), cards[2:]) for cards in permutations(game.deck, 2 + game.board_cards_by_round[-1])
+    ]
+
+    def walk(state: BettingState, deal: Deal) -> tuple[float, float]:
+        if state.finished:
+            return hand_values(state, deal)[position], 0.0
+        at = state.acting_position
+        holes = tuple([hole if seat == at else () for seat, hole in enumerate(deal.hole_cards)])
+        view = View(state, at, 0, holes, deal.board[: game.board_cards_by_round[state.round]])
+        won = cost = 0.0
+        told = (bot if at == position else equilibrium).policy(view)
+        assert told is not None
+        for action, chance in told.items():
+            if chance:
+                won_after, cost_after = walk(state.after(action), deal)
+                here = costs[at, state_of(view)][action.kind] if at == position else 0.0
+                won += chance * won_after
+                cost += chance * (cost_after + here)
+        return won, cost
+
+    found = [walk(betting_start(game), deal) for deal in deals]
+    won, cost = (sum(values) / len(deals) for values in zip(*found, strict=True))
+    return won, cost
+
+
+@pytest.mark.parametrize("bot", ["calling", "raising", "random?fold=0.2"])
+@pytest.mark.parametrize("position", [0, 1])
+def test_the_costs_are_what_is_lost_to_the_equilibrium(position: int, bot: str) -> None:
+    for name in ("kuhn", "kuhn-depth"):
+        game = game_named(name)
+        value, nothing = lost(game, position, EquilibriumBot(seed=1))
+        won, cost = lost(game, position, make_bot(bot))
+        assert nothing == pytest.approx(0, abs=1e-9)
+        assert value - won == pytest.approx(cost, abs=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("position", [0, 1])
+def test_so_they_are_in_leduc(position: int) -> None:
+    game = game_named("leduc")
+    value, _ = lost(game, position, EquilibriumBot(seed=1))
+    won, cost = lost(game, position, make_bot("calling"))
+    assert value - won == pytest.approx(cost, abs=1e-7)
+
+
+def test_known_costs() -> None:
+    """To call a bet with the worst of three cards loses a chip more, to fold the best one three."""
+    costs = action_costs(game_named("kuhn"))
+    assert costs[1, ("r", "Q")] == {ActionKind.FOLD: 0, ActionKind.CALL: pytest.approx(1)}
+    assert costs[1, ("r", "A")] == {ActionKind.FOLD: pytest.approx(3), ActionKind.CALL: 0}
+    assert not any(costs[1, ("r", "K")].values())
+
+
+def played(*bots: str, game: str = "kuhn", hands: int = 300) -> Iterator[list[tuple[str, HandRecord]]]:
+    records = self_play(game, [make_bot(bot) for bot in bots], hands=hands, seed=1, names=("A", "B"))
+    return by_deal(records)
+
+
+def by_deal(records: Iterable[HandRecord]) -> Iterator[list[tuple[str, HandRecord]]]:
+    for _, hands in groupby(records, key=lambda record: record.hand_number):
+        yield [(record.match_name, record) for record in hands]
+
+
+def test_what_hands_show_is_counted() -> None:
+    deals = list(played("calling", "random?seed=9"))
+    found = departures_of(deals, "A")
+    assert found == pickle.loads(pickle.dumps(found)) == departures_of(deals)
+    assert (found.hands, found.deals) == (600, 300)
+    worst = found.situations[0]
+    assert worst.name == "2nd, Q, after bet"
+    (played_,) = worst.choices
+    assert (played_.did, played_.chance, played_.cost) == ("call", 0, pytest.approx(1))
+    assert worst.per_100_hands == pytest.approx(100 * played_.times / 600)
+    assert found.decisions == sum(one.times for situation in found.situations for one in situation.choices)
+    assert found.per_100_hands == pytest.approx(sum(one.per_100_hands for one in found.situations))
+    assert worst.half_width is not None
+    assert 0 < worst.half_width < worst.per_100_hands
+
+
+def test_an_equilibrium_gives_nothing_away() -> None:
+    found = departures_of(played("equilibrium?seed=4", "random?seed=9"), "A")
+    assert (found.per_100_hands, found.half_width) == (0, 0)
+
+
+def test_the_intervals_hold_what_is_expected() -> None:
+    """Of 60 matches, at most a few leave out the cost that the policy has on average against the same opponent."""
+    outside = 0
+    for seed in range(60):
+        bots = [make_bot("calling"), EquilibriumBot(seed=seed)]
+        records = self_play("kuhn", bots, hands=100, seed=seed, names=("A", "B"))
+        found = departures_of(by_deal(records), "A")
+        expected = sum(lost(game_named("kuhn"), position, make_bot("calling"))[1] for position in range(2)) / 2
+        outside += abs(found.per_100_hands - 100 * expected) > found.half_width
+    assert outside <= 3
+
+
+def test_what_cannot_be_treated_is_told() -> None:
+    assert not is_solved(game_named("limit"))
+    with pytest.raises(LeaksRefused, match="where an equilibrium is known, kuhn, kuhn-depth, leduc"):
+        departures_of(played("calling", "random", game="limit", hands=2))
+    with pytest.raises(LeaksRefused, match="no player is called 'Zoe'; there are A, B"):
+        departures_of(played("calling", "random", hands=40), "Zoe")
+    with pytest.raises(LeaksRefused, match="A played 10 deals; leaks take 30 at least"):
+        departures_of(played("calling", "random", hands=10), "A")
+    with pytest.raises(LeaksRefused, match="there is no finished hand"):
+        departures_of([])
