@@ -146,13 +146,13 @@ class _Course:
         hands: by field, learnt at each stage.
         mbb: by field, frozen after each stage, in mbb per hand.
         cells: by field, met at the end.
-        counter: what a learner wins that learnt against the learner of the mixed field; None at full tables.
+        counter: what a learner wins that learnt against the learner of the mixed field in all other seats.
     """
 
     hands: dict[str, Sequence[int]]
     mbb: dict[str, list[float]]
     cells: dict[str, int]
-    counter: float | None
+    counter: float
 
 
 class _Deals:
@@ -261,8 +261,15 @@ def _finished(kept: Kept) -> tuple[dict[tuple[str, int], _Course], dict[tuple[st
     matches: dict[tuple[str, str], Earned] = {}
     for row in kept.rows:
         match row:
-            case {"game": str(game), "seed": int(seed), "hands": dict(hands), "mbb": dict(mbb), "cells": dict(cells)}:
-                courses[game, seed] = _Course(hands, mbb, cells, row.get("counter"))
+            case {
+                "game": str(game),
+                "seed": int(seed),
+                "hands": dict(hands),
+                "mbb": dict(mbb),
+                "cells": dict(cells),
+                "counter": float(counter),
+            }:
+                courses[game, seed] = _Course(hands, mbb, cells, counter)
             case {"game": str(game), "rival": str(rival), "won": [float(mean), float(half_width)]}:
                 matches[game, rival] = Earned(mean, half_width)
             case _:
@@ -284,9 +291,7 @@ def _gathered(
             mbb = np.array([one.mbb[field_] for one in of_game])
             cells = tuple([one.cells[field_] for one in of_game])
             outcomes.append(Outcome(name, field_, tuple(hands), mbb, cells))
-        against = [one.counter for one in of_game if one.counter is not None]
-        if against:
-            counters[name] = np.array(against)
+        counters[name] = np.array([one.counter for one in of_game])
     rivals = [Rival(game, name, matches[game, name]) for game in games for name in _rivals(game)]
     return Experiments(tuple(outcomes), tuple(rivals), counters)
 
@@ -298,8 +303,8 @@ def _play_seed(settings: ReportSettings, name: str, seed: int, best: Memory | No
         settings: of the report.
         name: of the game.
         seed: of deals and draws.
-        best: what the learner of the mixed field remembers, whom another one learns to beat between two players; None
-            for the one of this seed.
+        best: what the learner of the mixed field remembers, whom another one learns to beat; None for the one of this
+            seed.
 
     Returns:
         what came of them, and what the learner of the mixed field remembers.
@@ -308,7 +313,7 @@ def _play_seed(settings: ReportSettings, name: str, seed: int, best: Memory | No
     fields = _fields(settings, game)
     style = Style(trials=settings.trials, seed=seed)
     deals: dict[int, _Deals] = {}
-    course = _Course({}, {}, {}, None)
+    course = _Course({}, {}, {}, 0.0)
     mixed = Memory(Constants())
     for field_, tables in fields.items():
         if len(tables) not in deals:
@@ -319,10 +324,11 @@ def _play_seed(settings: ReportSettings, name: str, seed: int, best: Memory | No
         course.hands[field_] = deals[len(tables)].hands
         if field_ == MIXED:
             mixed = trainee.memory
-    if game.num_players > 2:
-        return course, mixed
+    if 1 not in deals:
+        deals[1] = _Deals(settings, game, seed, 1)
     with _frozen(best or mixed, settings) as spec:
-        counter = deals[1].run(Trainee(game, Memory(Constants()), style), [(spec,)])[-1]
+        alike = [(spec,) * (game.num_players - 1)]
+        counter = deals[1].run(Trainee(game, Memory(Constants()), style), alike)[-1]
     return replace(course, counter=counter), mixed
 
 

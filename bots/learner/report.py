@@ -155,9 +155,13 @@ def _rivals_in_words(rivals: Sequence[Rival]) -> str:
 def _counter_words(played: Experiments, settings: ReportSettings) -> str:
     parts = [f"{Spread.of(won.tolist()).words} mbb/g in {game}" for game, won in played.counters.items()]
     return (
-        f"Another learner that learns against it for {settings.hands:,} hands and is frozen then wins "
-        f"{' and '.join(parts)} (means over {settings.seeds} seeds, 95 %): so far it can be exploited, at the least."
+        f"Another learner that learns for {settings.hands:,} hands with it in all other seats, and is frozen then, "
+        f"wins {_joined(parts)} (means over {settings.seeds} seeds, 95 %): so far it can be exploited, at the least."
     )
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return ", ".join(parts[:-1]) + " and " * (len(parts) > 1) + parts[-1]
 
 
 def _list(outcomes: Sequence[Outcome]) -> str:

@@ -1,6 +1,7 @@
 """The memories that come with the arena: what `learner` starts from in the games they were trained for.
 
 Each is a file that `arena train learner` wrote, named after its game; its first line holds the record of the training.
+`docs/learner/memories.py` trains them again.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from protocol import find_game
 
 __all__ = ["SHIPPED", "shipped_memory"]
 
-SHIPPED: Final = ("limit", "nolimit")
-"""The games, by their short names."""
+SHIPPED: Final = ("limit", "nolimit", "limit3", "nolimit3", "limit6", "nolimit6", "limit10", "nolimit10")
+"""The games, by their short names. In any other, of other stakes or between another number of players, nothing has been
+measured, and a learner starts from nothing."""
 
 _FOLDER: Final = os.path.join(os.path.dirname(__file__), "memories")
 

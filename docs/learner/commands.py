@@ -20,8 +20,7 @@ PAGE: Final = HERE.parent / "learner.md"
 
 COMMANDS: Final[Mapping[str, str]] = {
     "training": "arena train learner -n 8000 --memory training.memory --out training.html",
-    "search": "arena evolve learner search --trials 200 --hands 6000 --test 6000 --population 12 --generations 10 "
-    "--out search.html",
+    "search": "arena evolve learner search --trials 200 --generations 20 --out search.html",
     "report": "arena evolve learner-report report --out report.html",
 }
 """The commands of the page, by the names of the files with what they print."""

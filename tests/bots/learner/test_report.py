@@ -41,7 +41,9 @@ def _played() -> Experiments:
         Rival("limit10", "mfs", Earned(-100, 20)),
         Rival("nolimit10", "rh", Earned(10, 20)),
     )
-    return Experiments(tuple(outcomes), rivals, {"limit": np.array([1.0, 2.0, 3.0])})
+    return Experiments(
+        tuple(outcomes), rivals, {"limit": np.array([1.0, 2.0, 3.0]), "limit10": np.array([7.0, 8.0, 9.0])}
+    )
 
 
 def test_what_was_played_is_judged_by_its_intervals() -> None:
@@ -62,7 +64,11 @@ def test_what_was_played_is_judged_by_its_intervals() -> None:
     assert isinstance(chart, LineChart)
     assert chart.lines[0].xs == _STAGES
     assert rivals.tables[0].rows[0][:2] == ("calling", "+100 ± 20")
-    assert "+2 ± " in rivals.sentences[0]
+    assert rivals.sentences == (
+        "Another learner that learns for 20,000 hands with it in all other seats, and is frozen then, wins +2 ± 2 "
+        "mbb/g in limit and +8 ± 2 mbb/g in limit10 (means over 5 seeds, 95 %): so far it can be exploited, at the "
+        "least.",
+    )
     assert format_findings(report).count("<svg") == 4
 
 
@@ -84,7 +90,8 @@ def test_every_experiment_is_played_wherever_it_was_stopped(tmp_path: Path) -> N
         if one.opponents == "constant 1":
             assert (one.mbb <= 750).all()
     assert {one.name for one in played.rivals} >= {"calling", "mfs", "rh", "lp-mc", "rembrant"}
-    assert set(played.counters) == {"limit", "nolimit"}
+    assert list(played.counters) == ["limit", "nolimit", "limit10", "nolimit10"]
+    assert all(won.shape == (5,) and won.any() for won in played.counters.values())
     report = format_findings(learner_report(settings, played))
 
     # What a run that was stopped left: in the seeds of a game, in its matches, and almost at the end.
@@ -130,12 +137,13 @@ def _stored(folder: Path, *rows: str) -> Path:
 
 def test_what_a_folder_holds_is_checked(tmp_path: Path) -> None:
     settings = ReportSettings(seeds=5)
-    for row in ("[1]", '{"game": "limit"}', '{"game": "limit", "rival": "calling", "won": [1]}', "{"):
+    no_counter = '{"game": "limit", "seed": 1, "hands": {}, "mbb": {}, "cells": {}, "counter": null}'
+    for row in ("[1]", '{"game": "limit"}', no_counter, '{"game": "limit", "rival": "calling", "won": [1]}', "{"):
         with pytest.raises(CheckpointError, match=r"experiments\.jsonl: it holds other things than these results"):
             play_all(settings, _stored(tmp_path, row))
     with pytest.raises(CheckpointError, match=r"made with seeds 5, not seeds 6: take another folder"):
         play_all(ReportSettings(seeds=6), _stored(tmp_path))
-    first = json.dumps({"game": "limit", "seed": 1, "hands": {}, "mbb": {}, "cells": {}, "counter": None})
+    first = json.dumps({"game": "limit", "seed": 1, "hands": {}, "mbb": {}, "cells": {}, "counter": 0.5})
     with pytest.raises(LearnerFileError, match=r"limit\.memory: it cannot be read"):
         play_all(settings, _stored(tmp_path, first))
 

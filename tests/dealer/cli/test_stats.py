@@ -7,21 +7,17 @@ import io
 import json
 import re
 import shutil
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 from rich.console import Console
 
 from dealer.cli.console import Terminal
 from dealer.cli.reading import counted
 from dealer.results.schema import ContestResult
-from engine.cards import format_cards
 from logs.tracker.statistics import Statistics
 from logs.variance.estimates import Estimates
-from protocol import find_game
 from tests.dealer.cli.conftest import Arena
 
 PLAY = ("play", "limit", "random", "raising", "-n", "150", "--seed", "3", "--in-process", "--quiet")
@@ -212,40 +208,6 @@ def test_estimates_as_json_are_kept_in_the_result(arena_here: Arena, small: Path
     one, other = (player.estimates for player in of_game.players)
     for mine, theirs in zip(one, other, strict=True):
         assert mine.mbb_per_game == pytest.approx(-theirs.mbb_per_game, abs=1e-6)
-
-
-ASKED = """
-import sys
-for line in sys.stdin:
-    print("f 0.113207547169811 c 0.886792452830189" if "r:" in line else "c 0.5 r 0.5", flush=True)
-"""
-"""What `random` does in Kuhn poker: it folds 6 times, calls 47 times and raises 47 times, where it may."""
-
-
-def test_policies_of_a_program_and_of_a_file_are_those_of_the_bot(
-    arena_here: Arena, small: Path, tmp_path: Path
-) -> None:
-    """For players of which nobody but their author knows more than what they send."""
-    program = tmp_path / "policy.py"
-    program.write_text(ASKED)
-    lines = []
-    for card in find_game("kuhn")[1].deck:
-        own = format_cards([card])
-        for betting, position in (("", 0), ("cr", 0), ("c", 1), ("r", 1)):
-            cards = f"{own}|" if position == 0 else f"|{own}"
-            told = "f 0.113207547169811 c 0.886792452830189" if "r" in betting else "c 0.5 r 0.5"
-            lines.append(f"MATCHSTATE:{position}::{betting}:{cards} {told}\n")
-    (tmp_path / "b.policy").write_text("".join(lines))
-    found = []
-    for policy in ("random", f'ask:"{sys.executable}" "{program}"', "file:b.policy"):
-        ran = arena_here("stats", "small", "--variance", "--json", "--policy", f"B={policy}", "--ranges")
-        assert (ran.code, ran.err) == (0, "")
-        (game,) = Estimates.model_validate_json(ran.out).games
-        estimates = {one.name: one for one in game.players[0].estimates}
-        assert "AIVAT over ranges, B known" in estimates
-        found.append([(one.mbb_per_game, one.standard_error) for one in estimates.values()])
-    assert np.array(found[1]) == pytest.approx(np.array(found[0]), rel=1e-9)
-    assert np.array(found[2]) == pytest.approx(np.array(found[0]), rel=1e-9)
 
 
 def test_players_with_faults_are_doubted(arena_here: Arena, small: Path) -> None:
