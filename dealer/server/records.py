@@ -70,7 +70,7 @@ class SeatRecord:
 
     Attributes:
         player: its place among the players, which is its seat in the first seating.
-        name: in logs and tables; of a run without a result, that of the bot.
+        name: in logs and tables; of a run without a result, that of the bot, or of the user whose own agent plays.
         version: of the bot; None for a client's own agent.
         chips: net, over all hands that count; None before the end, as all that follows.
         mbb_per_game: what it won. half_width_95: half the 95 % interval of that; None if the hands are too few.
@@ -256,6 +256,7 @@ _RUNS = (
 
 def _runs_of_rows(store: Store, rows: list[sqlite3.Row]) -> tuple[RunRecord, ...]:
     seats: dict[int, list[SeatRecord]] = {row["id"]: [] for row in rows}
+    users_of = {row["id"]: row["user_name"] for row in rows}
     marks = ",".join("?" * len(seats))
     found = store.read(
         "SELECT seats.*, bots.name AS bot_name FROM seats LEFT JOIN versions ON versions.id = seats.version "
@@ -266,7 +267,7 @@ def _runs_of_rows(store: Store, rows: list[sqlite3.Row]) -> tuple[RunRecord, ...
         seats[row["run"]].append(
             SeatRecord(
                 row["seat"],
-                row["name"] or row["bot_name"] or "",
+                row["name"] or row["bot_name"] or users_of[row["run"]],
                 row["version"],
                 row["chips"],
                 row["mbb_per_game"],

@@ -18,6 +18,8 @@ def routes(site: Site) -> list[BaseRoute]:
         return []
 
     async def show(request: Request) -> Response:
-        return site.page(request, "front.html.jinja", games=server.settings.games)
+        return site.page(
+            request, "front.html.jinja", games=server.settings.games, may_play=server.settings.web.guests_may_play
+        )
 
     return [Route("/", show)]

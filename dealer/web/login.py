@@ -73,7 +73,7 @@ class _Door:
         if user is None:
             for limit, key in guesses:
                 limit.note_failure(key)
-            return self._site.page(request, "login.html.jinja", status=403, next=target, problem=True)
+            return self._site.page(request, "login.html.jinja", status=403, next=target, name=name, problem=True)
         await self._sessions.end(visitor.cookie)
         answer = RedirectResponse(target, _SEE_OTHER)
         set_cookie(request, answer, visitor, await self._sessions.begin(user))

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -90,7 +91,8 @@ class Play:
     async def ask(self, request: Request) -> Response:
         """The form of a new table, and the tables at which the visitor sits."""
         if not self._is_welcome(request):
-            return RedirectResponse("/login?next=/play", _SEE_OTHER)
+            query = request.url.query
+            return RedirectResponse(f"/login?next={quote(f'/play?{query}' if query else '/play')}", _SEE_OTHER)
         return self._form_page(request, dict(request.query_params))
 
     async def sit_down(self, request: Request) -> Response:

@@ -36,7 +36,7 @@ bots = {json.dumps(BOTS)}
 game = "nolimit"
 bots = ["calling", "raising"]
 """
-DEALS = 2000
+DEALS = 1000
 SEED = 11
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 ADDRESS = re.compile(r"The pages are at (http://\S+)")
@@ -100,7 +100,7 @@ def sit_down(page: Any, address: str, token: str) -> None:
     page.locator("#name").fill("player")
     page.locator("#secret").fill(token)
     page.keyboard.press("Enter")
-    page.wait_for_url(re.compile("/play$"))
+    page.wait_for_url(re.compile(r":\d+/play$"))
     page.goto(f"{address}play?game={TABLE}")
     page.locator("#bot1").select_option("calling")
     page.locator("#seed").fill(str(SEED))
@@ -108,7 +108,7 @@ def sit_down(page: Any, address: str, token: str) -> None:
     page.locator(".entries").first.wait_for()
     for _ in range(2):
         before = page.locator(".table").get_attribute("data-moment")
-        page.locator(".entries button").nth(1).click()
+        page.keyboard.press("c")
         is_new = "document.querySelector('.table').dataset.moment !== before"
         page.wait_for_function(f"before => {is_new} && document.querySelector('.entries')", arg=before)
 

@@ -283,3 +283,25 @@ def test_the_script_gets_a_part_of_the_page_as_soon_as_something_is_new(tmp_path
         assert anew.status_code == 200
 
     play(tmp_path, talk)
+
+
+def test_from_the_first_page_to_a_table(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        first = await one.browser.get("/")
+        assert "Log in to sit down against the bots" in seen(first)
+        path = f"/play?game={GAME}"
+        assert f'href="{path}"' in first.text
+        asked = await one.browser.get(path)
+        assert asked.status_code == 303
+        page = await one.browser.get(asked.headers["location"])
+        data = {name: field(page.text, name) for name in ("form_key", "next")} | {"name": "player", "secret": "wrong"}
+        wrong = await one.browser.post("/login", data=data)
+        assert 'value="player"' in wrong.text, "the name need not be typed again"
+        entered = await one.browser.post("/login", data=data | {"secret": one.token})
+        assert entered.headers["location"] == path
+        table = await sit_down(one.browser, hands="1")
+        assert "The match has 1 hand." in seen(await one.browser.get(table))
+        # A run that goes on says who sits there, the person too.
+        assert "player - calling" in seen(await one.browser.get("/runs"))
+
+    visit(small_house(), talk, tmp_path)
