@@ -3,8 +3,10 @@
 The best response sees what the strategy sees: its buckets, and no cards. Where all boards are known and no bucket
 forgets another, it is exact: every decision is answered by what wins most, given the answers so far, until nothing
 changes. Where boards are drawn, an answer is learned as the strategy was, by regrets on boards of its own, against the
-strategy as it is; what it wins is then counted on other boards, so it is not judged by those that it fits. That is a
-lower bound on what the best answer wins, up to the error of the drawn boards.
+strategy as it is. It begins as that strategy, and leaves it only where its regrets are surely above 0: what a few
+boards seem to say costs more than it wins. What the answer wins is then counted on other boards, so it is not judged by
+those that it fits. That is a lower bound on what the best answer wins, up to the error of the drawn boards; the more
+boards it is learned on, the nearer it comes.
 """
 
 from __future__ import annotations
@@ -15,10 +17,11 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from bots.cfr.arrays import TreeArrays, Work, new_work
+from bots.cfr.arrays import TreeArrays, Vector, Work, new_work
 from bots.cfr.deals import Boards
-from bots.cfr.solver import Strategy, learn
+from bots.cfr.solver import Strategy
 from bots.cfr.walk import walk
+from engine.kernels.jit import njit
 
 __all__ = ["Exploitability", "expected_value", "exploitability"]
 
@@ -26,6 +29,8 @@ _ANSWER_STREAM: Final = 1
 _JUDGE_STREAM: Final = 2
 _BLOCK: Final = 8
 """Boards whose vectors are held at once."""
+_SURE: Final = 1.0
+"""Standard errors that a regret must be above 0 before an answer follows it."""
 
 
 class Exploitability(NamedTuple):
@@ -99,12 +104,58 @@ def _learned_answer(
 ) -> Strategy:
     """An answer by regrets, later ones weighing more."""
     answer = played.copy()
-    regrets, nowhere = np.zeros(len(played)), np.zeros(len(played))
+    regrets, squares = np.zeros(len(played)), np.zeros(len(played))
     for block in range(-(-count // _BLOCK)):
         found = _walks(tree, boards, answer, player, _ANSWER_STREAM, _BLOCK, pool, first=block * _BLOCK)[1]
-        before = block / (block + 1)
-        learn(tree, found, regrets, nowhere, answer, player, before, before, 0.0)
+        _answer(tree, found, regrets, squares, played, answer, player, block / (block + 1))
     return answer
+
+
+@njit
+def _answer(
+    tree: TreeArrays,
+    found: Vector,
+    regrets: Vector,
+    squares: Vector,
+    played: Vector,
+    answer: Vector,
+    player: int,
+    before: float,
+) -> None:
+    """Add what walks have found to the regrets of an answer, and follow those that are surely above 0.
+
+    Args:
+        tree: the tree.
+        found: shape (boards, numbers of a strategy), as `walk` leaves it.
+        regrets: changed at the player's decisions.
+        squares: of what has been added to them; changed.
+        played: what the answer does where no regret is surely above 0.
+        answer: what the player walked with; then what it does next.
+        player: who walked.
+        before: what regrets are multiplied by first.
+    """
+    for node in range(len(tree.kinds)):
+        counts, buckets, place = tree.counts[node], tree.buckets[tree.rounds[node]], tree.offsets[node]
+        if not counts or tree.players[node] != player:
+            continue
+        for bucket in range(buckets):
+            value = 0.0
+            for action in range(counts):
+                for board in range(len(found)):
+                    value += answer[place + action * buckets + bucket] * found[board, place + action * buckets + bucket]
+            total = 0.0
+            for action in range(counts):
+                at = place + action * buckets + bucket
+                regret = -value
+                for board in range(len(found)):
+                    regret += found[board, at]
+                regrets[at] = regrets[at] * before + regret
+                squares[at] = squares[at] * before * before + regret * regret
+                total += max(regrets[at] - _SURE * np.sqrt(squares[at]), 0.0)
+            for action in range(counts):
+                at = place + action * buckets + bucket
+                sure = max(regrets[at] - _SURE * np.sqrt(squares[at]), 0.0)
+                answer[at] = sure / total if total > 0 else played[at]
 
 
 def _walks(

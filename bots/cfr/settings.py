@@ -11,6 +11,8 @@ __all__ = ["MOST_BUCKETS", "TrainingSettings"]
 
 MOST_BUCKETS: Final = 250
 """In a round: a bucket is a byte, and the table of a board needs one for holdings that share a card with it."""
+MOST_COPIES: Final = 64
+"""Each is held in memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +27,12 @@ class TrainingSettings:
         },
     )
     boards: int = field(default=2, metadata={"decides": "boards drawn in each iteration"})
+    copies: int = field(
+        default=1,
+        metadata={
+            "decides": "copies that learn apart on boards of their own, one for each worker; the strategy is their mean"
+        },
+    )
     gains: float = field(default=1.5, metadata={"decides": "power by which regrets above 0 are kept"})
     losses: float = field(default=1.0, metadata={"decides": "power by which regrets below 0 are kept"})
     average: float = field(default=2.0, metadata={"decides": "power of an iteration's number in the average"})
@@ -38,6 +46,8 @@ class TrainingSettings:
         """
         if not 1 <= self.boards <= 1000:
             raise SolvingError(f"an iteration draws 1 to 1,000 boards, not {self.boards}")
+        if not 1 <= self.copies <= MOST_COPIES:
+            raise SolvingError(f"there are 1 to {MOST_COPIES} copies, not {self.copies}")
         for name in ("gains", "losses", "average"):
             if not 0 <= getattr(self, name) <= 10:
                 raise SolvingError(f"{name} must be a power from 0 to 10, not {getattr(self, name):g}")

@@ -118,7 +118,15 @@ class Solver:
         strategy: what is played now.
     """
 
-    def __init__(self, tree: TreeArrays, boards: Boards, per_iteration: int, discounts: Discounts) -> None:
+    def __init__(
+        self,
+        tree: TreeArrays,
+        boards: Boards,
+        per_iteration: int,
+        discounts: Discounts,
+        copies: int = 1,
+        copy: int = 0,
+    ) -> None:
         """Begin with even chances.
 
         Args:
@@ -126,17 +134,20 @@ class Solver:
             boards: where boards come from.
             per_iteration: how many are drawn in each; where all boards are known, all are taken.
             discounts: of what was learned early.
+            copies: how many solvers draw from these boards, each its own (`bots.cfr.copies`).
+            copy: which of them this is, from 0.
         """
         self.tree, self.boards = tree, boards
         self.iteration = 0
         self._discounts = discounts
+        self._copies, self._copy = copies, copy
         self.per_iteration = boards.count or per_iteration
         size = size_of(tree)
         self.regrets: Strategy = np.zeros(size)
         self.averages: Strategy = np.zeros(size)
         self.strategy: Strategy = np.zeros(size, boards.float_type)
         _match(tree, self.regrets, self.strategy)
-        self._found: Strategy = np.zeros((self.per_iteration, size), boards.float_type)
+        self._found: Strategy = np.zeros((0, size), boards.float_type)
         self._works: list[Work] = []
 
     def resume(self, iteration: int, regrets: Strategy, averages: Strategy) -> None:
@@ -147,12 +158,13 @@ class Solver:
 
     def iterate(self, pool: Executor | None = None) -> None:
         """Do one iteration, in the threads of a pool if one is given."""
-        first = self.iteration * self.per_iteration
+        first = (self.iteration * self._copies + self._copy) * self.per_iteration
         over: Callable[..., Any] = map if pool is None else pool.map
         numbers = range(self.per_iteration)
         deals = list(over(lambda at: self.boards.deal(TRAINING_STREAM, first + at), numbers))
-        while len(self._works) < self.per_iteration:
-            self._works.append(new_work(self.tree, self.boards.holdings))
+        if not self._works:
+            self._works = [new_work(self.tree, self.boards.holdings) for _ in numbers]
+            self._found = np.zeros((len(numbers), len(self.strategy)), self.boards.float_type)
         self.iteration += 1
         above, below, average = self._discounts.factors(self.iteration)
 

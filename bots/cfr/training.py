@@ -6,11 +6,13 @@ killed goes on from its checkpoint and comes, after the same number of iteration
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -19,14 +21,16 @@ import numpy as np
 from bots.cfr.abstraction import CardAbstraction, all_strengths, card_abstraction, memory_bytes
 from bots.cfr.arrays import TreeArrays
 from bots.cfr.checkpoint import Checkpoint, checkpoint_bytes, load_checkpoint, save_checkpoint
+from bots.cfr.copies import MESSAGE_BYTES, Copy, go_on, mean_strategy
 from bots.cfr.deals import AllBoards, Boards, DrawnBoards
 from bots.cfr.files import write_strategy
 from bots.cfr.measure import exploitability
 from bots.cfr.settings import TrainingSettings
-from bots.cfr.solver import Discounts, Solver, size_of, tree_arrays
+from bots.cfr.solver import Discounts, Solver, Strategy, size_of, tree_arrays
 from bots.cfr.tree import BettingTree, betting_tree
 from bots.errors import CheckpointError, SolvingError
 from bots.run_folder import locked_run
+from bots.workers import Workers
 from engine.holdem import is_dealt_as_holdem
 from protocol import find_game
 
@@ -34,6 +38,10 @@ __all__ = ["Extent", "Plan", "Progress", "Trained", "plan_training", "train"]
 
 CHECKPOINT: Final = "cfr.checkpoint"
 STRATEGY: Final = "cfr.strategy"
+_NOT_THERE: Final = {"copies": 1}
+"""Settings that older checkpoints do not have."""
+_APART_S: Final = 15.0
+"""Seconds that copies go on apart, about: between two messages, and two lines of progress."""
 _FIRST_CHECK: Final = 64
 """Iterations after which the exploitability is measured for the first time; then after four times as many each."""
 
@@ -76,12 +84,17 @@ class Plan(NamedTuple):
     def memory_bytes(self) -> int:
         """About what the training needs at once."""
         vectors = size_of(self.arrays) * (8 + 8 + 8 + (4 if self.is_drawn else 8) * (self.settings.boards + 2))
-        return vectors + (memory_bytes() if self.is_drawn else 0)
+        return vectors * self.settings.copies + (memory_bytes() if self.is_drawn else 0)
+
+    @property
+    def message_bytes(self) -> int:
+        """What a worker is sent with a copy, and sends back, together."""
+        return MESSAGE_BYTES * size_of(self.arrays)
 
     @property
     def checkpoint_bytes(self) -> int:
         """How large a checkpoint is; two of them are on the disk while one is written."""
-        return checkpoint_bytes(size_of(self.arrays))
+        return checkpoint_bytes(size_of(self.arrays) * self.settings.copies)
 
     @property
     def strategy_bytes(self) -> int:
@@ -136,6 +149,8 @@ def plan_training(settings: TrainingSettings) -> Plan:
         raise SolvingError(f"{settings.game}: only limit games of two players are trained for, such as limit and leduc")
     is_drawn = is_dealt_as_holdem(game)
     buckets = (169, *settings.bucket_counts) if is_drawn else AllBoards(game).buckets
+    if settings.copies > 1 and not is_drawn:
+        raise SolvingError(f"{settings.game}: all of its boards are walked in each iteration, so copies have no others")
     tree = betting_tree(game)
     return Plan(settings, tree, tree_arrays(tree, buckets, np.float32 if is_drawn else np.float64), buckets, is_drawn)
 
@@ -148,6 +163,7 @@ def train(
     threads: int = 1,
     save_every_s: float = 60.0,
     check_boards: int = 256,
+    workers: Workers | None = None,
     prepare: Callable[[float], None] | None = None,
     show: Callable[[Progress], None] | None = None,
 ) -> Trained:
@@ -161,6 +177,7 @@ def train(
         save_every_s: seconds between checkpoints.
         check_boards: boards drawn for the exploitability, which is measured now and then; 0 never measures it where
             boards are drawn.
+        workers: who computes copies, of which there must be several; threads of this process by default.
         prepare: called with the part that is done of counting the strengths of all hands.
         show: called after each iteration.
 
@@ -171,52 +188,58 @@ def train(
     with locked_run(folder, "cfr"), _threads(threads) as pool:
         path = folder / CHECKPOINT
         begun = load_checkpoint(path) if path.exists() else None
-        if begun is not None and begun.settings != asdict(plan.settings):
-            raise CheckpointError(str(path), _difference(begun.settings, asdict(plan.settings)))
+        if begun is not None and {**_NOT_THERE, **begun.settings} != asdict(plan.settings):
+            raise CheckpointError(str(path), _difference({**_NOT_THERE, **begun.settings}, asdict(plan.settings)))
         abstraction, boards = _boards(plan, threads, prepare)
-        session = _Session(plan, boards, path, begun)
+        session = _Session(plan, boards, path, begun, workers)
         session.iterate(extent, save_every_s, check_boards, pool, show)
         strategy = folder / STRATEGY
-        write_strategy(
-            strategy, plan.tree, plan.buckets, abstraction, session.solver.average_strategy(), session.record
-        )
-    return Trained(strategy, session.solver.iteration, session.seconds, session.history)
+        write_strategy(strategy, plan.tree, plan.buckets, abstraction, mean_strategy(session.solvers), session.record)
+    return Trained(strategy, session.iteration, session.seconds, session.history)
 
 
 class _Session:
     """A training that goes on.
 
     Attributes:
-        solver: what has been found.
+        solvers: what has been found, by copy.
         seconds: of iterating, since the training began.
         history: what was measured along the way.
     """
 
-    def __init__(self, plan: Plan, boards: Boards, path: Path, begun: Checkpoint | None) -> None:
+    def __init__(
+        self, plan: Plan, boards: Boards, path: Path, begun: Checkpoint | None, workers: Workers | None
+    ) -> None:
         """Begin, or go on from a checkpoint.
 
         Raises:
             CheckpointError: the checkpoint is of another version of the game.
         """
-        settings = plan.settings
-        discounts = Discounts(settings.gains, settings.losses, settings.average)
-        self.solver = Solver(plan.arrays, boards, settings.boards, discounts)
+        self.solvers = [_solver(plan, boards, copy) for copy in range(plan.settings.copies)]
         self.seconds = 0.0
         self.history: tuple[Mapping[str, Any], ...] = ()
-        self._plan, self._boards, self._path = plan, boards, path
+        self._plan, self._boards, self._path, self._workers = plan, boards, path, workers
+        self._apart = 1
         if begun is not None:
-            if len(begun.regrets) != len(self.solver.regrets):
+            of_copies = [found.reshape(len(self.solvers), -1) for found in (begun.regrets, begun.averages)]
+            if len(of_copies[0][0]) != len(self.solvers[0].regrets):
                 raise CheckpointError(str(path), "it is of another version of the game")
-            self.solver.resume(begun.iteration, begun.regrets, begun.averages)
+            for solver, *found in zip(self.solvers, *of_copies, strict=True):
+                solver.resume(begun.iteration, *found)
             self.seconds, self.history = begun.seconds, begun.history
+
+    @property
+    def iteration(self) -> int:
+        """How many each copy has done."""
+        return self.solvers[0].iteration
 
     @property
     def record(self) -> dict[str, Any]:
         """Of the training so far, for the strategy's file."""
         return {
             "settings": asdict(self._plan.settings),
-            "iterations": self.solver.iteration,
-            "boards": self.solver.iteration * self.solver.per_iteration,
+            "iterations": self.iteration,
+            "boards": self.iteration * self._boards_per_iteration,
             "seconds": round(self.seconds, 1),
             "history": [dict(row) for row in self.history],
         }
@@ -230,51 +253,107 @@ class _Session:
         show: Callable[[Progress], None] | None,
     ) -> None:
         """Iterate to the end; see `train`."""
-        solver = self.solver
         # Compiling is no iterating.
         Solver(self._plan.arrays, self._boards, 1, Discounts()).iterate(pool)
-        first, first_s = solver.iteration, self.seconds
+        first, first_s = self.iteration, self.seconds
         saved_s = self.seconds
-        while _part(extent, solver.iteration, self.seconds) < 1:
+        while _part(extent, self.iteration, self.seconds) < 1:
             before = time.perf_counter()
-            solver.iterate(pool)
+            self._go_on(extent, pool)
             self.seconds += time.perf_counter() - before
-            if _is_check(solver.iteration):
+            if _is_check(self.iteration):
                 self._check(check_boards, pool)
             if self.seconds - saved_s >= save_every_s:
                 self._save()
                 saved_s = self.seconds
             if show is not None:
-                speed = self._nodes * (solver.iteration - first) / max(self.seconds - first_s, 1e-9)
-                part = _part(extent, solver.iteration, self.seconds)
+                speed = self._nodes * (self.iteration - first) / max(self.seconds - first_s, 1e-9)
+                part = _part(extent, self.iteration, self.seconds)
                 last = self.history[-1] if self.history else None
-                show(Progress(solver.iteration, part, self.seconds, speed, speed * self._boards.holdings, last))
+                show(Progress(self.iteration, part, self.seconds, speed, speed * self._boards.holdings, last))
         self._check(check_boards, pool)
         self._save()
 
+    def _go_on(self, extent: Extent, pool: Executor | None) -> None:
+        """Do an iteration, or let all copies do some: as many as take a while, but for a check or the end."""
+        if len(self.solvers) == 1:
+            self.solvers[0].iterate(pool)
+            return
+        count = 1
+        while (
+            count < self._apart
+            and not _is_check(self.iteration + count)
+            and self.iteration + count != extent.iterations
+        ):
+            count += 1
+        before = time.perf_counter()
+        if self._workers is not None:
+            settings = self._plan.settings
+            asked = [(settings, copy, count, self.iteration, *found) for copy, found in enumerate(self._copies)]
+            for solver, found in zip(
+                self.solvers, self._workers.map(_go_on_elsewhere, *zip(*asked, strict=True)), strict=True
+            ):
+                solver.resume(solver.iteration + count, *found)
+        else:
+            over: Callable[..., Any] = map if pool is None else pool.map
+            list(over(lambda solver: go_on(solver, count), self.solvers))
+        seconds = (time.perf_counter() - before) / count
+        self._apart = max(1, min(2 * self._apart, int(_APART_S / seconds)))
+
+    @property
+    def _copies(self) -> list[Copy]:
+        return [Copy(solver.regrets, solver.averages) for solver in self.solvers]
+
+    @property
+    def _boards_per_iteration(self) -> int:
+        return len(self.solvers) * self.solvers[0].per_iteration
+
     @property
     def _nodes(self) -> int:
-        """How many nodes an iteration walks, for both players."""
-        return 2 * len(self._plan.tree.kinds) * self.solver.per_iteration
+        """How many nodes an iteration of all copies walks, for both players."""
+        return 2 * len(self._plan.tree.kinds) * self._boards_per_iteration
 
     def _check(self, check_boards: int, pool: Executor | None) -> None:
         """Measure the exploitability, unless that has been done here or is not wanted."""
-        at = self.solver.iteration
+        at = self.iteration
         if (self.history and self.history[-1]["iteration"] == at) or not (self._boards.count or check_boards):
             return
         found = exploitability(
-            self._plan.arrays, self._boards, self.solver.average_strategy(), count=check_boards, pool=pool
+            self._plan.arrays, self._boards, mean_strategy(self.solvers), count=check_boards, pool=pool
         )
         told = {"exploitability": found.value, "error": found.error, "gains": list(found.gains)}
         self.history = (*self.history, {"iteration": at, "seconds": self.seconds, **told})
 
     def _save(self) -> None:
-        solver = self.solver
+        regrets, averages = map(np.concatenate, zip(*self._copies, strict=True))
         settings = asdict(self._plan.settings)
-        save_checkpoint(
-            self._path,
-            Checkpoint(settings, solver.iteration, self.seconds, self.history, solver.regrets, solver.averages),
-        )
+        save_checkpoint(self._path, Checkpoint(settings, self.iteration, self.seconds, self.history, regrets, averages))
+
+
+def _solver(plan: Plan, boards: Boards, copy: int) -> Solver:
+    settings = plan.settings
+    discounts = Discounts(settings.gains, settings.losses, settings.average)
+    return Solver(plan.arrays, boards, settings.boards, discounts, settings.copies, copy)
+
+
+_worker_lock: Final = threading.Lock()
+
+
+def _go_on_elsewhere(
+    settings: TrainingSettings, copy: int, count: int, iteration: int, regrets: Strategy, averages: Strategy
+) -> Copy:
+    """Go on with a copy in another process, which counts the strengths of all hands itself, once."""
+    with _worker_lock:
+        plan, boards = _prepared(settings)
+    solver = _solver(plan, boards, copy)
+    solver.resume(iteration, regrets, averages)
+    return go_on(solver, count)
+
+
+@lru_cache(maxsize=1)
+def _prepared(settings: TrainingSettings) -> tuple[Plan, Boards]:
+    plan = plan_training(settings)
+    return plan, _boards(plan, 1, None)[1]
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from bots.cfr.settings import TrainingSettings
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import takes_options
 from dealer.cli.settings import given, setting_options
-from dealer.cli.spread import gone_on_with
+from dealer.cli.spread import Scheduler, WorkerCount, gone_on_with, worked_by
 from dealer.cli.working import duration, live_line
 
 if TYPE_CHECKING:
@@ -75,6 +75,8 @@ def cfr(
             rich_help_panel=_ALONG,
         ),
     ] = 256,
+    workers: WorkerCount = 1,
+    scheduler: Scheduler = None,
 ) -> None:
     """Train a player near equilibrium: limit hold'em of two players, Leduc or Kuhn poker.
 
@@ -91,17 +93,24 @@ def cfr(
         plan = plan_training(TrainingSettings(**given(settings)))
     except SolvingError as error:
         abort(str(error))
+    if (workers > 1 or scheduler is not None) and plan.settings.copies == 1:
+        abort("workers learn apart, a copy of the training each: say with --copies how many")
     seconds = 3600 * hours if hours is not None else 60 * minutes if minutes is not None else None
     if seconds is None and iterations is None:
         seconds, iterations = (60 * _MINUTES, None) if plan.is_drawn else (None, _ITERATIONS)
     _announce(terminal, plan)
-    with gone_on_with(folder, "the last checkpoint"), live_line(terminal) as line:
+    with (
+        gone_on_with(folder, "the last checkpoint"),
+        worked_by(workers, scheduler) as helpers,
+        live_line(terminal) as line,
+    ):
         trained = train(
             plan,
             folder,
             Extent(iterations, seconds),
             threads=threads,
             check_boards=check_boards,
+            workers=helpers,
             prepare=lambda part: line(f"counting showdowns: {part:.0%}"),
             show=lambda progress: line(_line(plan, progress)),
         )
@@ -116,6 +125,11 @@ def _announce(terminal: Terminal, plan: Plan) -> None:
         f"{2 * plan.checkpoint_bytes / _MB:,.1f} MB for checkpoints and {plan.strategy_bytes / _MB:,.1f} MB for the "
         "strategy."
     )
+    if plan.settings.copies > 1:
+        terminal.sentence(
+            f"{plan.settings.copies} copies learn apart; a worker is sent and sends {plan.message_bytes / _MB:,.0f} MB "
+            "for each of them every 15 seconds or so."
+        )
 
 
 def _unit(plan: Plan) -> tuple[float, str]:

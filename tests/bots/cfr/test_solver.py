@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bots.cfr.abstraction import CardAbstraction
 from bots.cfr.arrays import Deal, TreeArrays, new_work
-from bots.cfr.boards import HOLDING_COUNT
 from bots.cfr.deals import AllBoards, DrawnBoards
 from bots.cfr.measure import exploitability
 from bots.cfr.solver import Discounts, Solver, normalised, size_of, tree_arrays
@@ -19,6 +17,7 @@ from bots.cfr.tree import DECISION, FOLDED, BettingTree, betting_tree
 from bots.cfr.walk import walk
 from engine import Game, rank_hand
 from protocol import find_game, parse_game_definition
+from tests.bots.cfr.drawn import random_cards
 
 EXACT = Discounts(gains=1.5, losses=0.0, average=2.0)
 
@@ -36,18 +35,6 @@ numHoleCards = 2
 numBoardCards = 0 3 1 1
 END GAMEDEF
 """
-
-
-def random_cards() -> CardAbstraction:
-    """Buckets drawn at random before the river."""
-    numbers = np.random.default_rng(5)
-    return CardAbstraction(
-        (169, 7, 5, 6),
-        numbers.integers(0, 7, (1755, HOLDING_COUNT)).astype(np.uint8),
-        numbers.integers(0, 5, (16_432, HOLDING_COUNT)).astype(np.uint8),
-        np.zeros(4, np.int64),
-        np.array([200, 700, 701, 1500, 2000]),
-    )
 
 
 def solver(name: str, discounts: Discounts = EXACT) -> Solver:

@@ -29,6 +29,8 @@ def test_a_training_of_a_small_game(arena_here: Arena, tmp_path: Path) -> None:
         (["--game", "nothing"], "nothing"),
         (["--buckets", "0"], "1 to 250 buckets on the flop, not 0"),
         (["--buckets", "5/5"], "buckets are one number, or three such as 200/200/100"),
+        (["--copies", "0"], "1 to 64 copies, not 0"),
+        (["--workers", "2"], "say with --copies how many"),
         (["--hours", "1", "--minutes", "60"], "--hours and --minutes say the same: give one of them"),
     ],
 )
