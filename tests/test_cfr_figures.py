@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+
+import pytest
 
 from bots.registry import builtin_names, make_bot
 from protocol import find_game
 from tests.scripts import script
 
 REMAKE = script("cfr/remake.py")
+SAMPLING = script("cfr/sampling.py")
 
 
 def test_the_table_is_that_of_the_results() -> None:
@@ -34,3 +38,36 @@ def test_a_match_can_be_played_again(tmp_path: Path) -> None:
     row = REMAKE.played(tmp_path, "calling", 100)
     assert (row.opponent, row.deals) == ("calling", 100)
     assert REMAKE.played(tmp_path, "calling", 100) == row
+
+
+def test_the_table_of_ten_minutes_is_that_of_the_results() -> None:
+    page = REMAKE.PAGE.read_text("utf-8")
+    rows = REMAKE.rows_of_csv(REMAKE.OWN_CSV)
+    assert {row.opponent: row.deals for row in rows} == REMAKE.OWN_DEALS
+    assert REMAKE.with_own_table(page, rows) == page
+    assert f"{REMAKE.OWN_ITERATIONS} iterations" in page
+
+
+def test_both_ways_to_learn_are_shown_as_they_were_measured() -> None:
+    page = SAMPLING.PAGE.read_text("utf-8")
+    rows = SAMPLING.read_rows(SAMPLING.CSV)
+    assert [row.design for row in rows] == [design for design in SAMPLING.DESIGNS for _ in SAMPLING.MARKS]
+    assert SAMPLING.with_table(page, rows) == page
+
+
+def test_the_charts_show_what_was_measured() -> None:
+    def points(picture: str) -> list[str]:
+        return re.findall(r'<use xlink:href="#[^"]*" x="([^"]*)" y="([^"]*)"', picture)
+
+    rows = REMAKE.training_rows(REMAKE.OWN_TRAINING)
+    assert rows[-1][0] == REMAKE.OWN_ITERATIONS
+    for path, picture in REMAKE.charts(rows).items():
+        assert len(points(picture)) > len(rows)
+        assert points(path.read_text("utf-8")) == points(picture)
+
+
+@pytest.mark.slow  # counts all showdowns and trains
+def test_a_strategy_from_nothing_reaches_what_is_recorded(tmp_path: Path) -> None:
+    own = str(REMAKE.own_strategy(tmp_path, 2))
+    (recorded,) = [row for row in REMAKE.rows_of_csv(REMAKE.OWN_CSV) if row.opponent == "mfs"]
+    assert REMAKE.played(tmp_path, "mfs", recorded.deals, own).mean == pytest.approx(recorded.mean, abs=30)

@@ -2,10 +2,11 @@
 
     python docs/cfr/remake.py FOLDER [WORKERS]
 
-plays limit hold'em, duplicates, against every built-in bot that can sit at that table. What has been played is kept in
-FOLDER, one file for each opponent, and not played again; the results go to `matches.csv` beside this script, and from
-there into the table of the page. The table of the training is that of the shipped strategy's record. The tests hold the
-page against both.
+plays limit hold'em, duplicates, against every built-in bot that can sit at that table; then it trains a strategy of its
+own from nothing, for as long as the page tells, and plays some of the bots with it. What has been played is kept in
+FOLDER, one file for each opponent and strategy, and not played again; the results go to `matches.csv` and `own.csv`
+beside this script, and from there into the tables of the page. The table of the training is that of the shipped
+strategy's record. The tests hold the page against all three.
 """
 
 from __future__ import annotations
@@ -17,21 +18,30 @@ import zlib
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
+
+import numpy as np
 
 from bots.cfr.bot import SHIPPED
 from bots.cfr.files import read_strategy
+from bots.cfr.settings import TrainingSettings
+from bots.cfr.training import STRATEGY, Extent, plan_training, train
 from bots.registry import make_bot
 from bots.selfplay import self_play
 from dealer.cli.working import duration
 from logs.estimation import RunningMean
+from logs.page.drawing import MARK, TONES, drawn, plain_number
 
 HERE: Final = Path(__file__).resolve().parent
 PAGE: Final = HERE.parent / "cfr.md"
 CSV: Final = HERE / "matches.csv"
+OWN_CSV: Final = HERE / "own.csv"
+OWN_TRAINING: Final = HERE / "own-training.csv"
+GROUNDS: Final = {"light": "#1f2328", "dark": "#e6edf3"}
+"""The colour of a chart's words and axes, by the ground they stand on."""
 DEALS: Final = {
     "calling": 2_000,
-    "raising": 8_000,
+    "raising": 20_000,
     "mfs": 6_000,
     "rembrant": 2_000,
     "rh": 2_000,
@@ -44,9 +54,16 @@ DEALS: Final = {
     "evolved": 1_000,
 }
 """By opponent: those against whom the luck of the cards is large, and those of whom the page says more, play longer."""
+OWN_DEALS: Final = {"calling": 2_000, "raising": 8_000, "mfs": 4_000, "rembrant": 2_000}
+"""The same for the strategy from nothing."""
+OWN: Final = TrainingSettings(buckets="50")
+OWN_ITERATIONS: Final = 441
+"""What `arena train cfr --buckets 50 --minutes 10` did on the two cores of a machine that a dozen others used."""
 SEED: Final = 2011
 _BEGIN: Final = "<!-- matches -->\n"
 _END: Final = "<!-- end of matches -->"
+_OWN_BEGIN: Final = "<!-- own -->\n"
+_OWN_END: Final = "<!-- end of own -->"
 _BIG_BLIND: Final = 10
 _TRAINING_BEGIN: Final = "<!-- training -->\n"
 _TRAINING_END: Final = "<!-- end of training -->"
@@ -68,13 +85,21 @@ class Row(NamedTuple):
     half_width: float
 
 
-def played(folder: Path, opponent: str, deals: int) -> Row:
+def own_strategy(folder: Path, count: int = 1) -> Path:
+    """The strategy from nothing; from the folder, if it has been trained."""
+    path = folder / "own" / STRATEGY
+    if not path.exists() or read_strategy(str(path)).record["iterations"] != OWN_ITERATIONS:
+        train(plan_training(OWN), path.parent, Extent(iterations=OWN_ITERATIONS), threads=count)
+    return path
+
+
+def played(folder: Path, opponent: str, deals: int, strategy: str = SHIPPED) -> Row:
     """The match against one opponent; from the folder, if it has been played with this strategy."""
-    checksum = zlib.crc32(read_strategy(SHIPPED).probabilities.tobytes())
+    checksum = zlib.crc32(read_strategy(strategy).probabilities.tobytes())
     path = folder / f"{opponent}-{deals}-{checksum:08x}.json"
     if path.exists():
         return Row(*json.loads(path.read_text("utf-8")))
-    bots = [make_bot("cfr", seed=1), make_bot(opponent, seed=2)]
+    bots = [make_bot("cfr" if strategy == SHIPPED else f"cfr?strategy={strategy}", seed=1), make_bot(opponent, seed=2)]
     means, waiting = RunningMean(), {}
     for hand in self_play("limit", bots, hands=deals, seed=SEED, names=["cfr", opponent]):
         won = 1000 / _BIG_BLIND * hand.values[hand.names.index("cfr")]
@@ -87,23 +112,28 @@ def played(folder: Path, opponent: str, deals: int) -> Row:
     return row
 
 
-def rows_of_csv() -> list[Row]:
+def rows_of_csv(path: Path = CSV) -> list[Row]:
     """The results."""
-    with CSV.open(encoding="utf-8", newline="") as file:
+    with path.open(encoding="utf-8", newline="") as file:
         return [
             Row(row["opponent"], int(row["deals"]), float(row["mbb_per_game"]), float(row["half_width_95"]))
             for row in csv.DictReader(file)
         ]
 
 
-def with_table(text: str, rows: Iterable[Row]) -> str:
+def with_table(text: str, rows: Iterable[Row], begin: str = _BEGIN, end: str = _END) -> str:
     """The page with the table of these rows, what wins least first."""
     lines = ["| against | deals, in both seatings | mbb/g |", "| --- | ---: | ---: |"]
     lines += [
         f"| `{row.opponent}` | {row.deals:,} | {row.mean:+,.0f} ± {row.half_width:,.0f} |"
         for row in sorted(rows, key=lambda row: row.mean)
     ]
-    return _between(text, _BEGIN, _END, lines)
+    return _between(text, begin, end, lines)
+
+
+def with_own_table(text: str, rows: Iterable[Row]) -> str:
+    """The page with the table of the strategy from nothing."""
+    return with_table(text, rows, _OWN_BEGIN, _OWN_END)
 
 
 def with_training(text: str) -> str:
@@ -118,6 +148,46 @@ def with_training(text: str) -> str:
     return _between(text, _TRAINING_BEGIN, _TRAINING_END, lines)
 
 
+def training_rows(path: Path) -> list[tuple[int, float, float]]:
+    """Iterations, what an answer wins in mbb/g, and half the width of its interval."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return [
+            (int(row["iterations"]), float(row["mbb_per_game"]), float(row["half_width_95"]))
+            for row in csv.DictReader(file)
+        ]
+
+
+def write_training(path: Path, strategy: str) -> None:
+    """Write what was measured while a strategy was trained."""
+    unit = 1000 / _BIG_BLIND
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["iterations", "mbb_per_game", "half_width_95"])
+        for row in read_strategy(strategy).record["history"]:
+            writer.writerow(
+                [row["iteration"], round(row["exploitability"] * unit, 1), round(1.96 * row["error"] * unit, 1)]
+            )
+
+
+def charts(rows: Iterable[tuple[int, float, float]]) -> dict[Path, str]:
+    """What answers win in the course of a training, for each ground, by its file."""
+    iterations, won, width = (np.array(column) for column in zip(*rows, strict=True))
+
+    def paint(axes: Any) -> None:
+        axes.fill_between(iterations, won - width, won + width, color=TONES[1], alpha=0.18, linewidth=0)
+        axes.plot(iterations, won, color=TONES[1], linewidth=1.4, marker="o", markersize=3)
+        axes.axhline(0, color=MARK, linewidth=0.6, alpha=0.5)
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(iterations)
+        axes.xaxis.set_major_formatter(plain_number)
+        axes.minorticks_off()
+        axes.set_xlabel("iterations of two boards")
+        axes.set_ylabel("an answer wins, mbb/g")
+
+    picture = drawn(paint, "What an answer wins, mbb/g, by iterations", width=6.0, height=3.0)
+    return {HERE / f"training-{ground}.svg": picture.replace("currentColor", ink) for ground, ink in GROUNDS.items()}
+
+
 def _between(text: str, begin: str, end: str, lines: Iterable[str]) -> str:
     head, rest = text.split(begin)
     return head + begin + "\n".join(lines) + "\n" + end + rest.split(end)[1]
@@ -126,13 +196,27 @@ def _between(text: str, begin: str, end: str, lines: Iterable[str]) -> str:
 def main(folder: Path, count: int = 1) -> None:
     """Play, and write everything anew."""
     folder.mkdir(parents=True, exist_ok=True)
+    own = str(own_strategy(folder, count))
     with ProcessPoolExecutor(count) as pool:
         rows = list(pool.map(played, [folder] * len(DEALS), DEALS, DEALS.values()))
-    with CSV.open("w", encoding="utf-8", newline="") as file:
+        of_own = list(
+            pool.map(played, [folder] * len(OWN_DEALS), OWN_DEALS, OWN_DEALS.values(), [own] * len(OWN_DEALS))
+        )
+    write_csv(CSV, rows)
+    write_csv(OWN_CSV, of_own)
+    write_training(OWN_TRAINING, own)
+    for path, picture in charts(training_rows(OWN_TRAINING)).items():
+        path.write_text(picture, "utf-8")
+    text = with_own_table(with_table(PAGE.read_text("utf-8"), rows), of_own)
+    PAGE.write_text(with_training(text), "utf-8")
+
+
+def write_csv(path: Path, rows: Iterable[Row]) -> None:
+    """Write results."""
+    with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["opponent", "deals", "mbb_per_game", "half_width_95"])
         writer.writerows(rows)
-    PAGE.write_text(with_training(with_table(PAGE.read_text("utf-8"), rows)), "utf-8")
 
 
 if __name__ == "__main__":
