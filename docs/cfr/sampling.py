@@ -32,7 +32,7 @@ from protocol import find_game
 HERE: Final = Path(__file__).resolve().parent
 PAGE: Final = HERE.parent / "cfr.md"
 CSV: Final = HERE / "sampling.csv"
-MARKS: Final = (4.0,)
+MARKS: Final = (4.0, 16.0)
 """Seconds of one core after which is measured."""
 BUCKETS: Final = 50
 BOARDS: Final = 2
