@@ -298,18 +298,27 @@ class _Bench:
         folder = self._folder / f"play{number}"
         matches = self._bots // 2
         players = [f"{name}={self._bot}" for name in ("A", "B")]
-        options = {"--hands": _HANDS * matches, "--workers": matches, "--seed": 1, "--out": folder}
+        options = {
+            "--hands": _HANDS * matches,
+            "--workers": matches,
+            "--seed": 1,
+            "--out": folder,
+            "--start-timeout": _START_S,
+        }
         words = [word for option, value in options.items() for word in (option, str(value))]
         start = "import sys; from dealer.cli import main; sys.exit(main())"
         command = [sys.executable, "-P", "-c", start, "play", self._game, *players, *words, "--no-duplicate", "--quiet"]
-        with subprocess.Popen(
-            command, cwd=self._folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True
-        ) as program:
+        said = self._folder / f"play{number}.txt"
+        with (
+            said.open("wb") as output,
+            subprocess.Popen(command, cwd=self._folder, stdout=output, stderr=output, text=True) as program,
+        ):
             try:
 
                 def has_begun() -> bool:
                     if program.poll() is not None:
-                        raise RuntimeError(f"arena play ended with exit code {program.returncode}")
+                        last = " ".join(said.read_text("utf-8", "replace").split())[-400:]
+                        raise RuntimeError(f"arena play ended with exit code {program.returncode}: {last}")
                     return _begun(folder) >= matches
 
                 until(has_begun, within_s=_START_S, every_s=0.5)
