@@ -56,6 +56,8 @@ class StrategyFile:
         nodes: what can be done at each node of the betting in preorder: 1 for a fold, 2 for a call, 4 for each raise; 0
             at an end.
         rounds: of each node.
+        totals: of each node of a no-limit game, the hand total of the raise that leads there; 0 where none does. Empty
+            in limit games.
         flop_keys: the canonical flops, ascending.
         flop_starts: where the hands of each begin.
         flops: the bucket of each hand on a flop.
@@ -70,6 +72,7 @@ class StrategyFile:
     record: Mapping[str, Any]
     nodes: _Bytes
     rounds: _Bytes
+    totals: NDArray[np.int32]
     flop_keys: NDArray[np.int64]
     flop_starts: NDArray[np.int64]
     flops: _Bytes
@@ -172,6 +175,11 @@ def write_strategy(
         "rounds": tree.rounds.astype(np.uint8),
         "probabilities": np.concatenate(parts),
     }
+    if not tree.game.is_limit:
+        arrays["totals"] = np.array(
+            [0] + [tree.actions[parent][at].hand_total for parent, at in zip(tree.parents[1:], tree.taken[1:], strict=True)],
+            "<i4",
+        )
     if abstraction is not None:
         boards, hands, starts = canonical_boards(3), [], [0]
         for board, row in zip(boards.cards.tolist(), abstraction.flops, strict=True):
@@ -246,6 +254,7 @@ def read_strategy(path: str) -> StrategyFile:
             header["training"],
             arrays["nodes"],
             arrays["rounds"],
+            np.zeros(0, np.int32) if game.is_limit else arrays["totals"],
             arrays.get("flop_keys", empty),
             arrays.get("flop_starts", empty),
             arrays.get("flops", np.zeros(0, np.uint8)),

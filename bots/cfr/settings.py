@@ -19,11 +19,18 @@ MOST_COPIES: Final = 64
 class TrainingSettings:
     """What a training is made of: two with the same settings go the same way."""
 
-    game: str = field(default="limit", metadata={"decides": "a game of two players: limit, leduc or kuhn"})
+    game: str = field(default="limit", metadata={"decides": "a game of two players: limit, nolimit, leduc or kuhn"})
     buckets: str = field(
         default="50",
         metadata={
             "decides": "buckets of hold'em on flop, turn and river: one number for all of them, or FLOP/TURN/RIVER"
+        },
+    )
+    sizes: str = field(
+        default="",
+        metadata={
+            "decides": "bets and raises of a no-limit game, in pots: 0.5,1,all:1,all is what the first in a round bets "
+            "and what the second raises; rounds are parted by /; half a pot, a pot and all-in by default"
         },
     )
     boards: int = field(default=2, metadata={"decides": "boards drawn in each iteration"})

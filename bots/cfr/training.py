@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -26,6 +26,7 @@ from bots.cfr.deals import AllBoards, Boards, DrawnBoards
 from bots.cfr.files import write_strategy
 from bots.cfr.measure import exploitability
 from bots.cfr.settings import TrainingSettings
+from bots.cfr.sizes import HOLDEM_SIZES, ROUND_SIZES, read_sizes
 from bots.cfr.solver import Discounts, Solver, Strategy, size_of, tree_arrays
 from bots.cfr.tree import BettingTree, betting_tree
 from bots.errors import CheckpointError, SolvingError
@@ -38,8 +39,8 @@ __all__ = ["Extent", "Plan", "Progress", "Trained", "plan_training", "train"]
 
 CHECKPOINT: Final = "cfr.checkpoint"
 STRATEGY: Final = "cfr.strategy"
-_NOT_THERE: Final = {"copies": 1}
-"""Settings that older checkpoints do not have."""
+_NOT_THERE: Final = {"copies": 1, "sizes": ""}
+"""Settings that older checkpoints do not have; those without sizes are of limit games."""
 _APART_S: Final = 15.0
 """Seconds that copies go on apart, about: between two messages, and two lines of progress."""
 _FIRST_CHECK: Final = 64
@@ -62,7 +63,7 @@ class Plan(NamedTuple):
     """What a training will need.
 
     Attributes:
-        settings: of it.
+        settings: of it, with the sizes of a no-limit game.
         tree: the betting.
         arrays: the same for the solver; without cards.
         buckets: by round.
@@ -99,7 +100,8 @@ class Plan(NamedTuple):
     @property
     def strategy_bytes(self) -> int:
         """About how large the strategy file is."""
-        return size_of(self.arrays) - self.information_sets + 2 * len(self.tree.kinds) + 1_310_000 * self.is_drawn
+        nodes = (2 if self.tree.game.is_limit else 6) * len(self.tree.kinds)
+        return size_of(self.arrays) - self.information_sets + nodes + 1_310_000 * self.is_drawn
 
 
 class Progress(NamedTuple):
@@ -145,13 +147,17 @@ def plan_training(settings: TrainingSettings) -> Plan:
         SolvingError: the game is none that can be trained for.
     """
     _, game = find_game(settings.game)
-    if game.num_players != 2 or not game.is_limit:
-        raise SolvingError(f"{settings.game}: only limit games of two players are trained for, such as limit and leduc")
     is_drawn = is_dealt_as_holdem(game)
+    sizes = None
+    if game.is_limit and settings.sizes:
+        raise SolvingError(f"{settings.game} is a limit game: its raises have one size, so leave out sizes")
+    if not game.is_limit:
+        settings = replace(settings, sizes=settings.sizes or (HOLDEM_SIZES if is_drawn else ROUND_SIZES))
+        sizes = read_sizes(settings.sizes, game.num_rounds)
+    tree = betting_tree(game, sizes)
     buckets = (169, *settings.bucket_counts) if is_drawn else AllBoards(game).buckets
     if settings.copies > 1 and not is_drawn:
         raise SolvingError(f"{settings.game}: all of its boards are walked in each iteration, so copies have no others")
-    tree = betting_tree(game)
     return Plan(settings, tree, tree_arrays(tree, buckets, np.float32 if is_drawn else np.float64), buckets, is_drawn)
 
 

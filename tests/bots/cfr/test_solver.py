@@ -11,11 +11,16 @@ from numpy.typing import NDArray
 
 from bots.cfr.arrays import Deal, TreeArrays, new_work
 from bots.cfr.deals import AllBoards, DrawnBoards
-from bots.cfr.measure import exploitability
+from bots.cfr.measure import expected_value, exploitability
+from bots.cfr.sizes import read_sizes
 from bots.cfr.solver import Discounts, Solver, normalised, size_of, tree_arrays
-from bots.cfr.tree import DECISION, FOLDED, BettingTree, betting_tree
+from bots.cfr.tree import DECISION, FOLDED, BettingTree, Sizes, betting_tree
 from bots.cfr.walk import walk
-from engine import Game, rank_hand
+from bots.solving.engine_games import small_game
+from bots.solving.linear_program import LinearProgram
+from bots.solving.sequence_form import sequence_form
+from engine import Action, BettingState, Game, rank_hand
+from engine.actions import raise_to
 from protocol import find_game, parse_game_definition
 from tests.bots.cfr.drawn import random_cards
 
@@ -35,6 +40,40 @@ numHoleCards = 2
 numBoardCards = 0 3 1 1
 END GAMEDEF
 """
+
+SHORT_NOLIMIT = """GAMEDEF
+nolimit
+numPlayers = 2
+numRounds = 4
+stack = 100 90
+blind = 10 5
+firstPlayer = 2 1 1 1
+numSuits = 4
+numRanks = 13
+numHoleCards = 2
+numBoardCards = 0 3 1 1
+END GAMEDEF
+"""
+
+TINY_LEDUC = """GAMEDEF
+nolimit
+numPlayers = 2
+numRounds = 2
+stack = 5 4
+blind = 1 1
+firstPlayer = 1 1
+numSuits = 2
+numRanks = 3
+numHoleCards = 1
+numBoardCards = 0 1
+END GAMEDEF
+"""
+
+
+def every_size(state: BettingState) -> list[Action]:
+    """All raises that the rules allow."""
+    legal = state.legal_actions()
+    return [raise_to(total) for total in range(legal.raise_min, legal.raise_max + 1)]
 
 
 def solver(name: str, discounts: Discounts = EXACT) -> Solver:
@@ -81,11 +120,14 @@ def slow_walk(
 
 
 @pytest.mark.slow  # numba compiles
-def test_a_walk_is_what_matrices_of_all_pairs_say() -> None:
-    game: Game = parse_game_definition(SHORT_HOLDEM)
+@pytest.mark.parametrize(
+    ("text", "sizes"), [(SHORT_HOLDEM, None), (SHORT_NOLIMIT, read_sizes("1:all/all/all/1,all:all", 4))]
+)
+def test_a_walk_is_what_matrices_of_all_pairs_say(text: str, sizes: Sizes | None) -> None:
+    game: Game = parse_game_definition(text)
     boards = DrawnBoards(random_cards(), seed=3)
     boards.float_type = np.float64
-    tree = betting_tree(game)
+    tree = betting_tree(game, sizes)
     arrays = tree_arrays(tree, boards.buckets, np.float64)
     strategy = normalised(arrays, np.random.default_rng(1).exponential(size=size_of(arrays)) - 0.3)
     for board in ((51, 20, 3, 8, 33), (0, 4, 8, 12, 16)):
@@ -120,6 +162,24 @@ def test_small_games_are_solved() -> None:
         assert late.value < early.value / 3
         # An answer to the second player's strategy wins at least the value, and the other way round.
         assert -late.gains[1] <= value <= late.gains[0]
+
+
+def test_a_no_limit_game_is_solved_to_the_value_of_its_linear_program() -> None:
+    """All-ins before the board included: the stacks are of four and five chips, and every size is in the tree."""
+    game = parse_game_definition(TINY_LEDUC)
+    boards = AllBoards(game)
+    tree = betting_tree(game, every_size)
+    learning = Solver(tree_arrays(tree, boards.buckets, boards.float_type), boards, 1, EXACT)
+    while learning.iteration < 1000:
+        learning.iterate()
+    strategy = learning.average_strategy()
+    found = exploitability(learning.tree, boards, strategy)
+    form = sequence_form(small_game(game))
+    value = LinearProgram(form).solve().value
+    assert 0 <= found.value < 1e-3
+    assert -found.gains[1] <= value + 1e-9
+    assert value - 1e-9 <= found.gains[0]
+    assert expected_value(learning.tree, boards, strategy) == pytest.approx(value, abs=2e-3)
 
 
 @pytest.mark.slow  # numba compiles
