@@ -10,19 +10,23 @@ from bots.bot import Bot, FilePath
 from bots.draws import draw, drawn_action, fresh_seed, uniform
 from bots.errors import GameRefused, StrategyError
 from bots.view import View
-from engine import CALL, FOLD, RAISE, Action, ActionKind, Game
+from engine import Action, Game
 from engine.holdem import is_dealt_as_holdem
 from protocol import format_action
 
 if TYPE_CHECKING:
     from bots.cfr.files import StrategyFile
+    from bots.cfr.places import Reading
     from bots.holdings import HoldingChances
+    from engine import Card
 
-__all__ = ["SHIPPED", "CfrBot"]
+__all__ = ["SHIPPED", "SHIPPED_NO_LIMIT", "CfrBot"]
 
-SHIPPED: Final = os.path.join(os.path.dirname(__file__), "limit.strategy")
+_HERE: Final = os.path.dirname(__file__)
+SHIPPED: Final = os.path.join(_HERE, "limit.strategy")
 """The strategy of limit hold'em; its first line tells settings, seed, time and exploitability of its training."""
-_WORDS: Final = {FOLD: "fold", CALL: "call", RAISE: "raise"}
+SHIPPED_NO_LIMIT: Final = os.path.join(_HERE, "nolimit.strategy")
+"""The same for no-limit hold'em."""
 
 
 class CfrBot(Bot):
@@ -32,8 +36,13 @@ class CfrBot(Bot):
         falls into (Zinkevich et al. 2007; boards are sampled as by Johanson et al. 2012). Before the flop each starting
         hand is a bucket of its own; later, hands of about equal strength share one (`bots.cfr.abstraction`).
 
-    Other games: the shipped strategy is for limit hold'em of two players with the blinds and raises of the game limit;
-        `arena train cfr` makes others, also for Leduc and Kuhn poker.
+    No-limit: the tree of bettings has few sizes, fractions of the pot and all-in. Raises of other sizes are read as
+        those beside them, by the pseudo-harmonic mapping of Ganzfried & Sandholm (2013), and the bot plays by all
+        readings at once, each weighted with how likely it is after everything it did itself (`bots.cfr.places`). Its
+        own raises are fractions of the pot as it really is.
+
+    Other games: the shipped strategies are for hold'em of two players with the blinds, raises and stacks of the games
+        limit and nolimit; `arena train cfr` makes others, also for Leduc and Kuhn poker.
 
     Strength: docs/cfr.md has its results against all other bots, and how far it is from an equilibrium.
 
@@ -42,7 +51,7 @@ class CfrBot(Bot):
 
     option_help: ClassVar[Mapping[str, str]] = {
         "strategy": "a file that `arena train cfr` wrote; the shipped one by default",
-        "explain": "whether to send bucket and probabilities as a comment before each action",
+        "explain": "whether to send bucket, probabilities and how raises were read as a comment before each action",
         "seed": "where the draws start; random by default",
     }
 
@@ -52,22 +61,22 @@ class CfrBot(Bot):
         Raises:
             ValueError: the file is no strategy.
         """
-        self._path = strategy or SHIPPED
+        self._path = strategy
         self._explains = explain
         self._seed = fresh_seed() if seed is None else seed
-        self._strategy: StrategyFile | None = None
+        self._read: dict[str, StrategyFile] = {}
         if strategy:
             try:
-                self._read()
+                self._file(strategy)
             except StrategyError as error:
                 raise ValueError(str(error)) from error
 
     @classmethod
     def refusal(cls, game: Game) -> str | None:
-        """All but limit games of two players are refused."""
-        if game.is_limit and game.num_players == 2:
+        """All but games of two players are refused."""
+        if game.num_players == 2:
             return None
-        return "cfr plays limit games of two players: as it comes the game limit"
+        return "cfr plays games of two players: as it comes limit and nolimit"
 
     def prepare(self, game: Game) -> None:
         """Map the file into memory, and load what counts hands.
@@ -88,12 +97,15 @@ class CfrBot(Bot):
         Raises:
             GameRefused: the strategy is for another game.
         """
-        policy, bucket, buckets = self._decide(view)
+        policy, read = self._decide(view)
         action = drawn_action(policy, uniform(draw(self._seed, view)))
         if self._explains:
-            told = ", ".join(f"{_WORDS[action]} {chance:.3f}" for action, chance in policy.items())
+            strategy = self._for(view.game)
+            bucket, buckets = self._bucket(strategy, view, view.board), strategy.buckets[view.round]
+            told = ", ".join(f"{_word(action)} {chance:.3f}" for action, chance in policy.items())
             cards = view.hole_text + (f" on {view.board_text}" if view.board else "")
-            view.comment(f"{cards}: bucket {bucket + 1} of {buckets}: {told} -> {format_action(action)}")
+            readings = "".join(f"; {_told(reading)}" for reading in read)
+            view.comment(f"{cards}: bucket {bucket + 1} of {buckets}: {told} -> {format_action(action)}{readings}")
         return action
 
     def policy(self, view: View) -> Mapping[Action, float]:
@@ -113,38 +125,30 @@ class CfrBot(Bot):
         strategy = self._for(view.game)
         if not is_dealt_as_holdem(view.game):
             return None
+        from bots.cfr.hands import all_buckets
+        from bots.cfr.play import play
+
+        return play(strategy, view.betting, view.board, lambda board: all_buckets(strategy, board)).policy
+
+    def _decide(self, view: View) -> tuple[Mapping[Action, float], tuple[Reading, ...]]:
+        """The probabilities, and how raises were read."""
         import numpy as np
 
-        from bots.cfr.abstraction import NO_BUCKET
-        from bots.cfr.hands import all_buckets
+        from bots.cfr.play import play
 
-        node = _node(strategy, view)
-        chances = strategy.chances(node)
-        # A holding that shares a card with the board counts for nothing, and has even chances.
-        padded = np.full((len(chances), NO_BUCKET + 1), 1 / len(chances))
-        padded[:, : chances.shape[1]] = chances
-        actions = _actions(int(strategy.nodes[node]))
-        return dict(zip(actions, padded[:, all_buckets(strategy, view.board)], strict=True))
-
-    def _decide(self, view: View) -> tuple[Mapping[Action, float], int, int]:
-        """The probabilities, the bucket, and how many of them there are."""
         strategy = self._for(view.game)
+        played = play(strategy, view.betting, view.board, lambda board: np.array([self._bucket(strategy, view, board)]))
+        return {action: float(chance[0]) for action, chance in played.policy.items() if chance[0] > 0}, played.read
+
+    def _bucket(self, strategy: StrategyFile, view: View, board: tuple[Card, ...]) -> int:
+        """The bucket of the hand with a board."""
         if is_dealt_as_holdem(view.game):
             from bots.cfr.hands import bucket_of
 
-            bucket = bucket_of(strategy, view.hole_cards, view.board)
-        else:
-            from bots.cfr.deals import AllBoards
+            return bucket_of(strategy, view.hole_cards, board)
+        from bots.cfr.deals import AllBoards
 
-            bucket = AllBoards(view.game).bucket(view.hole_cards[0], view.board)
-        node = _node(strategy, view)
-        chances = strategy.chances_of(node, bucket)
-        policy = {
-            action: chance
-            for action, chance in zip(_actions(int(strategy.nodes[node])), chances, strict=True)
-            if chance
-        }
-        return policy, bucket, strategy.buckets[view.round]
+        return AllBoards(view.game).bucket(view.hole_cards[0], board)
 
     def _for(self, game: Game) -> StrategyFile:
         """The strategy, if it is for this game.
@@ -153,29 +157,26 @@ class CfrBot(Bot):
             GameRefused: it is not.
         """
         self.require_game(game)
-        strategy = self._strategy if self._strategy is not None else self._read()
+        path = self._path or (SHIPPED if game.is_limit else SHIPPED_NO_LIMIT)
+        strategy = self._file(path)
         if strategy.game != game:
-            raise GameRefused(f"{os.path.basename(self._path)} is a strategy for another game")
+            raise GameRefused(f"{os.path.basename(path)} is a strategy for another game")
         return strategy
 
-    def _read(self) -> StrategyFile:
+    def _file(self, path: str) -> StrategyFile:
         from bots.cfr.files import read_strategy
 
-        self._strategy = read_strategy(self._path)
-        return self._strategy
+        if path not in self._read:
+            self._read[path] = read_strategy(path)
+        return self._read[path]
 
 
-def _actions(kinds: int) -> tuple[Action, ...]:
-    """The actions of a node of a limit game, by its byte (`bots.cfr.files.StrategyFile.nodes`)."""
-    return (FOLD,) * (kinds & 1) + (CALL,) + (RAISE,) * (kinds >> 2)
+def _word(action: Action) -> str:
+    """An action in words; a raise with its hand total where it has one."""
+    return action.kind.name.lower() + (f" to {action.hand_total}" if action.hand_total else "")
 
 
-def _node(strategy: StrategyFile, view: View) -> int:
-    """Where the betting is."""
-    node = 0
-    for round_ in view.betting.rounds:
-        for _, action in round_:
-            kinds = int(strategy.nodes[node])
-            at = {ActionKind.FOLD: 0, ActionKind.CALL: kinds & 1, ActionKind.RAISE: (kinds & 1) + 1}[action.kind]
-            node = strategy.children[node][at]
-    return node
+def _told(reading: Reading) -> str:
+    """How a raise was read, in words."""
+    known = ", ".join(f"{f'{pots:.2f}' if pots else 'none'} {chance:.0%}" for pots, chance in reading.known)
+    return f"{format_action(reading.action)} is {reading.pots:.2f} pots, read as {known}"

@@ -94,19 +94,24 @@ class StrategyFile:
         return offsets
 
     @cached_property
-    def children(self) -> tuple[tuple[int, ...], ...]:
+    def ends(self) -> NDArray[np.int64]:
+        """The number behind the last node below each."""
+        # Children that are still to come, after each node; a node ends where there is one less than before it.
+        waiting = 1 + (self.counts - 1).cumsum()
+        numbers = np.arange(len(waiting))
+        in_order = np.sort(waiting * len(waiting) + numbers)
+        before = np.concatenate(([1], waiting[:-1]))
+        ends: NDArray[np.int64] = in_order[np.searchsorted(in_order, (before - 1) * len(waiting) + numbers)]
+        return ends % len(waiting) + 1
+
+    def children_of(self, node: int) -> list[int]:
         """What follows each action of a node."""
-        found: list[list[int]] = []
-        waiting: list[int] = []
-        for node, count in enumerate(self.counts.tolist()):
-            while waiting and len(found[waiting[-1]]) == self.counts[waiting[-1]]:
-                waiting.pop()
-            if waiting:
-                found[waiting[-1]].append(node)
-            found.append([])
-            if count:
-                waiting.append(node)
-        return tuple(map(tuple, found))
+        found: list[int] = []
+        following = node + 1
+        for _ in range(int(self.counts[node])):
+            found.append(following)
+            following = int(self.ends[following])
+        return found
 
     def chances(self, node: int) -> NDArray[np.float64]:
         """The probabilities of a decision, shape (actions, buckets)."""
@@ -177,7 +182,10 @@ def write_strategy(
     }
     if not tree.game.is_limit:
         arrays["totals"] = np.array(
-            [0] + [tree.actions[parent][at].hand_total for parent, at in zip(tree.parents[1:], tree.taken[1:], strict=True)],
+            [0]
+            + [
+                tree.actions[parent][at].hand_total for parent, at in zip(tree.parents[1:], tree.taken[1:], strict=True)
+            ],
             "<i4",
         )
     if abstraction is not None:

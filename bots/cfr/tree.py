@@ -23,7 +23,7 @@ FOLDED: Final = 1
 SHOWDOWN: Final = 2
 """Kinds of nodes."""
 
-MOST_NODES: Final = 2_000_000
+MOST_NODES: Final = 500_000
 """A larger tree is refused."""
 
 Sizes: TypeAlias = Callable[[BettingState], Sequence[Action]]

@@ -7,20 +7,47 @@ import pytest
 
 from bots.baseline import RandomBot
 from bots.cfr.boards import HOLDING_CARDS
-from bots.cfr.bot import CfrBot
+from bots.cfr.bot import SHIPPED_NO_LIMIT, CfrBot
+from bots.cfr.files import read_strategy
+from bots.cfr.hands import bucket_of
+from bots.cfr.places import LEFT, Place
+from bots.cfr.play import decided_at
 from bots.errors import GameRefused
 from bots.selfplay import self_play
 from bots.view import View
-from engine import ActionKind, Hand, deal_hand
+from engine import CALL, FOLD, ActionKind, Game, Hand, deal_hand
+from engine.actions import raise_to
 from protocol import find_game
 from protocol.match_state import betting_after, parse_match_state
 
 LIMIT = find_game("limit")[1]
+NO_LIMIT = find_game("nolimit")[1]
 
 
-def view_of(text: str) -> View:
-    state = parse_match_state(text, LIMIT)
-    return View.from_state(state, betting_after(LIMIT, text.split(":")[3]))
+def view_of(text: str, game: Game = LIMIT) -> View:
+    state = parse_match_state(text, game)
+    return View.from_state(state, betting_after(game, text.split(":")[3]))
+
+
+def test_its_policy_is_of_legal_actions_whatever_anybody_raises() -> None:
+    """Raises of any size by both, its own included: hands that it would never have come to."""
+    bot, numbers = CfrBot(seed=1), np.random.default_rng(4)
+    for number in range(250):
+        hand = Hand(NO_LIMIT, deal_hand(NO_LIMIT, 7, number))
+        while not hand.finished:
+            view = View.from_hand(hand, hand.acting_position, number)
+            policy = bot.policy(view)
+            assert sum(policy.values()) == pytest.approx(1)
+            assert all(chance > 0 for chance in policy.values())
+            for action in policy:
+                hand.betting.check(action)
+            legal = view.legal
+            actions = [view.call(), view.call(), *policy]
+            if legal.can_raise:
+                low, high = legal.raise_min, legal.raise_max
+                actions += [raise_to(low), raise_to(int(numbers.integers(low, min(3 * low, high) + 1)))]
+                actions += [raise_to(int(numbers.integers(low, high + 1)))] * (number % 5 == 0)
+            hand.apply(actions[numbers.integers(len(actions))])
 
 
 def test_its_policy_is_of_legal_actions_in_every_state() -> None:
@@ -49,8 +76,29 @@ def test_its_policy_is_of_legal_actions_in_every_state() -> None:
     ],
 )
 def test_policies_of_all_holdings_are_those_of_each(text: str) -> None:
+    check_all_holdings(view_of(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "MATCHSTATE:1:0::|AhKd",
+        "MATCHSTATE:0:0:r250:5c5d|",
+        "MATCHSTATE:0:0:r250r900r1600:5c5d|",
+        "MATCHSTATE:0:0:r300c/cr450:5c5d|/2h7dQs",
+        "MATCHSTATE:1:0:r300c/r400r1300r2300:|5c5d/2h7dQs",
+        "MATCHSTATE:0:0:r300c/cr1000c/cr3000c/cr20000:5c5d|/2h7dQs/2c/2d",
+        # Read as all-in by what it may have called, and then not all-in.
+        "MATCHSTATE:1:0:cr9000c/r11000:|AhKd/2h7dQs",
+        "MATCHSTATE:0:0:r250c/cr500c/cr700:5c5d|/2h7dQs/2c",
+    ],
+)
+def test_policies_of_all_holdings_are_those_of_each_after_any_raise(text: str) -> None:
+    check_all_holdings(view_of(text, NO_LIMIT))
+
+
+def check_all_holdings(view: View) -> None:
     bot = CfrBot(seed=1)
-    view = view_of(text)
     policies = bot.policy_by_holding(view)
     assert policies is not None
     assert np.array(list(policies.values())).sum(axis=0) == pytest.approx(np.ones(1326))
@@ -58,7 +106,7 @@ def test_policies_of_all_holdings_are_those_of_each(text: str) -> None:
     for at in range(3, 1326, 61):
         hole = tuple(HOLDING_CARDS[at].tolist())
         if {*hole} & {*view.board}:
-            assert all(of_all[at] == 1 / len(policies) for of_all in policies.values())
+            assert view.game == NO_LIMIT or all(of_all[at] == 1 / len(policies) for of_all in policies.values())
             continue
         cards = tuple(hole if place == position else () for place in range(2))
         own = View(view.betting, position, 0, cards, view.board)
@@ -74,9 +122,40 @@ def test_it_says_what_it_draws_from() -> None:
     assert told.rstrip().endswith(f"-> {'fcr'[action.kind]}")
 
 
-def test_the_same_seed_plays_the_same() -> None:
+def test_it_says_how_it_read_a_raise() -> None:
+    view = view_of("MATCHSTATE:0:0:r250:7h2d|", NO_LIMIT)
+    CfrBot(explain=True, seed=2).act(view)
+    told = b"".join(view.comments).decode()
+    assert told.rstrip().endswith("; r250 is 0.75 pots, read as 0.50 43%, 1.00 57%")
+
+
+def test_a_bet_of_the_tree_is_answered_as_the_strategy_says() -> None:
+    strategy = read_strategy(SHIPPED_NO_LIMIT)
+    view = view_of("MATCHSTATE:0:0:r300:AhAd|", NO_LIMIT)
+    at = [int(total) for total in strategy.totals[strategy.children_of(0)]].index(300)
+    node = strategy.children_of(0)[at]
+    bucket = bucket_of(strategy, view.hole_cards, ())
+    known = strategy.chances_of(node, bucket)
+    totals = [int(strategy.totals[child]) for child in strategy.children_of(node)[2:]]
+    expected = dict(zip([FOLD, CALL, *map(raise_to, totals)], known, strict=True))
+    assert CfrBot().policy(view) == {action: chance for action, chance in expected.items() if chance}
+
+
+def test_a_call_that_the_tree_never_makes_is_held_against_its_price() -> None:
+    strategy = read_strategy(SHIPPED_NO_LIMIT)
+    betting = betting_after(NO_LIMIT, "r300c/r20000")
+    buckets = np.array([10, 40, 60, 99])
+    left = Place(LEFT, 300, np.ones(4), is_exact=False)
+    decided = decided_at(strategy, left, betting, buckets)
+    # 19,700 to call for a pot of 40,000 in the end: 49.25 %.
+    assert decided[CALL].tolist() == [0, 0, 1, 1]
+    assert decided[FOLD].tolist() == [1, 1, 0, 0]
+
+
+@pytest.mark.parametrize("game", ["limit", "nolimit"])
+def test_the_same_seed_plays_the_same(game: str) -> None:
     first, again, other = (
-        [hand.values for hand in self_play("limit", [CfrBot(seed=seed), RandomBot(seed=4)], hands=60, seed=9)]
+        [hand.values for hand in self_play(game, [CfrBot(seed=seed), RandomBot(seed=4)], hands=60, seed=9)]
         for seed in (1, 1, 2)
     )
     assert first == again != other
@@ -85,8 +164,9 @@ def test_the_same_seed_plays_the_same() -> None:
 def test_other_games_are_refused() -> None:
     bot = CfrBot()
     assert bot.refusal(LIMIT) is None
-    for name in ("nolimit", "limit3"):
-        assert "limit games of two players" in str(bot.refusal(find_game(name)[1]))
-    leduc = find_game("leduc")[1]
-    with pytest.raises(GameRefused, match="strategy for another game"):
-        bot.prepare(leduc)
+    assert bot.refusal(NO_LIMIT) is None
+    for name in ("nolimit3", "limit3"):
+        assert "games of two players" in str(bot.refusal(find_game(name)[1]))
+    for name in ("leduc", "leduc-nolimit"):
+        with pytest.raises(GameRefused, match="strategy for another game"):
+            bot.prepare(find_game(name)[1])

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from bots.cfr.bot import SHIPPED, CfrBot
+from bots.cfr.bot import SHIPPED, SHIPPED_NO_LIMIT, CfrBot
 from bots.cfr.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from bots.cfr.deals import AllBoards
 from bots.cfr.files import WHOLE, quantised, read_strategy, write_strategy
+from bots.cfr.sizes import read_sizes
 from bots.cfr.tree import betting_tree
 from bots.errors import CheckpointError, StrategyError
 from protocol import find_game
@@ -49,8 +50,8 @@ def test_a_strategy_is_read_as_it_was_written(leduc: Path) -> None:
     assert strategy.game == tree.game
     assert strategy.record == {"note": "random"}
     assert strategy.buckets == (3, 9)
-    for node, children in enumerate(strategy.children):
-        assert list(children) == tree.children[node][tree.children[node] >= 0].tolist()
+    for node in range(len(tree.kinds)):
+        assert strategy.children_of(node) == tree.children[node][tree.children[node] >= 0].tolist()
     numbers = np.random.default_rng(3)
     for node in tree.decisions.tolist():
         weights = numbers.exponential(size=(len(tree.actions[node]), strategy.buckets[tree.rounds[node]]))
@@ -59,14 +60,30 @@ def test_a_strategy_is_read_as_it_was_written(leduc: Path) -> None:
         assert strategy.chances_of(node, 2) == pytest.approx(chances[:, 2].tolist(), abs=1e-6)
 
 
-def test_the_shipped_strategy_is_small_and_tells_its_training() -> None:
+def test_the_shipped_strategies_are_small_and_tell_their_training() -> None:
     assert Path(SHIPPED).stat().st_size < 3_000_000
-    strategy = read_strategy(SHIPPED)
-    assert strategy.game == find_game("limit")[1]
+    assert Path(SHIPPED_NO_LIMIT).stat().st_size < 15_000_000
+    check_shipped(SHIPPED, "limit")
+    check_shipped(SHIPPED_NO_LIMIT, "nolimit")
+
+
+def check_shipped(path: str, game: str) -> None:
+    strategy = read_strategy(path)
+    assert strategy.game == find_game(game)[1]
     assert strategy.buckets[0] == 169
     assert len(strategy.flops) == 1_286_792
     assert len(strategy.probabilities) == strategy.offsets[-1]
     assert {"settings", "iterations", "seconds", "history"} <= {*strategy.record}
+
+
+def test_the_raises_of_a_no_limit_tree_are_read_as_they_were_written() -> None:
+    strategy = read_strategy(SHIPPED_NO_LIMIT)
+    tree = betting_tree(strategy.game, read_sizes(strategy.record["settings"]["sizes"], 4))
+    assert len(tree.kinds) == len(strategy.nodes)
+    for node, actions in enumerate(tree.actions):
+        children = strategy.children_of(node)
+        assert children == tree.children[node][tree.children[node] >= 0].tolist()
+        assert [action.hand_total for action in actions] == strategy.totals[children].tolist()
 
 
 def test_what_is_no_strategy_is_refused(leduc: Path, tmp_path: Path) -> None:

@@ -68,8 +68,11 @@ def test_other_settings_and_damaged_checkpoints_are_refused(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"game": "nolimit"}, "only limit games of two players"),
-        ({"game": "limit3"}, "only limit games of two players"),
+        ({"game": "nolimit3"}, "for games of two players here, not of 3"),
+        ({"game": "limit3"}, "for games of two players here, not of 3"),
+        ({"sizes": "1,all"}, "limit is a limit game: its raises have one size, so leave out sizes"),
+        ({"game": "nolimit", "sizes": "1/1"}, "for one round, which stands for all, or for all 4"),
+        ({"game": "nolimit", "sizes": "half"}, "such as 0.5,1,all, not 'half'"),
         ({"buckets": "50/50"}, "buckets are one number, or three such as 200/200/100, not '50/50'"),
         ({"buckets": "many"}, "not 'many'"),
         ({"boards": 0}, "1 to 1,000 boards, not 0"),
@@ -87,6 +90,33 @@ def test_what_is_needed_is_known_before() -> None:
     assert 1_500_000 < plan.strategy_bytes < 3_000_000
     assert 5_000_000 < plan.checkpoint_bytes < 20_000_000
     assert plan.memory_bytes > 2 * plan.checkpoint_bytes
+
+
+def test_a_no_limit_training_records_its_sizes(tmp_path: Path) -> None:
+    plan = plan_training(TrainingSettings(game="nolimit", buckets="100/100/64"))
+    assert plan.settings.sizes.count("/") == 3
+    assert plan.information_sets == 637_852
+    assert 2_000_000 < plan.strategy_bytes < 4_000_000
+    small = TrainingSettings(game="leduc-nolimit", losses=0.0)
+    trained = train(plan_training(small), tmp_path, Extent(iterations=400))
+    assert read_strategy(str(trained.path)).record["settings"]["sizes"] == "0.5,1,all:1,all:all"
+    assert trained.history[-1]["exploitability"] < trained.history[0]["exploitability"] / 10
+    with pytest.raises(CheckpointError, match=r"a training with sizes 0\.5,1,all:1,all:all: give the same"):
+        train(plan_training(replace(small, sizes="1,all")), tmp_path, Extent(iterations=1))
+    halved = tmp_path / "halved"
+    for iterations in (150, 400):
+        again = train(plan_training(small), halved, Extent(iterations=iterations), threads=2)
+    assert without_times(trained.path)[0] == without_times(again.path)[0]
+
+
+def test_checkpoints_of_limit_games_that_knew_no_sizes_are_gone_on_with(tmp_path: Path) -> None:
+    train(plan_training(LEDUC), tmp_path, Extent(iterations=2))
+    path = tmp_path / CHECKPOINT
+    line, _, rest = path.read_bytes().partition(b"\n")
+    header = json.loads(line)
+    del header["settings"]["sizes"]
+    path.write_bytes(json.dumps(header).encode() + b"\n" + rest)
+    assert train(plan_training(LEDUC), tmp_path, Extent(iterations=3)).iteration == 3
 
 
 @pytest.mark.slow

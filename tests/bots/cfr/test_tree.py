@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from bots.cfr import tree as tree_module
 from bots.cfr.tree import DECISION, FOLDED, SHOWDOWN, betting_tree
 from bots.errors import SolvingError
 from engine import BettingState, betting_start
@@ -55,3 +56,9 @@ def test_other_games_are_refused() -> None:
         betting_tree(find_game("limit3")[1])
     with pytest.raises(SolvingError, match="no-limit"):
         betting_tree(find_game("nolimit")[1])
+
+
+def test_a_tree_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tree_module, "MOST_NODES", 1000)
+    with pytest.raises(SolvingError, match=r"its betting has more than 1,000 nodes"):
+        betting_tree(find_game("limit")[1])
