@@ -1,7 +1,8 @@
-"""Counterfactual regret minimisation: players near equilibrium of limit hold'em, Leduc and Kuhn poker.
+"""Counterfactual regret minimisation: players near equilibrium of hold'em, Leduc and Kuhn poker.
 
 The betting is a tree of arrays made by the rule book (`tree`), hands are buckets (`boards`, `strengths`,
 `abstraction`). Boards are drawn (`deals`), and each is walked for all holdings at once (`walk`), from which the solver
 learns (`solver`). `measure` says how far a strategy is from an equilibrium, `training` goes from settings to a file
-(`files`), and `bot` plays it. Nothing here is imported before it is needed: a playing bot needs no numba.
+(`files`), and `bot` plays it. In no-limit games `sizes` says which raises the tree has, and `translation`, `places` and
+`play` what is played after others. Nothing here is imported before it is needed: a playing bot needs no numba.
 """

@@ -78,7 +78,7 @@ def cfr(
     workers: WorkerCount = 1,
     scheduler: Scheduler = None,
 ) -> None:
-    """Train a player near equilibrium: limit hold'em of two players, Leduc or Kuhn poker.
+    """Train a player near equilibrium: hold'em of two players, limit or no-limit, Leduc or Kuhn poker.
 
     The folder holds a checkpoint, from which the same command goes on, and at the end the strategy, which
     plays as cfr?strategy=FILE.
