@@ -19,7 +19,11 @@ def _anchors(document: Path) -> set[str]:
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_every_link_leads_somewhere(document: Path) -> None:
-    for target in re.findall(r"\]\(([^)\s]+)\)", document.read_text("utf-8")):
+    text = document.read_text("utf-8")
+    for target in [
+        *re.findall(r"\]\(([^)\s]+)\)", text),
+        *re.findall(r'<(?:img src|source [^>]*srcset)="([^"]+)"', text),
+    ]:
         if target.startswith("http"):
             continue
         name, _, anchor = target.partition("#")

@@ -9,6 +9,7 @@ played for the pictures: every pair of five bots at Kuhn poker, and a hand of no
 from __future__ import annotations
 
 import contextlib
+import io
 import itertools
 import json
 import os
@@ -113,6 +114,14 @@ def sit_down(page: Any, address: str, token: str) -> None:
         page.wait_for_function(f"before => {is_new} && document.querySelector('.entries')", arg=before)
 
 
+def take(page: Any, path: Path) -> None:
+    """A picture of a page, with few colours and so small."""
+    from PIL import Image
+
+    with Image.open(io.BytesIO(page.screenshot())) as picture:
+        picture.convert("RGB").quantize(64, dither=Image.Dither.NONE).save(path, optimize=True)
+
+
 def main() -> None:
     """Play, and take the pictures."""
     from playwright.sync_api import sync_playwright
@@ -132,9 +141,9 @@ def main() -> None:
             page = browser.new_page(viewport={"width": 900, "height": 620}, color_scheme=scheme)
             page.set_default_timeout(120_000)
             page.goto(f"{address}standings/{GAME}")
-            page.screenshot(path=HERE / f"standings-{scheme}.png")
+            take(page, HERE / f"standings-{scheme}.png")
             sit_down(page, address, token)
-            page.screenshot(path=HERE / f"table-{scheme}.png")
+            take(page, HERE / f"table-{scheme}.png")
             page.context.close()
         browser.close()
 

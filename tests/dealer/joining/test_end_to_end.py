@@ -94,3 +94,50 @@ def test_three_bots_play_on_a_server_what_they_play_here(tmp_path: Path) -> None
             here = tmp_path / f"here-{opponent}"
             play("limit", [f"built={bots['built']}", f"{opponent}={bots[opponent]}"], hands=HANDS, seed=7, out=here)
             assert hands_of(here) == hands_of(tmp_path / "data" / folder)
+
+
+LADDER = """
+[ladder]
+width = 1
+hands = 100
+share = 1.0
+[[games]]
+game = "kuhn"
+name = "kuhn"
+max_running = 4
+bots = ["random"]
+"""
+
+
+@pytest.mark.slow
+def test_the_ladder_has_joined_bots_play_over_the_death_of_the_server(tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(LADDER)
+    (port,) = free_ports(1)
+    serve = ["serve", "s.toml", "--port", str(port), "--web-port", "0", "--data", "data"]
+    with contextlib.ExitStack() as stack:
+
+        def run(words: list[str], name: str, token: str = "") -> subprocess.Popen[str]:
+            output = stack.enter_context((tmp_path / f"{name}.txt").open("w"))
+            process = started(words, tmp_path, output, token)
+            stack.callback(process.wait)
+            stack.callback(process.kill)
+            return process
+
+        server = run(serve, "server1")
+        said = until_written(tmp_path / "server1.txt", "cannot be shown again")
+        token = said.partition("Log in with: ")[2].split("\n")[0].replace(" ", ":")
+        join = ["join", f"127.0.0.1:{port}", "--ladder", "--at-once", "4", "--jobs", "5", "--games", "kuhn"]
+        names = ("raising", "calling", "folding")
+        clients = [run([*join, "--name", f"my-{name}", "--out", name, name], name, token) for name in names]
+        until_written(tmp_path / "raising.txt", "all hands were played")
+        server.kill()
+        server.wait()
+        run(serve, "server2")
+        for name, client in zip(names, clients, strict=True):
+            assert client.wait(PATIENCE_S * 10) == 0, (tmp_path / f"{name}.txt").read_text()
+            assert (tmp_path / f"{name}.txt").read_text().count("all hands were played") >= 5
+    data = tmp_path / "data"
+    counted = rows(data, "SELECT runs, units FROM lineups ORDER BY id")
+    assert counted == rows(data, "SELECT count(*), sum(duplicates) FROM runs WHERE lineup NOTNULL GROUP BY lineup")
+    assert sum(runs for runs, _ in counted) >= 5
+    assert rows(data, "SELECT count(*) FROM runs WHERE state = 'failed'") == [(0,)]
