@@ -17,6 +17,7 @@ import typer
 from dealer.cli.console import Terminal, abort
 from dealer.cli.web_extra import has_web
 from dealer.errors import ConfigError
+from dealer.results.sentences import count_of
 from dealer.server.accounts import Scope, add_token, add_user, revoke_tokens
 from dealer.server.passwords import LEAST_LETTERS, MOST_LETTERS, set_password
 from dealer.server.reference_settings import read_reference_settings
@@ -191,7 +192,8 @@ def _serve(terminal: Terminal, settings: ServerSettings, data: Path, *, is_verbo
         else:
             terminal.sentence("There are no pages; for them: pip install 'acpc-arena[web]'")
         if started.waiting:
-            terminal.sentence(f"{started.waiting} requests of the last start go on.")
+            goes = "goes" if started.waiting == 1 else "go"
+            terminal.sentence(f"{count_of(started.waiting, 'request')} of the last start {goes} on.")
         if started.token is not None:
             terminal.print(f"Log in with: {FIRST_USER} {started.token}")
             terminal.sentence("The token is not kept and cannot be shown again; 'arena serve user NAME' makes others.")
