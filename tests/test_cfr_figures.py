@@ -22,16 +22,24 @@ def test_the_table_is_that_of_the_results() -> None:
     assert REMAKE.with_table(page, rows) == page
 
 
+def test_the_table_of_no_limit_is_that_of_the_results() -> None:
+    page = REMAKE.PAGE.read_text("utf-8")
+    rows = REMAKE.rows_of_csv(REMAKE.NO_LIMIT_CSV)
+    assert {row.opponent: row.deals for row in rows} == REMAKE.NO_LIMIT_DEALS
+    assert REMAKE.with_no_limit_table(page, rows) == page
+
+
 def test_the_training_is_that_of_the_shipped_strategy() -> None:
     page = REMAKE.PAGE.read_text("utf-8")
     assert REMAKE.with_training(page) == page
 
 
 def test_every_built_in_bot_that_can_is_met() -> None:
-    game = find_game("limit")[1]
-    able = {name for name in builtin_names() if make_bot(name).refusal(game) is None}
-    # One does what another does, one is made against a bot that is named, one is this bot.
-    assert {*REMAKE.DEALS} == able - {"constant", "lbr", "cfr"}
+    for name, deals in (("limit", REMAKE.DEALS), ("nolimit", REMAKE.NO_LIMIT_DEALS)):
+        game = find_game(name)[1]
+        able = {other for other in builtin_names() if make_bot(other).refusal(game) is None}
+        # One does what another does, one is made against a bot that is named, one is this bot.
+        assert {*deals} == able - {"constant", "lbr", "cfr"}
 
 
 def test_a_match_can_be_played_again(tmp_path: Path) -> None:

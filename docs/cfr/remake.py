@@ -2,11 +2,11 @@
 
     python docs/cfr/remake.py FOLDER [WORKERS]
 
-plays limit hold'em, duplicates, against every built-in bot that can sit at that table; then it trains a strategy of its
-own from nothing, for as long as the page tells, and plays some of the bots with it. What has been played is kept in
-FOLDER, one file for each opponent and strategy, and not played again; the results go to `matches.csv` and `own.csv`
-beside this script, and from there into the tables of the page. The table of the training is that of the shipped
-strategy's record. The tests hold the page against all three.
+plays limit and no-limit hold'em, duplicates, against every built-in bot that can sit at those tables; then it trains a
+strategy of its own from nothing, for as long as the page tells, and plays some of the bots with it. What has been
+played is kept in FOLDER, one file for each opponent and strategy, and not played again; the results go to
+`matches.csv`, `nolimit.csv` and `own.csv` beside this script, and from there into the tables of the page. The tables of
+the trainings are those of the shipped strategies' records. The tests hold the page against all of them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from bots.cfr.bot import SHIPPED
+from bots.cfr.bot import SHIPPED, SHIPPED_NO_LIMIT
 from bots.cfr.files import read_strategy
 from bots.cfr.settings import TrainingSettings
 from bots.cfr.training import STRATEGY, Extent, plan_training, train
@@ -35,6 +35,7 @@ from logs.page.drawing import MARK, TONES, drawn, plain_number
 HERE: Final = Path(__file__).resolve().parent
 PAGE: Final = HERE.parent / "cfr.md"
 CSV: Final = HERE / "matches.csv"
+NO_LIMIT_CSV: Final = HERE / "nolimit.csv"
 OWN_CSV: Final = HERE / "own.csv"
 OWN_TRAINING: Final = HERE / "own-training.csv"
 GROUNDS: Final = {"light": "#1f2328", "dark": "#e6edf3"}
@@ -54,6 +55,17 @@ DEALS: Final = {
     "evolved": 1_000,
 }
 """By opponent: those against whom the luck of the cards is large, and those of whom the page says more, play longer."""
+NO_LIMIT_DEALS: Final = {
+    "calling": 4_000,
+    "raising": 8_000,
+    "mfs": 8_000,
+    "rembrant": 8_000,
+    "rh": 4_000,
+    "random": 10_000,
+    "folding": 1_000,
+    "learner": 4_000,
+}
+"""The same in no-limit."""
 OWN_DEALS: Final = {"calling": 2_000, "raising": 8_000, "mfs": 4_000, "rembrant": 2_000}
 """The same for the strategy from nothing."""
 OWN: Final = TrainingSettings(buckets="50")
@@ -62,11 +74,16 @@ OWN_ITERATIONS: Final = 441
 SEED: Final = 2011
 _BEGIN: Final = "<!-- matches -->\n"
 _END: Final = "<!-- end of matches -->"
+_NO_LIMIT_BEGIN: Final = "<!-- matches nolimit -->\n"
+_NO_LIMIT_END: Final = "<!-- end of matches nolimit -->"
 _OWN_BEGIN: Final = "<!-- own -->\n"
 _OWN_END: Final = "<!-- end of own -->"
 _BIG_BLIND: Final = 10
+_NO_LIMIT_BIG_BLIND: Final = 100
 _TRAINING_BEGIN: Final = "<!-- training -->\n"
 _TRAINING_END: Final = "<!-- end of training -->"
+_NO_LIMIT_TRAINING_BEGIN: Final = "<!-- training nolimit -->\n"
+_NO_LIMIT_TRAINING_END: Final = "<!-- end of training nolimit -->"
 
 
 class Row(NamedTuple):
@@ -99,10 +116,12 @@ def played(folder: Path, opponent: str, deals: int, strategy: str = SHIPPED) -> 
     path = folder / f"{opponent}-{deals}-{checksum:08x}.json"
     if path.exists():
         return Row(*json.loads(path.read_text("utf-8")))
-    bots = [make_bot("cfr" if strategy == SHIPPED else f"cfr?strategy={strategy}", seed=1), make_bot(opponent, seed=2)]
+    shipped = (SHIPPED, SHIPPED_NO_LIMIT)
+    bots = [make_bot("cfr" if strategy in shipped else f"cfr?strategy={strategy}", seed=1), make_bot(opponent, seed=2)]
+    game, big_blind = ("nolimit", _NO_LIMIT_BIG_BLIND) if strategy == SHIPPED_NO_LIMIT else ("limit", _BIG_BLIND)
     means, waiting = RunningMean(), {}
-    for hand in self_play("limit", bots, hands=deals, seed=SEED, names=["cfr", opponent]):
-        won = 1000 / _BIG_BLIND * hand.values[hand.names.index("cfr")]
+    for hand in self_play(game, bots, hands=deals, seed=SEED, names=["cfr", opponent]):
+        won = 1000 / big_blind * hand.values[hand.names.index("cfr")]
         if hand.hand_number in waiting:
             means.add((waiting.pop(hand.hand_number) + won) / 2)
         else:
@@ -131,21 +150,31 @@ def with_table(text: str, rows: Iterable[Row], begin: str = _BEGIN, end: str = _
     return _between(text, begin, end, lines)
 
 
+def with_no_limit_table(text: str, rows: Iterable[Row]) -> str:
+    """The page with the table of no-limit."""
+    return with_table(text, rows, _NO_LIMIT_BEGIN, _NO_LIMIT_END)
+
+
 def with_own_table(text: str, rows: Iterable[Row]) -> str:
     """The page with the table of the strategy from nothing."""
     return with_table(text, rows, _OWN_BEGIN, _OWN_END)
 
 
 def with_training(text: str) -> str:
-    """The page with what was measured while the shipped strategy was trained."""
-    record = read_strategy(SHIPPED).record
+    """The page with what was measured while the shipped strategies were trained."""
+    text = _with_history(text, SHIPPED, _BIG_BLIND, _TRAINING_BEGIN, _TRAINING_END)
+    return _with_history(text, SHIPPED_NO_LIMIT, _NO_LIMIT_BIG_BLIND, _NO_LIMIT_TRAINING_BEGIN, _NO_LIMIT_TRAINING_END)
+
+
+def _with_history(text: str, strategy: str, big_blind: int, begin: str, end: str) -> str:
+    record = read_strategy(strategy).record
     lines = ["| iterations | boards | time | an answer wins, mbb/g |", "| ---: | ---: | ---: | ---: |"]
-    unit = 1000 / _BIG_BLIND
+    unit = 1000 / big_blind
     for row in record["history"]:
         won, error = row["exploitability"] * unit, 1.96 * row["error"] * unit
         boards = row["iteration"] * record["settings"]["boards"]
         lines.append(f"| {row['iteration']:,} | {boards:,} | {duration(row['seconds'])} | {won:+,.0f} ± {error:,.0f} |")
-    return _between(text, _TRAINING_BEGIN, _TRAINING_END, lines)
+    return _between(text, begin, end, lines)
 
 
 def training_rows(path: Path) -> list[tuple[int, float, float]]:
@@ -202,12 +231,23 @@ def main(folder: Path, count: int = 1) -> None:
         of_own = list(
             pool.map(played, [folder] * len(OWN_DEALS), OWN_DEALS, OWN_DEALS.values(), [own] * len(OWN_DEALS))
         )
+        of_no_limit = list(
+            pool.map(
+                played,
+                [folder] * len(NO_LIMIT_DEALS),
+                NO_LIMIT_DEALS,
+                NO_LIMIT_DEALS.values(),
+                [SHIPPED_NO_LIMIT] * len(NO_LIMIT_DEALS),
+            )
+        )
     write_csv(CSV, rows)
+    write_csv(NO_LIMIT_CSV, of_no_limit)
     write_csv(OWN_CSV, of_own)
     write_training(OWN_TRAINING, own)
     for path, picture in charts(training_rows(OWN_TRAINING)).items():
         path.write_text(picture, "utf-8")
-    text = with_own_table(with_table(PAGE.read_text("utf-8"), rows), of_own)
+    text = with_no_limit_table(with_table(PAGE.read_text("utf-8"), rows), of_no_limit)
+    text = with_own_table(text, of_own)
     PAGE.write_text(with_training(text), "utf-8")
 
 
