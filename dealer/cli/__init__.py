@@ -24,11 +24,11 @@ COMMANDS = {
     "export": "Write hand histories for tracking tools and notebooks from runs and logs.",
     "stats": "Show how each bot plays: its win rate, how often it bets, raises and goes to showdown, by position and "
     "street.",
-    "report": "Write one page about runs or logs: win rates over time, how each bot plays, faults, replays of the "
-    "biggest pots.",
+    "report": "Write one page about runs or logs: win rates over time, how each bot plays and where it loses, faults, "
+    "big pots.",
     "hands": "Show the hands a bot lost most on, each with the same deal in the other seatings, or one hand by its "
     "number.",
-    "leaks": "Say where a player loses: the decisions in which it did worse with its cards than the other player with "
+    "leaks": "Say where a player loses: the decisions in which it did worse with its cards than another player with "
     "the same.",
     "watch": "Show runs in the browser, also while they are played: standings, scores, the hands most worth a look.",
     "replay": "Show the hands of runs and logs in the browser, step by step: biggest pots, worst deals, any hand by "

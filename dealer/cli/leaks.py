@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dealer.cli.console import Terminal, check_new_file
+from dealer.cli.console import Terminal, abort, check_new_file
 from dealer.cli.equilibrium_leaks import report_of_departures
 from dealer.cli.findings import PageFile, PageForce, show_findings, write_findings
 from dealer.cli.reading import GameName, Problems, Sources, Strict, game_named
@@ -20,6 +20,7 @@ from dealer.results.leaks import (
     command_for,
     leaks_table,
     of_dimension,
+    sentences_beside,
     sentences_of,
     tables_of,
     worst_table,
@@ -40,6 +41,9 @@ def leaks(
     player: Annotated[
         str | None, typer.Option("--player", help="Whose leaks.", show_default="the first player")
     ] = None,
+    beside: Annotated[
+        str | None, typer.Option("--beside", metavar="BOT", help="Hold it against the policy of a bot, such as cfr.")
+    ] = None,
     worst: Annotated[int, typer.Option("--worst", min=0, help="How many deals to name.")] = 10,
     game: GameName = None,
     strict: Strict = False,
@@ -50,7 +54,8 @@ def leaks(
     """Say where a player loses: the decisions in which it did worse with its cards than another player with the same.
 
     For duplicate matches of hold'em. Of games whose equilibrium is known, Kuhn's and Leduc, any hands do: there each
-    decision is told by what it gives away. What is named holds for all questions asked together, at 95 %.
+    decision is told by what it gives away. With --beside it is told what departing from a bot's policy costs. What is
+    named holds for all questions asked together, at 95 %.
     """
     from logs.leaks import deals_in, leaks_of
 
@@ -62,7 +67,18 @@ def leaks(
         deals = deals_in(sources, lambda hands: show(None, f"{hands:,} hands"), options)
         first = next(deals, None)
         everything = deals if first is None else chain([first], deals)
-        if first is not None and not is_holdem(first[0][1].game):
+        if beside is not None and first is not None:
+            from bots.errors import PolicyError, SpecError
+            from bots.evaluation.beside import leaks_beside
+            from bots.evaluation.policies import parse_policy
+
+            try:
+                found = leaks_beside(everything, player, parse_policy(beside, first[0][1].game), beside)
+            except (PolicyError, SpecError) as error:
+                abort(str(error))
+            report, data = _report(found, sources, beside=beside), _as_json(found, sources)
+            whole = _report(found, sources, is_whole=True, beside=beside)
+        elif first is not None and not is_holdem(first[0][1].game):
             from bots.equilibrium.departures import departures_of
 
             departures = departures_of(everything, player)
@@ -80,32 +96,34 @@ def leaks(
         write_findings(terminal, whole, out)
 
 
-def _report(found: Leaks, sources: list[Path], *, is_whole: bool = False) -> Report:
+def _report(found: Leaks, sources: list[Path], *, is_whole: bool = False, beside: str = "") -> Report:
     from bots.findings import Report, Section
 
+    unit = "decisions" if beside else "deals"
     sections: list[Section] = []
     if found.leaks:
-        sections.append(_named(found, is_whole=is_whole))
+        sections.append(_named(found, is_whole=is_whole, unit=unit))
     if is_whole:
-        sections.append(Section("All decisions", (), (leaks_table("", of_dimension(found, "decision")),)))
-    sections += [Section(table.title, (), (dataclasses.replace(table, title=""),)) for table in tables_of(found)]
+        sections.append(Section("All decisions", (), (leaks_table("", of_dimension(found, "decision"), unit=unit),)))
+    sections += [Section(table.title, (), (dataclasses.replace(table, title=""),)) for table in tables_of(found, unit)]
     if found.worst:
         sections.append(Section("Deals that cost most", (), (worst_table(found, sources),)))
     facts = (
         ("player", found.player),
         ("against", ", ".join(found.others)),
-        ("deals", f"{found.deals:,}"),
+        ("hands" if beside else "deals", f"{found.deals:,}"),
         ("questions", f"{found.asked:,}"),
     )
-    return Report(f"Leaks of {found.player}", sentences_of(found), facts, tuple(sections))
+    sentences = sentences_beside(found, beside) if beside else sentences_of(found)
+    return Report(f"Leaks of {found.player}", sentences, facts, tuple(sections))
 
 
-def _named(found: Leaks, *, is_whole: bool) -> Section:
+def _named(found: Leaks, *, is_whole: bool, unit: str) -> Section:
     from bots.findings import Bar, BarChart, Section
 
     shown = found.leaks[:MOST_NAMED]
     note = "" if len(shown) == len(found.leaks) else f"{len(found.leaks) - len(shown)} more are in --json."
-    parts: list[Any] = [leaks_table("", shown, note)]
+    parts: list[Any] = [leaks_table("", shown, note, unit=unit)]
     if is_whole:
         bars = [
             Bar(name=one.name, height=one.per_100_hands, low=one.per_100_hands - half, high=one.per_100_hands + half)

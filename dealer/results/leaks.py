@@ -20,6 +20,7 @@ __all__ = [
     "leaks_table",
     "of_dimension",
     "parting_in_words",
+    "sentences_beside",
     "sentences_of",
     "tables_in_short",
     "tables_of",
@@ -55,15 +56,40 @@ def sentences_of(found: Leaks) -> tuple[str, ...]:
         )
     else:
         first = f"A leak of {found.player} is nothing that these hands can show."
-    said = [first, _accounts(found, other)]
-    if found.asked:
-        said.append(
-            f"The intervals hold together for {count_of(found.asked, 'question')}, at 95 %: each is "
-            f"{found.bound:.2f} standard errors wide to either side."
-        )
+    said = [first, _accounts(found, other), *_intervals(found)]
     if found.unpaired:
         said.append(f"{count_of(found.unpaired, 'hand')} without the other seatings of the deal did not count.")
     return tuple(said)
+
+
+def sentences_beside(found: Leaks, policy: str) -> tuple[str, ...]:
+    """What was found beside a policy, the most important first."""
+    if found.leaks:
+        leak = found.leaks[0]
+        did, others, decisions, chips = leak.choices[0]
+        first = (
+            f"{found.player} loses most by departing from {policy} here: {leak.name}, {_rate(leak)} chips per hundred "
+            f"hands. It chose to {did} where {policy} chose to {others} in {count_of(decisions, 'decision')}: "
+            f"{chips:+,.1f}."
+        )
+    else:
+        first = f"A departure from {policy} that costs {found.player} anything is nothing that these hands can show."
+    return (
+        first,
+        f"For each decision in {count_of(found.deals, 'hand')} an action was drawn from {policy}. In {found.parted:,} "
+        f"it was another one: both were played out, with the cards of all as they were and {policy} in every seat. "
+        f"What {found.player} earned by its own beyond the other stands to the account of the decision.",
+        *_intervals(found),
+    )
+
+
+def _intervals(found: Leaks) -> tuple[str, ...]:
+    if not found.asked:
+        return ()
+    return (
+        f"The intervals hold together for {count_of(found.asked, 'question')}, at 95 %: each is {found.bound:.2f} "
+        "standard errors wide to either side.",
+    )
 
 
 def _accounts(found: Leaks, other: str) -> str:
@@ -97,9 +123,9 @@ def tables_in_short(found: Leaks, sources: Sequence[Path]) -> list[TableView]:
     return tables
 
 
-def tables_of(found: Leaks) -> list[TableView]:
+def tables_of(found: Leaks, unit: str = "deals") -> list[TableView]:
     """A table for each of what is asked: street, position, cards, board, price."""
-    return [leaks_table(title, cells) for by, title in _BY if (cells := of_dimension(found, by))]
+    return [leaks_table(title, cells, unit=unit) for by, title in _BY if (cells := of_dimension(found, by))]
 
 
 def parting_in_words(parting: Parting) -> str:
@@ -109,7 +135,7 @@ def parting_in_words(parting: Parting) -> str:
     return f"{parting.cards}{board}, {at}: {parting.did}, not {parting.others}"
 
 
-def leaks_table(title: str, cells: Sequence[Cell], note: str = "") -> TableView:
+def leaks_table(title: str, cells: Sequence[Cell], note: str = "", *, unit: str = "deals") -> TableView:
     """Cells as a table: those asked by name, the others together in a row."""
     rows = [
         (one.name, f"{one.deals:,}", _rate(one), "leak" if one.is_leak else "", _choice(one))
@@ -119,11 +145,11 @@ def leaks_table(title: str, cells: Sequence[Cell], note: str = "") -> TableView:
     small = [one for one in cells if one.half_width is None]
     if small:
         chips = sum(one.per_100_hands for one in small)
-        what = f"{len(small)} with too few deals to ask"
+        what = f"{len(small)} with too few {unit} to ask"
         rows.append((what, f"{sum(one.deals for one in small):,}", f"{chips:+,.1f}", "", ""))
     columns = (
         ("where they parted", "the decision in which the two did different things with the same cards"),
-        ("deals", "in which they parted there"),
+        (unit, "in which they parted there"),
         ("chips/100", "chips per hundred of all hands, against what the other player made of the same cards"),
         ("", "a leak: the whole interval lies below 0"),
         ("dearest", "what the player did, what the other did, and chips per hundred hands"),

@@ -77,6 +77,26 @@ class PlayerCount:
             self._count_set(one, {name: at for at, name in enumerate(names)})
         self._deals += bool(sets)
 
+    @property
+    def units(self) -> int:
+        """How many deals have been counted, or decisions that were counted one by one."""
+        return self._deals
+
+    def begin_hand(self, other: str) -> None:
+        """Count a hand whose decisions are compared one by one with those of somebody who did not play it."""
+        self._others[other] = None
+        self._sets += 1
+        self._hands += 1
+
+    def add_decision(self, parting: Parting | None, path: str) -> None:
+        """Count a decision of the hand begun last; None where the other would have done the same."""
+        if parting is not None:
+            row = tuple([self._cells.number(*key) for key in zip(DIMENSIONS, parting.cells, strict=True)])
+            self._note(row, (0, 1), parting.lost_or_won)
+            self._parted += 1
+            self._count_parting(row, parting, parting.lost_or_won, (path,))
+        self._deals += 1
+
     def _count_set(self, hands: Sequence[Found], roles: Mapping[str, int]) -> None:
         """Count hands of a deal in which each player sits in each position equally often."""
         players = len(roles)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final
 
-from engine import Move, Position, betting_steps
+from engine import Move, Position, Step, betting_steps
 from engine.cards import format_cards
 from logs.leaks.situations import bets_class, board_class, hand_class, price_class, starting_class
 from logs.record import HandRecord
 from logs.tracker.positions import position_names, round_names
 
-__all__ = ["BY_POSITION", "DIMENSIONS", "Parting", "parted_at", "parting_of"]
+__all__ = ["BY_POSITION", "DIMENSIONS", "Parting", "parted_at", "parting_at", "parting_of"]
 
 DIMENSIONS: Final = (
     *("decision and hand", "decision", "street", "position", "starting hand", "hand on the street"),
@@ -124,8 +124,24 @@ def parting_of(mine: HandRecord, theirs: HandRecord, player: str) -> Parting | N
         return None
     if names[0] != player:
         mine, theirs = theirs, mine
+    found = parting_at(mine, at, betting_steps(theirs.betting)[at])
+    return replace(found, others_chips=theirs.values[position])
+
+
+def parting_at(mine: HandRecord, at: int, other: Step) -> Parting:
+    """A decision of a hand beside another action in its place.
+
+    Args:
+        mine: the hand.
+        at: which decision of it, counted from 0.
+        other: what another player did there.
+
+    Returns:
+        the decision; both its results are that of the hand: what the other action earned is for the caller to fill in.
+    """
     steps = betting_steps(mine.betting)
-    step, other = steps[at], betting_steps(theirs.betting)[at]
+    step = steps[at]
+    position = step.position
     before = [one for one in steps[:at] if one.round == step.round]
     raises = sum(one.move >= Move.BET for one in before)
     checks = sum(one.move is Move.CHECK for one in before)
@@ -150,5 +166,5 @@ def parting_of(mine: HandRecord, theirs: HandRecord, player: str) -> Parting | N
         board_class(board),
         price_class(step.to_call, sum(step.before.spent)),
         mine.values[position],
-        theirs.values[position],
+        mine.values[position],
     )

@@ -15,7 +15,7 @@ from logs.leaks.found import Leaks
 from logs.reading import ReadingOptions, by_deal, files_of_hands, group_by_cards, hands_of
 from logs.record import HandRecord
 
-__all__ = ["all_leaks_of", "deals_in", "find_all_leaks", "find_leaks", "leaks_of"]
+__all__ = ["all_leaks_of", "check_game", "deals_in", "find_all_leaks", "find_leaks", "leaks_of"]
 
 _PROGRESS_HANDS: Final = 500
 
@@ -115,7 +115,7 @@ def leaks_of(deals: Iterable[Sequence[Found]], player: str | None = None, *, wor
             count = count or PlayerCount(record.names_by_seat[0] if player is None else player, worst)
             if count.player in record.names_by_seat:
                 game = game or record.game
-                _check(record, game)
+                check_game(record, game)
         if count is not None:
             count.add(hands)
     if count is None:
@@ -140,7 +140,7 @@ def all_leaks_of(deals: Iterable[Sequence[Found]], *, worst: int = 10) -> tuple[
     for hands in deals:
         for _, record in hands:
             game = game or record.game
-            _check(record, game)
+            check_game(record, game)
             for name in record.names_by_seat:
                 counts.setdefault(name, PlayerCount(name, worst))
         for count in counts.values():
@@ -156,7 +156,7 @@ def all_leaks_of(deals: Iterable[Sequence[Found]], *, worst: int = 10) -> tuple[
     return tuple(reversed(found))
 
 
-def _check(record: HandRecord, game: Game) -> None:
+def check_game(record: HandRecord, game: Game) -> None:
     """Do nothing if leaks can be told from a hand.
 
     Raises:

@@ -48,6 +48,16 @@ def test_a_deal_is_named_with_the_command_that_shows_it(arena_here: Arena, run: 
         assert f"{dearest.others_chips:+,.10g}" in shown.out
 
 
+def test_beside_a_bot_decisions_are_played_out(arena_here: Arena, run: Path) -> None:
+    told = json.loads(arena_here("leaks", str(run), "--player", "random", "--beside", "calling", "--json").out)
+    assert (told["player"], told["others"], told["deals"], told["worst"]) == ("random", ["calling"], 600, [])
+    ran = arena_here("leaks", str(run), "--player", "random", "--beside", "calling")
+    assert "For each decision in 600 hands an action was drawn from calling" in ran.out.replace("\n", " ")
+    refused = arena_here("leaks", str(run), "--beside", "learner")
+    assert refused.code == 2
+    assert "learner" in refused.sentence
+
+
 def test_beside_an_equilibrium_decisions_have_costs(arena_here: Arena, finished_runs: Callable[..., Path]) -> None:
     small = finished_runs("play", "kuhn", "calling", "random", "-n", "80", "--seed", "3", "--in-process", "--quiet")
     ran = arena_here("leaks", str(small), "--player", "calling")

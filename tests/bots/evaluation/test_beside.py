@@ -1,0 +1,101 @@
+"""Departures from a policy: what they cost by playing out, and players who do not depart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+import pytest
+
+from bots import Bot, View
+from bots.evaluation.beside import leaks_beside
+from bots.registry import make_bot
+from bots.selfplay import self_play
+from engine import CALL, Action, BettingState, betting_start, hand_values
+from logs.errors import LeaksRefused
+from logs.record import HandRecord
+
+
+class Folding(Bot):
+    """It folds every bet on the river, and calls elsewhere."""
+
+    def act(self, view: View) -> Action:
+        return view.fold() if view.round == 3 and view.to_call else CALL
+
+
+def played(*bots: Bot, hands: int, game: str = "limit") -> Iterator[list[tuple[str, HandRecord]]]:
+    records = self_play(game, bots, hands=hands, seed=3, names="ABC"[: len(bots)])
+    for _, of_deal in groupby(records, key=lambda record: record.hand_number):
+        yield [(record.match_name, record) for record in of_deal]
+
+
+def test_what_was_departed_from_is_played_out() -> None:
+    """The slow twin: beside one who calls, folding costs what the showdown would have brought."""
+    deals = list(played(Folding(), make_bot("raising"), hands=60))
+    found = leaks_beside(deals, "A", make_bot("calling"), "calling")
+    lost, folds = 0.0, 0
+    for deal in deals:
+        for _, record in deal:
+            at = record.names.index("A")
+            if record.betting.folded >> at & 1:
+                state = next(
+                    one for one in _states(record) if one.acting_position == at and one.round == 3 and one.to_call
+                )
+                while not state.finished:
+                    state = state.after(CALL)
+                lost += record.values[at] - hand_values(state, record.deal)[at]
+                folds += 1
+    everything = next(cell for cell in found.cells if cell.dimension == "everything")
+    assert found.parted == everything.deals == folds > 30
+    assert everything.per_100_hands * 120 / 100 == pytest.approx(lost)
+    assert found == leaks_beside(deals, "A", make_bot("calling"), "calling")
+
+
+def _states(record: HandRecord) -> Iterator[BettingState]:
+    state = betting_start(record.game)
+    for moves in record.betting.rounds:
+        for _, action in moves:
+            yield state
+            state = state.after(action)
+
+
+def test_a_leak_is_found_first() -> None:
+    found = leaks_beside(played(Folding(), make_bot("raising"), hands=150), "A", make_bot("calling"), "calling")
+    assert found.leaks[0].name.startswith("river, facing a ")
+    assert found.leaks[0].choices[0][:2] == ("fold", "call")
+
+
+@pytest.mark.parametrize("game", ["limit", "nolimit", "limit3"])
+def test_who_plays_the_policy_has_no_leaks(game: str) -> None:
+    bots = [make_bot(f"random?seed={seed}") for seed in range(3 if game == "limit3" else 2)]
+    found = leaks_beside(played(*bots, hands=30, game=game), "A", make_bot("random?seed=99"), "random")
+    assert found.parted > 30
+    assert not any(cell.is_leak for cell in found.cells)
+
+
+@pytest.mark.slow
+def test_hardly_ever_has_who_plays_the_policy_a_leak() -> None:
+    """At most one match in twenty shows anything."""
+    shown = 0
+    for seed in range(200):
+        records = self_play("limit", [make_bot(f"random?seed={seed}"), make_bot("raising")], hands=30, seed=seed)
+        deals = [[(record.match_name, record)] for record in records]
+        found = leaks_beside(deals, None, make_bot("random?seed=999"), "random")
+        shown += any(cell.is_leak for cell in found.cells)
+    assert shown <= 20  # Binomial(200, 0.05) exceeds 20 once in a thousand times
+
+
+def test_what_cannot_be_treated_is_told() -> None:
+    few = list(played(make_bot("calling"), make_bot("raising"), hands=2))
+    with pytest.raises(LeaksRefused, match=r"A made \d+ decisions; leaks take 30 at least"):
+        leaks_beside(few, "A", make_bot("calling"), "calling")
+    with pytest.raises(LeaksRefused, match="no player is called 'Zoe'"):
+        leaks_beside(few, "Zoe", make_bot("calling"), "calling")
+    with pytest.raises(LeaksRefused, match="there is no finished hand"):
+        leaks_beside([], None, make_bot("calling"), "calling")
+    with pytest.raises(LeaksRefused, match="hold'em only"):
+        leaks_beside(
+            played(make_bot("calling"), make_bot("raising"), hands=2, game="leduc"), "A", make_bot("calling"), "x"
+        )
+    with pytest.raises(LeaksRefused, match="mc does not tell its policy in MATCHSTATE"):
+        leaks_beside(few, "A", make_bot("mc"), "mc")
