@@ -89,6 +89,10 @@ class Caller:
         self._connection = self.connection()
         self._used_s = time.monotonic()
 
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
     def connection(self) -> http.client.HTTPConnection:
         """Another connection."""
         return http.client.HTTPConnection("127.0.0.1", self._port, timeout=ANSWER_S)

@@ -109,8 +109,11 @@ def measure(
         show(f"entering {runs:,} matches")
         full = find_game(game)[0]
         token = _prepared(folder, next(one for one in house().games if one.name == full), runs)
-        with served(folder, _CONFIG.format(game=game, start_s=_START_S)) as server:
-            bench = _Bench(folder, server, full, bot, bots, token, show)
+        with (
+            served(folder, _CONFIG.format(game=game, start_s=_START_S)) as server,
+            contextlib.closing(Caller(server.web_port, token)) as caller,
+        ):
+            bench = _Bench(folder, server, full, bot, bots, caller, token, show)
             rows = bench.pages_at_rest(runs, calls)
             with bench.joined() as memory:
                 ours, theirs = [], []
@@ -176,7 +179,15 @@ class _Bench:
     """The server and everybody that plays there."""
 
     def __init__(
-        self, folder: Path, server: Served, game: str, bot: str, bots: int, token: str, show: Callable[[str], None]
+        self,
+        folder: Path,
+        server: Served,
+        game: str,
+        bot: str,
+        bots: int,
+        caller: Caller,
+        token: str,
+        show: Callable[[str], None],
     ) -> None:
         self._folder = folder
         self._server = server
@@ -185,7 +196,7 @@ class _Bench:
         self._bots = bots
         self._token = token
         self._show = show
-        self._caller = Caller(server.web_port, token)
+        self._caller = caller
         self._carriers: psutil.Process | None = None
         self.logs_of_server = folder / "arena-server" / "runs"
 

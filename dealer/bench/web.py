@@ -8,6 +8,7 @@ calls; a server that answers slowly under load shows in the 99th, not in the med
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 import time
 from pathlib import Path
@@ -48,8 +49,8 @@ def measure(*, calls: int, hands: int, jobs: int) -> list[Row]:
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
         served(Path(folder), _CONFIG.format(hands=hands)) as server,
+        contextlib.closing(Caller(server.web_port, server.token)) as caller,
     ):
-        caller = Caller(server.web_port, server.token)
         caller.call("POST", "/jobs", {**_CONTEST, "runs": 1})
         until(lambda: bool(caller.call("GET", "/runs?state=finished")["runs"]))
         rows = _rows("at rest", caller, calls, server.process)
