@@ -25,7 +25,7 @@ def test_a_training_of_a_small_game(arena_here: Arena, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--game", "nolimit"], "only limit games of two players are trained for"),
+        (["--game", "limit3"], "not of 3"),
         (["--game", "nothing"], "nothing"),
         (["--buckets", "0"], "1 to 250 buckets on the flop, not 0"),
         (["--buckets", "5/5"], "buckets are one number, or three such as 200/200/100"),
