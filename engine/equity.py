@@ -176,7 +176,7 @@ def sampled_equity(
 
         count_sampled_duels((None,) * (_BOARD_CARDS - len(board)), *cards, trials, np.uint64(start), counts)
     elif _is_compiled and board:
-        from engine.kernels.unseen import count_against_many
+        from engine.kernels.side_by_side import count_against_many
 
         count_against_many(*cards[:2], opponents, trials, np.uint64(start), counts)
     elif _is_compiled:

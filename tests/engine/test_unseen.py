@@ -32,7 +32,8 @@ def _situations(count: int) -> list[list[int]]:
 
 @pytest.mark.parametrize("first", range(0, 400, 100))
 def test_every_showdown_against_one_and_drawn_ones_against_more(first: int) -> None:
-    from engine.kernels.unseen import count_against_many, count_against_one
+    from engine.kernels.side_by_side import count_against_many
+    from engine.kernels.unseen import count_against_one
 
     draw = random.Random(first)
     for cards in _situations(400)[first : first + 104]:
@@ -42,8 +43,8 @@ def test_every_showdown_against_one_and_drawn_ones_against_more(first: int) -> N
         showdowns.count_against_one(hole, board, unseen, wanted)
         count_against_one(hole, board, found)
         assert found.tolist() == wanted.tolist(), cards
-        # Some hundred showdowns are followed side by side: one, as many as fit, one more, and several times as many.
-        opponents, trials, start = draw.randint(1, 9), draw.choice([1, 60, 512, 513, 1100]), draw.getrandbits(64)
+        # 1,024 showdowns are followed side by side: one, some, as many as fit, one more, and several times as many.
+        opponents, trials, start = draw.randint(1, 9), draw.choice([1, 60, 1024, 1025, 2100]), draw.getrandbits(64)
         wanted, found = np.zeros(opponents + 2, np.int64), np.zeros(opponents + 2, np.int64)
         showdowns.count_sampled(hole, board, unseen, opponents, trials, start, wanted)
         count_against_many(hole, board, opponents, trials, np.uint64(start), found)
