@@ -144,18 +144,31 @@ class Told:
     @cached_property
     def is_blind(self) -> bool:
         """Whether it is the same with all cards."""
-        return not any(isinstance(chance, np.ndarray) for chance in self.chances.values())
+        return not any(isinstance(chance, np.ndarray) for chance in self.others.values())
 
     @cached_property
     def blind_raises(self) -> tuple[_Floats, _Floats]:
-        """Of a no-limit game, hand totals and probabilities of the raises that are as likely with all cards."""
-        found = [
-            (one.hand_total, chance)
-            for one, chance in self.chances.items()
-            if one.kind == ActionKind.RAISE and not isinstance(chance, np.ndarray)
-        ]
-        totals, chances = np.array([] if self.betting.game.is_limit else found, np.float64).reshape(-1, 2).T
+        """Of a no-limit game, hand totals and probabilities of the raises that are as likely with all cards.
+
+        A policy may name thousands of them.
+        """
+        if self.betting.game.is_limit:
+            return np.zeros(0), np.zeros(0)
+        others = self.others
+        found = [(one.hand_total, chance) for one, chance in self.chances.items() if one not in others]
+        totals, chances = np.array(found, np.float64).reshape(-1, 2).T
         return totals, chances
+
+    @cached_property
+    def others(self) -> HoldingChances:
+        """The probabilities of all actions but `blind_raises`."""
+        if self.betting.game.is_limit:
+            return self.chances
+        return {
+            one: chance
+            for one, chance in self.chances.items()
+            if one.kind != ActionKind.RAISE or isinstance(chance, np.ndarray)
+        }
 
     def with_holding(self, number: int) -> Mapping[Action, float]:
         """The probabilities with one holding."""

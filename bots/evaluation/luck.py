@@ -117,9 +117,7 @@ class Luck:
         if len(sizes):
             kinds[ActionKind.RAISE] = float(chances.sum())
             expected += float(chances @ self._after_raises(betting, sizes, all_won / total))
-        for one, chance in told.chances.items():
-            if one.kind == ActionKind.RAISE and len(sizes) and not isinstance(chance, np.ndarray):
-                continue
+        for one, chance in told.others.items():
             probability, value = follows(one, chance)
             kinds[one.kind] += probability
             expected += probability * value

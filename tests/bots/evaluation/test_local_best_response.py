@@ -150,6 +150,7 @@ def test_against_who_folds_it_wins_the_blinds() -> None:
         for one in lower_bounds(what, [part] * 40):
             assert one.mbb == pytest.approx(750), "fitted weights take no luck off where there is none"
             assert one.half_width == pytest.approx(one.raw_half_width)
+            assert one.worth is None, "there is nothing to save"
     what = Exploitation(NOLIMIT, "folding", ("fc",), seed=1)
     (checked,) = lower_bounds(what, [play_part(what, 0)])
     assert checked.by_end[0][0] == 250, "the small blind folds; else both check to the end"
