@@ -22,7 +22,10 @@ from engine import Game
 from logs.line_file import LineFile
 from logs.whole_file import FileLock
 
-__all__ = ["Journal", "LearningBot", "cut_journal", "read_journal"]
+__all__ = ["LOCK_PATIENCE_S", "Journal", "LearningBot", "cut_journal", "read_journal"]
+
+LOCK_PATIENCE_S = 10.0
+"""How long a journal is waited for: the workers of a run that was killed end a moment later than the run itself."""
 
 
 class LearningBot(Bot):
@@ -81,7 +84,7 @@ class Journal:
         """Open it, to go on after the whole lines that it holds.
 
         Raises:
-            LearnerFileError: it cannot be opened, is not a journal, or another process has it.
+            LearnerFileError: it cannot be opened, is not a journal, or another process has it and keeps it.
         """
         self.path = path
         self._lock = _lock(path)
@@ -136,7 +139,7 @@ def cut_journal(path: str, end_hand: int | None = None) -> int:
         the number after that of the last hand that is left; 0 where there is none.
 
     Raises:
-        LearnerFileError: it cannot be read or written, another process has it, or a line is not that of a hand.
+        LearnerFileError: it cannot be read or written, another process keeps it, or a line is not that of a hand.
     """
     if not os.path.exists(path):
         return 0
@@ -183,7 +186,7 @@ def _hands(path: str) -> Iterator[tuple[int, str, int]]:
 
 def _lock(path: str) -> FileLock:
     try:
-        return FileLock(Path(f"{path}.lock"))
+        return FileLock(Path(f"{path}.lock"), LOCK_PATIENCE_S)
     except BlockingIOError:
         raise LearnerFileError(path, "the learner that writes it is still playing") from None
     except OSError as error:

@@ -15,6 +15,7 @@ __all__ = ["FileLock", "write_whole"]
 
 IS_WINDOWS = os.name == "nt"
 PAUSES_S = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+_LOCK_PAUSE_S = 0.02
 
 
 def write_whole(path: Path, content: str | bytes, *, is_synced: bool = True) -> None:
@@ -63,23 +64,28 @@ def _replace(new: Path, path: Path) -> None:
 class FileLock:
     """Held by one process at a time, until it is closed or the process ends."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, patience_s: float = 0.0) -> None:
         """Take the lock.
 
         Args:
             path: of a file that exists for the lock alone, and only while somebody has it.
+            patience_s: how long to wait for it, in seconds.
 
         Raises:
-            BlockingIOError: another process, or another part of this one, has it.
+            BlockingIOError: another process, or another part of this one, has it and keeps it.
             OSError: the file cannot be made.
         """
         self._path = path
+        until_s = time.monotonic() + patience_s
         while True:
             file = path.open("ab")
             try:
                 _lock(file)
             except OSError as error:
                 file.close()
+                if time.monotonic() < until_s:
+                    time.sleep(_LOCK_PAUSE_S)
+                    continue
                 raise BlockingIOError(error.errno, "another process has it", str(path)) from None
             if IS_WINDOWS or _is_still(path, file):
                 self._file = file

@@ -353,7 +353,8 @@ def test_a_journal_that_is_damaged_is_refused_in_one_sentence(tmp_path: Path, te
     assert path.read_bytes() == text
 
 
-def test_a_journal_has_one_writer(tmp_path: Path) -> None:
+def test_a_journal_has_one_writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bots.learning.LOCK_PATIENCE_S", 0.05)
     path = str(tmp_path / "x.journal")
     journal = Journal(path)
     for take in (Journal, cut_journal):

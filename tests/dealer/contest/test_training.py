@@ -264,15 +264,26 @@ def test_a_journal_of_something_else_is_told(whole: Path, tmp_path: Path) -> Non
     assert files(out)["match.a.log"] == files(whole)["match.a.log"]
 
 
-def test_a_learner_of_the_interrupted_run_that_still_plays_is_waited_for(whole: Path, tmp_path: Path) -> None:
+def test_a_learner_of_the_interrupted_run_that_still_plays_is_waited_for(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     out = tmp_path / "run"
     shutil.copytree(whole, out)
     (out / "result.json").unlink()
     lock = FileLock(out / "match.a.seat1.learner.journal.lock")
-    with pytest.raises(Exception, match=r"the learner that writes it is still playing"):
-        resume(out)
-    lock.close()
+    with monkeypatch.context() as impatient:
+        impatient.setattr("bots.learning.LOCK_PATIENCE_S", 0.05)
+        with pytest.raises(Exception, match=r"the learner that writes it is still playing"):
+            resume(out)
+    waits = []
+
+    def end_meanwhile(seconds: float) -> None:
+        waits.append(seconds)
+        lock.close()
+
+    monkeypatch.setattr("logs.whole_file.time.sleep", end_meanwhile)
     assert resume(out).outcome.is_complete
+    assert waits
 
 
 # ---- its own file
