@@ -50,7 +50,7 @@ DEALS: Final = {
     "folding": 1_000,
     "lp": 1_000,
     "mc": 1_000,
-    "lp-mc": 1_000,
+    "lp-mc": 6_000,
     "learner": 1_000,
     "evolved": 1_000,
 }
@@ -58,8 +58,8 @@ DEALS: Final = {
 NO_LIMIT_DEALS: Final = {
     "calling": 4_000,
     "raising": 8_000,
-    "mfs": 8_000,
-    "rembrant": 8_000,
+    "mfs": 32_000,
+    "rembrant": 16_000,
     "rh": 4_000,
     "random": 10_000,
     "folding": 1_000,
