@@ -12,6 +12,7 @@ import numpy as np
 from bots.cfr.abstraction import CardAbstraction
 from bots.cfr.boards import HOLDING_COUNT
 from bots.cfr.deals import AllBoards, Boards, DrawnBoards
+from bots.cfr.measure import exploitability
 from bots.cfr.solver import Discounts, Solver, tree_arrays
 from bots.cfr.strengths import compile_kernels as compile_strengths
 from bots.cfr.tree import betting_tree
@@ -61,7 +62,10 @@ def _minimise_regrets() -> None:
     boards: tuple[Boards, ...] = (AllBoards(kuhn), DrawnBoards(cards, 1))
     for of_game, game in zip(boards, (kuhn, find_game("limit")[1]), strict=True):
         arrays = tree_arrays(betting_tree(game), of_game.buckets, of_game.float_type)
-        Solver(arrays, of_game, 1, Discounts()).iterate()
+        solver = Solver(arrays, of_game, 1, Discounts())
+        solver.iterate()
+    # The last game's boards are drawn: to learn an answer has a kernel of its own.
+    exploitability(arrays, of_game, solver.average_strategy(), count=2)
 
 
 TRAINING_JOBS: Final[tuple[tuple[str, Callable[[], None]], ...]] = (

@@ -56,7 +56,7 @@ def test_from_the_standings_to_a_hand_by_clicking(browser: Any, server: Served) 
         submit(page, server)
         wait_for_pairs(page, server)
         page.goto(server.address)
-        page.get_by_role("link", name="Standings").click()
+        page.get_by_role("link", name="Standings", exact=True).click()
         page.get_by_role("navigation", name="Games").get_by_role("link", name=GAME).click()
         cell = page.locator(".cross a").first
         won = cell.inner_text()
