@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 from bots.bot import Bot, FilePath
 from bots.draws import draw, drawn_action, fresh_seed, uniform
 from bots.errors import GameRefused, StrategyError
 from bots.view import View
-from engine import Action, Game
+from engine import CALL, Action, Game, betting_start
 from engine.holdem import is_dealt_as_holdem
 from protocol import format_action
 
 if TYPE_CHECKING:
     from bots.cfr.files import StrategyFile
     from bots.cfr.places import Reading
+    from bots.cfr.rivers import River, Rivers
     from bots.holdings import HoldingChances
     from engine import Card
 
@@ -27,6 +28,24 @@ SHIPPED: Final = os.path.join(_HERE, "limit.strategy")
 """The strategy of limit hold'em; its first line tells settings, seed, time and exploitability of its training."""
 SHIPPED_NO_LIMIT: Final = os.path.join(_HERE, "nolimit.strategy")
 """The same for no-limit hold'em."""
+RIVER_ITERATIONS: Final = {True: 100, False: 200}
+"""By which a river is solved: in limit games, and in no-limit games, whose rivers have more nodes and larger bets."""
+MOST_RIVER_ITERATIONS: Final = 100_000
+_RIVER: Final = 3
+
+
+class _Decided(NamedTuple):
+    """A decision.
+
+    Attributes:
+        policy: the probabilities.
+        river: what was solved for it, if anything was.
+        readings: how raises were read, in words.
+    """
+
+    policy: Mapping[Action, float]
+    river: River | None
+    readings: str = ""
 
 
 class CfrBot(Bot):
@@ -51,20 +70,28 @@ class CfrBot(Bot):
 
     option_help: ClassVar[Mapping[str, str]] = {
         "strategy": "a file that `arena train cfr` wrote; the shipped one by default",
+        "rivers": "iterations by which each river is solved anew, with all holdings; 0 plays it by the buckets; 100 in "
+        "limit and 200 in no-limit by default",
         "explain": "whether to send bucket, probabilities and how raises were read as a comment before each action",
         "seed": "where the draws start; random by default",
     }
 
-    def __init__(self, *, strategy: FilePath = "", explain: bool = False, seed: int | None = None) -> None:
+    def __init__(
+        self, *, strategy: FilePath = "", rivers: int | None = None, explain: bool = False, seed: int | None = None
+    ) -> None:
         """Set the options; `option_help` says what each decides.
 
         Raises:
-            ValueError: the file is no strategy.
+            ValueError: the file is no strategy, or the number of iterations is out of range.
         """
+        if rivers is not None and not 0 <= rivers <= MOST_RIVER_ITERATIONS:
+            raise ValueError(f"a river is solved by 0 to {MOST_RIVER_ITERATIONS:,} iterations, not {rivers}")
         self._path = strategy
+        self._iterations = rivers
         self._explains = explain
         self._seed = fresh_seed() if seed is None else seed
         self._read: dict[str, StrategyFile] = {}
+        self._rivers: dict[str, Rivers] = {}
         if strategy:
             try:
                 self._file(strategy)
@@ -79,7 +106,7 @@ class CfrBot(Bot):
         return "cfr plays games of two players: as it comes limit and nolimit"
 
     def prepare(self, game: Game) -> None:
-        """Map the file into memory, and load what counts hands.
+        """Map the file into memory, and load what counts hands and solves rivers.
 
         Raises:
             GameRefused: the strategy is for another game.
@@ -90,6 +117,13 @@ class CfrBot(Bot):
 
             for board in ((), (0, 5, 10), (0, 5, 10, 15), (0, 5, 10, 15, 20)):
                 bucket_of(strategy, (48, 49), board)
+            if self._iterations != 0:
+                from bots.cfr.rivers import Rivers
+
+                betting = betting_start(game)
+                while betting.round < _RIVER:
+                    betting = betting.after(CALL)
+                Rivers(strategy, 1).at(betting, game.deck[:5])[0].policy(0)
 
     def act(self, view: View) -> Action:
         """Draw an action.
@@ -97,15 +131,12 @@ class CfrBot(Bot):
         Raises:
             GameRefused: the strategy is for another game.
         """
-        policy, read = self._decide(view)
-        action = drawn_action(policy, uniform(draw(self._seed, view)))
+        decided = self._decide(view)
+        action = drawn_action(decided.policy, uniform(draw(self._seed, view)))
         if self._explains:
-            strategy = self._for(view.game)
-            bucket, buckets = self._bucket(strategy, view, view.board), strategy.buckets[view.round]
-            told = ", ".join(f"{_word(action)} {chance:.3f}" for action, chance in policy.items())
+            told = ", ".join(f"{_word(action)} {chance:.3f}" for action, chance in decided.policy.items())
             cards = view.hole_text + (f" on {view.board_text}" if view.board else "")
-            readings = "".join(f"; {_told(reading)}" for reading in read)
-            view.comment(f"{cards}: bucket {bucket + 1} of {buckets}: {told} -> {format_action(action)}{readings}")
+            view.comment(f"{cards}: {self._reason(view, decided)}: {told} -> {format_action(action)}{decided.readings}")
         return action
 
     def policy(self, view: View) -> Mapping[Action, float]:
@@ -114,7 +145,7 @@ class CfrBot(Bot):
         Raises:
             GameRefused: the strategy is for another game.
         """
-        return self._decide(view)[0]
+        return self._decide(view).policy
 
     def policy_by_holding(self, view: View) -> HoldingChances | None:
         """The probabilities of each action for every holding of hold'em; None in other games.
@@ -125,20 +156,49 @@ class CfrBot(Bot):
         strategy = self._for(view.game)
         if not is_dealt_as_holdem(view.game):
             return None
+        if (found := self._river(strategy, view)) is not None:
+            river, node = found
+            return {action: chances for action, chances in river.policy(node).items() if chances.any()}
         from bots.cfr.hands import all_buckets
         from bots.cfr.play import play
 
         return play(strategy, view.betting, view.board, lambda board: all_buckets(strategy, board)).policy
 
-    def _decide(self, view: View) -> tuple[Mapping[Action, float], tuple[Reading, ...]]:
-        """The probabilities, and how raises were read."""
+    def _decide(self, view: View) -> _Decided:
         import numpy as np
 
         from bots.cfr.play import play
 
         strategy = self._for(view.game)
+        if (found := self._river(strategy, view)) is not None:
+            river, node = found
+            from engine.ranges import holding_number
+
+            number = holding_number(*view.hole_cards)
+            chances = {action: float(chance[number]) for action, chance in river.policy(node).items()}
+            return _Decided({action: chance for action, chance in chances.items() if chance > 0}, river)
         played = play(strategy, view.betting, view.board, lambda board: np.array([self._bucket(strategy, view, board)]))
-        return {action: float(chance[0]) for action, chance in played.policy.items() if chance[0] > 0}, played.read
+        chances = {action: float(chance[0]) for action, chance in played.policy.items()}
+        readings = "".join(f"; {_told(reading)}" for reading in played.read)
+        return _Decided({action: chance for action, chance in chances.items() if chance > 0}, None, readings)
+
+    def _reason(self, view: View, decided: _Decided) -> str:
+        """What a decision rests on, in words."""
+        if (river := decided.river) is not None:
+            gap = 1000 * river.solution.gap / view.big_blind
+            return f"river of {len(river.tree.kinds)} nodes solved, an answer wins {gap:.1f} mbb/g"
+        strategy = self._for(view.game)
+        return f"bucket {self._bucket(strategy, view, view.board) + 1} of {strategy.buckets[view.round]}"
+
+    def _river(self, strategy: StrategyFile, view: View) -> tuple[River, int] | None:
+        """The solved river of a state, and the node there; None where the strategy is played as it is."""
+        if self._iterations == 0 or view.round != _RIVER or not is_dealt_as_holdem(view.game):
+            return None
+        if strategy.path not in self._rivers:
+            from bots.cfr.rivers import Rivers
+
+            self._rivers[strategy.path] = Rivers(strategy, self._iterations or RIVER_ITERATIONS[view.game.is_limit])
+        return self._rivers[strategy.path].at(view.betting, view.board)
 
     def _bucket(self, strategy: StrategyFile, view: View, board: tuple[Card, ...]) -> int:
         """The bucket of the hand with a board."""

@@ -22,7 +22,7 @@ from engine.kernels.showdowns import rank_sevens
 from engine.ranges import holding_number
 from engine.starting_hands import starting_hand
 
-__all__ = ["all_buckets", "bucket_of"]
+__all__ = ["all_buckets", "bucket_of", "ranks_on"]
 
 _KEYS: Final = KEYS.astype(np.int64)
 _BITS: Final = BITS.astype(np.int64)
@@ -46,7 +46,7 @@ def bucket_of(strategy: StrategyFile, hole: Sequence[int], board: Sequence[int])
         return int(_on_flop(strategy, tuple(board))[holding_number(*hole)])
     if len(board) == _TURN:
         return int(np.searchsorted(strategy.turn_cuts, _turn_sum(tuple(hole), tuple(board)), "right"))
-    ranks = _ranks(board)
+    ranks = ranks_on(board)
     rank = ranks[holding_number(*hole)]
     standing = 2 * np.count_nonzero(ranks[ranks > 0] < rank) + np.count_nonzero(ranks == rank)
     return int(np.searchsorted(strategy.river_cuts, standing, "right"))
@@ -68,7 +68,7 @@ def all_buckets(strategy: StrategyFile, board: tuple[int, ...]) -> NDArray[np.ui
         turn_sums(four, np.ones(1, np.int64), sums, np.zeros(MOST_STANDING + 1, np.int64))
         found = np.searchsorted(strategy.turn_cuts, sums[0], "right")
     else:
-        ranks = _ranks(board)
+        ranks = ranks_on(board)
         in_order = np.sort(ranks[is_live])
         standings = np.searchsorted(in_order, ranks, "left") + np.searchsorted(in_order, ranks, "right")
         found = np.searchsorted(strategy.river_cuts, standings, "right")
@@ -87,7 +87,7 @@ def _on_flop(strategy: StrategyFile, board: tuple[int, ...]) -> NDArray[np.uint8
     return np.where(numbers >= 0, hands[numbers], NO_BUCKET).astype(np.uint8)
 
 
-def _ranks(board: Sequence[int]) -> NDArray[np.int64]:
+def ranks_on(board: Sequence[int]) -> NDArray[np.int64]:
     """The rank of each holding on a full board, shape (1326,); 0 where it shares a card with the board."""
     cards = list(board)
     taken = int(_BITS[cards].sum())

@@ -151,7 +151,8 @@ def turn_sums(
     of_board = np.zeros(len(rivers), np.int64)
     for number in range(len(boards)):
         board = boards[number]
-        full[:4] = board
+        for at in range(4):
+            full[at] = board[at]
         of_board[:] = 0
         for card in range(52):
             if card == board[0] or card == board[1] or card == board[2] or card == board[3]:
@@ -206,7 +207,8 @@ def flop_sums(
     new_suits = np.empty(4, np.uint8)
     for number in range(len(flops)):
         flop = flops[number]
-        full[:3] = flop
+        for at in range(3):
+            full[at] = flop[at]
         for card in range(52):
             if card == flop[0] or card == flop[1] or card == flop[2]:
                 continue

@@ -69,12 +69,13 @@ class BettingTree:
         return counts
 
 
-def betting_tree(game: Game, sizes: Sizes | None = None) -> BettingTree:
+def betting_tree(game: Game, sizes: Sizes | None = None, start: BettingState | None = None) -> BettingTree:
     """The tree of a game of two players.
 
     Args:
         game: a limit game, or any with `sizes`.
         sizes: the raises of a no-limit game.
+        start: where it begins; at the beginning of the hand if it is not given.
 
     Raises:
         SolvingError: the game is not one of two players, has no limit and no sizes, or is too large.
@@ -111,7 +112,7 @@ def betting_tree(game: Game, sizes: Sizes | None = None) -> BettingTree:
         for at, action in enumerate(found):
             add(state.after(action), number, at, depth + 1)
 
-    add(betting_start(game), -1, -1, 0)
+    add(start or betting_start(game), -1, -1, 0)
     kinds, players, rounds, parents, taken, depths, chips = zip(*rows, strict=True)
     widest = max(map(len, actions))
     padded = np.full((len(rows), widest), -1, np.int32)

@@ -24,9 +24,9 @@ and where the opponent folds T - T(c) - T(d) + f(b) p(h), with T the sums withou
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bots.cfr.arrays import CARD_LANES, Deal, TreeArrays, Vector, Work
+from bots.cfr.ends import added, fold, show_down
 from engine.kernels.jit import njit
 
 __all__ = ["walk"]
@@ -92,9 +92,9 @@ def walk(
                 continue
             elif tree.kinds[node] == _FOLDED:
                 chips = tree.chips[node] if tree.players[node] != player else -tree.chips[node]
-                _fold(ones, others, reach, work.total, chips, values)
+                fold(ones, others, reach, work.total, chips, values)
             else:
-                _show_down(ones, others, deal.ties, reach, work.total, tree.chips[node], values)
+                show_down(ones, others, deal.ties, reach, work.total, tree.chips[node], values)
         if parent < 0:
             continue
         above = work.values[depth - 1, :size]
@@ -125,68 +125,6 @@ def _is_any(reach: Vector) -> bool:
 
 
 @njit
-def _added(
-    ones: NDArray[np.uint8],
-    others: NDArray[np.uint8],
-    reach: Vector,
-    start: int | np.int64,
-    end: int | np.int64,
-    by_card: Vector,
-    total: np.float32,
-) -> np.float32:
-    """Add some holdings to a total, which is returned, and to the sums by card."""
-    for at in range(start, end):
-        total += reach[at]
-        by_card[ones[at]] += reach[at]
-        by_card[others[at]] += reach[at]
-    return total
-
-
-@njit
-def _fold(
-    ones: NDArray[np.uint8],
-    others: NDArray[np.uint8],
-    reach: Vector,
-    by_card: Vector,
-    chips: np.float32,
-    values: Vector,
-) -> None:
-    """Write what each holding wins where a player has folded; chips below 0 are lost."""
-    by_card[:] = 0
-    total = _added(ones, others, reach, 0, len(reach), by_card, reach[0] - reach[0])
-    for at in range(len(reach)):
-        values[at] = chips * (total - by_card[ones[at]] - by_card[others[at]] + reach[at])
-
-
-@njit
-def _show_down(
-    ones: NDArray[np.uint8],
-    others: NDArray[np.uint8],
-    ties: NDArray[np.uint16],
-    reach: Vector,
-    by_card: Vector,
-    chips: np.float32,
-    values: Vector,
-) -> None:
-    """Write what each holding wins at a showdown."""
-    by_card[:] = 0
-    total = reach[0] - reach[0]
-    for at in range(len(reach)):
-        total -= reach[at]
-        by_card[ones[at]] -= reach[at]
-        by_card[others[at]] -= reach[at]
-    start = np.int64(0)
-    while start < len(reach):
-        end = np.int64(ties[start])
-        # From above to tied, and from tied to below.
-        total = _added(ones, others, reach, start, end, by_card, total)
-        for at in range(start, end):
-            values[at] = chips * (total - by_card[ones[at]] - by_card[others[at]])
-        total = _added(ones, others, reach, start, end, by_card, total)
-        start = end
-
-
-@njit
 def _sum_by_bucket(deal: Deal, work: Work, reach: Vector) -> None:
     """Sum what the opponent brings into a last round, and how its holdings stand within each bucket."""
     ones, others, parts = deal.ones, deal.others, deal.parts
@@ -197,7 +135,7 @@ def _sum_by_bucket(deal: Deal, work: Work, reach: Vector) -> None:
         of_bucket = by_card[bucket]
         total = reach[0] - reach[0]
         zero = total
-        total = _added(ones, others, reach, first, last, of_bucket, total)
+        total = added(ones, others, reach, first, last, of_bucket, total)
         sums[bucket] = total
         work.standing[bucket, bucket] = zero
         if first == last:
@@ -208,11 +146,11 @@ def _sum_by_bucket(deal: Deal, work: Work, reach: Vector) -> None:
         start = first
         while start < last:
             end = np.int64(deal.ties[start])
-            total = _added(ones, others, reach, start, end, run, total)
+            total = added(ones, others, reach, start, end, run, total)
             for at in range(start, end):
                 within[at] = total - run[ones[at]] - run[others[at]]
                 zero += within[at]
-            total = _added(ones, others, reach, start, end, run, total)
+            total = added(ones, others, reach, start, end, run, total)
             start = end
         work.standing[bucket, bucket] = zero
     # A holding of the opponent is taken out twice where it is ours: once with each of its cards.

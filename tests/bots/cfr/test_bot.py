@@ -31,7 +31,7 @@ def view_of(text: str, game: Game = LIMIT) -> View:
 
 def test_its_policy_is_of_legal_actions_whatever_anybody_raises() -> None:
     """Raises of any size by both, its own included: hands that it would never have come to."""
-    bot, numbers = CfrBot(seed=1), np.random.default_rng(4)
+    bot, numbers = CfrBot(seed=1, rivers=3), np.random.default_rng(4)
     for number in range(250):
         hand = Hand(NO_LIMIT, deal_hand(NO_LIMIT, 7, number))
         while not hand.finished:
@@ -51,7 +51,7 @@ def test_its_policy_is_of_legal_actions_whatever_anybody_raises() -> None:
 
 
 def test_its_policy_is_of_legal_actions_in_every_state() -> None:
-    bot, numbers = CfrBot(seed=1), np.random.default_rng(4)
+    bot, numbers = CfrBot(seed=1, rivers=3), np.random.default_rng(4)
     for number in range(150):
         hand = Hand(LIMIT, deal_hand(LIMIT, 7, number))
         while not hand.finished:
@@ -91,6 +91,7 @@ def test_policies_of_all_holdings_are_those_of_each(text: str) -> None:
         # Read as all-in by what it may have called, and then not all-in.
         "MATCHSTATE:1:0:cr9000c/r11000:|AhKd/2h7dQs",
         "MATCHSTATE:0:0:r250c/cr500c/cr700:5c5d|/2h7dQs/2c",
+        "MATCHSTATE:1:0:r250c/cr500c/cr700c/r1000r3333:|5c5d/2h7dQs/2c/9h",
     ],
 )
 def test_policies_of_all_holdings_are_those_of_each_after_any_raise(text: str) -> None:
@@ -155,7 +156,7 @@ def test_a_call_that_the_tree_never_makes_is_held_against_its_price() -> None:
 @pytest.mark.parametrize("game", ["limit", "nolimit"])
 def test_the_same_seed_plays_the_same(game: str) -> None:
     first, again, other = (
-        [hand.values for hand in self_play(game, [CfrBot(seed=seed), RandomBot(seed=4)], hands=60, seed=9)]
+        [hand.values for hand in self_play(game, [CfrBot(seed=seed, rivers=5), RandomBot(seed=4)], hands=60, seed=9)]
         for seed in (1, 1, 2)
     )
     assert first == again != other

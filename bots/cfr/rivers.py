@@ -1,0 +1,284 @@
+"""Rivers, solved anew while they are played: with every holding of both players, at the pot that is on the table.
+
+A strategy knows hands by buckets, and pots as they are in its tree. When the last card is dealt, what is left is a
+small game, which can be solved without either: its betting has some ten to sixty nodes, and each player brings what it
+would have come with by the strategy (`bots.cfr.ranges`). The solution is an equilibrium of that game, up to what some
+hundred iterations leave (S. Ganzfried & T. Sandholm 2015, "Endgame solving in large imperfect-information games").
+
+A raise that the tree of a river does not have is not read as another: the river is solved once more from the decision
+at which it was made, with that raise, and with the ranges that the solution before gives there (N. Brown & T. Sandholm
+2017, "Safe and nested subgame solving for imperfect-information games").
+
+What the opponent comes with is a guess, for it need not play the strategy; so a small part of each range is spread over
+all holdings. A solution follows from the strategy, the betting and the board alone, and is the same for whoever asks.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bots.cfr.arrays import CARD_LANES, Vector
+from bots.cfr.boards import HOLDING_CARDS, HOLDING_COUNT
+from bots.cfr.files import StrategyFile
+from bots.cfr.hands import all_buckets, ranks_on
+from bots.cfr.places import Chances
+from bots.cfr.ranges import narrowed, ranges
+from bots.cfr.river_walk import RiverArrays, RiverHoldings, RiverWork, answer, learn_river
+from bots.cfr.sizes import read_sizes
+from bots.cfr.tree import BettingTree, Sizes, betting_tree
+from engine import Action, BettingState, Card, betting_start
+from engine.ranges import are_free
+
+__all__ = ["RIVER_SIZES", "River", "Rivers", "Solution"]
+
+RIVER_SIZES: Final = "0.5,1,all:1,all:all"
+"""The raises of a no-limit river, as `bots.cfr.sizes` reads them."""
+_SPREAD: Final = 0.05
+"""Part of a range that is spread over all holdings."""
+_SELDOM: Final = 1e-3
+"""What has a smaller probability is not done at all."""
+_KEPT: Final = 64
+"""Rivers that are remembered; a solved one has up to half a megabyte."""
+
+
+class Solution(NamedTuple):
+    """How a river is played.
+
+    Attributes:
+        chances: shape (actions of the tree, 1326), the probability of each by holding; even ones where a holding shares
+            a card with the board.
+        values: what each position wins with it in chips per hand, counted from the beginning of the hand.
+        gains: what its best answer to the other's part wins more.
+    """
+
+    chances: NDArray[np.float32]
+    values: tuple[float, float]
+    gains: tuple[float, float]
+
+    @property
+    def gap(self) -> float:
+        """How far it is from an equilibrium: what an answer wins in the mean of both positions, in chips per hand."""
+        return sum(self.gains) / 2
+
+
+class River:
+    """A river, solved when its solution is asked for.
+
+    Attributes:
+        start: the decision at which it begins.
+        board: five cards.
+        weights: shape (2, 1326), how likely each position comes with each holding, up to a factor; 0 with a card of the
+            board.
+        tree: the betting from there.
+        iterations: by which it is solved.
+    """
+
+    def __init__(
+        self,
+        start: BettingState,
+        board: tuple[Card, ...],
+        weights: NDArray[np.float64],
+        tree: BettingTree,
+        iterations: int,
+    ) -> None:
+        self.start, self.board, self.weights, self.tree, self.iterations = start, board, weights, tree, iterations
+        self._arrays = _arrays(tree)
+
+    def after(self, node: int, action: Action) -> int | None:
+        """The node that follows an action; None where the tree does not have it."""
+        if action not in self.tree.actions[node]:
+            return None
+        return int(self.tree.children[node, self.tree.actions[node].index(action)])
+
+    def policy(self, node: int) -> dict[Action, Chances]:
+        """What is played at a decision, by holding."""
+        first = self._arrays.rows[node]
+        chances = self.solution.chances[first : first + len(self.tree.actions[node])].astype(np.float64)
+        return dict(zip(self.tree.actions[node], chances / chances.sum(axis=0), strict=True))
+
+    def weights_at(self, node: int) -> NDArray[np.float64]:
+        """How likely each position comes to a node with each holding, shape (2, 1326), up to a factor."""
+        if not node:
+            return self.weights
+        parent = int(self.tree.parents[node])
+        found, player = self.weights_at(parent).copy(), int(self.tree.players[parent])
+        found[player] = narrowed(found[player], self.solution.chances[self._arrays.led_by[node]])
+        return found
+
+    @cached_property
+    def solution(self) -> Solution:
+        """How it is played."""
+        ranks = ranks_on(self.board)
+        live = np.flatnonzero(ranks)
+        order = live[np.argsort(ranks[live], kind="stable")]
+        in_order = ranks[order]
+        weights = self.weights[:, order] / self.weights[:, order].sum(axis=1, keepdims=True)
+        cards = HOLDING_CARDS[order]
+        holdings = RiverHoldings(
+            cards[:, 0].copy(),
+            cards[:, 1].copy(),
+            np.searchsorted(in_order, in_order, "right").astype(np.uint16),
+            weights.astype(np.float32),
+        )
+        tree = self._arrays
+        played, work = _solve(tree, holdings, self.iterations)
+        pairs = _pairs(holdings)
+        own, best = (
+            [answer(tree, holdings, work, played, player, is_best) / pairs for player in range(2)]
+            for is_best in (False, True)
+        )
+        chances = np.empty((len(played), HOLDING_COUNT), np.float32)
+        for node in np.flatnonzero(tree.counts).tolist():
+            rows = slice(int(tree.rows[node]), int(tree.rows[node] + tree.counts[node]))
+            chances[rows] = 1 / tree.counts[node]
+            chances[rows, order] = played[rows]
+        return Solution(chances, (own[0], own[1]), (best[0] - own[0], best[1] - own[1]))
+
+
+class Rivers:
+    """The rivers of a strategy; the last few are remembered."""
+
+    def __init__(self, strategy: StrategyFile, iterations: int) -> None:
+        """Nothing is solved yet.
+
+        Args:
+            strategy: of hold'em for two.
+            iterations: how many each river is solved by.
+        """
+        self._strategy, self._iterations = strategy, iterations
+        game = strategy.game
+        self._sizes = None if game.is_limit else read_sizes(RIVER_SIZES, game.num_rounds)
+        self._known: OrderedDict[tuple[BettingState, Action | None, tuple[Card, ...]], River] = OrderedDict()
+
+    def at(self, betting: BettingState, board: tuple[Card, ...]) -> tuple[River, int]:
+        """The river that a state is played by, and the node there.
+
+        Args:
+            betting: a decision on the river.
+            board: five cards.
+        """
+        state, node = _beginning(betting), 0
+        river = self._river(state, None, board, partial(self._brought, betting, board))
+        for _, action in betting.rounds[-1]:
+            following = river.after(node, action)
+            if following is None:
+                river = self._river(state, action, board, partial(river.weights_at, node))
+                following = river.after(0, action)
+                assert following is not None
+            node, state = following, state.after(action)
+        return river, node
+
+    def _river(
+        self,
+        start: BettingState,
+        also: Action | None,
+        board: tuple[Card, ...],
+        weights: Callable[[], NDArray[np.float64]],
+    ) -> River:
+        """A river that begins with a decision at which there is another raise."""
+        key = (start, also, board)
+        if key not in self._known:
+            tree = betting_tree(start.game, _With(self._sizes, start, also) if self._sizes else None, start)
+            self._known[key] = River(start, board, weights(), tree, self._iterations)
+        self._known.move_to_end(key)
+        while len(self._known) > _KEPT:
+            self._known.popitem(last=False)
+        return self._known[key]
+
+    def _brought(self, betting: BettingState, board: tuple[Card, ...]) -> NDArray[np.float64]:
+        """The ranges at the beginning of a river."""
+        found = ranges(self._strategy, betting, board, self._buckets_on)
+        free = are_free(board)
+        found /= found.sum(axis=1, keepdims=True)
+        found *= 1 - _SPREAD
+        found[:, free] += _SPREAD / free.sum()
+        return found
+
+    def _buckets_on(self, board: tuple[Card, ...]) -> NDArray[np.uint8]:
+        return all_buckets(self._strategy, board)
+
+
+@dataclass(frozen=True)
+class _With:
+    """Sizes, and one more raise in one state."""
+
+    sizes: Sizes
+    state: BettingState
+    also: Action | None
+
+    def __call__(self, state: BettingState) -> Sequence[Action]:
+        found = {*self.sizes(state)}
+        if self.also is not None and state == self.state:
+            found.add(self.also)
+        return sorted(found)
+
+
+def _beginning(betting: BettingState) -> BettingState:
+    """The state at the beginning of its round."""
+    state = betting_start(betting.game)
+    for _, action in (one for actions in betting.rounds[:-1] for one in actions):
+        state = state.after(action)
+    return state
+
+
+def _arrays(tree: BettingTree) -> RiverArrays:
+    """A tree for the kernel."""
+    nodes, counts = len(tree.kinds), tree.number_of_actions().astype(np.int32)
+    rows = (counts.cumsum() - counts).astype(np.int32)
+    led_by, leads_to = np.full(nodes, -1, np.int32), np.zeros(int(counts.sum()), np.int32)
+    since = np.zeros((2, nodes), np.int32)
+    for node in range(1, nodes):
+        parent = tree.parents[node]
+        led_by[node] = rows[parent] + tree.taken[node]
+        leads_to[led_by[node]] = node
+        for player in range(2):
+            since[player, node] = node if tree.players[parent] != player else since[player, parent]
+    return RiverArrays(
+        tree.kinds,
+        tree.players,
+        tree.parents,
+        tree.chips.astype(np.float32),
+        counts,
+        rows,
+        led_by,
+        leads_to,
+        since,
+    )
+
+
+def _solve(tree: RiverArrays, holdings: RiverHoldings, iterations: int) -> tuple[Vector, RiverWork]:
+    """The probabilities of all actions by holding of the board, and arrays to go on working with."""
+    nodes, actions, size = len(tree.kinds), len(tree.leads_to), len(holdings.ones)
+
+    def zeros(*shape: int) -> Vector:
+        return np.zeros(shape, np.float32)
+
+    work = RiverWork(zeros(nodes, size), zeros(nodes, size), zeros(size), zeros(CARD_LANES))
+    averages, even = zeros(actions, size), np.repeat(1 / tree.counts[tree.counts > 0], tree.counts[tree.counts > 0])
+    strategy = np.tile(even.astype(np.float32)[:, None], size)
+    learn_river(tree, holdings, work, zeros(actions, size), strategy, averages, iterations)
+    firsts = tree.rows[tree.counts > 0]
+    totals = np.repeat(np.add.reduceat(averages, firsts), tree.counts[tree.counts > 0], axis=0)
+    np.divide(averages, totals, out=strategy, where=totals > 0)
+    # What is done so seldom is left over from the first iterations, in which everything was.
+    strategy[strategy < _SELDOM] = 0
+    strategy /= np.repeat(np.add.reduceat(strategy, firsts), tree.counts[tree.counts > 0], axis=0)
+    return strategy, work
+
+
+def _pairs(holdings: RiverHoldings) -> float:
+    """The weight of all pairs of holdings without a common card."""
+    first, second = holdings.weights.astype(np.float64)
+    by_card = np.zeros((2, CARD_LANES))
+    for cards in (holdings.ones, holdings.others):
+        np.add.at(by_card[0], cards, first)
+        np.add.at(by_card[1], cards, second)
+    # Two holdings with both cards in common have been taken out twice.
+    return float(first.sum() * second.sum() - (by_card[0] * by_card[1]).sum() + (first * second).sum())

@@ -1,0 +1,251 @@
+"""Rivers: their solutions beside a linear program and exact best answers, and the ranges that players bring."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from bots.cfr.boards import HOLDING_CARDS
+from bots.cfr.bot import SHIPPED, SHIPPED_NO_LIMIT, CfrBot
+from bots.cfr.files import read_strategy
+from bots.cfr.hands import all_buckets
+from bots.cfr.ranges import narrowed, ranges
+from bots.cfr.rivers import River, Rivers
+from bots.cfr.sizes import read_sizes
+from bots.cfr.translation import lower_chance
+from bots.cfr.tree import DECISION, FOLDED, BettingTree, betting_tree
+from bots.solving.linear_program import LinearProgram
+from bots.solving.plans import expected_value, exploitability, plan_of
+from bots.solving.sequence_form import Choice, SequenceForm, sequence_form
+from bots.solving.tree import Decision, Leaf, Node, PublicGame
+from bots.view import View
+from engine import CALL, FOLD, Action, ActionKind, BettingState, Card, Game, betting_start, parse_cards, rank_hand
+from engine.actions import raise_to
+from protocol import find_game
+from protocol.match_state import betting_after, parse_match_state
+
+LIMIT, NO_LIMIT = find_game("limit")[1], find_game("nolimit")[1]
+BOARD = tuple(parse_cards("2h7dQs8s9s"))
+PLAYED = {"limit": "rrc/crc/cc/", "nolimit": "r300c/cc/cr900c/"}
+
+
+def river_of(name: str, weights: NDArray[np.float64], iterations: int) -> River:
+    game = find_game(name)[1]
+    start = betting_after(game, PLAYED[name])
+    tree = betting_tree(game, None if game.is_limit else read_sizes("1,all:all", 4), start)
+    return River(start, BOARD, weights, tree, iterations)
+
+
+def some_weights(holdings: int) -> NDArray[np.float64]:
+    """So many holdings of each player, with weights drawn."""
+    numbers = np.random.default_rng(8)
+    free = [at for at, cards in enumerate(HOLDING_CARDS.tolist()) if not {*cards} & {*BOARD}]
+    weights = np.zeros((2, len(HOLDING_CARDS)))
+    for of_player in weights:
+        of_player[numbers.choice(free, holdings, replace=False)] = numbers.uniform(0.1, 1, holdings)
+    return weights
+
+
+def in_sequence_form(river: River) -> SequenceForm:
+    """The same game, from its tree and its cards alone."""
+    tree: BettingTree = river.tree
+    held = [np.flatnonzero(of_player).tolist() for of_player in river.weights]
+    joint = np.array([[river.weights[0, own] * river.weights[1, other] for other in held[1]] for own in held[0]])
+    cards: list[list[tuple[Card, ...]]] = [[tuple(HOLDING_CARDS[at].tolist()) for at in ats] for ats in held]
+    joint *= [[not {*own} & {*other} for other in cards[1]] for own in cards[0]]
+    joint /= joint.sum()
+    ranks = [np.array([rank_hand((*holding, *BOARD)) for holding in of_player]) for of_player in cards]
+    sign = np.sign(ranks[0][:, None] - ranks[1])
+
+    def node(number: int) -> Node:
+        if tree.kinds[number] != DECISION:
+            is_fold = tree.kinds[number] == FOLDED
+            chips = float(tree.chips[number]) * (-1 if is_fold and tree.players[number] == 0 else 1)
+            return Leaf(str(number), 0 if is_fold else 1, chips)
+        children = [int(child) for child in tree.children[number] if child >= 0]
+        names = tuple(str(at) for at in range(len(children)))
+        return Decision(str(number), int(tree.players[number]), names, tuple(map(node, children)))
+
+    named = tuple(tuple(map(str, of_player)) for of_player in held)
+    return sequence_form(PublicGame(node(0), named, np.array([joint, joint * sign])))
+
+
+def chances_of(river: River, player: int) -> Callable[[Choice], NDArray[np.float64]]:
+    """What the solution says at each decision, for the holdings that a player brings."""
+    held = np.flatnonzero(river.weights[player])
+    return lambda choice: np.array([chance[held] for chance in river.policy(int(choice.name)).values()])
+
+
+@pytest.mark.parametrize("name", ["limit", "nolimit"])
+def test_a_river_is_solved_to_the_value_of_its_linear_program(name: str) -> None:
+    river = river_of(name, some_weights(14), 3000)
+    form = in_sequence_form(river)
+    value = LinearProgram(form).solve().value
+    plans = (plan_of(form, 0, chances_of(river, 0)), plan_of(form, 1, chances_of(river, 1)))
+    found, chips = river.solution, river.start.pot
+    assert expected_value(form, plans) == pytest.approx(value, abs=1e-3 * chips)
+    assert found.values[0] == pytest.approx(value, abs=1e-3 * chips)
+    assert found.values[0] == pytest.approx(-found.values[1], abs=1e-4 * chips)
+    assert found.gap == pytest.approx(exploitability(form, plans), abs=1e-4 * chips)
+    assert -1e-4 * chips < found.gap < 1e-3 * chips
+    # So it is not right by symmetry.
+    assert abs(value) > 0.005 * chips
+
+
+@pytest.mark.parametrize("name", ["limit", "nolimit"])
+def test_a_hundred_iterations_of_a_whole_river_leave_as_much_as_exact_answers_win(name: str) -> None:
+    """Of 200 holdings each: the answers are counted over all pairs."""
+    river = river_of(name, some_weights(200), 100)
+    form = in_sequence_form(river)
+    plans = (plan_of(form, 0, chances_of(river, 0)), plan_of(form, 1, chances_of(river, 1)))
+    assert river.solution.gap == pytest.approx(exploitability(form, plans), rel=0.02, abs=1e-5 * river.start.pot)
+    assert 0 < river.solution.gap < 0.02 * river.start.pot
+    assert river_of(name, some_weights(200), 5).solution.gap > 3 * river.solution.gap
+
+
+def slow_chances(bot: CfrBot, betting: BettingState, position: int, hole: tuple[Card, ...]) -> float:
+    """The probability of everything that a player did before the river with one holding."""
+    state, found = betting_start(betting.game), 1.0
+    for actor, action in (one for actions in betting.rounds[:-1] for one in actions):
+        if actor == position:
+            board = BOARD[: betting.game.board_cards_by_round[state.round]]
+            holes = tuple(hole if at == position else () for at in range(2))
+            view = View(state, actor, 0, holes, board)
+            made = [one for one in bot.policy_by_holding(view) or {} if one.kind is ActionKind.RAISE]
+            found *= slow_chance(bot.policy(view), made, state, action)
+        state = state.after(action)
+    return found
+
+
+def slow_chance(policy: Mapping[Action, float], made: list[Action], state: BettingState, action: Action) -> float:
+    if action.kind is not ActionKind.RAISE or state.game.is_limit or action in made:
+        return policy.get(action, 0.0)
+
+    def pots(one: Action) -> float:
+        return (one.hand_total - state.max_spent) / (2 * state.max_spent)
+
+    below = [one for one in made if pots(one) < pots(action)]
+    above = [one for one in made if pots(one) > pots(action)]
+    low, high = max(below, default=CALL), min(above, default=None)
+    if high is None:
+        return policy.get(low, 0.0)
+    chance = lower_chance(pots(action), 0.0 if low == CALL else pots(low), pots(high))
+    return chance * policy.get(low, 0.0) + (1 - chance) * policy.get(high, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("path", "betting"),
+    [
+        (SHIPPED, "rrc/rrc/crc/"),
+        (SHIPPED, "crc/cc/rrc/c"),
+        (SHIPPED_NO_LIMIT, "r300c/cr600c/cc/"),
+        (SHIPPED_NO_LIMIT, "r250c/cr520c/r1300c/c"),
+        (SHIPPED_NO_LIMIT, "cr330r800c/r1000c/cc/r3000"),
+    ],
+)
+def test_ranges_are_what_each_holding_would_have_done(path: str, betting: str) -> None:
+    strategy = read_strategy(path)
+    state = betting_after(strategy.game, betting)
+    found = ranges(strategy, state, BOARD, lambda board: all_buckets(strategy, board))
+    free = [at for at, cards in enumerate(HOLDING_CARDS.tolist()) if not {*cards} & {*BOARD}]
+    assert (np.delete(found, free, axis=1) == 0).all()
+    bot = CfrBot(seed=1)
+    for position in range(2):
+        sample = [*free[::47], int(found[position].argmax())]
+        slow = np.array([slow_chances(bot, state, position, tuple(HOLDING_CARDS[at].tolist())) for at in sample])
+        assert slow[-1] > 0
+        assert found[position][sample] / found[position].max() == pytest.approx(slow / slow[-1], abs=1e-9)
+
+
+def test_what_nobody_would_have_done_tells_nothing() -> None:
+    """A call of all-in with nothing to win it with is never made; another action is as likely as before."""
+    assert narrowed(np.array([0.5, 1.0, 0.0]), np.array([0.0, 0.0, 1.0])).tolist() == [0.5, 1, 0]
+    assert narrowed(np.array([0.5, 1.0, 0.5]), np.array([0.5, 0.0, 0.25])).tolist() == [1, 0, 0.5]
+
+
+def test_the_same_is_played_whoever_asks_and_in_whatever_order() -> None:
+    """Also after raises that no tree has, of both players."""
+    paths = ["", "c", "cr1900", "cr1900r5000", "r2500", "r2500r6000", "cr1900r5000r9000", "r20000"]
+    asked = [betting_after(NO_LIMIT, PLAYED["nolimit"] + path) for path in paths]
+    strategy = read_strategy(SHIPPED_NO_LIMIT)
+    first, second = Rivers(strategy, 4), Rivers(strategy, 4)
+
+    def policies(rivers: Rivers, states: list[BettingState]) -> list[dict[Action, NDArray[np.float64]]]:
+        found = []
+        for state in states:
+            river, node = rivers.at(state, BOARD)
+            assert river.tree.players[node] == state.acting_position
+            found.append(river.policy(node))
+        return found
+
+    one, other = policies(first, asked), policies(second, asked[::-1])[::-1]
+    for state, here, there in zip(asked, one, other, strict=True):
+        assert here.keys() == there.keys()
+        for action in here:
+            state.check(action)
+            assert np.array_equal(here[action], there[action])
+        assert np.sum(list(here.values()), axis=0) == pytest.approx(np.ones(1326))
+
+
+def test_a_raise_that_the_tree_has_is_answered_by_the_same_solution() -> None:
+    rivers = Rivers(read_strategy(SHIPPED_NO_LIMIT), 2)
+    start = betting_after(NO_LIMIT, PLAYED["nolimit"])
+    begun, node = rivers.at(start, BOARD)
+    assert node == 0
+    known = max(begun.tree.actions[0], key=lambda action: action.hand_total)
+    assert rivers.at(start.after(known), BOARD)[0] is begun
+    again, node = rivers.at(start.after(raise_to(1234)), BOARD)
+    assert again is not begun
+    assert again.start == start
+    assert [action.hand_total for action in again.tree.actions[0] if action not in begun.tree.actions[0]] == [1234]
+    assert again.tree.parents[node] == 0
+
+
+def test_only_the_last_rivers_are_remembered() -> None:
+    rivers = Rivers(read_strategy(SHIPPED), 1)
+    start = betting_after(LIMIT, "cc/cc/cc/")
+    boards = [tuple(parse_cards(f"2h7dQs8s{card}")) for card in ("9s", "Ts", "Js", "Ks", "As")]
+    kept = [rivers.at(start, board)[0] for board in boards for _ in range(2)]
+    assert len({*map(id, kept)}) == len(boards)
+    for number in range(64):
+        rivers.at(start, (Card(number % 8), *BOARD[1:4], Card(40 + number // 8)))
+    assert rivers.at(start, boards[0])[0] is not kept[0]
+
+
+def test_the_nuts_are_bet_and_never_folded() -> None:
+    bot = CfrBot(seed=1)
+    for text, game in (
+        ("MATCHSTATE:0:0:rrc/crc/cc/:JsTs|/2h7dQs/8s/9s", LIMIT),
+        ("MATCHSTATE:1:0:rrc/crc/cc/cr:|JsTs/2h7dQs/8s/9s", LIMIT),
+        ("MATCHSTATE:1:0:r300c/cc/cr900c/r2222:|JsTs/2h7dQs/8s/9s", NO_LIMIT),
+    ):
+        policy = bot.policy(view_of(text, game))
+        raised = sum(chance for action, chance in policy.items() if action.kind is ActionKind.RAISE)
+        assert FOLD not in policy
+        if game == LIMIT and "|JsTs" in text:
+            assert raised > 0.9
+
+
+def test_it_says_what_it_solved() -> None:
+    view = view_of("MATCHSTATE:0:0:rrc/crc/cc/:AsTs|/2h7dQs/8s/9s", LIMIT)
+    CfrBot(explain=True, seed=2).act(view)
+    told = b"".join(view.comments).decode()
+    known = r"# AsTs on 2h7dQs8s9s: river of 27 nodes solved, an answer wins [0-9.]+ mbb/g: raise 1\.000 -> r"
+    assert re.match(known, told)
+    CfrBot(explain=True, rivers=0, seed=2).act(view)
+    assert ": bucket 64 of 64: " in view.comments[-1].decode()
+
+
+def test_iterations_out_of_range_are_refused() -> None:
+    for iterations in (-1, 100_001):
+        with pytest.raises(ValueError, match="a river is solved by 0 to 100,000 iterations"):
+            CfrBot(rivers=iterations)
+
+
+def view_of(text: str, game: Game) -> View:
+    state = parse_match_state(text, game)
+    return View.from_state(state, betting_after(game, text.split(":")[3]))
