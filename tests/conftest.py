@@ -10,10 +10,12 @@ import gc
 import os
 import signal
 import sys
+import tempfile
 from pathlib import Path
 
 from hypothesis import HealthCheck, settings
 
+from engine.kernels import disk
 from tests.programs import fork_bots
 
 if sys.dont_write_bytecode:
@@ -25,6 +27,11 @@ if sys.dont_write_bytecode:
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # As in a script's background; the programs that tests start would inherit it, and could not be interrupted.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+if disk.SHARED_VARIABLE not in os.environ:
+    # The workers, and the programs that tests start, compile each kernel once between them.
+    _kernels = tempfile.TemporaryDirectory(prefix="arena-kernels-")
+    os.environ[disk.SHARED_VARIABLE] = _kernels.name
 
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")

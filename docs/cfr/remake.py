@@ -37,6 +37,7 @@ PAGE: Final = HERE.parent / "cfr.md"
 CSV: Final = HERE / "matches.csv"
 NO_LIMIT_CSV: Final = HERE / "nolimit.csv"
 OWN_CSV: Final = HERE / "own.csv"
+MILESTONE_CSV: Final = HERE / "milestone.csv"
 OWN_TRAINING: Final = HERE / "own-training.csv"
 GROUNDS: Final = {"light": "#1f2328", "dark": "#e6edf3"}
 """The colour of a chart's words and axes, by the ground they stand on."""
@@ -66,11 +67,14 @@ NO_LIMIT_DEALS: Final = {
     "learner": 4_000,
 }
 """The same in no-limit."""
-OWN_DEALS: Final = {"calling": 2_000, "raising": 8_000, "mfs": 4_000, "rembrant": 2_000}
+OWN_DEALS: Final = {"calling": 2_000, "raising": 16_000, "mfs": 4_000, "rembrant": 2_000}
 """The same for the strategy from nothing."""
 OWN: Final = TrainingSettings(buckets="50")
-OWN_ITERATIONS: Final = 441
-"""What `arena train cfr --buckets 50 --minutes 10` did on the two cores of a machine that a dozen others used."""
+OWN_ITERATIONS: Final = 9_412
+"""What `arena train cfr --buckets 50 --minutes 10` did on two cores that did little else."""
+MILESTONE_ITERATIONS: Final = 1_024
+"""What the same did in its first minute or so: a test trains as far again."""
+MILESTONE_DEALS: Final = 4_000
 SEED: Final = 2011
 _BEGIN: Final = "<!-- matches -->\n"
 _END: Final = "<!-- end of matches -->"
@@ -102,22 +106,36 @@ class Row(NamedTuple):
     half_width: float
 
 
-def own_strategy(folder: Path, count: int = 1) -> Path:
+def own_strategy(folder: Path, count: int = 1, iterations: int = OWN_ITERATIONS) -> Path:
     """The strategy from nothing; from the folder, if it has been trained."""
-    path = folder / "own" / STRATEGY
-    if not path.exists() or read_strategy(str(path)).record["iterations"] != OWN_ITERATIONS:
-        train(plan_training(OWN), path.parent, Extent(iterations=OWN_ITERATIONS), threads=count)
+    path = folder / f"own-{iterations}" / STRATEGY
+    if not path.exists():
+        train(plan_training(OWN), path.parent, Extent(iterations=iterations), threads=count)
     return path
 
 
-def played(folder: Path, opponent: str, deals: int, strategy: str = SHIPPED) -> Row:
-    """The match against one opponent; from the folder, if it has been played with this strategy."""
+def milestone(folder: Path, count: int = 1) -> Row:
+    """What the strategy of the first minute wins from `mfs`; it does not solve rivers."""
+    return played(folder, "mfs", MILESTONE_DEALS, str(own_strategy(folder, count, MILESTONE_ITERATIONS)), rivers="0")
+
+
+def played(folder: Path, opponent: str, deals: int, strategy: str = SHIPPED, *, rivers: str = "") -> Row:
+    """The match against one opponent; from the folder, if it has been played with this strategy.
+
+    Args:
+        folder: of what has been played.
+        opponent: by its name.
+        deals: each in both seatings.
+        strategy: its file.
+        rivers: the option of that name, where it is not to be the default.
+    """
     checksum = zlib.crc32(read_strategy(strategy).probabilities.tobytes())
-    path = folder / f"{opponent}-{deals}-{checksum:08x}.json"
+    path = folder / f"{opponent}-{deals}-{checksum:08x}{rivers and '-' + rivers}.json"
     if path.exists():
         return Row(*json.loads(path.read_text("utf-8")))
-    shipped = (SHIPPED, SHIPPED_NO_LIMIT)
-    bots = [make_bot("cfr" if strategy in shipped else f"cfr?strategy={strategy}", seed=1), make_bot(opponent, seed=2)]
+    options = [f"strategy={strategy}"] if strategy not in (SHIPPED, SHIPPED_NO_LIMIT) else []
+    options += [f"rivers={rivers}"] if rivers else []
+    bots = [make_bot("?".join(["cfr", ",".join(options)][: 1 + bool(options)]), seed=1), make_bot(opponent, seed=2)]
     game, big_blind = ("nolimit", _NO_LIMIT_BIG_BLIND) if strategy == SHIPPED_NO_LIMIT else ("limit", _BIG_BLIND)
     means, waiting = RunningMean(), {}
     for hand in self_play(game, bots, hands=deals, seed=SEED, names=["cfr", opponent]):
@@ -226,6 +244,7 @@ def main(folder: Path, count: int = 1) -> None:
     """Play, and write everything anew."""
     folder.mkdir(parents=True, exist_ok=True)
     own = str(own_strategy(folder, count))
+    of_first_minute = milestone(folder, count)
     with ProcessPoolExecutor(count) as pool:
         rows = list(pool.map(played, [folder] * len(DEALS), DEALS, DEALS.values()))
         of_own = list(
@@ -243,6 +262,7 @@ def main(folder: Path, count: int = 1) -> None:
     write_csv(CSV, rows)
     write_csv(NO_LIMIT_CSV, of_no_limit)
     write_csv(OWN_CSV, of_own)
+    write_csv(MILESTONE_CSV, [of_first_minute])
     write_training(OWN_TRAINING, own)
     for path, picture in charts(training_rows(OWN_TRAINING)).items():
         path.write_text(picture, "utf-8")

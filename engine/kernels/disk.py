@@ -10,6 +10,10 @@ What goes wrong with caches of compiled code, and what is done here:
 - *Some places cannot be written.* Reading needs no permission but to read. Where there is no cache, or a file in it is
   damaged (each begins with its checksum), a kernel is compiled as if there were none.
 
+Programs that start many short processes, such as a suite of tests, can let all of them share what each compiles, in a
+folder of their own that `SHARED_VARIABLE` names: an entry is put there whole, under its last name, by renaming it. That
+is no cache to keep: a process whose sources are changed while it runs would put old code there under a new name.
+
 A cache is code: whoever can write to the folder decides what the user's processes run. It lies in the user's own cache
 folder; `FOLDER_VARIABLE` names another, such as one that an administrator fills for all.
 """
@@ -29,19 +33,25 @@ from pathlib import Path
 __all__ = [
     "FOLDER_VARIABLE",
     "PACKAGES",
+    "SHARED_VARIABLE",
     "cache_folder",
     "clear",
     "filled_folders",
     "is_filled",
+    "is_shared",
     "publish",
     "read_kernel",
     "root_folder",
+    "share_kernel",
     "start_filling",
     "write_kernel",
 ]
 
 FOLDER_VARIABLE = "ARENA_CACHE_DIR"
 """The environment variable that names the folder of the caches."""
+
+SHARED_VARIABLE = "ARENA_SHARED_KERNELS"
+"""The environment variable that names a folder in which processes share what they compile."""
 
 PACKAGES = ("engine", "bots")
 """The packages whose kernels are kept; a kernel of anybody else's is not made of what the digest covers."""
@@ -107,13 +117,39 @@ def is_filled() -> bool:
 
 
 def read_kernel(name: str) -> bytes | None:
-    """The contents of a published file; None where there is none, or a damaged one."""
-    try:
-        found = (cache_folder() / f"{name}{_SUFFIX}").read_bytes()
-    except OSError:
-        return None
-    checksum, contents = found[:_DIGEST_BYTES], found[_DIGEST_BYTES:]
-    return contents if hashlib.sha256(contents).digest() == checksum else None
+    """The contents of a published or shared file; None where there is none, or a damaged one."""
+    for folder in (cache_folder, _shared_folder):
+        with suppress(OSError):
+            found = (folder() / f"{name}{_SUFFIX}").read_bytes()
+            checksum, contents = found[:_DIGEST_BYTES], found[_DIGEST_BYTES:]
+            if hashlib.sha256(contents).digest() == checksum:
+                return contents
+    return None
+
+
+def is_shared() -> bool:
+    """Whether this process shares what it compiles."""
+    return bool(os.environ.get(SHARED_VARIABLE))
+
+
+def share_kernel(name: str, contents: bytes) -> None:
+    """Write a file for other processes, where `SHARED_VARIABLE` names a folder that can be written to."""
+    with suppress(OSError):
+        folder = _shared_folder()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_kernel(folder, unfinished := f"{name}-{os.getpid()}", contents)
+        (folder / f"{unfinished}{_SUFFIX}").replace(folder / f"{name}{_SUFFIX}")
+
+
+def _shared_folder() -> Path:
+    """Where the kernels of exactly this installation are shared.
+
+    Raises:
+        OSError: they are not.
+    """
+    if not is_shared():
+        raise FileNotFoundError(SHARED_VARIABLE)
+    return Path(os.environ[SHARED_VARIABLE]) / cache_folder().name
 
 
 def start_filling() -> Path:

@@ -96,11 +96,14 @@ class _KernelsOnDisk:
         return compiled
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
-        """Keep a kernel, where this process fills a cache and the code can be used by another process."""
-        if _filling is None or compiled.library.has_dynamic_globals:
+        """Keep a kernel, where this process fills a cache or shares, and the code can be used by another process."""
+        if compiled.library.has_dynamic_globals:
             return
-        disk.write_kernel(_filling.folder, self._file_name(signature), _DUMPS(compiled._reduce()))
-        _filling.names.append(self._name)
+        if _filling is not None:
+            disk.write_kernel(_filling.folder, self._file_name(signature), _DUMPS(compiled._reduce()))
+            _filling.names.append(self._name)
+        elif disk.is_shared():
+            disk.share_kernel(self._file_name(signature), _DUMPS(compiled._reduce()))
 
     def enable(self) -> None:
         """Reading is always on."""

@@ -137,6 +137,9 @@ CASES = rows("""
     limit           learner?learn=false                 1
     nolimit         learner?learn=false                 1
     limit           lbr?against=random                  1
+    limit           cfr?seed=18,rivers=0                1
+    nolimit         cfr?seed=19,rivers=0                1
+    nolimit         cfr?seed=20,rivers=2                1
     limit           lp-mc?seed=13,trials=200            part
 """)
 
@@ -166,7 +169,11 @@ def test_bots_play_their_policies(game: str, player: str, told: str) -> None:
 @pytest.mark.parametrize(("game", "player", "told"), CASES)
 def test_bots_play_their_policies_in_100_000_hands(game: str, player: str, told: str) -> None:
     rules = game_of(game)
-    hands = 2_000 if player.startswith(("lp-mc", "lbr")) else 100_000 // rules.num_players
+    hands = 100_000 // rules.num_players
+    if player.startswith(("lp-mc", "lbr")):
+        hands = 2_000
+    elif player.startswith("cfr"):
+        hands = 10_000
     assert_plays_its_policy(watched(rules, make_bot(player), hands), told)
 
 

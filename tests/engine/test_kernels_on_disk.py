@@ -47,7 +47,13 @@ def ran(code: str, folder: Path, **env: str) -> list[str]:
     done = subprocess.run(
         [sys.executable, "-P", "-c", code],
         cwd=folder.parent,
-        env={**os.environ, "PYTHONPATH": str(ROOT), disk.FOLDER_VARIABLE: str(folder), **env},
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            disk.FOLDER_VARIABLE: str(folder),
+            disk.SHARED_VARIABLE: "",
+            **env,
+        },
         capture_output=True,
         text=True,
         check=False,
@@ -97,10 +103,26 @@ def test_other_settings_have_another_cache(filled: Path) -> None:
     assert ran(READ, filled, NUMBA_OPT="1") == [str(MIXED_1), "0"]
 
 
+@pytest.mark.slow
+def test_processes_share_what_they_compile(tmp_path: Path) -> None:
+    shared = {disk.SHARED_VARIABLE: str(tmp_path / "shared")}
+    nowhere = tmp_path / "nothing"
+    assert ran(READ, nowhere, **shared) == [str(MIXED_1), "0"]
+    assert ran(READ, nowhere, **shared) == [str(MIXED_1), "1"]
+    assert ran(READ, nowhere) == [str(MIXED_1), "0"]
+    assert not nowhere.exists()
+    (kernel,) = (tmp_path / "shared").rglob("*.kernel")
+    kernel.write_bytes(b"damaged")
+    assert ran(READ, nowhere, **shared) == [str(MIXED_1), "0"]
+    assert ran(READ, nowhere, **shared) == [str(MIXED_1), "1"]
+    assert ran(READ, nowhere, **{disk.SHARED_VARIABLE: str(kernel)}) == [str(MIXED_1), "0"]
+
+
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """An empty folder for caches, in this process."""
     monkeypatch.setenv(disk.FOLDER_VARIABLE, str(tmp_path / "caches"))
+    monkeypatch.delenv(disk.SHARED_VARIABLE)
     disk.cache_folder.cache_clear()
     yield tmp_path / "caches"
     disk.cache_folder.cache_clear()

@@ -34,6 +34,7 @@ main()
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder for caches that does not exist yet."""
     monkeypatch.setenv(disk.FOLDER_VARIABLE, str(tmp_path / "caches"))
+    monkeypatch.delenv(disk.SHARED_VARIABLE)
     disk.cache_folder.cache_clear()
     yield tmp_path / "caches"
     disk.cache_folder.cache_clear()
