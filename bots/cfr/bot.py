@@ -28,7 +28,7 @@ SHIPPED: Final = os.path.join(_HERE, "limit.strategy")
 """The strategy of limit hold'em; its first line tells settings, seed, time and exploitability of its training."""
 SHIPPED_NO_LIMIT: Final = os.path.join(_HERE, "nolimit.strategy")
 """The same for no-limit hold'em."""
-RIVER_ITERATIONS: Final = {True: 100, False: 200}
+RIVER_ITERATIONS: Final = {True: 50, False: 200}
 """By which a river is solved: in limit games, and in no-limit games, whose rivers have more nodes and larger bets."""
 MOST_RIVER_ITERATIONS: Final = 100_000
 _RIVER: Final = 3
@@ -70,7 +70,7 @@ class CfrBot(Bot):
 
     option_help: ClassVar[Mapping[str, str]] = {
         "strategy": "a file that `arena train cfr` wrote; the shipped one by default",
-        "rivers": "iterations by which each river is solved anew, with all holdings; 0 plays it by the buckets; 100 in "
+        "rivers": "iterations by which each river is solved anew, with all holdings; 0 plays it by the buckets; 50 in "
         "limit and 200 in no-limit by default",
         "explain": "whether to send bucket, probabilities and how raises were read as a comment before each action",
         "seed": "where the draws start; random by default",

@@ -9,8 +9,9 @@ A raise that the tree of a river does not have is not read as another: the river
 at which it was made, with that raise, and with the ranges that the solution before gives there (N. Brown & T. Sandholm
 2017, "Safe and nested subgame solving for imperfect-information games").
 
-What the opponent comes with is a guess, for it need not play the strategy; so a small part of each range is spread over
-all holdings. A solution follows from the strategy, the betting and the board alone, and is the same for whoever asks.
+What a player comes with itself is known. What its opponent comes with is a guess, for it need not play the strategy; so
+a good part of that range is spread over all holdings. Each player therefore has solutions of its own, which follow from
+the strategy, the betting and the board alone.
 """
 
 from __future__ import annotations
@@ -33,15 +34,17 @@ from bots.cfr.ranges import narrowed, ranges
 from bots.cfr.river_walk import RiverArrays, RiverHoldings, RiverWork, answer, learn_river
 from bots.cfr.sizes import read_sizes
 from bots.cfr.tree import BettingTree, Sizes, betting_tree
-from engine import Action, BettingState, Card, betting_start
+from engine import Action, BettingState, Card, Position, betting_start
 from engine.ranges import are_free
 
-__all__ = ["RIVER_SIZES", "River", "Rivers", "Solution"]
+__all__ = ["OWN_SPREAD", "RIVER_SIZES", "SPREAD", "River", "Rivers", "Solution"]
 
 RIVER_SIZES: Final = "0.5,1,all:1,all:all"
 """The raises of a no-limit river, as `bots.cfr.sizes` reads them."""
-_SPREAD: Final = 0.05
-"""Part of a range that is spread over all holdings."""
+SPREAD: Final = 0.3
+"""Part of the opponent's range that is spread over all holdings: docs/cfr.md has what other parts were worth."""
+OWN_SPREAD: Final = 0.001
+"""The same of the player's own: it has to know what to play with every holding."""
 _SELDOM: Final = 1e-3
 """What has a smaller probability is not done at all."""
 _KEPT: Final = 64
@@ -155,21 +158,21 @@ class Rivers:
         self._strategy, self._iterations = strategy, iterations
         game = strategy.game
         self._sizes = None if game.is_limit else read_sizes(RIVER_SIZES, game.num_rounds)
-        self._known: OrderedDict[tuple[BettingState, Action | None, tuple[Card, ...]], River] = OrderedDict()
+        self._known: OrderedDict[tuple[BettingState, Action | None, tuple[Card, ...], Position], River] = OrderedDict()
 
     def at(self, betting: BettingState, board: tuple[Card, ...]) -> tuple[River, int]:
-        """The river that a state is played by, and the node there.
+        """The river that the player in turn plays a state by, and the node there.
 
         Args:
             betting: a decision on the river.
             board: five cards.
         """
-        state, node = _beginning(betting), 0
-        river = self._river(state, None, board, partial(self._brought, betting, board))
+        state, node, player = _beginning(betting), 0, betting.acting_position
+        river = self._river(state, None, board, player, partial(self._brought, betting, board, player))
         for _, action in betting.rounds[-1]:
             following = river.after(node, action)
             if following is None:
-                river = self._river(state, action, board, partial(river.weights_at, node))
+                river = self._river(state, action, board, player, partial(river.weights_at, node))
                 following = river.after(0, action)
                 assert following is not None
             node, state = following, state.after(action)
@@ -180,10 +183,11 @@ class Rivers:
         start: BettingState,
         also: Action | None,
         board: tuple[Card, ...],
+        player: Position,
         weights: Callable[[], NDArray[np.float64]],
     ) -> River:
-        """A river that begins with a decision at which there is another raise."""
-        key = (start, also, board)
+        """A river as a player sees it, that begins with a decision at which there is another raise."""
+        key = (start, also, board, player)
         if key not in self._known:
             tree = betting_tree(start.game, _With(self._sizes, start, also) if self._sizes else None, start)
             self._known[key] = River(start, board, weights(), tree, self._iterations)
@@ -192,13 +196,15 @@ class Rivers:
             self._known.popitem(last=False)
         return self._known[key]
 
-    def _brought(self, betting: BettingState, board: tuple[Card, ...]) -> NDArray[np.float64]:
-        """The ranges at the beginning of a river."""
+    def _brought(self, betting: BettingState, board: tuple[Card, ...], player: Position) -> NDArray[np.float64]:
+        """The ranges at the beginning of a river, as a player sees them."""
         found = ranges(self._strategy, betting, board, self._buckets_on)
         free = are_free(board)
         found /= found.sum(axis=1, keepdims=True)
-        found *= 1 - _SPREAD
-        found[:, free] += _SPREAD / free.sum()
+        for position, of_player in enumerate(found):
+            spread = OWN_SPREAD if position == player else SPREAD
+            of_player *= 1 - spread
+            of_player[free] += spread / free.sum()
         return found
 
     def _buckets_on(self, board: tuple[Card, ...]) -> NDArray[np.uint8]:

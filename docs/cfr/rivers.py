@@ -3,9 +3,10 @@
     python docs/cfr/rivers.py FOLDER [WORKERS]
 
 solves rivers that came up between two players of the shipped strategy, by several numbers of iterations, and counts
-what a turn would take; then it plays `cfr` against itself without solving, and lets local best response answer both.
-What has been measured is kept in FOLDER and not measured again; the results go to `rivers.csv`, `turns.csv` and
-`rivers-worth.csv` beside this script. The tests hold the page against all of them.
+what a turn would take; then it plays `cfr` against itself without solving, lets local best response answer both, and
+in limit also `cfr` with other guesses of what its opponent brings. What has been measured is kept in FOLDER and not
+measured again; the results go to `rivers.csv`, `turns.csv`, `rivers-worth.csv` and `rivers-ranges.csv` beside this
+script. The tests hold the page against all of them.
 """
 
 from __future__ import annotations
@@ -13,17 +14,18 @@ from __future__ import annotations
 import csv
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 
+from bots.cfr import rivers as rivers_module
 from bots.cfr.bot import RIVER_ITERATIONS, SHIPPED, SHIPPED_NO_LIMIT
 from bots.cfr.files import StrategyFile, read_strategy
 from bots.cfr.hands import all_buckets
-from bots.cfr.rivers import RIVER_SIZES, Rivers
+from bots.cfr.rivers import OWN_SPREAD, RIVER_SIZES, SPREAD, Rivers
 from bots.cfr.sizes import read_sizes
 from bots.cfr.tree import betting_tree
 from bots.evaluation.exploiting import DEALS_A_PART, Exploitation, lower_bounds, play_part
@@ -39,13 +41,16 @@ PAGE: Final = HERE.parent / "cfr.md"
 COSTS: Final = HERE / "rivers.csv"
 TURNS: Final = HERE / "turns.csv"
 WORTH: Final = HERE / "rivers-worth.csv"
+RANGES: Final = HERE / "rivers-ranges.csv"
 SHIPPED_FOR: Final = {"limit": SHIPPED, "nolimit": SHIPPED_NO_LIMIT}
 ITERATIONS: Final = (25, 50, 100, 200, 400)
 RIVERS: Final = 100
-DEALS: Final = {"limit": 16_000, "nolimit": 32_000}
+DEALS: Final = {"limit": 16_000, "nolimit": 16_000}
 HANDS: Final = 8_000
 """Of local best response, for each set of actions."""
 ACTIONS: Final = {"limit": ("fcr", "c/fcr/fcr/fcr", "c/c/fcr/fcr"), "nolimit": ("fcpa", "c/c/fcpa/fcpa")}
+SPREADS: Final = ((0.0, 0.0), (0.05, 0.05), (SPREAD, SPREAD), (OWN_SPREAD, SPREAD), (OWN_SPREAD, 0.7))
+"""Of a player's own range and of its opponent's, which parts are spread over all holdings."""
 SEED: Final = 2018
 _SLICES: Final = 16
 _TURN, _RIVER = 2, 3
@@ -110,6 +115,26 @@ class Worth(NamedTuple):
     game: str
     player: str
     loser: str
+    played: int
+    mean: float
+    half_width: float
+
+
+class Guess(NamedTuple):
+    """What local best response wins in limit where ranges are spread so far.
+
+    Attributes:
+        own: the part of the player's own range that is spread.
+        others: the part of its opponent's.
+        actions: of local best response.
+        played: hands.
+        mean: won, in mbb/g.
+        half_width: of the 95 % interval.
+    """
+
+    own: float
+    others: float
+    actions: str
     played: int
     mean: float
     half_width: float
@@ -208,12 +233,30 @@ def worth(game: str, workers: int) -> list[Worth]:
         means = RunningMean([won for of_slice in slices for won in of_slice])
         rows = [Worth(game, "cfr", "cfr?rivers=0", deals, round(means.mean, 1), round(means.half_width() or 0.0, 1))]
         for bot in ("cfr?rivers=0", "cfr"):
-            what = Exploitation(find_game(game)[1], bot, ACTIONS[game], SEED)
-            parts = HANDS // (2 * DEALS_A_PART)
-            for bound in lower_bounds(what, list(pool.map(play_part, [what] * parts, range(parts)))):
-                half_width = bound.half_width or 0.0
-                rows.append(Worth(game, bound.actions, bot, HANDS, round(bound.mbb, 1), round(half_width, 1)))
+            rows += [Worth(game, bound[0], bot, *bound[1:]) for bound in _bounds(game, bot, pool)]
     return rows
+
+
+def guesses(workers: int) -> list[Guess]:
+    """Let local best response answer other guesses, in limit."""
+    rows = []
+    for own, others in SPREADS:
+        with ProcessPoolExecutor(workers, initializer=_spread, initargs=(own, others)) as pool:
+            rows += [Guess(own, others, *bound) for bound in _bounds("limit", "cfr", pool)]
+    return rows
+
+
+def _spread(own: float, others: float) -> None:
+    """Spread ranges so far in this process."""
+    vars(rivers_module).update(OWN_SPREAD=own, SPREAD=others)
+
+
+def _bounds(game: str, bot: str, pool: ProcessPoolExecutor) -> Iterator[tuple[str, int, float, float]]:
+    """Actions, hands, and what local best response wins with half its 95 % interval."""
+    what = Exploitation(find_game(game)[1], bot, ACTIONS[game], SEED)
+    parts = HANDS // (2 * DEALS_A_PART)
+    for bound in lower_bounds(what, list(pool.map(play_part, [what] * parts, range(parts)))):
+        yield bound.actions, HANDS, round(bound.mbb, 1), round(bound.half_width or 0.0, 1)
 
 
 def read_rows(path: Path, kind: type[_Row]) -> list[_Row]:
@@ -232,7 +275,7 @@ def write_rows(path: Path, kind: type[_Row], rows: Iterable[_Row]) -> None:
         writer.writerows(rows)
 
 
-def with_tables(text: str, of_costs: Iterable[Cost], of_worth: Iterable[Worth]) -> str:
+def with_tables(text: str, of_costs: Iterable[Cost], of_worth: Iterable[Worth], of_ranges: Sequence[Guess]) -> str:
     """The page with what these rows say."""
     lines = [
         "| game | iterations | median | 99 of 100 within | an answer wins of the pot |",
@@ -248,7 +291,17 @@ def with_tables(text: str, of_costs: Iterable[Cost], of_worth: Iterable[Worth]) 
         f"| {row.game} | {_named(row.player)} | `{row.loser}` | {row.mean:+,.0f} ± {row.half_width:,.0f} |"
         for row in of_worth
     ]
-    return _between(text, "rivers worth", lines)
+    text = _between(text, "rivers worth", lines)
+    sets = ACTIONS["limit"]
+    lines = [
+        f"| of its own range | of the opponent's | {' | '.join(f'`{actions}`' for actions in sets)} |",
+        f"| ---: | ---: |{' ---: |' * len(sets)}",
+    ]
+    for own, others in SPREADS:
+        found = {row.actions: row for row in of_ranges if (row.own, row.others) == (own, others)}
+        cells = [f"{found[actions].mean:+,.0f} ± {found[actions].half_width:,.0f}" for actions in sets]
+        lines.append(f"| {100 * own:g} % | {100 * others:g} % | {' | '.join(cells)} |")
+    return _between(text, "rivers ranges", lines)
 
 
 def _named(player: str) -> str:
@@ -272,13 +325,17 @@ def main(folder: Path, workers: int = 1) -> None:
     for game in SHIPPED_FOR:
         if not (folder / f"{game}-worth.csv").exists():
             write_rows(folder / f"{game}-worth.csv", Worth, worth(game, workers))
+    if not (folder / "ranges.csv").exists():
+        write_rows(folder / "ranges.csv", Guess, guesses(workers))
+    of_ranges = read_rows(folder / "ranges.csv", Guess)
     of_costs = [row for game in SHIPPED_FOR for row in read_rows(folder / f"{game}-costs.csv", Cost)]
     of_turns = [row for game in SHIPPED_FOR for row in read_rows(folder / f"{game}-turns.csv", Turn)]
     of_worth = [row for game in SHIPPED_FOR for row in read_rows(folder / f"{game}-worth.csv", Worth)]
     write_rows(COSTS, Cost, of_costs)
     write_rows(TURNS, Turn, of_turns)
     write_rows(WORTH, Worth, of_worth)
-    PAGE.write_text(with_tables(PAGE.read_text("utf-8"), of_costs, of_worth), "utf-8")
+    write_rows(RANGES, Guess, of_ranges)
+    PAGE.write_text(with_tables(PAGE.read_text("utf-8"), of_costs, of_worth, of_ranges), "utf-8")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from bots.cfr.bot import SHIPPED, SHIPPED_NO_LIMIT, CfrBot
 from bots.cfr.files import read_strategy
 from bots.cfr.hands import all_buckets
 from bots.cfr.ranges import narrowed, ranges
-from bots.cfr.rivers import River, Rivers
+from bots.cfr.rivers import OWN_SPREAD, SPREAD, River, Rivers
 from bots.cfr.sizes import read_sizes
 from bots.cfr.translation import lower_chance
 from bots.cfr.tree import DECISION, FOLDED, BettingTree, betting_tree
@@ -167,7 +167,7 @@ def test_what_nobody_would_have_done_tells_nothing() -> None:
     assert narrowed(np.array([0.5, 1.0, 0.5]), np.array([0.5, 0.0, 0.25])).tolist() == [1, 0, 0.5]
 
 
-def test_the_same_is_played_whoever_asks_and_in_whatever_order() -> None:
+def test_the_same_is_played_in_whatever_order_it_is_asked_for() -> None:
     """Also after raises that no tree has, of both players."""
     paths = ["", "c", "cr1900", "cr1900r5000", "r2500", "r2500r6000", "cr1900r5000r9000", "r20000"]
     asked = [betting_after(NO_LIMIT, PLAYED["nolimit"] + path) for path in paths]
@@ -194,8 +194,8 @@ def test_the_same_is_played_whoever_asks_and_in_whatever_order() -> None:
 def test_a_raise_that_the_tree_has_is_answered_by_the_same_solution() -> None:
     rivers = Rivers(read_strategy(SHIPPED_NO_LIMIT), 2)
     start = betting_after(NO_LIMIT, PLAYED["nolimit"])
-    begun, node = rivers.at(start, BOARD)
-    assert node == 0
+    begun, node = rivers.at(start.after(CALL), BOARD)
+    assert (begun.start, begun.tree.parents[node]) == (start, 0)
     known = max(begun.tree.actions[0], key=lambda action: action.hand_total)
     assert rivers.at(start.after(known), BOARD)[0] is begun
     again, node = rivers.at(start.after(raise_to(1234)), BOARD)
@@ -203,6 +203,22 @@ def test_a_raise_that_the_tree_has_is_answered_by_the_same_solution() -> None:
     assert again.start == start
     assert [action.hand_total for action in again.tree.actions[0] if action not in begun.tree.actions[0]] == [1234]
     assert again.tree.parents[node] == 0
+
+
+def test_a_player_knows_its_own_range_and_guesses_the_other() -> None:
+    strategy = read_strategy(SHIPPED)
+    start = betting_after(LIMIT, PLAYED["limit"])
+    brought = ranges(strategy, start, BOARD, lambda board: all_buckets(strategy, board))
+    brought /= brought.sum(axis=1, keepdims=True)
+    rivers = Rivers(strategy, 1)
+    for state, player in ((start, 0), (start.after(CALL), 1)):
+        weights = rivers.at(state, BOARD)[0].weights
+        assert weights.sum(axis=1) == pytest.approx([1, 1])
+        live = weights[0] > 0
+        assert live.sum() == (weights[1] > 0).sum() == 1081
+        for position, spread in ((player, OWN_SPREAD), (1 - player, SPREAD)):
+            expected = (1 - spread) * brought[position][live] + spread / 1081
+            assert weights[position][live] == pytest.approx(expected)
 
 
 def test_only_the_last_rivers_are_remembered() -> None:
@@ -234,8 +250,8 @@ def test_it_says_what_it_solved() -> None:
     view = view_of("MATCHSTATE:0:0:rrc/crc/cc/:AsTs|/2h7dQs/8s/9s", LIMIT)
     CfrBot(explain=True, seed=2).act(view)
     told = b"".join(view.comments).decode()
-    known = r"# AsTs on 2h7dQs8s9s: river of 27 nodes solved, an answer wins [0-9.]+ mbb/g: raise 1\.000 -> r"
-    assert re.match(known, told)
+    known = r"# AsTs on 2h7dQs8s9s: river of 27 nodes solved, an answer wins [0-9.]+ mbb/g: (call [0-9.]+, )?raise [0-9.]+ -> [cr]\r\n"
+    assert re.fullmatch(known, told)
     CfrBot(explain=True, rivers=0, seed=2).act(view)
     assert ": bucket 64 of 64: " in view.comments[-1].decode()
 
