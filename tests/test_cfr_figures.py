@@ -13,6 +13,8 @@ from tests.scripts import script
 
 REMAKE = script("cfr/remake.py")
 SAMPLING = script("cfr/sampling.py")
+ANSWER = script("cfr/answer.py")
+RIVERS = script("cfr/rivers.py")
 
 
 def test_the_table_is_that_of_the_results() -> None:
@@ -63,15 +65,43 @@ def test_both_ways_to_learn_are_shown_as_they_were_measured() -> None:
     assert SAMPLING.with_table(page, rows) == page
 
 
+def test_rivers_are_shown_as_they_were_measured() -> None:
+    page = RIVERS.PAGE.read_text("utf-8")
+    costs, worth = RIVERS.read_rows(RIVERS.COSTS, RIVERS.Cost), RIVERS.read_rows(RIVERS.WORTH, RIVERS.Worth)
+    ranges = RIVERS.read_rows(RIVERS.RANGES, RIVERS.Guess)
+    assert [(row.game, row.iterations) for row in costs] == [
+        (game, count) for game in RIVERS.SHIPPED_FOR for count in RIVERS.ITERATIONS
+    ]
+    assert RIVERS.with_tables(page, costs, worth, ranges) == page
+    for turn in RIVERS.read_rows(RIVERS.TURNS, RIVERS.Turn):
+        for figure in (f"{round(turn.nodes, -2):,.0f}", f"{turn.seconds:g}", f"{turn.megabytes:.0f}"):
+            assert figure in page
+
+
+def test_a_river_can_be_measured_again() -> None:
+    (came,) = RIVERS.rivers_of("limit", 1)
+    assert (came.betting.round, len(came.board)) == (3, 5)
+
+
 def test_the_charts_show_what_was_measured() -> None:
     def points(picture: str) -> list[str]:
         return re.findall(r'<use xlink:href="#[^"]*" x="([^"]*)" y="([^"]*)"', picture)
 
     rows = REMAKE.training_rows(REMAKE.OWN_TRAINING)
     assert rows[-1][0] == REMAKE.OWN_ITERATIONS
-    for path, picture in REMAKE.charts(rows).items():
-        assert len(points(picture)) > len(rows)
+    no_limit = REMAKE.no_limit_training()
+    for path, picture in (REMAKE.charts(rows) | REMAKE.charts(no_limit, REMAKE.NO_LIMIT_CHART)).items():
+        assert len(points(picture)) > min(len(rows), len(no_limit))
         assert points(path.read_text("utf-8")) == points(picture)
+
+
+def test_answers_to_the_shipped_strategies_are_shown_as_they_were_measured() -> None:
+    page = ANSWER.PAGE.read_text("utf-8")
+    rows = ANSWER.read_rows(ANSWER.CSV)
+    assert [(row.game, row.boards) for row in rows] == [
+        (game, boards) for game in ANSWER.SHIPPED_FOR for boards in ANSWER.BOARDS
+    ]
+    assert ANSWER.with_table(page, rows) == page
 
 
 @pytest.mark.slow  # counts all showdowns and trains

@@ -172,7 +172,7 @@ class Rivers:
         for _, action in betting.rounds[-1]:
             following = river.after(node, action)
             if following is None:
-                river = self._river(state, action, board, player, partial(river.weights_at, node))
+                river = self._river(state, action, board, player, partial(_here, river, node))
                 following = river.after(0, action)
                 assert following is not None
             node, state = following, state.after(action)
@@ -199,13 +199,7 @@ class Rivers:
     def _brought(self, betting: BettingState, board: tuple[Card, ...], player: Position) -> NDArray[np.float64]:
         """The ranges at the beginning of a river, as a player sees them."""
         found = ranges(self._strategy, betting, board, self._buckets_on)
-        free = are_free(board)
-        found /= found.sum(axis=1, keepdims=True)
-        for position, of_player in enumerate(found):
-            spread = OWN_SPREAD if position == player else SPREAD
-            of_player *= 1 - spread
-            of_player[free] += spread / free.sum()
-        return found
+        return _spread(found, board, [OWN_SPREAD if position == player else SPREAD for position in range(2)])
 
     def _buckets_on(self, board: tuple[Card, ...]) -> NDArray[np.uint8]:
         return all_buckets(self._strategy, board)
@@ -224,6 +218,20 @@ class _With:
         if self.also is not None and state == self.state:
             found.add(self.also)
         return sorted(found)
+
+
+def _here(river: River, node: int) -> NDArray[np.float64]:
+    """The ranges at a node, for a river that begins there."""
+    return _spread(river.weights_at(node), river.board, [OWN_SPREAD, OWN_SPREAD])
+
+
+def _spread(weights: NDArray[np.float64], board: tuple[Card, ...], parts: Sequence[float]) -> NDArray[np.float64]:
+    """Ranges that sum to 1, a part of each spread over all holdings that the board leaves."""
+    free = are_free(board)
+    spread = np.array(parts)[:, None]
+    found: NDArray[np.float64] = (1 - spread) * weights / weights.sum(axis=1, keepdims=True)
+    found += spread * free / free.sum()
+    return found
 
 
 def _beginning(betting: BettingState) -> BettingState:

@@ -39,6 +39,7 @@ NO_LIMIT_CSV: Final = HERE / "nolimit.csv"
 OWN_CSV: Final = HERE / "own.csv"
 MILESTONE_CSV: Final = HERE / "milestone.csv"
 OWN_TRAINING: Final = HERE / "own-training.csv"
+NO_LIMIT_CHART: Final = "training-nolimit"
 GROUNDS: Final = {"light": "#1f2328", "dark": "#e6edf3"}
 """The colour of a chart's words and axes, by the ground they stand on."""
 DEALS: Final = {
@@ -216,7 +217,14 @@ def write_training(path: Path, strategy: str) -> None:
             )
 
 
-def charts(rows: Iterable[tuple[int, float, float]]) -> dict[Path, str]:
+def no_limit_training() -> list[tuple[int, float, float]]:
+    """The same of the shipped no-limit strategy, from its record."""
+    unit = 1000 / _NO_LIMIT_BIG_BLIND
+    rows = read_strategy(SHIPPED_NO_LIMIT).record["history"]
+    return [(row["iteration"], unit * row["exploitability"], 1.96 * unit * row["error"]) for row in rows]
+
+
+def charts(rows: Iterable[tuple[int, float, float]], name: str = "training") -> dict[Path, str]:
     """What answers win in the course of a training, for each ground, by its file."""
     iterations, won, width = (np.array(column) for column in zip(*rows, strict=True))
 
@@ -232,7 +240,7 @@ def charts(rows: Iterable[tuple[int, float, float]]) -> dict[Path, str]:
         axes.set_ylabel("an answer wins, mbb/g")
 
     picture = drawn(paint, "What an answer wins, mbb/g, by iterations", width=6.0, height=3.0)
-    return {HERE / f"training-{ground}.svg": picture.replace("currentColor", ink) for ground, ink in GROUNDS.items()}
+    return {HERE / f"{name}-{ground}.svg": picture.replace("currentColor", ink) for ground, ink in GROUNDS.items()}
 
 
 def _between(text: str, begin: str, end: str, lines: Iterable[str]) -> str:
@@ -264,7 +272,8 @@ def main(folder: Path, count: int = 1) -> None:
     write_csv(OWN_CSV, of_own)
     write_csv(MILESTONE_CSV, [of_first_minute])
     write_training(OWN_TRAINING, own)
-    for path, picture in charts(training_rows(OWN_TRAINING)).items():
+    pictures = charts(training_rows(OWN_TRAINING)) | charts(no_limit_training(), NO_LIMIT_CHART)
+    for path, picture in pictures.items():
         path.write_text(picture, "utf-8")
     text = with_no_limit_table(with_table(PAGE.read_text("utf-8"), rows), of_no_limit)
     text = with_own_table(text, of_own)

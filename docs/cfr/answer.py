@@ -1,0 +1,118 @@
+"""Learn answers to the shipped strategies on more and more boards, and write what they win into `docs/cfr.md`.
+
+    python docs/cfr/answer.py FOLDER [THREADS]
+
+What has been measured is kept in FOLDER and not measured again; the results go to `answer.csv` beside this script. The
+tests hold the page against it.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+import time
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bots.cfr.abstraction import all_strengths, card_abstraction
+from bots.cfr.bot import SHIPPED, SHIPPED_NO_LIMIT
+from bots.cfr.deals import DrawnBoards
+from bots.cfr.files import StrategyFile, read_strategy
+from bots.cfr.measure import exploitability
+from bots.cfr.settings import TrainingSettings
+from bots.cfr.training import plan_training
+
+HERE: Final = Path(__file__).resolve().parent
+PAGE: Final = HERE.parent / "cfr.md"
+CSV: Final = HERE / "answer.csv"
+BEGIN: Final = "<!-- answers -->\n"
+END: Final = "<!-- end of answers -->"
+SHIPPED_FOR: Final = {"limit": SHIPPED, "nolimit": SHIPPED_NO_LIMIT}
+BOARDS: Final = (256, 1024, 4096)
+
+
+class Row(NamedTuple):
+    """What an answer to a shipped strategy wins.
+
+    Attributes:
+        game: played.
+        boards: on which each player's answer was learned, and as many others on which it was judged.
+        seconds: taken.
+        mbb_per_game: won, in the mean of both seats.
+        half_width_95: of the interval over boards.
+    """
+
+    game: str
+    boards: int
+    seconds: float
+    mbb_per_game: float
+    half_width_95: float
+
+
+def numbers_of(strategy: StrategyFile) -> NDArray[np.float64]:
+    """The probabilities as the solver has them: node by node, action by action, bucket by bucket."""
+    decisions = np.flatnonzero(strategy.nodes).tolist()
+    return np.concatenate([strategy.chances(node).ravel() for node in decisions])
+
+
+def measured(game: str, boards: int, threads: int) -> Row:
+    """Learn an answer, and judge it."""
+    strategy = read_strategy(SHIPPED_FOR[game])
+    settings = TrainingSettings(**strategy.record["settings"])
+    arrays = plan_training(settings).arrays
+    drawn = DrawnBoards(card_abstraction(all_strengths(threads), *settings.bucket_counts), settings.seed)
+    before = time.perf_counter()
+    with ThreadPoolExecutor(threads) as pool:
+        found = exploitability(arrays, drawn, numbers_of(strategy), count=boards, pool=pool)
+    unit = 1000 / strategy.game.big_blind
+    seconds = time.perf_counter() - before
+    return Row(game, boards, round(seconds, 1), round(found.value * unit, 1), round(1.96 * found.error * unit, 1))
+
+
+def write_rows(path: Path, rows: Iterable[Row]) -> None:
+    """Write results."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(Row._fields)
+        writer.writerows(rows)
+
+
+def read_rows(path: Path) -> list[Row]:
+    """Results of a file."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return [
+            Row(row["game"], int(row["boards"]), *(float(row[name]) for name in Row._fields[2:]))
+            for row in csv.DictReader(file)
+        ]
+
+
+def with_table(text: str, rows: Iterable[Row]) -> str:
+    """The page with the table of these rows."""
+    lines = ["| strategy | boards | an answer wins, mbb/g |", "| --- | ---: | ---: |"]
+    lines += [f"| {row.game} | {row.boards:,} | {row.mbb_per_game:+,.0f} ± {row.half_width_95:,.0f} |" for row in rows]
+    head, rest = text.split(BEGIN)
+    return head + BEGIN + "\n".join(lines) + "\n" + END + rest.split(END)[1]
+
+
+def main(folder: Path, threads: int = 1) -> None:
+    """Measure what has not been measured, and write everything anew."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = []
+    for game in SHIPPED_FOR:
+        for boards in BOARDS:
+            kept = folder / f"{game}-{boards}.csv"
+            if not kept.exists():
+                write_rows(kept, [measured(game, boards, threads)])
+            rows += read_rows(kept)
+            print(*rows[-1], flush=True)
+    write_rows(CSV, rows)
+    PAGE.write_text(with_table(PAGE.read_text("utf-8"), rows), "utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1)
