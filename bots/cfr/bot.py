@@ -60,6 +60,9 @@ class CfrBot(Bot):
         readings at once, each weighted with how likely it is after everything it did itself (`bots.cfr.places`). Its
         own raises are fractions of the pot as it really is.
 
+    Rivers: when the last card is dealt it solves what is left anew, with all holdings of both players and the pot that
+        is on the table (Ganzfried & Sandholm 2015), and plays the solution (`bots.cfr.rivers`).
+
     Other games: the shipped strategies are for hold'em of two players with the blinds, raises and stacks of the games
         limit and nolimit; `arena train cfr` makes others, also for Leduc and Kuhn poker.
 
