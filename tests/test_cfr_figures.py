@@ -13,6 +13,7 @@ from tests.scripts import script
 
 REMAKE = script("cfr/remake.py")
 SAMPLING = script("cfr/sampling.py")
+RAISING = script("cfr/raising.py")
 ANSWER = script("cfr/answer.py")
 RIVERS = script("cfr/rivers.py")
 
@@ -63,6 +64,13 @@ def test_both_ways_to_learn_are_shown_as_they_were_measured() -> None:
     rows = SAMPLING.read_rows(SAMPLING.CSV)
     assert [row.design for row in rows] == [design for design in SAMPLING.DESIGNS for _ in SAMPLING.MARKS]
     assert SAMPLING.with_table(page, rows) == page
+
+
+def test_what_is_won_from_raising_is_shown_as_it_was_counted() -> None:
+    page = RAISING.PAGE.read_text("utf-8")
+    rows = RAISING.read_rows(RAISING.CSV)
+    assert [row.strategy for row in rows] == [*map(str, RAISING.ITERATIONS), "shipped"]
+    assert RAISING.with_table(page, rows) == page
 
 
 def test_rivers_are_shown_as_they_were_measured() -> None:

@@ -121,6 +121,11 @@ class StrategyFile:
         chances /= chances.sum(axis=0)
         return chances
 
+    @property
+    def numbers(self) -> NDArray[np.float64]:
+        """All probabilities as a solver has them: node by node, action by action, bucket by bucket."""
+        return np.concatenate([self.chances(node).ravel() for node in np.flatnonzero(self.nodes).tolist()])
+
     def chances_of(self, node: int, bucket: int) -> list[float]:
         """The probabilities of a decision in one bucket."""
         start, end = int(self.offsets[node]), int(self.offsets[node + 1])

@@ -16,13 +16,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from bots.cfr.abstraction import all_strengths, card_abstraction
 from bots.cfr.bot import SHIPPED, SHIPPED_NO_LIMIT
 from bots.cfr.deals import DrawnBoards
-from bots.cfr.files import StrategyFile, read_strategy
+from bots.cfr.files import read_strategy
 from bots.cfr.measure import exploitability
 from bots.cfr.settings import TrainingSettings
 from bots.cfr.training import plan_training
@@ -54,12 +51,6 @@ class Row(NamedTuple):
     half_width_95: float
 
 
-def numbers_of(strategy: StrategyFile) -> NDArray[np.float64]:
-    """The probabilities as the solver has them: node by node, action by action, bucket by bucket."""
-    decisions = np.flatnonzero(strategy.nodes).tolist()
-    return np.concatenate([strategy.chances(node).ravel() for node in decisions])
-
-
 def measured(game: str, boards: int, threads: int) -> Row:
     """Learn an answer, and judge it."""
     strategy = read_strategy(SHIPPED_FOR[game])
@@ -68,7 +59,7 @@ def measured(game: str, boards: int, threads: int) -> Row:
     drawn = DrawnBoards(card_abstraction(all_strengths(threads), *settings.bucket_counts), settings.seed)
     before = time.perf_counter()
     with ThreadPoolExecutor(threads) as pool:
-        found = exploitability(arrays, drawn, numbers_of(strategy), count=boards, pool=pool)
+        found = exploitability(arrays, drawn, strategy.numbers, count=boards, pool=pool)
     unit = 1000 / strategy.game.big_blind
     seconds = time.perf_counter() - before
     return Row(game, boards, round(seconds, 1), round(found.value * unit, 1), round(1.96 * found.error * unit, 1))

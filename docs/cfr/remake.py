@@ -138,14 +138,15 @@ def played(folder: Path, opponent: str, deals: int, strategy: str = SHIPPED, *, 
     options += [f"rivers={rivers}"] if rivers else []
     bots = [make_bot("?".join(["cfr", ",".join(options)][: 1 + bool(options)]), seed=1), make_bot(opponent, seed=2)]
     game, big_blind = ("nolimit", _NO_LIMIT_BIG_BLIND) if strategy == SHIPPED_NO_LIMIT else ("limit", _BIG_BLIND)
-    means, waiting = RunningMean(), {}
+    means = RunningMean()
+    waiting: dict[int, float] = {}
     for hand in self_play(game, bots, hands=deals, seed=SEED, names=["cfr", opponent]):
         won = 1000 / big_blind * hand.values[hand.names.index("cfr")]
         if hand.hand_number in waiting:
             means.add((waiting.pop(hand.hand_number) + won) / 2)
         else:
             waiting[hand.hand_number] = won
-    row = Row(opponent, deals, round(means.mean, 1), round(means.half_width(), 1))
+    row = Row(opponent, deals, round(means.mean, 1), round(means.half_width() or 0.0, 1))
     path.write_text(json.dumps(row), "utf-8")
     return row
 

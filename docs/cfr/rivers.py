@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar, get_type_hints
 
 import numpy as np
 
@@ -261,10 +261,9 @@ def _bounds(game: str, bot: str, pool: ProcessPoolExecutor) -> Iterator[tuple[st
 
 def read_rows(path: Path, kind: type[_Row]) -> list[_Row]:
     """Results of a file."""
+    makers = get_type_hints(kind)
     with path.open(encoding="utf-8", newline="") as file:
-        types = kind.__annotations__
-        makers = {"str": str, "int": int, "float": float}
-        return [kind(**{name: makers[types[name]](cell) for name, cell in row.items()}) for row in csv.DictReader(file)]
+        return [kind(**{name: makers[name](cell) for name, cell in row.items()}) for row in csv.DictReader(file)]
 
 
 def write_rows(path: Path, kind: type[_Row], rows: Iterable[_Row]) -> None:

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
+from hypothesis.extra.numpy import arrays as drawn_arrays
 
 from bots.cfr.bot import SHIPPED, SHIPPED_NO_LIMIT, CfrBot
 from bots.cfr.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from bots.cfr.deals import AllBoards
 from bots.cfr.files import WHOLE, quantised, read_strategy, write_strategy
 from bots.cfr.sizes import read_sizes
+from bots.cfr.solver import tree_arrays
 from bots.cfr.tree import betting_tree
 from bots.errors import CheckpointError, StrategyError
 from protocol import find_game
@@ -36,7 +37,7 @@ def leduc(tmp_path: Path) -> Path:
     return path
 
 
-@given(weights=arrays(np.float64, (3, 5), elements=st.floats(0.0, 1.0)))
+@given(weights=drawn_arrays(np.float64, (3, 5), elements=st.floats(0.0, 1.0)))
 def test_quantised_probabilities_sum_to_one(weights: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> None:
     chances = (weights + 1e-9) / (weights + 1e-9).sum(axis=0)
     found = quantised(chances).astype(np.int64)
@@ -50,6 +51,9 @@ def test_a_strategy_is_read_as_it_was_written(leduc: Path) -> None:
     assert strategy.game == tree.game
     assert strategy.record == {"note": "random"}
     assert strategy.buckets == (3, 9)
+    arrays = tree_arrays(tree, strategy.buckets, np.float64)
+    last = int(tree.decisions[-1])
+    assert strategy.numbers[arrays.offsets[last] :] == pytest.approx(strategy.chances(last).ravel())
     for node in range(len(tree.kinds)):
         assert strategy.children_of(node) == tree.children[node][tree.children[node] >= 0].tolist()
     numbers = np.random.default_rng(3)
