@@ -30,7 +30,7 @@ CSV: Final = HERE / "answer.csv"
 BEGIN: Final = "<!-- answers -->\n"
 END: Final = "<!-- end of answers -->"
 SHIPPED_FOR: Final = {"limit": SHIPPED, "nolimit": SHIPPED_NO_LIMIT}
-BOARDS: Final = (256, 1024, 4096)
+BOARDS: Final = (256, 1024, 2048)
 
 
 class Row(NamedTuple):
