@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import csv
 import sys
-import time
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -39,14 +38,12 @@ class Row(NamedTuple):
     Attributes:
         game: played.
         boards: on which each player's answer was learned, and as many others on which it was judged.
-        seconds: taken.
         mbb_per_game: won, in the mean of both seats.
         half_width_95: of the interval over boards.
     """
 
     game: str
     boards: int
-    seconds: float
     mbb_per_game: float
     half_width_95: float
 
@@ -57,12 +54,10 @@ def measured(game: str, boards: int, threads: int) -> Row:
     settings = TrainingSettings(**strategy.record["settings"])
     arrays = plan_training(settings).arrays
     drawn = DrawnBoards(card_abstraction(all_strengths(threads), *settings.bucket_counts), settings.seed)
-    before = time.perf_counter()
     with ThreadPoolExecutor(threads) as pool:
         found = exploitability(arrays, drawn, strategy.numbers, count=boards, pool=pool)
     unit = 1000 / strategy.game.big_blind
-    seconds = time.perf_counter() - before
-    return Row(game, boards, round(seconds, 1), round(found.value * unit, 1), round(1.96 * found.error * unit, 1))
+    return Row(game, boards, round(found.value * unit, 1), round(1.96 * found.error * unit, 1))
 
 
 def write_rows(path: Path, rows: Iterable[Row]) -> None:
