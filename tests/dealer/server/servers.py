@@ -69,6 +69,7 @@ def taken():
 '''
 PLAYING = """
 sock = socket.create_connection((sys.argv[1], int(sys.argv[2])))
+sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 sock.sendall(b"VERSION:2.0.0\\r\\n")
 stream = sock.makefile("rb")
 game = open(os.environ["ARENA_GAME"]).read().lower()
