@@ -10,12 +10,16 @@ from tests.dealer.helpers import ROOT
 
 
 def script(path: str) -> ModuleType:
-    """The script at a path below `docs`, such as ``cfr/remake.py``, as a module of its own."""
+    """The script at a path below `docs`, such as ``cfr/remake.py``, as a module of its own; it may import neighbours."""
     name = "docs_" + path.removesuffix(".py").replace("/", "_").replace("-", "_")
     spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    spec.loader.exec_module(module)
+    sys.path.insert(0, str((ROOT / "docs" / path).parent))
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.pop(0)
     return module

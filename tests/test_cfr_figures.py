@@ -68,7 +68,7 @@ def test_both_ways_to_learn_are_shown_as_they_were_measured() -> None:
 
 def test_what_is_won_from_raising_is_shown_as_it_was_counted() -> None:
     page = RAISING.PAGE.read_text("utf-8")
-    rows = RAISING.read_rows(RAISING.CSV)
+    rows = RAISING.read_rows(RAISING.CSV, RAISING.Row)
     assert [row.strategy for row in rows] == [*map(str, RAISING.ITERATIONS), "shipped"]
     assert RAISING.with_table(page, rows) == page
 
@@ -105,7 +105,7 @@ def test_the_charts_show_what_was_measured() -> None:
 
 def test_answers_to_the_shipped_strategies_are_shown_as_they_were_measured() -> None:
     page = ANSWER.PAGE.read_text("utf-8")
-    rows = ANSWER.read_rows(ANSWER.CSV)
+    rows = ANSWER.read_rows(ANSWER.CSV, ANSWER.Row)
     assert [(row.game, row.boards) for row in rows] == [
         (game, boards) for game in ANSWER.SHIPPED_FOR for boards in ANSWER.BOARDS
     ]

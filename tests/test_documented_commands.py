@@ -224,6 +224,8 @@ def _lay_out_one(folder: Path, name: str, class_name: str, run: Path, reads: boo
             shutil.copy(run / "run.toml", path)
     elif (reads and name in ("RUN", "run")) or name.startswith("runs/"):
         shutil.copytree(run, path)
+    elif reads and name == "runs":
+        shutil.copytree(run, path / "one")
 
 
 # ---- how it is run

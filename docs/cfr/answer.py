@@ -8,12 +8,13 @@ tests hold the page against it.
 
 from __future__ import annotations
 
-import csv
 import sys
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final, NamedTuple
+
+from rows import PAGE, between, read_rows, write_rows
 
 from bots.cfr.abstraction import all_strengths, card_abstraction
 from bots.cfr.bot import SHIPPED, SHIPPED_NO_LIMIT
@@ -24,10 +25,7 @@ from bots.cfr.settings import TrainingSettings
 from bots.cfr.training import plan_training
 
 HERE: Final = Path(__file__).resolve().parent
-PAGE: Final = HERE.parent / "cfr.md"
 CSV: Final = HERE / "answer.csv"
-BEGIN: Final = "<!-- answers -->\n"
-END: Final = "<!-- end of answers -->"
 SHIPPED_FOR: Final = {"limit": SHIPPED, "nolimit": SHIPPED_NO_LIMIT}
 BOARDS: Final = (256, 1024, 2048)
 
@@ -60,29 +58,11 @@ def measured(game: str, boards: int, threads: int) -> Row:
     return Row(game, boards, round(found.value * unit, 1), round(1.96 * found.error * unit, 1))
 
 
-def write_rows(path: Path, rows: Iterable[Row]) -> None:
-    """Write results."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(Row._fields)
-        writer.writerows(rows)
-
-
-def read_rows(path: Path) -> list[Row]:
-    """Results of a file."""
-    with path.open(encoding="utf-8", newline="") as file:
-        return [
-            Row(row["game"], int(row["boards"]), *(float(row[name]) for name in Row._fields[2:]))
-            for row in csv.DictReader(file)
-        ]
-
-
 def with_table(text: str, rows: Iterable[Row]) -> str:
     """The page with the table of these rows."""
     lines = ["| strategy | boards | an answer wins, mbb/g |", "| --- | ---: | ---: |"]
     lines += [f"| {row.game} | {row.boards:,} | {row.mbb_per_game:+,.0f} ± {row.half_width_95:,.0f} |" for row in rows]
-    head, rest = text.split(BEGIN)
-    return head + BEGIN + "\n".join(lines) + "\n" + END + rest.split(END)[1]
+    return between(text, "answers", lines)
 
 
 def main(folder: Path, threads: int = 1) -> None:
@@ -93,10 +73,10 @@ def main(folder: Path, threads: int = 1) -> None:
         for boards in BOARDS:
             kept = folder / f"{game}-{boards}.csv"
             if not kept.exists():
-                write_rows(kept, [measured(game, boards, threads)])
-            rows += read_rows(kept)
+                write_rows(kept, Row, [measured(game, boards, threads)])
+            rows += read_rows(kept, Row)
             print(*rows[-1], flush=True)
-    write_rows(CSV, rows)
+    write_rows(CSV, Row, rows)
     PAGE.write_text(with_table(PAGE.read_text("utf-8"), rows), "utf-8")
 
 

@@ -9,7 +9,6 @@ results go to `raising.csv` beside this script. The tests hold the page against 
 
 from __future__ import annotations
 
-import csv
 import sys
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +17,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from rows import PAGE, between, read_rows, write_rows
 
 from bots.cfr.abstraction import all_strengths, card_abstraction
 from bots.cfr.arrays import TreeArrays, new_work
@@ -31,10 +31,7 @@ from bots.cfr.walk import walk
 from engine import ActionKind
 
 HERE: Final = Path(__file__).resolve().parent
-PAGE: Final = HERE.parent / "cfr.md"
 CSV: Final = HERE / "raising.csv"
-BEGIN: Final = "<!-- raising -->\n"
-END: Final = "<!-- end of raising -->"
 OWN: Final = TrainingSettings(buckets="50")
 ITERATIONS: Final = (4, 16, 64, 256, 1024, 9412)
 BOARDS: Final = 1000
@@ -99,23 +96,6 @@ def measured(name: str, path: Path, threads: int) -> Row:
     return Row(name, BOARDS, round(float(of_boards.mean()), 1), round(float(half_width), 1))
 
 
-def write_rows(path: Path, rows: Iterable[Row]) -> None:
-    """Write results."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(Row._fields)
-        writer.writerows(rows)
-
-
-def read_rows(path: Path) -> list[Row]:
-    """Results of a file."""
-    with path.open(encoding="utf-8", newline="") as file:
-        return [
-            Row(row["strategy"], int(row["boards"]), float(row["mbb_per_game"]), float(row["half_width_95"]))
-            for row in csv.DictReader(file)
-        ]
-
-
 def with_table(text: str, rows: Iterable[Row]) -> str:
     """The page with the table of these rows."""
     lines = ["| iterations | wins from `raising`, mbb/g |", "| ---: | ---: |"]
@@ -124,8 +104,7 @@ def with_table(text: str, rows: Iterable[Row]) -> str:
         f"{row.mbb_per_game:+,.0f} ± {row.half_width_95:,.0f} |"
         for row in rows
     ]
-    head, rest = text.split(BEGIN)
-    return head + BEGIN + "\n".join(lines) + "\n" + END + rest.split(END)[1]
+    return between(text, "raising", lines)
 
 
 def main(folder: Path, threads: int = 1) -> None:
@@ -138,10 +117,10 @@ def main(folder: Path, threads: int = 1) -> None:
         if not kept.exists():
             if not path.exists():
                 train(plan_training(OWN), path.parent, Extent(iterations=int(name)), threads=threads, check_boards=0)
-            write_rows(kept, [measured(name, path, threads)])
-        rows += read_rows(kept)
+            write_rows(kept, Row, [measured(name, path, threads)])
+        rows += read_rows(kept, Row)
         print(*rows[-1], flush=True)
-    write_rows(CSV, rows)
+    write_rows(CSV, Row, rows)
     PAGE.write_text(with_table(PAGE.read_text("utf-8"), rows), "utf-8")
 
 

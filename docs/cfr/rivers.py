@@ -11,15 +11,15 @@ script. The tests hold the page against all of them.
 
 from __future__ import annotations
 
-import csv
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar, get_type_hints
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from rows import PAGE, between, read_rows, write_rows
 
 from bots.cfr import rivers as rivers_module
 from bots.cfr.bot import RIVER_ITERATIONS, SHIPPED, SHIPPED_NO_LIMIT
@@ -37,7 +37,6 @@ from logs.estimation import RunningMean
 from protocol import find_game
 
 HERE: Final = Path(__file__).resolve().parent
-PAGE: Final = HERE.parent / "cfr.md"
 COSTS: Final = HERE / "rivers.csv"
 TURNS: Final = HERE / "turns.csv"
 WORTH: Final = HERE / "rivers-worth.csv"
@@ -58,8 +57,6 @@ _RIVER_CARDS: Final = 48
 _TURN_HOLDINGS: Final = 1128
 _BYTES: Final = 3 * 4
 """Of an action and a holding: regret, probability, average."""
-
-_Row = TypeVar("_Row", bound=tuple[Any, ...])
 
 
 class Cost(NamedTuple):
@@ -259,21 +256,6 @@ def _bounds(game: str, bot: str, pool: ProcessPoolExecutor) -> Iterator[tuple[st
         yield bound.actions, HANDS, round(bound.mbb, 1), round(bound.half_width or 0.0, 1)
 
 
-def read_rows(path: Path, kind: type[_Row]) -> list[_Row]:
-    """Results of a file."""
-    makers = get_type_hints(kind)
-    with path.open(encoding="utf-8", newline="") as file:
-        return [kind(**{name: makers[name](cell) for name, cell in row.items()}) for row in csv.DictReader(file)]
-
-
-def write_rows(path: Path, kind: type[_Row], rows: Iterable[_Row]) -> None:
-    """Write results."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(kind.__annotations__)
-        writer.writerows(rows)
-
-
 def with_tables(text: str, of_costs: Iterable[Cost], of_worth: Iterable[Worth], of_ranges: Sequence[Guess]) -> str:
     """The page with what these rows say."""
     lines = [
@@ -284,13 +266,13 @@ def with_tables(text: str, of_costs: Iterable[Cost], of_worth: Iterable[Worth], 
         f"| {row.game} | {row.iterations} | {row.median_ms:.0f} ms | {row.most_ms:.0f} ms | {row.gap_percent:.2f} % |"
         for row in of_costs
     ]
-    text = _between(text, "rivers", lines)
+    text = between(text, "rivers", lines)
     lines = ["| game | player | wins from | mbb/g |", "| --- | --- | --- | ---: |"]
     lines += [
         f"| {row.game} | {_named(row.player)} | `{row.loser}` | {row.mean:+,.0f} ± {row.half_width:,.0f} |"
         for row in of_worth
     ]
-    text = _between(text, "rivers worth", lines)
+    text = between(text, "rivers worth", lines)
     sets = ACTIONS["limit"]
     lines = [
         f"| of its own range | of the opponent's | {' | '.join(f'`{actions}`' for actions in sets)} |",
@@ -300,17 +282,11 @@ def with_tables(text: str, of_costs: Iterable[Cost], of_worth: Iterable[Worth], 
         found = {row.actions: row for row in of_ranges if (row.own, row.others) == (own, others)}
         cells = [f"{found[actions].mean:+,.0f} ± {found[actions].half_width:,.0f}" for actions in sets]
         lines.append(f"| {100 * own:g} % | {100 * others:g} % | {' | '.join(cells)} |")
-    return _between(text, "rivers ranges", lines)
+    return between(text, "rivers ranges", lines)
 
 
 def _named(player: str) -> str:
     return "`cfr`" if player == "cfr" else f"local best response, `{player}`"
-
-
-def _between(text: str, name: str, lines: Iterable[str]) -> str:
-    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
-    head, rest = text.split(begin)
-    return head + begin + "\n".join(lines) + "\n" + end + rest.split(end)[1]
 
 
 def main(folder: Path, workers: int = 1) -> None:

@@ -1,0 +1,36 @@
+"""Results as files and as tables of `docs/cfr.md`: what the scripts beside this one share."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final, TypeVar, get_type_hints
+
+__all__ = ["PAGE", "between", "read_rows", "write_rows"]
+
+PAGE: Final = Path(__file__).resolve().parent.parent / "cfr.md"
+
+_Row = TypeVar("_Row", bound=tuple[Any, ...])
+
+
+def read_rows(path: Path, kind: type[_Row]) -> list[_Row]:
+    """Results of a file: named tuples of texts and numbers."""
+    makers = get_type_hints(kind)
+    with path.open(encoding="utf-8", newline="") as file:
+        return [kind(**{name: makers[name](cell) for name, cell in row.items()}) for row in csv.DictReader(file)]
+
+
+def write_rows(path: Path, kind: type[_Row], rows: Iterable[_Row]) -> None:
+    """Write results."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(kind.__annotations__)
+        writer.writerows(rows)
+
+
+def between(text: str, name: str, lines: Iterable[str]) -> str:
+    """A page with other lines between its remarks ``name`` and ``end of name``."""
+    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+    head, rest = text.split(begin)
+    return head + begin + "\n".join(lines) + "\n" + end + rest.split(end)[1]
