@@ -10,7 +10,7 @@ from tests.dealer.helpers import ROOT
 
 
 def script(path: str) -> ModuleType:
-    """The script at a path below `docs`, such as ``cfr/remake.py``, as a module of its own; it may import neighbours."""
+    """The script at a path below `docs`, such as ``cfr/remake.py``, as a module; it may import its neighbours."""
     name = "docs_" + path.removesuffix(".py").replace("/", "_").replace("-", "_")
     spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / path)
     assert spec is not None
