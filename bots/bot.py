@@ -40,11 +40,11 @@ class Bot(ABC):
 
     option_help: ClassVar[Mapping[str, str]] = {}
 
-    @classmethod
-    def refusal(cls, game: Game) -> str | None:
-        """Why bots of this class do not play a game, as a sentence; None where they do.
+    def refusal(self, game: Game) -> str | None:
+        """Why this bot does not play a game, as a sentence; None where it does. A class method may answer it, too.
 
-        Asked before anything is played: `bots.play`, `bots.self_play` and the dealer refuse with this sentence.
+        Asked before anything is played: `bots.play`, `bots.self_play` and the dealer refuse with this sentence, and a
+        server offers the bot only in games that it plays.
         """
         return None
 

@@ -101,7 +101,7 @@ class _Entry(NamedTuple):
 
 _ENTRIES: Final[Mapping[str, _Entry]] = {
     "calling": _Entry("bots.baseline:CallingBot", "calls every bet and never makes one"),
-    "cfr": _Entry("bots.cfr.bot:CfrBot", "plays near equilibrium in hold'em of two players"),
+    "cfr": _Entry("bots.cfr.bot:CfrBot", "plays near equilibrium, in hold'em of two players and small games"),
     "constant": _Entry("bots.baseline:ConstantBot", "takes one and the same action always"),
     "equilibrium": _Entry("bots.equilibrium.bot:EquilibriumBot", "plays an equilibrium of Kuhn's or of Leduc poker"),
     "evolved": _Entry("bots.evolved.bot:EvolvedBot", "plays limit hold'em by charts, then by evolved genes"),

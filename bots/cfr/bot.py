@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 from bots.bot import Bot, FilePath
 from bots.draws import draw, drawn_action, fresh_seed, uniform
-from bots.errors import GameRefused, StrategyError
+from bots.errors import StrategyError
 from bots.view import View
 from engine import CALL, Action, Game, betting_start
 from engine.holdem import is_dealt_as_holdem
-from protocol import format_action
+from protocol import find_game, format_action
 
 if TYPE_CHECKING:
     from bots.cfr.files import StrategyFile
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from bots.holdings import HoldingChances
     from engine import Card
 
-__all__ = ["SHIPPED", "SHIPPED_NO_LIMIT", "CfrBot"]
+__all__ = ["SHIPPED", "CfrBot"]
 
-_HERE: Final = os.path.dirname(__file__)
-SHIPPED: Final = os.path.join(_HERE, "limit.strategy")
-"""The strategy of limit hold'em; its first line tells settings, seed, time and exploitability of its training."""
-SHIPPED_NO_LIMIT: Final = os.path.join(_HERE, "nolimit.strategy")
-"""The same for no-limit hold'em."""
+SHIPPED: Final[Mapping[str, str]] = {
+    name: os.path.join(os.path.dirname(__file__), f"{name}.strategy")
+    for name in ("limit", "nolimit", "kuhn", "kuhn-depth", "leduc", "leduc-nolimit")
+}
+"""The strategies that ship, by the short name of their game; the first line of each has its training."""
 RIVER_ITERATIONS: Final = {True: 50, False: 200}
 """By which a river is solved: in limit games, and in no-limit games, whose rivers have more nodes and larger bets."""
 MOST_RIVER_ITERATIONS: Final = 100_000
@@ -63,8 +63,8 @@ class CfrBot(Bot):
     Rivers: when the last card is dealt it solves what is left anew, with all holdings of both players and the pot that
         is on the table (Ganzfried & Sandholm 2015), and plays the solution (`bots.cfr.rivers`).
 
-    Other games: the shipped strategies are for hold'em of two players with the blinds, raises and stacks of the games
-        limit and nolimit; `arena train cfr` makes others, also for Leduc and Kuhn poker.
+    Other games: strategies ship for the games of `SHIPPED`, with exactly their blinds, raises and stacks;
+        `arena train cfr` makes others.
 
     Strength: docs/cfr.md has its results against all other bots, and how far it is from an equilibrium.
 
@@ -94,6 +94,7 @@ class CfrBot(Bot):
         self._explains = explain
         self._seed = fresh_seed() if seed is None else seed
         self._read: dict[str, StrategyFile] = {}
+        self._playing: tuple[Game, StrategyFile] | None = None
         self._rivers: dict[str, Rivers] = {}
         if strategy:
             try:
@@ -101,12 +102,18 @@ class CfrBot(Bot):
             except StrategyError as error:
                 raise ValueError(str(error)) from error
 
-    @classmethod
-    def refusal(cls, game: Game) -> str | None:
-        """All but games of two players are refused."""
-        if game.num_players == 2:
+    def refusal(self, game: Game) -> str | None:
+        """All games but that of the strategy are refused; without one, all for which none ships."""
+        if self._path:
+            if self._file(self._path).game == game:
+                return None
+            return f"{os.path.basename(self._path)} is a strategy for another game"
+        if _shipped_for(game) is not None:
             return None
-        return "cfr plays games of two players: as it comes limit and nolimit"
+        return (
+            f"cfr comes with strategies for {', '.join(SHIPPED)}; "
+            "for another game of two players, train one with `arena train cfr`"
+        )
 
     def prepare(self, game: Game) -> None:
         """Map the file into memory, and load what counts hands and solves rivers.
@@ -219,12 +226,10 @@ class CfrBot(Bot):
         Raises:
             GameRefused: it is not.
         """
-        self.require_game(game)
-        path = self._path or (SHIPPED if game.is_limit else SHIPPED_NO_LIMIT)
-        strategy = self._file(path)
-        if strategy.game != game:
-            raise GameRefused(f"{os.path.basename(path)} is a strategy for another game")
-        return strategy
+        if self._playing is None or self._playing[0] is not game:
+            self.require_game(game)
+            self._playing = game, self._file(self._path or _shipped_for(game) or "")
+        return self._playing[1]
 
     def _file(self, path: str) -> StrategyFile:
         from bots.cfr.files import read_strategy
@@ -232,6 +237,10 @@ class CfrBot(Bot):
         if path not in self._read:
             self._read[path] = read_strategy(path)
         return self._read[path]
+
+
+def _shipped_for(game: Game) -> str | None:
+    return next((path for name, path in SHIPPED.items() if find_game(name)[1] == game), None)
 
 
 def _word(action: Action) -> str:

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 from rows import PAGE, between, read_rows, write_rows
 
 from bots.cfr.abstraction import all_strengths, card_abstraction
-from bots.cfr.bot import SHIPPED, SHIPPED_NO_LIMIT
+from bots.cfr.bot import SHIPPED
 from bots.cfr.deals import DrawnBoards
 from bots.cfr.files import read_strategy
 from bots.cfr.measure import exploitability
@@ -26,7 +26,7 @@ from bots.cfr.training import plan_training
 
 HERE: Final = Path(__file__).resolve().parent
 CSV: Final = HERE / "answer.csv"
-SHIPPED_FOR: Final = {"limit": SHIPPED, "nolimit": SHIPPED_NO_LIMIT}
+SHIPPED_FOR: Final = {name: SHIPPED[name] for name in ("limit", "nolimit")}
 BOARDS: Final = (256, 1024, 2048)
 
 

@@ -112,7 +112,7 @@ def main(folder: Path, threads: int = 1) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     rows = []
     for name in (*map(str, ITERATIONS), "shipped"):
-        path = Path(SHIPPED) if name == "shipped" else folder / f"own-{name}" / STRATEGY
+        path = Path(SHIPPED["limit"]) if name == "shipped" else folder / f"own-{name}" / STRATEGY
         kept = folder / f"raising-{name}.csv"
         if not kept.exists():
             if not path.exists():

@@ -22,7 +22,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from bots.cfr.bot import SHIPPED, SHIPPED_NO_LIMIT
+from bots.cfr.bot import SHIPPED
 from bots.cfr.files import read_strategy
 from bots.cfr.settings import TrainingSettings
 from bots.cfr.training import STRATEGY, Extent, plan_training, train
@@ -120,7 +120,7 @@ def milestone(folder: Path, count: int = 1) -> Row:
     return played(folder, "mfs", MILESTONE_DEALS, str(own_strategy(folder, count, MILESTONE_ITERATIONS)), rivers="0")
 
 
-def played(folder: Path, opponent: str, deals: int, strategy: str = SHIPPED, *, rivers: str = "") -> Row:
+def played(folder: Path, opponent: str, deals: int, strategy: str = SHIPPED["limit"], *, rivers: str = "") -> Row:
     """The match against one opponent; from the folder, if it has been played with this strategy.
 
     Args:
@@ -134,10 +134,10 @@ def played(folder: Path, opponent: str, deals: int, strategy: str = SHIPPED, *, 
     path = folder / f"{opponent}-{deals}-{checksum:08x}{rivers and '-' + rivers}.json"
     if path.exists():
         return Row(*json.loads(path.read_text("utf-8")))
-    options = [f"strategy={strategy}"] if strategy not in (SHIPPED, SHIPPED_NO_LIMIT) else []
+    options = [f"strategy={strategy}"] if strategy not in SHIPPED.values() else []
     options += [f"rivers={rivers}"] if rivers else []
     bots = [make_bot("?".join(["cfr", ",".join(options)][: 1 + bool(options)]), seed=1), make_bot(opponent, seed=2)]
-    game, big_blind = ("nolimit", _NO_LIMIT_BIG_BLIND) if strategy == SHIPPED_NO_LIMIT else ("limit", _BIG_BLIND)
+    game, big_blind = ("nolimit", _NO_LIMIT_BIG_BLIND) if strategy == SHIPPED["nolimit"] else ("limit", _BIG_BLIND)
     means = RunningMean()
     waiting: dict[int, float] = {}
     for hand in self_play(game, bots, hands=deals, seed=SEED, names=["cfr", opponent]):
@@ -182,8 +182,9 @@ def with_own_table(text: str, rows: Iterable[Row]) -> str:
 
 def with_training(text: str) -> str:
     """The page with what was measured while the shipped strategies were trained."""
-    text = _with_history(text, SHIPPED, _BIG_BLIND, _TRAINING_BEGIN, _TRAINING_END)
-    return _with_history(text, SHIPPED_NO_LIMIT, _NO_LIMIT_BIG_BLIND, _NO_LIMIT_TRAINING_BEGIN, _NO_LIMIT_TRAINING_END)
+    limit, no_limit = SHIPPED["limit"], SHIPPED["nolimit"]
+    text = _with_history(text, limit, _BIG_BLIND, _TRAINING_BEGIN, _TRAINING_END)
+    return _with_history(text, no_limit, _NO_LIMIT_BIG_BLIND, _NO_LIMIT_TRAINING_BEGIN, _NO_LIMIT_TRAINING_END)
 
 
 def _with_history(text: str, strategy: str, big_blind: int, begin: str, end: str) -> str:
@@ -221,7 +222,7 @@ def write_training(path: Path, strategy: str) -> None:
 def no_limit_training() -> list[tuple[int, float, float]]:
     """The same of the shipped no-limit strategy, from its record."""
     unit = 1000 / _NO_LIMIT_BIG_BLIND
-    rows = read_strategy(SHIPPED_NO_LIMIT).record["history"]
+    rows = read_strategy(SHIPPED["nolimit"]).record["history"]
     return [(row["iteration"], unit * row["exploitability"], 1.96 * unit * row["error"]) for row in rows]
 
 
@@ -265,7 +266,7 @@ def main(folder: Path, count: int = 1) -> None:
                 [folder] * len(NO_LIMIT_DEALS),
                 NO_LIMIT_DEALS,
                 NO_LIMIT_DEALS.values(),
-                [SHIPPED_NO_LIMIT] * len(NO_LIMIT_DEALS),
+                [SHIPPED["nolimit"]] * len(NO_LIMIT_DEALS),
             )
         )
     write_csv(CSV, rows)

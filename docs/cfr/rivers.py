@@ -22,7 +22,7 @@ import numpy as np
 from rows import PAGE, between, read_rows, write_rows
 
 from bots.cfr import rivers as rivers_module
-from bots.cfr.bot import RIVER_ITERATIONS, SHIPPED, SHIPPED_NO_LIMIT
+from bots.cfr.bot import RIVER_ITERATIONS, SHIPPED
 from bots.cfr.files import StrategyFile, read_strategy
 from bots.cfr.hands import all_buckets
 from bots.cfr.rivers import OWN_SPREAD, RIVER_SIZES, SPREAD, Rivers
@@ -41,7 +41,7 @@ COSTS: Final = HERE / "rivers.csv"
 TURNS: Final = HERE / "turns.csv"
 WORTH: Final = HERE / "rivers-worth.csv"
 RANGES: Final = HERE / "rivers-ranges.csv"
-SHIPPED_FOR: Final = {"limit": SHIPPED, "nolimit": SHIPPED_NO_LIMIT}
+SHIPPED_FOR: Final = {name: SHIPPED[name] for name in ("limit", "nolimit")}
 ITERATIONS: Final = (25, 50, 100, 200, 400)
 RIVERS: Final = 100
 DEALS: Final = {"limit": 16_000, "nolimit": 16_000}

@@ -87,7 +87,7 @@ def opponents(deals: int) -> list[Opponent]:
             except SpecError:
                 # A bot that needs options of its own is nobody to compare with.
                 continue
-            if not isinstance(bot, EvolvedBot) and type(bot).refusal(definition) is None:
+            if not isinstance(bot, EvolvedBot) and bot.refusal(definition) is None:
                 is_field = name in FIELDS and game == "limit10"
                 found.append(Opponent(name, game, _FIELDS_TIMES * deals if is_field else deals))
     return found

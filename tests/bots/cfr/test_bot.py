@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from bots.baseline import RandomBot
 from bots.cfr.boards import HOLDING_CARDS
-from bots.cfr.bot import SHIPPED_NO_LIMIT, CfrBot
+from bots.cfr.bot import SHIPPED, CfrBot
 from bots.cfr.files import read_strategy
 from bots.cfr.hands import bucket_of
 from bots.cfr.places import LEFT, Place
 from bots.cfr.play import decided_at
 from bots.errors import GameRefused
 from bots.selfplay import self_play
+from bots.solving.exact import exact_exploitability
 from bots.view import View
 from engine import CALL, FOLD, ActionKind, Game, Hand, deal_hand
 from engine.actions import raise_to
@@ -131,7 +134,7 @@ def test_it_says_how_it_read_a_raise() -> None:
 
 
 def test_a_bet_of_the_tree_is_answered_as_the_strategy_says() -> None:
-    strategy = read_strategy(SHIPPED_NO_LIMIT)
+    strategy = read_strategy(SHIPPED["nolimit"])
     view = view_of("MATCHSTATE:0:0:r300:AhAd|", NO_LIMIT)
     at = [int(total) for total in strategy.totals[strategy.children_of(0)]].index(300)
     node = strategy.children_of(0)[at]
@@ -143,7 +146,7 @@ def test_a_bet_of_the_tree_is_answered_as_the_strategy_says() -> None:
 
 
 def test_a_call_that_the_tree_never_makes_is_held_against_its_price() -> None:
-    strategy = read_strategy(SHIPPED_NO_LIMIT)
+    strategy = read_strategy(SHIPPED["nolimit"])
     betting = betting_after(NO_LIMIT, "r300c/r20000")
     buckets = np.array([10, 40, 60, 99])
     left = Place(LEFT, 300, np.ones(4), is_exact=False)
@@ -162,12 +165,28 @@ def test_the_same_seed_plays_the_same(game: str) -> None:
     assert first == again != other
 
 
-def test_other_games_are_refused() -> None:
+def test_games_without_a_shipped_strategy_are_refused() -> None:
     bot = CfrBot()
-    assert bot.refusal(LIMIT) is None
-    assert bot.refusal(NO_LIMIT) is None
-    for name in ("nolimit3", "limit3"):
-        assert "games of two players" in str(bot.refusal(find_game(name)[1]))
-    for name in ("leduc", "leduc-nolimit"):
-        with pytest.raises(GameRefused, match="strategy for another game"):
-            bot.prepare(find_game(name)[1])
+    assert [bot.refusal(find_game(name)[1]) for name in SHIPPED] == [None] * len(SHIPPED)
+    for game in (find_game("nolimit3")[1], find_game("kuhn.limit.3p")[1], replace(LIMIT, blinds=(4, 3))):
+        assert "comes with strategies for limit, nolimit, kuhn," in str(bot.refusal(game))
+        with pytest.raises(GameRefused, match="arena train cfr"):
+            bot.prepare(game)
+
+
+def test_a_strategy_file_refuses_other_games() -> None:
+    bot = CfrBot(strategy=SHIPPED["leduc"])
+    assert bot.refusal(find_game("leduc")[1]) is None
+    assert bot.refusal(LIMIT) == "leduc.strategy is a strategy for another game"
+
+
+@pytest.mark.parametrize(("name", "chips"), [("kuhn", 1e-4), ("kuhn-depth", 1e-4), ("leduc", 1e-5)])
+def test_nobody_wins_from_the_strategies_of_small_games(name: str, chips: float) -> None:
+    """Counted by the rule book, apart from the training."""
+    game = find_game(name)[1]
+    assert exact_exploitability(game, CfrBot(), "cfr").exploitability < chips
+
+
+def test_raises_of_any_size_are_answered_in_small_no_limit_games() -> None:
+    played = self_play("leduc-nolimit", [CfrBot(seed=1), RandomBot(seed=4)], hands=200, seed=9)
+    assert len(list(played)) == 400

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays as drawn_arrays
 
-from bots.cfr.bot import SHIPPED, SHIPPED_NO_LIMIT, CfrBot
+from bots.cfr.bot import SHIPPED, CfrBot
 from bots.cfr.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from bots.cfr.deals import AllBoards
 from bots.cfr.files import WHOLE, quantised, read_strategy, write_strategy
@@ -65,10 +65,10 @@ def test_a_strategy_is_read_as_it_was_written(leduc: Path) -> None:
 
 
 def test_the_shipped_strategies_are_small_and_tell_their_training() -> None:
-    assert Path(SHIPPED).stat().st_size < 3_000_000
-    assert Path(SHIPPED_NO_LIMIT).stat().st_size < 15_000_000
-    check_shipped(SHIPPED, "limit")
-    check_shipped(SHIPPED_NO_LIMIT, "nolimit")
+    assert Path(SHIPPED["limit"]).stat().st_size < 3_000_000
+    assert Path(SHIPPED["nolimit"]).stat().st_size < 15_000_000
+    check_shipped(SHIPPED["limit"], "limit")
+    check_shipped(SHIPPED["nolimit"], "nolimit")
 
 
 def check_shipped(path: str, game: str) -> None:
@@ -81,7 +81,7 @@ def check_shipped(path: str, game: str) -> None:
 
 
 def test_the_raises_of_a_no_limit_tree_are_read_as_they_were_written() -> None:
-    strategy = read_strategy(SHIPPED_NO_LIMIT)
+    strategy = read_strategy(SHIPPED["nolimit"])
     tree = betting_tree(strategy.game, read_sizes(strategy.record["settings"]["sizes"], 4))
     assert len(tree.kinds) == len(strategy.nodes)
     for node, actions in enumerate(tree.actions):

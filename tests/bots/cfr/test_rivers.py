@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from bots.cfr.boards import HOLDING_CARDS
-from bots.cfr.bot import SHIPPED, SHIPPED_NO_LIMIT, CfrBot
+from bots.cfr.bot import SHIPPED, CfrBot
 from bots.cfr.files import read_strategy
 from bots.cfr.hands import all_buckets
 from bots.cfr.ranges import narrowed, ranges
@@ -140,11 +140,11 @@ def slow_chance(policy: Mapping[Action, float], made: list[Action], state: Betti
 @pytest.mark.parametrize(
     ("path", "betting"),
     [
-        (SHIPPED, "rrc/rrc/crc/"),
-        (SHIPPED, "crc/cc/rrc/c"),
-        (SHIPPED_NO_LIMIT, "r300c/cr600c/cc/"),
-        (SHIPPED_NO_LIMIT, "r250c/cr520c/r1300c/c"),
-        (SHIPPED_NO_LIMIT, "cr330r800c/r1000c/cc/r3000"),
+        (SHIPPED["limit"], "rrc/rrc/crc/"),
+        (SHIPPED["limit"], "crc/cc/rrc/c"),
+        (SHIPPED["nolimit"], "r300c/cr600c/cc/"),
+        (SHIPPED["nolimit"], "r250c/cr520c/r1300c/c"),
+        (SHIPPED["nolimit"], "cr330r800c/r1000c/cc/r3000"),
     ],
 )
 def test_ranges_are_what_each_holding_would_have_done(path: str, betting: str) -> None:
@@ -171,7 +171,7 @@ def test_the_same_is_played_in_whatever_order_it_is_asked_for() -> None:
     """Also after raises that no tree has, of both players."""
     paths = ["", "c", "cr1900", "cr1900r5000", "r2500", "r2500r6000", "cr1900r5000r9000", "r20000"]
     asked = [betting_after(NO_LIMIT, PLAYED["nolimit"] + path) for path in paths]
-    strategy = read_strategy(SHIPPED_NO_LIMIT)
+    strategy = read_strategy(SHIPPED["nolimit"])
     first, second = Rivers(strategy, 4), Rivers(strategy, 4)
 
     def policies(rivers: Rivers, states: list[BettingState]) -> list[dict[Action, NDArray[np.float64]]]:
@@ -192,7 +192,7 @@ def test_the_same_is_played_in_whatever_order_it_is_asked_for() -> None:
 
 
 def test_a_raise_that_the_tree_has_is_answered_by_the_same_solution() -> None:
-    rivers = Rivers(read_strategy(SHIPPED_NO_LIMIT), 2)
+    rivers = Rivers(read_strategy(SHIPPED["nolimit"]), 2)
     start = betting_after(NO_LIMIT, PLAYED["nolimit"])
     begun, node = rivers.at(start.after(CALL), BOARD)
     assert (begun.start, begun.tree.parents[node]) == (start, 0)
@@ -206,7 +206,7 @@ def test_a_raise_that_the_tree_has_is_answered_by_the_same_solution() -> None:
 
 
 def test_a_player_knows_its_own_range_and_guesses_the_other() -> None:
-    strategy = read_strategy(SHIPPED)
+    strategy = read_strategy(SHIPPED["limit"])
     start = betting_after(LIMIT, PLAYED["limit"])
     brought = ranges(strategy, start, BOARD, lambda board: all_buckets(strategy, board))
     brought /= brought.sum(axis=1, keepdims=True)
@@ -222,7 +222,7 @@ def test_a_player_knows_its_own_range_and_guesses_the_other() -> None:
 
 
 def test_only_the_last_rivers_are_remembered() -> None:
-    rivers = Rivers(read_strategy(SHIPPED), 1)
+    rivers = Rivers(read_strategy(SHIPPED["limit"]), 1)
     start = betting_after(LIMIT, "cc/cc/cc/")
     boards = [tuple(parse_cards(f"2h7dQs8s{card}")) for card in ("9s", "Ts", "Js", "Ks", "As")]
     kept = [rivers.at(start, board)[0] for board in boards for _ in range(2)]

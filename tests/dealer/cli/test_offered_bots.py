@@ -1,0 +1,28 @@
+"""Every built-in bot that a server offers in a game plays it, started as in a match."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dealer.server.settings import bots_for
+from protocol import find_game, shipped_games
+from tests.dealer.cli.conftest import Arena
+
+
+@pytest.mark.parametrize("name", shipped_games())
+def test_offered_bots_play(arena: Arena, tmp_path: Path, name: str) -> None:
+    game = find_game(name)[1]
+    offered = [bot.name for bot in bots_for(game)]
+    assert "calling" in offered
+    seats = game.num_players
+    # Each bot has a seat at one of the tables; the last table is filled up from the first.
+    for table, first in enumerate(range(0, len(offered), seats)):
+        bots = (offered[first:] + offered)[:seats]
+        ran = arena("play", name, *bots, "--hands", "3", "--no-duplicate", "--out", f"table{table}", "--json")
+        assert (ran.code, ran.err) == (0, ""), bots
+        report = json.loads(ran.out)
+        assert (report["hands_played"], report["outcome"]) == (3, "finished")
+        assert [player["faults"] for player in report["players"]] == [{}] * seats
