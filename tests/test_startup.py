@@ -77,7 +77,8 @@ def loaded(code: str, *arguments: str, folder: Path) -> set[str]:
 
 
 def ours(modules: set[str]) -> set[str]:
-    return {name for name in modules if name.partition(".")[0] in ("engine", "protocol", "logs", "bots", "dealer")}
+    packages = ("engine", "protocol", "logs", "bots", "dealer", "acpc_arena")
+    return {name for name in modules if name.partition(".")[0] in packages}
 
 
 def strangers(modules: set[str]) -> set[str]:
@@ -109,7 +110,7 @@ def test_a_bot_to_its_version(tmp_path: Path, start: str) -> None:
     code = "import bots.client\ndef stop(*_): raise SystemExit\nbots.client.connect = stop\n" + start
     word = ["bot"] if "cli" in start else []
     modules = loaded(code, *word, "calling", "127.0.0.1", "1", "--game", "limit", folder=tmp_path)
-    assert ours(modules) == BOT | ({"dealer", "dealer.cli"} if word else set())
+    assert ours(modules) == BOT | ({"acpc_arena", "dealer", "dealer.cli"} if word else set())
     assert not modules & (HEAVY | {"asyncio", "random"})
     assert not strangers(modules)
 
@@ -127,7 +128,7 @@ def test_a_bot_of_a_small_game_to_its_version(tmp_path: Path) -> None:
 def test_the_list_of_commands(tmp_path: Path, argument: str | None) -> None:
     arguments = [argument] if argument else []
     modules = loaded("from dealer.cli import main; main()", *arguments, folder=tmp_path)
-    assert ours(modules) == {"dealer", "dealer.cli", "dealer.cli.streams"}
+    assert ours(modules) == {"acpc_arena", "dealer", "dealer.cli", "dealer.cli.streams"}
     assert not modules & (HEAVY | {"asyncio", "dataclasses"})
     assert not strangers(modules)
 

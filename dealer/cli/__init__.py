@@ -71,25 +71,28 @@ _WIDTH_OF_FILES = 100
 
 
 def main() -> None:
-    """The console script."""
+    """The command line; Ctrl-C ends it at once until the command is imported, and is the command's own from then on."""
+    from acpc_arena import raise_interrupts
+
     arguments = sys.argv[1:]
     if arguments[:1] == ["bot"] and not {"--help", "-h"} & set(arguments):
         from bots.builtin import main as play_bot
 
+        raise_interrupts()
         sys.exit(play_bot(arguments[1:]))
-    from dealer.cli.streams import EXIT_USAGE, interruptible, standard_streams
+    from dealer.cli.streams import EXIT_USAGE, standard_streams
 
     with standard_streams():
         if {*arguments} <= {"--help", "-h"}:
             sys.stdout.write(_help())
             sys.exit(0 if arguments else EXIT_USAGE)
-        with interruptible():
-            from engine.shadowing import ours
+        from engine.shadowing import ours
 
-            with ours("engine", "protocol", "logs", "bots", "dealer"):
-                from dealer.cli.app import application
+        with ours("engine", "protocol", "logs", "bots", "dealer"):
+            from dealer.cli.app import application
 
-                app = application(commands_for(arguments))
+            app = application(commands_for(arguments))
+        raise_interrupts()
         app(prog_name="arena")
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import signal
 import sys
 from collections.abc import Iterator
 from typing import Any, TextIO, cast
@@ -19,7 +18,6 @@ __all__ = [
     "EXIT_INTERRUPTED",
     "EXIT_UNDECIDED",
     "EXIT_USAGE",
-    "interruptible",
     "standard_streams",
 ]
 
@@ -110,20 +108,3 @@ def standard_streams() -> Iterator[None]:
             errors.flush()
             sys.exit(EXIT_USAGE)
         errors.flush()
-
-
-@contextlib.contextmanager
-def interruptible() -> Iterator[None]:
-    """Let Ctrl-C end the process at once and silently, for imports, which cannot be stopped cleanly."""
-
-    def stop(number: int, frame: object) -> None:
-        os._exit(EXIT_INTERRUPTED)
-
-    before = signal.getsignal(signal.SIGINT)
-    if before is signal.default_int_handler:
-        # Who ignores Ctrl-C, as a shell's background does, goes on ignoring it.
-        signal.signal(signal.SIGINT, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -1,11 +1,9 @@
-"""Standard streams that are closed, full or no longer read, and Ctrl-C before anything has begun."""
+"""Standard streams that are closed, full or no longer read."""
 
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -74,24 +72,3 @@ def test_a_reader_that_has_seen_enough_is_no_failure(tmp_path: Path, arguments: 
     finally:
         os.close(writing)
     assert (ran.returncode, ran.stderr) == (0, b"")
-
-
-@pytest.mark.parametrize("module", ["typer", "dealer.cli.app", "pydantic", "logs.tracker.many_files"])
-def test_ctrl_c_while_something_is_imported_is_no_traceback(tmp_path: Path, module: str) -> None:
-    code = (
-        "import os, sys\n"
-        "class Interrupter:\n"
-        "    def find_spec(self, name, *others):\n"
-        f"        if name == {module!r}: os.kill(os.getpid(), {int(signal.SIGINT)})\n"
-        "sys.meta_path.insert(0, Interrupter())\n"
-        "from dealer.cli import main\n"
-        "main()\n"
-    )
-    ran = subprocess.run(
-        [sys.executable, "-P", "-c", code, "stats", "nothing"],
-        cwd=tmp_path,
-        env=program_env(),
-        capture_output=True,
-        timeout=PATIENCE_S,
-    )
-    assert (ran.returncode, ran.stdout, ran.stderr) == (130, b"", b"")
