@@ -83,6 +83,7 @@ class Program:
         self._mark = uuid.uuid4().hex
         self._older_pids = frozenset(psutil.pids())
         with output_path.open("ab" if append else "wb") as output:
+            self._output_start = os.fstat(output.fileno()).st_size
             self._process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
@@ -111,6 +112,15 @@ class Program:
     def exit_code(self) -> int | None:
         """Its exit code, None while it runs; a negative number is the signal that ended it."""
         return self._process.returncode if self._ended.is_set() else None
+
+    def has_written(self, text: str) -> bool:
+        """Whether the first of what it wrote holds a text."""
+        try:
+            with self.output_path.open("rb") as output:
+                output.seek(self._output_start)
+                return text.encode() in output.read(_LAST_BYTES)
+        except OSError:
+            return False
 
     def last_lines(self) -> list[str]:
         """The last lines it wrote, and where they are the end of an indented block, the line that heads it.

@@ -14,6 +14,7 @@ from collections.abc import Coroutine
 from functools import partial
 from typing import Final
 
+from bots.registry import is_builtin
 from dealer.contest.ending import Wait
 from dealer.contest.match_run import Aftermath, MatchRun
 from dealer.errors import LaunchError
@@ -36,6 +37,8 @@ _DEATH_NOTICE_S = 0.5
 _LEAVE_S = 0.5
 _LEARNERS_LEAVE_S = 10.0
 """How long bots have to leave by themselves when a match is over; one that learns may still have to write it down."""
+_LONGEST_COMPILING_S = 600.0
+"""How long a built-in bot may take to connect once it has reported that it compiles its kernels."""
 _MOST_RESTARTS_IN_A_ROW = 3
 """A player that fails more often than this without one answer in between is not started again."""
 
@@ -149,6 +152,7 @@ class TcpRun(MatchRun):
         )
         connections.on_loss = partial(self._on_loss, connections)
         connections.on_stray = self._tell
+        connections.may_be_late = self._is_compiling
         self.ports = connections.listen(plan.ports)
         self._connections = connections
         self._opened_s = time.monotonic()
@@ -205,6 +209,19 @@ class TcpRun(MatchRun):
             for seat in connections.match.missing_seats()
             if seat in self._processes and self._processes[seat].exit_code is not None
         ]
+
+    def _is_compiling(self, seat: Seat) -> bool:
+        """Whether a built-in bot has not connected because it compiles its kernels."""
+        from engine.kernels.disk import COMPILING
+
+        process = self._processes.get(seat)
+        return (
+            process is not None
+            and process.exit_code is None
+            and is_builtin(self.plan.players[seat].text)
+            and time.monotonic() - self._opened_s < _LONGEST_COMPILING_S
+            and process.has_written(COMPILING)
+        )
 
     # ---- players that fail
 
@@ -267,17 +284,20 @@ class TcpRun(MatchRun):
             _log.warning("%s: %s", connections.label(seat), error)
             connections.close_seat(seat)
             return FaultKind.CRASH
-        is_settled = await connections.changes.wait_for(
-            lambda: (
+
+        def is_settled() -> bool:
+            return (
                 self._lost_again[seat] is not None
                 or not match.is_awaited(seat)
                 or connections.is_over
                 or seat in self._ended_early(connections)
-            ),
-            None if start_us is None else start_us / 1e6,
-        )
+            )
+
+        limit_s = None if start_us is None else start_us / 1e6
+        while not await connections.changes.wait_for(is_settled, limit_s) and self._is_compiling(seat):
+            limit_s = max(1.0, limit_s or 0.0)
         problem = None
-        if not is_settled:
+        if not is_settled():
             problem = FaultKind.TIMEOUT
             # A player that has connected and says nothing is lost again; one that has not connected is still awaited.
             match.lose(NotStarted(seat, StartProblem.VERSION_LATE, start_us or 0))

@@ -38,6 +38,8 @@ _log = logging.getLogger(__name__)
 _READ_BYTES = 448
 """Replies are short; a read of this size is served from Python's pool of small objects."""
 _PLAYING = Phase.PLAYING
+_LEAST_AGAIN_S = 0.2
+"""How long a player that may be late has at least to connect, before its lateness is looked into again."""
 
 
 class Connections:
@@ -53,6 +55,7 @@ class Connections:
         on_loss: decides about a player lost while the match goes on, by `reopen` or the match's `forfeit`; unless set,
             the player forfeits.
         on_stray: told of every connection that was turned away.
+        may_be_late: asked about a missing player when the time to connect is over; while it may, the time begins again.
     """
 
     def __init__(
@@ -99,12 +102,14 @@ class Connections:
         self._keys = keys or {}
         self._strays: dict[Seat, StrayConnection] = {}
         self.on_stray: Callable[[StrayConnection], object] = lambda event: None
+        self.may_be_late: Callable[[Seat], bool] = lambda seat: False
         players = match.setup.game.num_players
         self._doors: list[Door | None] = [None] * players
         self._connections: list[Connection | None] = [None] * players
         self._ports: list[int] = []
         self._running_loop: MatchLoop | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._start_timer: asyncio.TimerHandle | None = None
         self._paused: set[Connection] = set()
         self._returning: set[Seat] = set()
         """Seats whose players have connected again and have not named their version yet."""
@@ -203,7 +208,8 @@ class Connections:
         self._running_loop = loop
         match = self.match
         start_us = match.setup.limits.start_us
-        start_timer = None if start_us is None else loop.call_later(min(start_us / 1e6, 1e8), self._start_timed_out)
+        if start_us is not None:
+            self._start_timer = loop.call_later(min(start_us / 1e6, 1e8), self._start_timed_out)
         awaited = match.missing_seats()
         for seat, door in enumerate(self._doors):
             if door is None:
@@ -219,8 +225,8 @@ class Connections:
             await self.changes.wait_for(lambda: self.is_over)
             await self._drain()
         finally:
-            if start_timer is not None:
-                start_timer.cancel()
+            if self._start_timer is not None:
+                self._start_timer.cancel()
             self.close()
 
     def close(self) -> None:
@@ -355,6 +361,11 @@ class Connections:
         missing = self.match.missing_seats()
         limit_us = self.match.setup.limits.start_us or 0
         if phase is Phase.CONNECTING and missing:
+            missing = [seat for seat in missing if not self.may_be_late(seat)]
+            if not missing:
+                again_s = max(_LEAST_AGAIN_S, min(limit_us / 1e6, 1e8))
+                self._start_timer = self._loop.call_later(again_s, self._start_timed_out)
+                return
             cause = self.start_cause(missing[0], StartProblem.NOT_CONNECTED, limit_us)
             if cause.problem is StartProblem.NOT_CONNECTED:
                 cause = replace(cause, others=tuple(missing[1:]))

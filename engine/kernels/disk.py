@@ -31,6 +31,7 @@ from functools import cache
 from pathlib import Path
 
 __all__ = [
+    "COMPILING",
     "FOLDER_VARIABLE",
     "PACKAGES",
     "SHARED_VARIABLE",
@@ -52,6 +53,12 @@ FOLDER_VARIABLE = "ARENA_CACHE_DIR"
 
 SHARED_VARIABLE = "ARENA_SHARED_KERNELS"
 """The environment variable that names a folder in which processes share what they compile."""
+
+COMPILING = (
+    "kernels are being compiled, which takes some seconds: `arena warmup` does it once for all matches, "
+    "--start-timeout gives bots longer to connect"
+)
+"""What a bot's process writes when it compiles a kernel for the first time."""
 
 PACKAGES = ("engine", "bots")
 """The packages whose kernels are kept; a kernel of anybody else's is not made of what the digest covers."""

@@ -42,8 +42,8 @@ print(mixed(np.uint64(1)), kernels_read())
 MIXED_1 = 0x5692161D100B05E5
 
 
-def ran(code: str, folder: Path, **env: str) -> list[str]:
-    """What a process prints that has its kernels in a folder."""
+def ran(code: str, folder: Path, *, errors: str = "", **env: str) -> list[str]:
+    """What a process prints that has its kernels in a folder, and these errors."""
     done = subprocess.run(
         [sys.executable, "-P", "-c", code],
         cwd=folder.parent,
@@ -58,7 +58,7 @@ def ran(code: str, folder: Path, **env: str) -> list[str]:
         text=True,
         check=False,
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, errors)
     return done.stdout.split()
 
 
@@ -86,6 +86,12 @@ def test_another_process_reads_what_one_has_compiled(filled: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in cache.iterdir()}
     assert ran(READ, filled) == [str(MIXED_1), "1"]
     assert {path: path.stat().st_mtime_ns for path in cache.iterdir()} == before
+
+
+def test_a_bot_reports_once_that_it_compiles(tmp_path: Path) -> None:
+    twice = f"{READ}mixed(np.uint8(1))\n"
+    reported = f"bot: {disk.COMPILING}\n"
+    assert ran(twice, tmp_path / "nothing", errors=reported, ARENA_BOT="mark") == [str(MIXED_1), "0"]
 
 
 @pytest.mark.slow

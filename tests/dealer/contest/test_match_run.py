@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from bots import registry
 from dealer.contest.match_run import MatchPlan
 from dealer.contest.tcp_run import TcpRun
 from dealer.errors import LaunchError
@@ -26,9 +27,11 @@ from dealer.match.faults import FaultPolicy
 from dealer.record.files import RecordPlan, open_match_files
 from dealer.record.resume import pick_up
 from dealer.results.sentences import fault_phrase
+from dealer.table.launcher import BotProcess
 from dealer.table.loop import MatchLoop, new_event_loop
 from dealer.table.players import parse_player
 from engine import Seat
+from engine.kernels.disk import COMPILING
 from protocol import find_game
 from tests.dealer.helpers import CONNECT, PATIENCE_S, ROOT, Recorder, limits, write_program
 
@@ -254,6 +257,70 @@ def test_a_bot_that_never_connects(tmp_path: Path) -> None:
     idle = "Bob=" + write_program(tmp_path, "b.py", "import time; time.sleep(600)")
     reason = _fails(_plan(tmp_path, idle, "tcp", limits=limits(start_s=0.5)))
     assert reason == "Bob and tcp have not connected within 0.5 s. Bob wrote nothing."
+
+
+COMPILING_BOT = """
+import os, sys, time
+from bots import Bot
+from engine.kernels.disk import COMPILING
+
+class Compiling(Bot):
+    def prepare(self, game):
+        print(COMPILING, flush=True)
+        while not os.path.exists({ready!r}):
+            time.sleep(0.01)
+
+    def act(self, view):
+        return view.call()
+"""
+
+
+@pytest.mark.parametrize("is_built_in", [True, False])
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the bots of tests are forked")
+def test_the_time_that_a_built_in_bot_compiles_does_not_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_built_in: bool
+) -> None:
+    ready = tmp_path / "ready"
+    path = tmp_path / "compiling.py"
+    path.write_text(COMPILING_BOT.format(ready=str(ready)))
+    bot = f"{path}:Compiling"
+    if is_built_in:
+        monkeypatch.setitem(registry._ENTRIES, bot, registry._Entry(bot, ""))  # type: ignore[index]
+    run = TcpRun(_plan(tmp_path, f"Bob={bot}", "calling", limits=limits(start_s=PATIENCE_S)))
+
+    async def main() -> None:
+        playing = asyncio.create_task(_to_the_end(run))
+        while not (run._processes and run._processes[Seat(0)].has_written(COMPILING)):
+            await asyncio.sleep(0.01)
+        while run.waiting_for() != [("Bob", run.ports[0])]:
+            await asyncio.sleep(0.01)
+        assert run._connections is not None
+        run._connections._start_timed_out()
+        ready.touch()
+        await playing
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(main())
+    if is_built_in:
+        assert (run.failure, run.hands) == (None, 10)
+    else:
+        assert run.failure == (f"Bob has not connected within {PATIENCE_S:g} s. The last it wrote:\n    {COMPILING}")
+        assert "`arena warmup`" in run.failure
+        assert "--start-timeout" in run.failure
+
+
+def test_a_built_in_bot_that_compiles_for_ever_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = TcpRun(_plan(tmp_path, "calling", "calling"))
+    monkeypatch.setattr(BotProcess, "has_written", lambda *_: True)
+
+    class Running:
+        exit_code = None
+        has_written = BotProcess.has_written
+
+    run._processes[Seat(0)] = Running()  # type: ignore[assignment]
+    assert run._is_compiling(Seat(0))
+    run._opened_s -= 600
+    assert not run._is_compiling(Seat(0))
 
 
 def test_a_client_that_does_not_name_its_version(tmp_path: Path) -> None:
