@@ -4,7 +4,8 @@ Every line that is not a comment is charged with the time since the player was a
 first pays again for each line, unless the number of such lines is limited (`MatchSetup.charges_idle_lines`). A player
 runs out of time when a single charge exceeds the response limit, the charges of a hand exceed the hand limit, or all
 charges exceed the per-hand limit times the number of hands in the match.
-Comments are free, but the reply after them is still measured from the question. Times are integer microseconds of a
+Comments are free, but the reply after them is still measured from the question, and one that comes when no answer could
+count any more ends the waiting. Times are integer microseconds of a
 monotonic clock.
 """
 
@@ -70,6 +71,12 @@ class SeatClock:
     def is_spent(self) -> bool:
         """Whether the time for the match is used up, so that no answer could count any more."""
         return self.match_us > self._match_limit_us
+
+    @property
+    def left_us(self) -> int:
+        """How long after the question an answer still counts."""
+        left_us = min(self._hand_limit_us - self.hand_us, self._match_limit_us - self.match_us)
+        return max(0, min(self._response_limit_us, left_us))
 
     def charge(self, elapsed_us: int) -> bool:
         """Charge a line; returns whether the player is still within its limits."""

@@ -387,6 +387,9 @@ class Play:
                     self._tell(events.LineReceived(actor.seat, self._unix_us(now_ns), event.raw))
                 if isinstance(event, Comment):
                     self._hear_on(event.raw)
+                    # Comments are free, so a player could comment for ever; it may while an answer would still count.
+                    if (now_ns - self._asked_ns) // 1000 > actor.clock.left_us:
+                        self._give_up(actor.clock.left_us)
                     self.hand.comment(actor.seat, event.raw)
                     continue
                 if isinstance(event, Reply):
@@ -427,14 +430,16 @@ class Play:
     def _hear_on(self, raw: bytes) -> None:
         """The player has said something that is no action: its silence counts anew."""
         limits = self.actor.limits
-        # Comments are free, so a player could comment for ever; it may not beyond any time it could still answer in.
         latest_ns = self._asked_ns + (limits.response_us + limits.hand_us) * 1000
         self.actor.count_idle_line(self.hand.number, raw)
         self.deadline_ns = min(time.monotonic_ns() + limits.response_us * 1000, latest_ns)
 
     def time_out(self) -> None:
         """The player to act has been silent for too long."""
-        raise MatchFailure(NoAnswer(self.actor.seat, self._waited_in_vain_us(), self.actor.limits.response_us))
+        self._give_up(self.actor.limits.response_us)
+
+    def _give_up(self, limit_us: int) -> None:
+        raise MatchFailure(NoAnswer(self.actor.seat, self._waited_in_vain_us(), limit_us))
 
     def _waited_in_vain_us(self) -> int:
         """The time waited for the player to act; it is charged, which counts where the match goes on."""

@@ -37,7 +37,7 @@ _LONELY_S = 10.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the dealer; returns the exit code."""
+    """Run the dealer; returns the exit code. As in the reference, complaints about options begin with ``argv[0]``."""
     try:
         return _run(sys.argv[1:] if arguments is None else arguments)
     except UsageError as error:
@@ -75,7 +75,7 @@ class _Output:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    options = parse_options(arguments)
+    options = parse_options(arguments, sys.argv[0])
     if options.help:
         _Output(sys.stdout).print(USAGE + EXTENSIONS)
         return 0

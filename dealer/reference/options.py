@@ -72,8 +72,8 @@ class Options:
     help: bool = False
 
 
-def parse_options(arguments: Sequence[str], program: str = "acpc-dealer") -> Options:
-    """Read a command line without the program's name.
+def parse_options(arguments: Sequence[str], program: str) -> Options:
+    """Read a command line without the program's name, by which complaints about options begin.
 
     Raises:
         UsageError: an option is unknown or its value unreadable.

@@ -117,15 +117,25 @@ def test_comments_are_free_but_the_reply_counts_from_the_question(clock: Clock) 
     assert _failure(board)[0] == "ERROR: seat 1 ran out of time\n"
 
 
-def test_a_player_cannot_comment_for_ever(clock: Clock) -> None:
-    board = _board(limits(response_s=2, hand_s=5))
-    for _ in range(100):
-        if board.match.phase is not Phase.PLAYING:
-            break
+@pytest.mark.parametrize(
+    ("of_clocks", "last_s"),
+    [({"response_s": 2}, 2), ({"response_s": 9, "hand_s": 5}, 5), ({"response_s": 9, "per_hand_s": 1}, 3)],
+)
+def test_a_player_comments_no_longer_than_it_could_answer(
+    clock: Clock, of_clocks: dict[str, float], last_s: int
+) -> None:
+    board = _board(limits(**of_clocks))
+    for _ in range(last_s):
         clock.pass_s(1)
         board.send(0, b"# hm\n")
-        board.match.check_time(clock.now_ns)
-    assert _failure(board)[1:] == (0, FaultKind.TIMEOUT)
+        assert board.match.phase is Phase.PLAYING
+    clock.pass_s(0.1)
+    board.send(0, b"# hm\n")
+    assert _failure(board) == (
+        f"ERROR: could not get action from seat 1\n{last_s}.1 seconds spent waiting; timeout {last_s}.0\n",
+        0,
+        FaultKind.TIMEOUT,
+    )
 
 
 def test_a_partial_line_does_not_extend_the_wait(clock: Clock) -> None:

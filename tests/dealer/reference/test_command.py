@@ -82,7 +82,7 @@ def _expected(hands: int) -> list[str]:
         (["m", "kuhn.game", "10", "x", "A", "B"], "", "ERROR: invalid random number seed x\n"),
         (["no/m", "kuhn.game", "10", "1", "A", "B"], "", "ERROR: could not open log file no/m.log\n"),
         (["no/m", "kuhn.game", "10", "1", "A", "B", "-lT"], "", "ERROR: could not open transaction file no/m.tlog\n"),
-        (["-z"], "", "acpc-dealer: invalid option -- 'z'\nERROR: unknown option ?\n"),
+        (["-z"], "", "bin/dealer: invalid option -- 'z'\nERROR: unknown option ?\n"),
     ],
 )
 def test_what_cannot_be_run_is_told_in_the_references_words(
@@ -94,6 +94,7 @@ def test_what_cannot_be_run_is_told_in_the_references_words(
     stderr: str,
 ) -> None:
     monkeypatch.chdir(folder)
+    monkeypatch.setattr("sys.argv", ["bin/dealer", "-z"])
     text = (folder / "kuhn.game").read_text()
     (folder / "bad.game").write_text(re.sub("numRounds.*", "numRounds = 9", text))
     assert main(arguments) == 1

@@ -15,7 +15,7 @@ POSITIONALS = ["m", "kuhn.game", "10", "42", "Ann", "Bob"]
 
 
 def _parse(*arguments: str) -> Options:
-    return parse_options([*POSITIONALS, *arguments])
+    return parse_options([*POSITIONALS, *arguments], "./dealer")
 
 
 def _refusal(*arguments: str) -> str:
@@ -40,13 +40,13 @@ def test_defaults_are_those_of_the_reference() -> None:
 def test_options_may_stand_anywhere(at: int) -> None:
     arguments = [*POSITIONALS]
     arguments[at:at] = ["-q", "--t_response", "5", "-p", "1,2"]
-    options = parse_options(arguments)
+    options = parse_options(arguments, "./dealer")
     assert options.positionals == POSITIONALS
     assert (options.quiet, options.response_us, options.ports) == (True, 5000, (1, 2))
 
 
 def test_a_double_dash_ends_the_options() -> None:
-    options = parse_options(["-q", "--", "m", "-f", "--t_response", "-1"])
+    options = parse_options(["-q", "--", "m", "-f", "--t_response", "-1"], "./dealer")
     assert options.positionals == ["m", "-f", "--t_response", "-1"]
     assert options.quiet
     assert not options.fixed_seats
@@ -137,13 +137,13 @@ def test_ports_that_cannot_be_read(text: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("-z",), "acpc-dealer: invalid option -- 'z'\nERROR: unknown option ?\n"),
-        (("-qz",), "acpc-dealer: invalid option -- 'z'\nERROR: unknown option ?\n"),
-        (("-p",), "acpc-dealer: option requires an argument -- 'p'\nERROR: unknown option ?\n"),
-        (("--nonsense",), "acpc-dealer: unrecognized option '--nonsense'\nERROR: unknown option ?\n"),
-        (("--nonsense=1",), "acpc-dealer: unrecognized option '--nonsense=1'\nERROR: unknown option ?\n"),
-        (("--t_hand",), "acpc-dealer: option '--t_hand' requires an argument\nERROR: unknown option ?\n"),
-        (("--t_h",), "acpc-dealer: option '--t_hand' requires an argument\nERROR: unknown option ?\n"),
+        (("-z",), "./dealer: invalid option -- 'z'\nERROR: unknown option ?\n"),
+        (("-qz",), "./dealer: invalid option -- 'z'\nERROR: unknown option ?\n"),
+        (("-p",), "./dealer: option requires an argument -- 'p'\nERROR: unknown option ?\n"),
+        (("--nonsense",), "./dealer: unrecognized option '--nonsense'\nERROR: unknown option ?\n"),
+        (("--nonsense=1",), "./dealer: unrecognized option '--nonsense=1'\nERROR: unknown option ?\n"),
+        (("--t_hand",), "./dealer: option '--t_hand' requires an argument\nERROR: unknown option ?\n"),
+        (("--t_h",), "./dealer: option '--t_hand' requires an argument\nERROR: unknown option ?\n"),
         (("--t_response", "x"), "ERROR: could not get response timeout from x\n"),
         (("--t_hand", "x"), "ERROR: could not get player hand timeout from x\n"),
         (("--t_per_hand", ""), "ERROR: could not get average player hand timeout from \n"),

@@ -298,13 +298,14 @@ def test_a_seat_that_floods_out_of_turn_is_not_read_on(lines: int) -> None:
     run_async(main())
 
 
-def test_a_seat_that_floods_in_turn_runs_out_of_time() -> None:
+@pytest.mark.parametrize("line", [b"junk\n", b"# hm\n"])
+def test_a_seat_that_floods_in_turn_runs_out_of_time(line: bytes) -> None:
     async def main() -> None:
-        playing = Playing(setup_of(KUHN, 1, limits=limits(response_s=5, hand_s=5, per_hand_s=2))).start()
+        playing = Playing(setup_of(KUHN, 1, limits=limits(per_hand_s=0.5))).start()
         clients = await playing.clients()
         with contextlib.suppress(ConnectionError):
             while playing.match.phase in (Phase.CONNECTING, Phase.GREETING, Phase.PLAYING):
-                clients[0].writer.write(b"junk\n" * 2000)
+                clients[0].writer.write(line * 2000)
                 await clients[0].writer.drain()
                 await asyncio.sleep(0)
         await playing.over()
