@@ -331,7 +331,7 @@ class ConversationError(DealerError):
     """The conversation with a bot under examination cannot go on.
 
     Attributes:
-        ending: why, as a `dealer.doctor.inbox.Ending`.
+        ending: why, as a `dealer.doctor.dialogue.Ending`.
     """
 
     ending: Any

@@ -15,7 +15,7 @@ import pytest
 
 from bots.registry import make_bot
 from dealer.contest.config import validated
-from dealer.doctor.inbox import Ending
+from dealer.doctor.dialogue import Ending
 from dealer.doctor.situations import find_situation
 from dealer.errors import Cause, MatchFailure, SettingProblem
 from dealer.match.causes import NotStarted, StartProblem

@@ -37,7 +37,7 @@ DEALER_ROOMS = (
 )
 """The dealer's rooms from the ground up; a room imports only from rows before its own, not from its neighbours."""
 
-MOST_LINES = 500
+MOST_LINES = 800
 
 
 class Import(NamedTuple):

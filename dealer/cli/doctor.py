@@ -139,7 +139,7 @@ def doctor(
     Exit code 0 if nothing is wrong, 1 if something is, 2 if the bot cannot be started.
     """
     from dealer.doctor.display import list_table
-    from dealer.doctor.report import junit_of, make_report
+    from dealer.doctor.report import junit_of
     from dealer.doctor.situations import SITUATIONS
 
     terminal = context.ensure_object(Terminal)
@@ -154,7 +154,7 @@ def doctor(
         examination = _examine(terminal, player, game_name, _setup(game, player, options), options)
     except ValueError as error:
         abort(str(error))
-    report = make_report(examination, bot=bot, game=game_name, seed=options.seed)
+    report = examination.report(bot=bot, game=game_name)
     if options.junit is not None:
         write_file(options.junit, junit_of(report, is_strict=options.strict))
     _show(terminal, report, options)

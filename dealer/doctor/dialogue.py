@@ -1,61 +1,153 @@
-"""The dealer's side of a conversation with a bot under examination: sends states, asks, judges the replies.
+"""The dealer's side of one connection to a bot under examination: sends states, asks, judges the replies.
 
-Everything goes through a `Wire`, so the module has no socket and no clock. A dealer would wait until time is up; the
-doctor goes on at once if a line was plainly meant as the answer: it plays what was meant, or a call, and finds more in
-less time.
+A dealer would wait until time is up; the doctor goes on at once if a line was plainly meant as the answer: it plays
+what was meant, or a call, and finds more in less time. A bot may send anything: nothing, binary noise, ten megabytes
+without a line end, endless comments. Beyond the current line at most what one read returns is kept, the beginning of an
+overlong line is judged once, and too much for one question is a flood.
 """
 
 from __future__ import annotations
 
+import enum
 import math
+import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TypeAlias
 
-from dealer.doctor.findings import Finding, Findings, Kind, Problem, Severity
-from dealer.doctor.inbox import Ending, Inbox, Wire
-from dealer.doctor.lines import (
+from dealer.doctor.connections import Connection
+from dealer.doctor.judge import (
+    Kind,
     Outcome,
+    Problem,
     Role,
     SentState,
+    Severity,
     Verdict,
     expected_answer,
     first_difference,
     judge_line,
     judge_version,
 )
-from dealer.doctor.situations import HANDSHAKE, Delivery, ExaminationSetup, Situation
+from dealer.doctor.report import Finding, Findings
+from dealer.doctor.situations import HANDSHAKE, Delivery, ExaminationSetup, HandPlan, Situation, Turn
 from dealer.errors import ConversationError
-from engine import Action, ActionKind, BettingState
+from engine import Action, ActionKind, BettingState, Deal, betting_start, deals, rank_hand
+from protocol.betting_nodes import node_of
+from protocol.framing import MAX_LINE_BYTES, LineReader
+from protocol.hand_lines import HandLines
 
-__all__ = ["Dialogue", "OnLine"]
+__all__ = ["MOST_BYTES", "MOST_LINES", "Dialogue", "Ending", "Inbox", "OnLine"]
 
 OnLine: TypeAlias = Callable[[bool, bytes], None]
 """Called with every line: whether the bot sent it, and its bytes."""
 
+MOST_LINES: Final = 1000
+MOST_BYTES: Final = 1 << 20
+"""At most so many lines and bytes may arrive for one question."""
+
 _STRADDLE_BYTES, _FIRST_LINES = 7, 4
 """How long the pieces of straddled lines are; how many lines are sent slowly, as a bot is slow just after its start."""
-
 _PIECE_PAUSE_S, _LINE_PAUSE_S, _FIRST_PAUSE_S, _LAST_PIECE_PAUSE_S = 0.0005, 0.001, 0.02, 0.05
 """Pauses after which a bot has seen what came before them: a piece of a line, a line, one of the first lines, and all
 of a line but its LF (a bot that takes CR for the end answers in this time)."""
-
 _COMMENTS: Final = (b"# a line for people\r\n", b"; MATCHSTATE:0:0:f:|\r\n", b"#\r\n")
+_STRONG_AMONG: Final = 20
+"""Good hole cards are the best of this many deals."""
+
+
+class Ending(enum.Enum):
+    """Why a conversation broke off."""
+
+    SILENT = "silent"
+    CLOSED = "closed"
+    FLOOD = "flood"
+
+
+class Inbox:
+    """The lines of one bot, with every length bounded."""
+
+    def __init__(self, wire: Connection) -> None:
+        self._wire = wire
+        self._reader = LineReader()
+        self._last = b""
+        self._lines = self._bytes = 0
+        self._drops_rest = self._is_closed = False
+
+    def allow_more(self) -> None:
+        """Start a new question: reset the counts of lines and bytes."""
+        self._lines = self._bytes = 0
+
+    def next_line(self, deadline_s: float) -> bytes | None:
+        """The next line with its end; what is left when the bot closes counts as a line. None when time is up.
+
+        Raises:
+            ConversationError: the bot has closed and all its lines were returned, or it floods.
+        """
+        while True:
+            line = self._reader.pop()
+            if line is not None:
+                # Whether the rest of this line is still to come, as another line.
+                is_cut = not line.endswith(b"\n") and not (self._is_closed and len(line) < MAX_LINE_BYTES)
+                is_rest, self._drops_rest = self._drops_rest, is_cut
+                if not is_rest:
+                    self._count(lines=1)
+                    return line
+            elif self._is_closed:
+                raise ConversationError(Ending.CLOSED)
+            elif not self._receive(deadline_s):
+                return None
+
+    def take_rest(self) -> bytes:
+        """What has arrived of an unfinished line; read nothing afterwards."""
+        if self._drops_rest:
+            return b""
+        self._reader.feed_eof()
+        return self._reader.pop() or b""
+
+    def line_from(self, text: bytes) -> bytes:
+        """What has arrived of the line that begins with a text, read or unread; empty if nothing. Does not wait."""
+        if self._reader.buffered_bytes < MAX_LINE_BYTES and not self._is_closed:
+            self._receive(self._wire.now_s())
+        start = self._last.find(text)
+        return b"" if start < 0 else b"".join(self._last[start:].partition(b"\n")[:2])
+
+    def _receive(self, deadline_s: float) -> bool:
+        """Take what arrives; False when nothing does in time."""
+        data = self._wire.receive(deadline_s)
+        if data is None:
+            return False
+        if data:
+            self._count(bytes_=len(data))
+            self._reader.feed(data)
+            self._last = (self._last + data)[-2 * MAX_LINE_BYTES :]
+        else:
+            self._is_closed = True
+            self._reader.feed_eof()
+        return True
+
+    def _count(self, *, lines: int = 0, bytes_: int = 0) -> None:
+        self._lines += lines
+        self._bytes += bytes_
+        if self._lines > MOST_LINES or self._bytes > MOST_BYTES:
+            raise ConversationError(Ending.FLOOD)
 
 
 class Dialogue:
     """A conversation with one bot over one connection.
 
     Attributes:
-        game: the game played.
         situation: the current situation.
         latest: the last state sent; None before the first.
         asked: the state whose answer is awaited, if any.
+        hands: number of hands begun, by the name of the situation.
         answers: how often the bot folded, called and raised, by the name of the situation.
         slowest_s: time of the slowest answer, in seconds.
     """
 
-    def __init__(self, wire: Wire, setup: ExaminationSetup, findings: Findings, on_line: OnLine | None = None) -> None:
+    def __init__(
+        self, wire: Connection, setup: ExaminationSetup, findings: Findings, on_line: OnLine | None = None
+    ) -> None:
         """Begin with the handshake.
 
         Args:
@@ -64,10 +156,10 @@ class Dialogue:
             findings: receives what is found.
             on_line: called with every line.
         """
-        self.game = setup.game
         self.situation: Situation = HANDSHAKE
         self.latest: SentState | None = None
         self.asked: SentState | None = None
+        self.hands: Counter[str] = Counter()
         self.answers: dict[str, Counter[ActionKind]] = {}
         self.slowest_s = 0.0
         self._wire = wire
@@ -81,16 +173,53 @@ class Dialogue:
         self._is_refused = False
         self._follows_another = False
 
+    # ---- the hands
+
+    def play(self, situations: Sequence[Situation], on_situation: Callable[[Situation], None]) -> None:
+        """Play all hands: opponents as the situations require, the bot as it likes, all by the rules.
+
+        Raises:
+            ConversationError: the conversation cannot go on; `situation` says where.
+        """
+        game, first = self._setup.game, situations[0] if situations else HANDSHAKE
+        cards, number = deals(game, self._setup.seed), first.first_hand
+        opening = None if first.opening is None else first.opening(game)
+        # As in a real match, the bot keeps its seat and its position moves by one from hand to hand.
+        position = 0 if opening is None or opening.finished else opening.acting_position
+        for situation in situations:
+            self.begin(situation)
+            on_situation(situation)
+            for plan in situation.plans(game):
+                self.hands[situation.name] += 1
+                lines = HandLines(game, _deal_for(plan, cards, position), number)
+                if not self._play_hand(plan, lines, number, position, opening or betting_start(game)):
+                    return
+                number, position, opening = number + 1, (position - 1) % game.num_players, None
+            self._flush()
+
+    def _play_hand(self, plan: HandPlan, lines: HandLines, number: int, position: int, betting: BettingState) -> bool:
+        """Play one hand; returns False if the dealer closes in the middle of it."""
+        chance = random.Random(f"{self._setup.seed}/{self.situation.name}/{number}")
+        while not betting.finished:
+            asks = betting.acting_position == position
+            line = lines.line(position, node_of(betting)).rstrip()
+            state = self._send(line, Role.ASKS if asks else Role.TELLS, number, betting)
+            betting = betting.after(self.ask(state) if asks else plan.policy(Turn(betting, position, chance)))
+            if asks and self.situation.breaks_off and not betting.finished:
+                return False
+        self._send(lines.line(position, node_of(betting)).rstrip(), Role.ENDS, number, betting)
+        return True
+
     # ---- what the dealer says
 
     def begin(self, situation: Situation) -> None:
         """Enter a situation."""
-        self.flush()
+        self._flush()
         self.situation = situation
         self._line_count = 0
 
-    def send(self, text: bytes, role: Role, hand: int, betting: BettingState) -> SentState:
-        """Send a state; lines that travel together are held until the next question or `flush`."""
+    def _send(self, text: bytes, role: Role, hand: int, betting: BettingState) -> SentState:
+        """Send a state; lines that travel together are held until the next question or the end of the situation."""
         state = SentState(text, hand, self.situation.name, role, betting)
         self._sent[text] = self.latest = state
         if self.situation.delivery in (Delivery.JOINED, Delivery.STRADDLED):
@@ -99,22 +228,18 @@ class Dialogue:
             self._deliver(state)
         return state
 
-    def flush(self) -> None:
+    def _flush(self) -> None:
         """Send the lines that are held."""
-        if not self._held:
-            return
         lines = [state.text + b"\r\n" for state in self._held]
+        self._held.clear()
         for line in lines:
             self._on_line(False, line)
         data = b"".join(lines)
-        self._held.clear()
-        if self.situation.delivery is Delivery.JOINED:
-            self._wire.send(data)
-            return
-        for at in range(0, len(data), _STRADDLE_BYTES):
+        size = max(1, len(data)) if self.situation.delivery is Delivery.JOINED else _STRADDLE_BYTES
+        for at in range(0, len(data), size):
             if at:
                 self._wire.pause(_PIECE_PAUSE_S)
-            self._wire.send(data[at : at + _STRADDLE_BYTES])
+            self._wire.send(data[at : at + size])
 
     def _deliver(self, state: SentState) -> None:
         line = state.text + b"\r\n"
@@ -123,7 +248,7 @@ class Dialogue:
             # A bot that takes one read for one line is to fail only in the situations made for that fault.
             self._wire.pause(_LINE_PAUSE_S if len(self._sent) > _FIRST_LINES else _FIRST_PAUSE_S)
         self._follows_another = state.role is not Role.ASKS
-        delivery = self.situation.delivery
+        delivery, wait_s = self.situation.delivery, self._setup.wait_s
         if delivery is Delivery.COMMENTED:
             comment = _COMMENTS[number % len(_COMMENTS)]
             self._on_line(False, comment)
@@ -134,13 +259,11 @@ class Dialogue:
         elif delivery is Delivery.BYTEWISE:
             cut = 1 + number % (len(line) - 1)
             self._send_pieces(state, [line[:cut], line[cut:]], _PIECE_PAUSE_S)
-        elif delivery is Delivery.WAITING and number == 0:
-            self._wire.pause(self._setup.wait_s)
-            self._wire.send(line)
         elif delivery is Delivery.WAITING and number == 1:
-            cut = len(line) // 2
-            self._send_pieces(state, [line[:cut], line[cut:]], self._setup.wait_s)
+            self._send_pieces(state, [line[: len(line) // 2], line[len(line) // 2 :]], wait_s)
         else:
+            if delivery is Delivery.WAITING and number == 0:
+                self._wire.pause(wait_s)
             self._wire.send(line)
 
     def _send_pieces(self, state: SentState, pieces: list[bytes], pause_s: float) -> None:
@@ -168,15 +291,17 @@ class Dialogue:
         """
         limit_s = self._setup.start_timeout_s
         line = self._inbox.next_line(self._wire.now_s() + (math.inf if limit_s is None else limit_s))
-        if line is None:
-            rest = self._inbox.take_rest()
-            for problem in judge_version(rest, self.game) if rest else [self._no_version()]:
-                self._add(problem, rest, None)
-            raise ConversationError(Ending.SILENT)
-        self._on_line(True, line)
-        for problem in judge_version(line, self.game):
-            self._add(problem, line, None)
+        said = self._inbox.take_rest() if line is None else line
+        if line is not None:
+            self._on_line(True, line)
+        wrong = f"the bot connected, but sent no line within {limit_s or 0:g} s"
+        advice = "The bot speaks first: send this line right after connecting, without waiting for the dealer."
+        silent = Problem(Kind.NO_VERSION, 0, wrong, r"VERSION:2.0.0\r\n", advice)
+        for problem in judge_version(said, self._setup.game) if said else (silent,):
+            self._add(problem, said, None)
             self._is_refused |= problem.kind is Kind.NO_VERSION
+        if line is None:
+            raise ConversationError(Ending.SILENT)
 
     def ask(self, state: SentState) -> Action:
         """Wait for the answer to a state just sent, and judge every line that arrives until then.
@@ -187,7 +312,7 @@ class Dialogue:
         Raises:
             ConversationError: no answer arrived in time, or none can arrive any more.
         """
-        self.flush()
+        self._flush()
         self.asked = state
         self._inbox.allow_more()
         start_s = self._wire.now_s()
@@ -200,7 +325,10 @@ class Dialogue:
             verdict = self._hear(line, state)
             if verdict.outcome is Outcome.REPEAT and verdict.about is not None:
                 repeats.append((line, verdict.about))
-            elif self._is_meant_as_answer(verdict.outcome):
+            # A bot that was sent part of a state may have answered just that part.
+            elif verdict.outcome in (Outcome.ANSWER, Outcome.ATTEMPT) or (
+                verdict.outcome is Outcome.FRAGMENT and not self.situation.delivery.is_cut
+            ):
                 for repeat, known in repeats:
                     self._find_repeat(repeat, known)
                 state.is_answered = verdict.outcome is Outcome.ANSWER
@@ -232,16 +360,10 @@ class Dialogue:
         if self._is_refused and line.startswith(b"VERSION:"):
             # That the version line is late has been reported.
             return Verdict(Outcome.OTHER, (), None)
-        verdict = judge_line(line, asked, self.latest, self._sent, self.game)
+        verdict = judge_line(line, asked, self.latest, self._sent, self._setup.game)
         for problem in verdict.problems:
             self._add(problem, line, verdict.about)
         return verdict
-
-    def _is_meant_as_answer(self, outcome: Outcome) -> bool:
-        """Whether to go on after a line; a bot that was sent part of a state may have answered just that part."""
-        if outcome is Outcome.FRAGMENT:
-            return not self.situation.delivery.is_cut
-        return outcome in (Outcome.ANSWER, Outcome.ATTEMPT)
 
     # ---- what is found
 
@@ -271,28 +393,15 @@ class Dialogue:
         output: tuple[str, ...] = (),
         severity: Severity | None = None,
     ) -> None:
-        severity = problem.kind.severity if severity is None else severity
-        if self.situation.is_mild:
-            severity = min(severity, Severity.WARNING)
-        situation = self.situation
+        severity, situation = severity or problem.kind.severity, self.situation
+        if situation.is_mild and severity is Severity.ERROR:
+            severity = Severity.WARNING
         is_told = situation.opening is None or about is None or about.hand == situation.first_hand
         advice = f"{problem.advice} {situation.advice}" if situation.advice and is_told else problem.advice
         # A line may be read in a later situation than its own; what ends the conversation belongs to the current one.
-        belongs_here = about is None or not line
+        found_in = situation.name if about is None or not line else about.situation
         self._findings.add(
-            Finding(
-                kind=problem.kind,
-                severity=severity,
-                situation=self.situation.name if belongs_here or about is None else about.situation,
-                hand=None if about is None else about.hand,
-                line=line,
-                byte=problem.byte,
-                state=b"" if about is None else about.text,
-                wrong=problem.wrong,
-                expected=problem.expected,
-                advice=advice,
-                output=output,
-            )
+            Finding.of(problem._replace(advice=advice), severity, found_in, line=line, about=about, output=output)
         )
 
     def _find_repeat(self, line: bytes, known: SentState) -> None:
@@ -303,29 +412,40 @@ class Dialogue:
 
     def _find_silence(self, state: SentState, repeats: list[tuple[bytes, SentState]]) -> None:
         """Time is up: report why, as far as can be seen."""
-        rest = self._inbox.take_rest()
-        limit = f"{self._setup.timeout_s:g} s"
+        rest, limit = self._inbox.take_rest(), f"{self._setup.timeout_s:g} s"
         if rest:
             self._on_line(True, rest)
-            for problem in judge_line(rest, state, self.latest, self._sent, self.game).problems:
+            for problem in judge_line(rest, state, self.latest, self._sent, self._setup.game).problems:
                 self._add(problem, rest, state)
-            return
-        if repeats:
+        elif repeats:
             line, _ = repeats[-1]
             byte = first_difference(line, state.text) + 1
             wrong = f"this answers an earlier state, and no answer to the present one came within {limit}"
             advice = "Echo the state that asks: the last line received, not one kept from before."
             self._add(Problem(Kind.OLD_STATE, byte, wrong, expected_answer(state), advice), line, state)
-            return
-        wrong = f"no answer came within {limit}"
-        betting = state.betting
-        advice = (
-            f"It was the bot's turn: position {betting.acting_position} in round {betting.round + 1}. Find out whether "
-            "it has read this line, took it for one that asks somebody else, or waited for something."
-        )
-        self._add(Problem(Kind.SILENT, 0, wrong, expected_answer(state), advice), b"", state)
+        else:
+            betting = state.betting
+            advice = (
+                f"It was the bot's turn: position {betting.acting_position} in round {betting.round + 1}. Find out "
+                "whether it has read this line, took it for one that asks somebody else, or waited for something."
+            )
+            wrong = f"no answer came within {limit}"
+            self._add(Problem(Kind.SILENT, 0, wrong, expected_answer(state), advice), b"", state)
 
-    def _no_version(self) -> Problem:
-        wrong = f"the bot connected, but sent no line within {self._setup.start_timeout_s:g} s"
-        advice = "The bot speaks first: send this line right after connecting, without waiting for the dealer."
-        return Problem(Kind.NO_VERSION, 0, wrong, r"VERSION:2.0.0\r\n", advice)
+
+def _deal_for(plan: HandPlan, cards: Iterator[Deal], position: int) -> Deal:
+    """The next cards; for a plan with strong cards the bot gets the best hole cards of several deals."""
+    deal = next(cards)
+    if not plan.is_strong:
+        return deal
+    candidates = [deal, *(next(cards) for _ in range(_STRONG_AMONG - 1))]
+    ranks = [
+        (rank_hand(hole), which, place)
+        for which, one in enumerate(candidates)
+        for place, hole in enumerate(one.hole_cards)
+    ]
+    _, which, place = max(ranks)
+    deal = candidates[which]
+    holes = list(deal.hole_cards)
+    holes[position], holes[place] = holes[place], holes[position]
+    return deal._replace(hole_cards=tuple(holes))

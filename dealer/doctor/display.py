@@ -9,8 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from dealer.doctor.examination import SituationState
-from dealer.doctor.report import DoctorReport, FindingReport, SituationReport
+from dealer.doctor.report import DoctorReport, Finding, SituationReport, SituationState
 from dealer.doctor.situations import Situation
 
 __all__ = ["MarkedLine", "finding_view", "list_table", "mark_byte", "printable", "situations_table"]
@@ -32,7 +31,7 @@ def situations_table(report: DoctorReport) -> tuple[Sequence[str], Sequence[Sequ
     return ("situation", "hands", "folds", "calls", "raises", "result"), rows
 
 
-def _result(row: SituationReport, findings: Sequence[FindingReport]) -> Text:
+def _result(row: SituationReport, findings: Sequence[Finding]) -> Text:
     if row.result is SituationState.OK:
         return Text("ok", style="green")
     if row.result is SituationState.FAULTS:
@@ -43,7 +42,7 @@ def _result(row: SituationReport, findings: Sequence[FindingReport]) -> Text:
     return Text(f"{row.result.value}: {row.reason}" if is_shown else row.result.value, style="dim")
 
 
-def finding_view(finding: FindingReport, width: int) -> RenderableType:
+def finding_view(finding: Finding, width: int) -> RenderableType:
     """One finding, laid out for a width in characters."""
     where = finding.situations
     names = ", ".join(where[:_MOST_NAMES])

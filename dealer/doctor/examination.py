@@ -7,34 +7,32 @@ connection unless it is expected to reconnect. The examination stops early after
 
 from __future__ import annotations
 
-import enum
 import signal
 import tempfile
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from dealer.doctor.dialogue import Dialogue, OnLine
-from dealer.doctor.findings import Finding, Findings, Kind, Problem, Severity
-from dealer.doctor.inbox import MOST_BYTES, MOST_LINES, Ending
-from dealer.doctor.scripted_match import ScriptedMatch
-from dealer.doctor.situations import END_OF_MATCH, HANDSHAKE, ExaminationSetup, Situation, Stop
-from dealer.doctor.visits import Absence, BotHost, Exit, Host, Visit
+from dealer.doctor.connections import Absence, BotHost, Connection, Exit
+from dealer.doctor.dialogue import MOST_BYTES, MOST_LINES, Dialogue, Ending, OnLine
+from dealer.doctor.judge import Kind, Problem, Severity
+from dealer.doctor.report import (
+    DoctorReport,
+    Finding,
+    Findings,
+    Result,
+    SituationReport,
+    SituationState,
+    sentence_of,
+)
+from dealer.doctor.situations import END_OF_MATCH, HANDSHAKE, ExaminationSetup, Situation
 from dealer.errors import ConversationError
 from dealer.match.events import StrayConnection
 from dealer.table.players import Player
 from engine import ActionKind
 
-__all__ = [
-    "MOST_SILENCES",
-    "MOST_WITHOUT_ANSWER",
-    "Examination",
-    "SituationOutcome",
-    "SituationState",
-    "examine_bot",
-]
+__all__ = ["MOST_SILENCES", "MOST_WITHOUT_ANSWER", "Examination", "examine_bot"]
 
 MOST_SILENCES, MOST_WITHOUT_ANSWER = 3, 3
 """The numbers of unanswered questions, and of connections without a single answer, that end the examination."""
@@ -43,41 +41,12 @@ _DEATH_NOTICE_S: Final = 2.0
 """How long to wait for the exit code of a bot that has closed the connection."""
 
 
-class SituationState(enum.Enum):
-    """How a situation went."""
-
-    OK = "ok"
-    INTERRUPTED = "interrupted"
-    FAULTS = "faults"
-    NOT_TRIED = "not tried"
-    NOT_IN_GAME = "not in this game"
-
-
-@dataclass(slots=True)
-class SituationOutcome:
-    """One situation of the examination.
-
-    Attributes:
-        situation: the situation.
-        state: how it went.
-        reason: why it was not tried, if it was not.
-        hands: number of hands begun in it.
-        answers: how often the bot folded, called and raised.
-    """
-
-    situation: Situation
-    state: SituationState = SituationState.NOT_TRIED
-    reason: str = ""
-    hands: int = 0
-    answers: Counter[ActionKind] = field(default_factory=Counter)
-
-
 class Examination:
     """One bot being examined.
 
     Attributes:
         findings: what was found.
-        outcomes: the requested situations, in order.
+        rows: what came of the requested situations, in order.
         slowest_s: time of the slowest answer, in seconds.
         is_interrupted: whether Ctrl-C ended it.
     """
@@ -85,13 +54,13 @@ class Examination:
     def __init__(
         self,
         setup: ExaminationSetup,
-        host: Host,
+        host: BotHost,
         *,
         on_situation: Callable[[Situation], None] = lambda situation: None,
         on_line: OnLine | None = None,
     ) -> None:
         self.findings = Findings()
-        self.outcomes = [SituationOutcome(situation) for situation in setup.situations]
+        self.rows = [SituationReport(name=situation.name) for situation in setup.situations]
         self.slowest_s = 0.0
         self.is_interrupted = False
         self._setup = setup
@@ -100,7 +69,7 @@ class Examination:
         self._on_line = on_line
         self._silences = 0
         self._connections = 0
-        self._current: SituationOutcome | None = None
+        self._current: SituationReport | None = None
         self._stopped = ""
         """Why the examination stopped early; empty if it has not."""
 
@@ -112,73 +81,84 @@ class Examination:
             ListenError: the address cannot be listened on.
         """
         try:
-            for match in self._matches():
-                self._sit(match)
+            for situations in self._matches():
+                self._sit(situations)
         except KeyboardInterrupt:
             self.is_interrupted = True
             self._stopped = "interrupted"
             if self._current is not None:
-                self._current.state = SituationState.INTERRUPTED
-        for outcome in self.outcomes:
-            if self.findings.in_situation(outcome.situation.name):
-                outcome.state = SituationState.FAULTS
-            elif outcome.state is SituationState.NOT_TRIED and not outcome.reason:
-                outcome.reason = self._stopped or "the bot did not get so far"
+                self._current.result = SituationState.INTERRUPTED
+        for row in self.rows:
+            if any(row.name in finding.situations for finding in self.findings):
+                row.result = SituationState.FAULTS
+            elif row.result is SituationState.NOT_TRIED and not row.reason:
+                row.reason = self._stopped or "the bot did not get so far"
+
+    def report(self, *, bot: str, game: str) -> DoctorReport:
+        """The report on a finished or interrupted examination of a bot in a game, both by their names."""
+        errors = self.findings.count(Severity.ERROR)
+        result: Result = "faulty" if errors else "interrupted" if self.is_interrupted else "sound"
+        return DoctorReport(
+            bot=bot,
+            game=game,
+            seed=self._setup.seed,
+            result=result,
+            errors=errors,
+            warnings=self.findings.count(Severity.WARNING),
+            notes=self.findings.count(Severity.NOTE),
+            situations=self.rows,
+            findings=list(self.findings),
+            hands=sum(row.hands for row in self.rows),
+            answers=sum(row.answers for row in self.rows),
+            slowest_answer_s=round(self.slowest_s, 6),
+            sentence=sentence_of(self.findings, self.rows, game, is_interrupted=self.is_interrupted),
+        )
 
     def _matches(self) -> list[list[Situation]]:
         """The situations, grouped by connection."""
         shared: list[Situation] = []
         alone: list[list[Situation]] = []
-        for outcome in self.outcomes:
-            missing = outcome.situation.missing_in(self._setup.game)
+        for row, situation in zip(self.rows, self._setup.situations, strict=True):
+            missing = situation.missing_in(self._setup.game)
             if missing:
-                outcome.state, outcome.reason = SituationState.NOT_IN_GAME, missing
-            elif outcome.situation.needs_connection:
-                alone.append([outcome.situation])
-            elif outcome.situation not in (HANDSHAKE, END_OF_MATCH):
-                shared.append(outcome.situation)
+                row.result, row.reason = SituationState.NOT_IN_GAME, missing
+            elif situation.needs_connection:
+                alone.append([situation])
+            elif situation not in (HANDSHAKE, END_OF_MATCH):
+                shared.append(situation)
         # Every connection begins with the handshake; every shared one reaches the end of the match.
-        wants_end = any(outcome.situation is END_OF_MATCH for outcome in self.outcomes)
-        return [shared, *alone] if shared or wants_end or not alone else alone
+        wants_shared = shared or END_OF_MATCH in self._setup.situations or not alone
+        return [shared, *alone] if wants_shared else alone
 
     def _sit(self, situations: Sequence[Situation]) -> None:
         """Try situations that share a connection; connect again where the bot drops out."""
         left = deque(situations)
-        while True:
-            if self._stopped or not self._may_connect(left):
+        while not self._stopped:
+            if self._connections and not (self._host.can_start or self._setup.comes_again):
+                for row in self.rows:
+                    if row.name in [situation.name for situation in left]:
+                        row.reason = "another connection is needed, with --reconnect"
                 return
             self._connections += 1
-            visit = self._host.receive_bot()
-            if isinstance(visit, Absence):
-                self._find_absence(visit)
+            connection = self._host.receive_bot()
+            if isinstance(connection, Absence):
+                self._find_absence(connection)
                 self._stopped = "the bot did not connect"
                 return
             try:
-                reached = self._play(visit, list(left))
+                reached = self._play(connection, list(left))
             finally:
-                visit.close()
-            if reached is None:
-                return
-            if self._connections >= MOST_WITHOUT_ANSWER and not any(outcome.answers for outcome in self.outcomes):
+                connection.close()
+            if self._connections >= MOST_WITHOUT_ANSWER and not any(row.answers for row in self.rows):
                 self._stopped = self._stopped or f"not one answer in {MOST_WITHOUT_ANSWER} connections is enough"
-            while left and left.popleft() is not reached:
+            while reached is not None and left and left.popleft() is not reached:
                 pass
-            if not left:
+            if reached is None or not left:
                 return
 
-    def _may_connect(self, left: Sequence[Situation] | deque[Situation]) -> bool:
-        if self._connections == 0 or self._host.can_start or self._setup.comes_again:
-            return True
-        for outcome in self.outcomes:
-            if outcome.situation in left:
-                outcome.reason = "another connection is needed, with --reconnect"
-        return False
-
-    def _play(self, visit: Visit, situations: Sequence[Situation]) -> Situation | None:
+    def _play(self, connection: Connection, situations: Sequence[Situation]) -> Situation | None:
         """Use one connection; returns the situation in which the bot dropped out, or None."""
-        setup = self._setup
-        dialogue = Dialogue(visit, setup, self.findings, self._on_line)
-        hands: dict[str, int] = {}
+        dialogue = Dialogue(connection, self._setup, self.findings, self._on_line)
         try:
             self._begin(HANDSHAKE)
             try:
@@ -186,92 +166,88 @@ class Examination:
             except ConversationError:
                 self._stopped = "the bot named no version"
                 raise
-            ScriptedMatch(dialogue, situations, setup.seed, self._begin, hands).play()
-            self._close(visit, dialogue, situations)
+            dialogue.play(situations, self._begin)
+            self._close(connection, dialogue, situations)
             return None
         except ConversationError as over:
-            self._find_break(over.ending, visit, dialogue)
+            self._find_break(over.ending, connection, dialogue)
             return dialogue.situation
         finally:
             self.slowest_s = max(self.slowest_s, dialogue.slowest_s)
-            for outcome in self.outcomes:
-                outcome.hands += hands.get(outcome.situation.name, 0)
-                outcome.answers += dialogue.answers.get(outcome.situation.name, Counter())
+            for row in self.rows:
+                answers = dialogue.answers.get(row.name, Counter())
+                row.hands += dialogue.hands[row.name]
+                row.folds += answers[ActionKind.FOLD]
+                row.calls += answers[ActionKind.CALL]
+                row.raises += answers[ActionKind.RAISE]
 
     def _begin(self, situation: Situation) -> None:
         """Enter a situation; it counts as passed unless something is found in it."""
         self._on_situation(situation)
-        self._current = next((outcome for outcome in self.outcomes if outcome.situation is situation), None)
+        self._current = next((row for row in self.rows if row.name == situation.name), None)
         if self._current is not None:
-            self._current.state = SituationState.OK
+            self._current.result = SituationState.OK
 
     # ---- the end of a match
 
-    def _close(self, visit: Visit, dialogue: Dialogue, situations: Sequence[Situation]) -> None:
+    def _close(self, connection: Connection, dialogue: Dialogue, situations: Sequence[Situation]) -> None:
         """Close as a dealer does, and check that the bot ends by itself."""
         last = situations[-1] if situations else END_OF_MATCH
         if not last.needs_connection:
             last = END_OF_MATCH
             dialogue.begin(END_OF_MATCH)
             self._begin(END_OF_MATCH)
-        breaks_off = last is not END_OF_MATCH and not (last.plans(self._setup.game) and last.stop is Stop.AFTER_ALL)
-        visit.hang_up()
+        breaks_off = last is not END_OF_MATCH and (last.breaks_off or not last.plans(self._setup.game))
+        connection.hang_up()
         if self.findings.has(Kind.LINGERS) and last is not END_OF_MATCH and not breaks_off:
             # Already reported; checking again would cost the whole timeout again.
             return
         has_closed = dialogue.read_to_the_end()
-        how = visit.wait_for_exit(self._setup.timeout_s if self._host.can_start else 0.0)
+        how = connection.wait_for_exit(self._setup.timeout_s if self._host.can_start else 0.0)
         if how.code is None and (self._host.can_start or not has_closed):
-            self._find_lingering(dialogue, how, has_closed=has_closed)
+            what = "has not ended, although it has closed as well" if has_closed else "has neither closed nor ended"
+            wrong = f"the dealer has closed, but after {self._setup.timeout_s:g} s the bot {what}"
+            advice = "Take a read that returns nothing for the end of the match: close, and end the program."
+            problem = Problem(Kind.LINGERS, 0, wrong, "the bot ends by itself", advice)
+            dialogue.add(problem, how.last_lines, is_over=True)
         elif how.code is not None and how.code < 0:
-            self._find_crash(dialogue, how.code, how.last_lines, "after the dealer had closed", is_over=True)
+            self._find_crash(dialogue, how, "after the dealer had closed", is_over=True)
         elif how.code:
-            self._find_exit_code(dialogue, how, breaks_off=breaks_off)
-
-    def _find_lingering(self, dialogue: Dialogue, how: Exit, *, has_closed: bool) -> None:
-        what = "has not ended, although it has closed as well" if has_closed else "has neither closed nor ended"
-        wrong = f"the dealer has closed, but after {self._setup.timeout_s:g} s the bot {what}"
-        advice = "Take a read that returns nothing for the end of the match: close, and end the program."
-        problem = Problem(Kind.LINGERS, 0, wrong, "the bot ends by itself", advice)
-        dialogue.add(problem, how.last_lines, is_over=True)
-
-    def _find_exit_code(self, dialogue: Dialogue, how: Exit, *, breaks_off: bool) -> None:
-        when = "when the dealer closed before the end of the match" if breaks_off else "though nothing was wrong"
-        advice = "End with exit code 0 when the dealer closes: tools take anything else for a failure."
-        problem = Problem(Kind.EXIT_CODE, 0, f"the bot ended with exit code {how.code} {when}", "exit code 0", advice)
-        # The bot may take a match that breaks off for a failure.
-        severity = Severity.NOTE if breaks_off else None
-        dialogue.add(problem, how.last_lines, is_over=True, severity=severity)
+            when = "when the dealer closed before the end of the match" if breaks_off else "though nothing was wrong"
+            wrong = f"the bot ended with exit code {how.code} {when}"
+            advice = "End with exit code 0 when the dealer closes: tools take anything else for a failure."
+            problem = Problem(Kind.EXIT_CODE, 0, wrong, "exit code 0", advice)
+            # The bot may take a match that breaks off for a failure.
+            severity = Severity.NOTE if breaks_off else None
+            dialogue.add(problem, how.last_lines, is_over=True, severity=severity)
 
     # ---- what ends a conversation early
 
-    def _find_break(self, ending: Ending, visit: Visit, dialogue: Dialogue) -> None:
+    def _find_break(self, ending: Ending, connection: Connection, dialogue: Dialogue) -> None:
         if ending is Ending.SILENT:
             self._silences += 1
             if self._silences >= MOST_SILENCES:
                 self._stopped = f"{MOST_SILENCES} questions were left unanswered, which is enough"
-        elif ending is Ending.FLOOD:
+            return
+        if ending is Ending.FLOOD:
             wrong = f"more than {MOST_LINES} lines or {MOST_BYTES >> 10} KiB came without an answer among them"
             advice = "Send one reply to each question; print what is meant for you to stderr."
             dialogue.add(Problem(Kind.FLOOD, 0, wrong, "one line for each question", advice))
-        else:
-            how = visit.wait_for_exit(_DEATH_NOTICE_S)
-            when = "instead of answering" if dialogue.asked is not None else "before the first state"
-            if how.code:
-                self._find_crash(dialogue, how.code, how.last_lines, when)
-                return
-            ended = " and ended with exit code 0" if how.code == 0 else ""
-            wrong = f"the bot closed the connection{ended} {when}"
-            advice = "A bot stays until the dealer closes: find out what made it leave at this state."
-            dialogue.add(Problem(Kind.LEFT, 0, wrong, "the bot answers, and waits for more", advice), how.last_lines)
+            return
+        how = connection.wait_for_exit(_DEATH_NOTICE_S)
+        when = "instead of answering" if dialogue.asked is not None else "before the first state"
+        if how.code:
+            self._find_crash(dialogue, how, when)
+            return
+        wrong = f"the bot closed the connection{' and ended with exit code 0' if how.code == 0 else ''} {when}"
+        advice = "A bot stays until the dealer closes: find out what made it leave at this state."
+        dialogue.add(Problem(Kind.LEFT, 0, wrong, "the bot answers, and waits for more", advice), how.last_lines)
 
-    def _find_crash(
-        self, dialogue: Dialogue, code: int, last_lines: tuple[str, ...], when: str, *, is_over: bool = False
-    ) -> None:
-        wrong = f"the bot {_describe_exit(code)} {when}"
+    def _find_crash(self, dialogue: Dialogue, how: Exit, when: str, *, is_over: bool = False) -> None:
+        wrong = f"the bot {_describe_exit(how.code or 0)} {when}"
         advice = "See what it wrote last, and what is special about the state it was looking at."
         problem = Problem(Kind.CRASHED, 0, wrong, "the bot runs until the dealer closes", advice)
-        dialogue.add(problem, last_lines, is_over=is_over)
+        dialogue.add(problem, how.last_lines, is_over=is_over)
 
     def _find_absence(self, absence: Absence) -> None:
         how, kind = absence.exit, Kind.NO_CONNECTION
@@ -289,21 +265,8 @@ class Examination:
                 "See what it wrote. To start it as it was started here: host and port behind its command, "
                 "nothing on its standard input, ARENA_GAME and PYTHONUNBUFFERED=1 in its environment."
             )
-        self.findings.add(
-            Finding(
-                kind=kind,
-                severity=Severity.ERROR,
-                situation=HANDSHAKE.name,
-                hand=None,
-                line=b"",
-                byte=0,
-                state=b"",
-                wrong=wrong,
-                expected=expected,
-                advice=advice,
-                output=how.last_lines,
-            )
-        )
+        problem = Problem(kind, 0, wrong, expected, advice)
+        self.findings.add(Finding.of(problem, Severity.ERROR, HANDSHAKE.name, output=how.last_lines))
 
 
 def examine_bot(

@@ -1,39 +1,45 @@
-"""The result of an examination as data: what ``--json`` prints.
+"""What was found, as data: what ``--json`` prints.
 
 `SCHEMA_VERSION` increases when a field changes its meaning or disappears; new fields do not change it.
 """
 
 from __future__ import annotations
 
+import enum
 from collections import Counter
+from collections.abc import Iterator
 from typing import Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from dealer.doctor.examination import Examination, SituationOutcome, SituationState
-from dealer.doctor.findings import FindingGroup, Severity, SeverityWord
+from dealer.doctor.judge import Kind, Problem, SentState, Severity
 from dealer.results.junit import Case, Suite, junit_text
-from engine import ActionKind
 
-__all__ = ["SCHEMA_VERSION", "DoctorReport", "FindingReport", "SituationReport", "junit_of", "make_report"]
+__all__ = [
+    "SCHEMA_VERSION",
+    "DoctorReport",
+    "Finding",
+    "Findings",
+    "SituationReport",
+    "SituationState",
+    "junit_of",
+    "sentence_of",
+]
 
 SCHEMA_VERSION: Final = 1
-
 Result: TypeAlias = Literal["sound", "faulty", "interrupted"]
-
-_WORDS: Final = {ActionKind.FOLD: "folds", ActionKind.CALL: "calls", ActionKind.RAISE: "raises"}
 _MOST_LINE_CHARACTERS: Final = 8192
 
 
-class FindingReport(BaseModel):
-    """All findings of one kind: the first of them, and their number."""
+class Finding(BaseModel):
+    """All findings of one kind: the first of the worst of them, and their number."""
 
     model_config = ConfigDict(frozen=True)
 
-    kind: str = Field(description="the name of the fault, as docs/doctor.md lists it")
-    severity: SeverityWord
-    count: int
-    situations: list[str] = Field(description="where it was found")
+    kind: Kind = Field(description="the name of the fault, as docs/doctor.md lists it")
+    severity: Severity
+    count: int = 1
+    situations: tuple[str, ...] = Field(description="where it was found")
     situation: str = Field(description="where it was found first; the fields below are of that finding")
     hand: int | None = Field(description="number of the hand, 0-based; null before the first")
     state: str = Field(description="what the dealer had sent; empty if nothing")
@@ -42,21 +48,88 @@ class FindingReport(BaseModel):
     wrong: str = Field(description="what is wrong")
     expected: str = Field(description="what should stand there or should have been done")
     advice: str = Field(description="what to do about it")
-    output: list[str] = Field(description="the last lines the bot wrote, if it ended too early")
+    output: tuple[str, ...] = Field(default=(), description="the last lines the bot wrote, if it ended too early")
+
+    @classmethod
+    def of(
+        cls,
+        problem: Problem,
+        severity: Severity,
+        situation: str,
+        *,
+        line: bytes = b"",
+        about: SentState | None = None,
+        output: tuple[str, ...] = (),
+    ) -> Finding:
+        """One finding: a problem, and where it was found."""
+        return cls(
+            **problem._asdict(),
+            severity=severity,
+            situations=(situation,),
+            situation=situation,
+            hand=None if about is None else about.hand,
+            state="" if about is None else about.text.decode("latin-1"),
+            line=line[:_MOST_LINE_CHARACTERS].decode("latin-1"),
+            output=output,
+        )
+
+
+class Findings:
+    """Everything found so far, grouped by kind: a habit takes no more room than a single slip."""
+
+    def __init__(self) -> None:
+        self._found: dict[Kind, Finding] = {}
+
+    def __iter__(self) -> Iterator[Finding]:
+        """The groups, worst first; equals in the order in which they were first seen."""
+        order = list(Severity)
+        return iter(sorted(self._found.values(), key=lambda one: -order.index(one.severity)))
+
+    def add(self, finding: Finding) -> None:
+        """Add a finding."""
+        before = self._found.get(finding.kind, finding)
+        order = list(Severity)
+        shown = finding if order.index(finding.severity) > order.index(before.severity) else before
+        count = 1 if before is finding else before.count + 1
+        situations = tuple(dict.fromkeys((*before.situations, finding.situation)))
+        self._found[finding.kind] = shown.model_copy(update={"count": count, "situations": situations})
+
+    def has(self, kind: Kind) -> bool:
+        """Whether anything of this kind was found."""
+        return kind in self._found
+
+    def count(self, severity: Severity) -> int:
+        """Number of kinds of this severity that were found."""
+        return sum(severity is one.severity for one in self._found.values())
+
+
+class SituationState(enum.StrEnum):
+    """How a situation went."""
+
+    OK = "ok"
+    INTERRUPTED = "interrupted"
+    FAULTS = "faults"
+    NOT_TRIED = "not tried"
+    NOT_IN_GAME = "not in this game"
 
 
 class SituationReport(BaseModel):
-    """One situation."""
-
-    model_config = ConfigDict(frozen=True)
+    """One situation, filled in while it is tried."""
 
     name: str
-    result: SituationState = Field(description="ok, faults, interrupted, not tried, or not in this game")
-    reason: str = Field(description="why it was not tried or is not in this game")
-    hands: int
-    folds: int
-    calls: int
-    raises: int
+    result: SituationState = Field(
+        default=SituationState.NOT_TRIED, description="ok, faults, interrupted, not tried, or not in this game"
+    )
+    reason: str = Field(default="", description="why it was not tried or is not in this game")
+    hands: int = 0
+    folds: int = 0
+    calls: int = 0
+    raises: int = 0
+
+    @property
+    def answers(self) -> int:
+        """How often the bot acted."""
+        return self.folds + self.calls + self.raises
 
 
 class DoctorReport(BaseModel):
@@ -73,11 +146,33 @@ class DoctorReport(BaseModel):
     warnings: int
     notes: int
     situations: list[SituationReport]
-    findings: list[FindingReport]
+    findings: list[Finding]
     hands: int
     answers: int
     slowest_answer_s: float
     sentence: str
+
+
+def sentence_of(findings: Findings, rows: list[SituationReport], game: str, *, is_interrupted: bool) -> str:
+    """The examination in a few words."""
+    counts = [(findings.count(severity), severity.value) for severity in reversed(Severity)]
+    found = [_count(number, word) for number, word in counts if number]
+    hands, answers = sum(row.hands for row in rows), sum(row.answers for row in rows)
+    what = " and ".join(found) if found else "Nothing wrong"
+    played = f"in {_count(answers, 'answer')} and {_count(hands, 'hand')}" if hands else "before the first hand"
+    sentence = f"{what} found {played} of {game}."
+    if is_interrupted:
+        sentence += " It was interrupted."
+    never = [word for word in ("folds", "calls", "raises") if not any(getattr(row, word) for row in rows)]
+    if answers and never:
+        sentence += f" It never {' and never '.join(never)}, so that could not be checked."
+    for reason, number in Counter(row.reason for row in rows if row.result is SituationState.NOT_TRIED).items():
+        sentence += f" {_count(number, 'situation')} not tried: {reason}."
+    return sentence
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number:,} {word}" + ("" if number == 1 else "s")
 
 
 def junit_of(report: DoctorReport, *, is_strict: bool = False) -> str:
@@ -87,7 +182,7 @@ def junit_of(report: DoctorReport, *, is_strict: bool = False) -> str:
         report: the result.
         is_strict: whether warnings count as failures.
     """
-    counted = {"error", "warning"} if is_strict else {"error"}
+    counted = {Severity.ERROR, Severity.WARNING} if is_strict else {Severity.ERROR}
     told = [one for one in report.findings if one.severity in counted]
     cases = []
     for row in report.situations:
@@ -101,84 +196,3 @@ def junit_of(report: DoctorReport, *, is_strict: bool = False) -> str:
     stray = [f"{one.kind}: {one.wrong}" for one in told if not names & set(one.situations)]
     cases += [Case("connection", "\n".join(stray))] if stray else []
     return junit_text([Suite(f"doctor: {report.bot}, {report.game}", cases, output=report.sentence)])
-
-
-def make_report(examination: Examination, *, bot: str, game: str, seed: int) -> DoctorReport:
-    """The report on a finished or interrupted examination."""
-    findings = examination.findings
-    counts = {severity: findings.count(severity) for severity in Severity}
-    result: Result = "faulty" if counts[Severity.ERROR] else "interrupted" if examination.is_interrupted else "sound"
-    answers: Counter[ActionKind] = sum((outcome.answers for outcome in examination.outcomes), Counter())
-    hands = sum(outcome.hands for outcome in examination.outcomes)
-    return DoctorReport(
-        bot=bot,
-        game=game,
-        seed=seed,
-        result=result,
-        errors=counts[Severity.ERROR],
-        warnings=counts[Severity.WARNING],
-        notes=counts[Severity.NOTE],
-        situations=[_situation_report(outcome) for outcome in examination.outcomes],
-        findings=[_finding_report(group) for group in findings],
-        hands=hands,
-        answers=answers.total(),
-        slowest_answer_s=round(examination.slowest_s, 6),
-        sentence=_sentence(examination, game, counts, hands, answers),
-    )
-
-
-def _situation_report(outcome: SituationOutcome) -> SituationReport:
-    return SituationReport(
-        name=outcome.situation.name,
-        result=outcome.state,
-        reason=outcome.reason,
-        hands=outcome.hands,
-        folds=outcome.answers[ActionKind.FOLD],
-        calls=outcome.answers[ActionKind.CALL],
-        raises=outcome.answers[ActionKind.RAISE],
-    )
-
-
-def _finding_report(group: FindingGroup) -> FindingReport:
-    first = group.first
-    return FindingReport(
-        kind=first.kind.value,
-        severity=first.severity.word,
-        count=group.count,
-        situations=list(group.situations),
-        situation=first.situation,
-        hand=first.hand,
-        state=first.state.decode("latin-1"),
-        line=first.line[:_MOST_LINE_CHARACTERS].decode("latin-1"),
-        byte=first.byte,
-        wrong=first.wrong,
-        expected=first.expected,
-        advice=first.advice,
-        output=list(first.output),
-    )
-
-
-def _sentence(
-    examination: Examination,
-    game: str,
-    counts: dict[Severity, int],
-    hands: int,
-    answers: Counter[ActionKind],
-) -> str:
-    found = [_count(counts[severity], severity.word) for severity in reversed(Severity) if counts[severity]]
-    what = " and ".join(found) if found else "Nothing wrong"
-    played = f"in {_count(answers.total(), 'answer')} and {_count(hands, 'hand')}" if hands else "before the first hand"
-    sentence = f"{what} found {played} of {game}."
-    if examination.is_interrupted:
-        sentence += " It was interrupted."
-    never = [word for kind, word in _WORDS.items() if not answers[kind]]
-    if answers and never:
-        sentence += f" It never {' and never '.join(never)}, so that could not be checked."
-    reasons = Counter(outcome.reason for outcome in examination.outcomes if outcome.state is SituationState.NOT_TRIED)
-    for reason, number in reasons.items():
-        sentence += f" {_count(number, 'situation')} not tried: {reason}."
-    return sentence
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}" + ("" if number == 1 else "s")

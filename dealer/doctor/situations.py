@@ -3,18 +3,20 @@
 A situation is a few hands: an opponents' policy for each, and a way in which the dealer's lines travel. Most can follow
 one another in one match over one connection, as they might in a real match. Those that occur only at the start or the
 end of a match (a resumed match, a dealer that disappears) need a connection of their own.
+
+A policy is a function from a `Turn` to a legal action; it steers the hand towards one situation, whatever the bot does,
+and looks at no cards.
 """
 
 from __future__ import annotations
 
 import enum
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
-from dealer.doctor import opponents
-from dealer.doctor.opponents import Policy
-from engine import CALL, BettingState, Game, betting_start
+from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState, Game, betting_start, raise_to
 from engine.errors import quoted
 from engine.game import MAX_ACTIONS_PER_ROUND
 
@@ -25,16 +27,111 @@ __all__ = [
     "Delivery",
     "ExaminationSetup",
     "HandPlan",
+    "Policy",
     "Situation",
-    "Stop",
+    "Turn",
+    "bet_once",
+    "call",
+    "draw",
     "find_situation",
+    "fold",
+    "largest_raise",
     "middle_of_a_hand",
     "middle_of_a_long_hand",
+    "raise_always",
+    "shove_in_round",
+    "smallest_raise",
 ]
 
 _FEW, _RESUMED_AT = 3, 999_998
 """How many hands there are if not every position has to be tried; the first hand of a resumed match, whose number has
 one more digit two hands later."""
+
+
+# ---- opponents
+
+
+class Turn(NamedTuple):
+    """An opponent's turn: the betting so far, the position of the bot, and random numbers."""
+
+    betting: BettingState
+    bot_position: int
+    random: random.Random
+
+
+Policy: TypeAlias = Callable[[Turn], Action]
+
+
+def smallest_raise(betting: BettingState) -> Action:
+    """The smallest raise, or a call if no raise is legal."""
+    return _raise_or_call(betting, betting.legal_actions().raise_min)
+
+
+def largest_raise(betting: BettingState) -> Action:
+    """The largest raise, which is all-in in a no-limit game, or a call if no raise is legal."""
+    return _raise_or_call(betting, betting.legal_actions().raise_max)
+
+
+def _raise_or_call(betting: BettingState, size: int) -> Action:
+    if not betting.legal_actions().can_raise:
+        return CALL
+    return RAISE if betting.game.is_limit else raise_to(size)
+
+
+def call(turn: Turn) -> Action:
+    """Check and call: the hand goes through all rounds to the showdown."""
+    return CALL
+
+
+def fold(turn: Turn) -> Action:
+    """Fold as soon as that is legal: the hand ends early, perhaps before the bot has acted."""
+    return FOLD if turn.betting.legal_actions().can_fold else CALL
+
+
+def bet_once(turn: Turn) -> Action:
+    """Make the first bet of every round, a minimum bet, and call the bets of others."""
+    is_first = all(action.kind is not ActionKind.RAISE for _, action in turn.betting.rounds[-1])
+    return smallest_raise(turn.betting) if is_first else CALL
+
+
+def raise_always(turn: Turn) -> Action:
+    """Make a minimum raise whenever it is legal: up to the cap, or to the longest chain the protocol carries."""
+    return smallest_raise(turn.betting)
+
+
+def shove_in_round(round_: int) -> Policy:
+    """Check and call before this round, 0-based, then make the largest raise."""
+    return lambda turn: largest_raise(turn.betting) if turn.betting.round >= round_ else CALL
+
+
+def _short_stack_all_in(turn: Turn) -> Action:
+    """The opponent with the fewest chips goes all-in; the others call and bet on in later rounds."""
+    betting = turn.betting
+    stacks = betting.game.stacks
+    others = [position for position in range(len(stacks)) if position != turn.bot_position]
+    shortest = min(others, key=lambda position: stacks[position])
+    if betting.acting_position == shortest:
+        return largest_raise(betting)
+    return CALL if betting.is_able(shortest) or betting.round == 0 else bet_once(turn)
+
+
+def draw(turn: Turn) -> Action:
+    """Draw an action, folds seldom, and its size among all legal ones; the bounds are drawn often."""
+    legal = turn.betting.legal_actions()
+    number = turn.random.random()
+    if legal.can_fold and number < 0.08:
+        return FOLD
+    if not legal.can_raise or number < 0.6:
+        return CALL
+    if turn.betting.game.is_limit:
+        return RAISE
+    least, most = legal.raise_min, legal.raise_max
+    # Mostly small: sizes drawn uniformly would end most hands in their first round.
+    largest = most if number > 0.97 else min(most, least + 3 * turn.betting.pot)
+    return raise_to(turn.random.choice((least, turn.random.randint(least, largest), largest)))
+
+
+# ---- what a situation is
 
 
 class Delivery(enum.Enum):
@@ -51,13 +148,6 @@ class Delivery(enum.Enum):
     def is_cut(self) -> bool:
         """Whether a bot may see part of a line."""
         return self in (Delivery.STRADDLED, Delivery.BYTEWISE, Delivery.WAITING)
-
-
-class Stop(enum.Enum):
-    """Where the dealer closes the connection."""
-
-    AFTER_ALL = "after the last hand"
-    AFTER_AN_ANSWER = "in the middle of a hand, after an answer of the bot"
 
 
 class HandPlan(NamedTuple):
@@ -83,20 +173,20 @@ class Situation:
         needs_connection: whether it cannot follow another situation in the same match.
         first_hand: number of the first hand of its connection.
         opening: the betting of the first state of the connection, given a game; None if nobody has acted.
-        stop: where the dealer closes.
+        breaks_off: whether the dealer closes in the middle of a hand, after an answer of the bot.
         missing_in: why it does not occur in a game; empty if it does.
         is_mild: whether findings count as warnings at most.
     """
 
     name: str
     what: str
-    plans: Plans
+    plans: Plans = lambda game: []
     delivery: Delivery = Delivery.PLAIN
     advice: str = ""
     needs_connection: bool = False
     first_hand: int = 0
     opening: Callable[[Game], BettingState] | None = None
-    stop: Stop = Stop.AFTER_ALL
+    breaks_off: bool = False
     missing_in: Callable[[Game], str] = lambda game: ""
     is_mild: bool = False
 
@@ -124,35 +214,25 @@ class ExaminationSetup:
     comes_again: bool = False
 
 
-def _every_position(policy: Policy) -> Plans:
-    return lambda game: [HandPlan(policy)] * game.num_players
+def _every_position(policy: Policy, *, is_strong: bool = False) -> Plans:
+    return lambda game: [HandPlan(policy, is_strong)] * game.num_players
 
 
 def _few(policy: Policy, most: int = _FEW) -> Plans:
     return lambda game: [HandPlan(policy)] * min(game.num_players, most)
 
 
-def _no_hands(game: Game) -> Sequence[HandPlan]:
-    return []
-
-
 def _all_in_in_every_round(game: Game) -> Sequence[HandPlan]:
     """All-in in the first, the second and the last round, in two positions each; the bot gets strong cards."""
     rounds = sorted({0, min(1, game.num_rounds - 1), game.num_rounds - 1})
-    return [HandPlan(opponents.shove_in_round(round_), is_strong=True) for round_ in rounds for _ in range(2)]
-
-
-def _drawn(game: Game) -> Sequence[HandPlan]:
-    return [HandPlan(opponents.draw)] * max(6, min(game.num_players, 2 * _FEW))
+    return [HandPlan(shove_in_round(round_), is_strong=True) for round_ in rounds for _ in range(2)]
 
 
 def _why_no_all_in(game: Game) -> str:
     if not game.is_limit:
         return ""
-    most = game.big_blind + sum(
-        min(raises, MAX_ACTIONS_PER_ROUND) * size
-        for raises, size in zip(game.max_raises, game.raise_sizes, strict=True)
-    )
+    raises = [min(count, MAX_ACTIONS_PER_ROUND) for count in game.max_raises]
+    most = game.big_blind + sum(count * size for count, size in zip(raises, game.raise_sizes, strict=True))
     return "" if most >= min(game.stacks) else "bets never reach the stacks"
 
 
@@ -174,10 +254,10 @@ def middle_of_a_hand(game: Game) -> BettingState:
     last_round = min(1, game.num_rounds - 1)
     while not betting.finished and betting.round < last_round:
         betting = betting.after(CALL)
-    if not betting.finished:
-        after = betting.after(opponents.smallest_raise(betting))
-        betting = betting if after.finished else after
-    return betting
+    if betting.finished:
+        return betting
+    after = betting.after(smallest_raise(betting))
+    return betting if after.finished else after
 
 
 def middle_of_a_long_hand(game: Game) -> BettingState:
@@ -187,7 +267,7 @@ def middle_of_a_long_hand(game: Game) -> BettingState:
         longest = betting
         legal = betting.legal_actions()
         is_all_in = legal.can_raise and legal.raise_min == legal.raise_max and not game.is_limit
-        betting = betting.after(CALL if is_all_in else opponents.smallest_raise(betting))
+        betting = betting.after(CALL if is_all_in else smallest_raise(betting))
     return longest
 
 
@@ -197,42 +277,30 @@ def _framed(name: str, what: str, delivery: Delivery, how: str, plans: Plans) ->
     return Situation(name, what, plans, delivery, advice)
 
 
-def _opened(name: str, what: str, first_hand: int, opening: Callable[[Game], BettingState], advice: str) -> Situation:
-    """A situation whose first state is in the middle of a hand."""
-    return Situation(
-        name,
-        what,
-        _few(opponents.call, 2),
-        advice=f"In this situation {advice}.",
-        needs_connection=True,
-        first_hand=first_hand,
-        opening=opening,
-        missing_in=_nobody_acts,
-    )
+def _alone(name: str, what: str, plans: Plans = lambda game: [], advice: str = "", **other: object) -> Situation:
+    """A situation with a connection of its own."""
+    advice = advice and f"In this situation {advice}."
+    return Situation(name, what, plans, advice=advice, needs_connection=True, **other)  # type: ignore[arg-type]
 
 
-HANDSHAKE: Final = Situation("handshake", "the bot connects and names the version of the protocol", _no_hands)
-END_OF_MATCH: Final = Situation(
-    "end-of-match", "the dealer closes after the last hand: the bot ends by itself", _no_hands
-)
+# ---- the situations
+
+HANDSHAKE: Final = Situation("handshake", "the bot connects and names the version of the protocol")
+END_OF_MATCH: Final = Situation("end-of-match", "the dealer closes after the last hand: the bot ends by itself")
 
 SITUATIONS: Final[Sequence[Situation]] = (
     HANDSHAKE,
     Situation(
         "check-down",
         "opponents check and call: every position, every round, hands that go to their showdown",
-        _every_position(opponents.call),
+        _every_position(call),
     ),
-    Situation(
-        "folds",
-        "opponents fold at once: hands end early, some before the bot has acted",
-        _every_position(opponents.fold),
-    ),
-    Situation("bets", "opponents make one minimum bet per round, and call", _few(opponents.bet_once)),
+    Situation("folds", "opponents fold at once: hands end early, some before the bot has acted", _every_position(fold)),
+    Situation("bets", "opponents make one minimum bet per round, and call", _few(bet_once)),
     Situation(
         "raises",
         "opponents make minimum raises whenever they may: up to the cap, or in long chains",
-        _few(opponents.raise_always),
+        _few(raise_always),
     ),
     Situation(
         "all-in",
@@ -243,83 +311,83 @@ SITUATIONS: Final[Sequence[Situation]] = (
     Situation(
         "side-pots",
         "the shortest stack is all-in and is skipped while the others bet on",
-        lambda game: [HandPlan(opponents.short_stack_all_in, is_strong=True)] * game.num_players,
+        _every_position(_short_stack_all_in, is_strong=True),
         missing_in=_why_no_side_pot,
     ),
-    Situation("mixed", "opponents draw among all legal actions and sizes", _drawn),
+    Situation(
+        "mixed",
+        "opponents draw among all legal actions and sizes",
+        lambda game: [HandPlan(draw)] * max(6, min(game.num_players, 2 * _FEW)),
+    ),
     _framed(
         "joined",
         "several states in one segment, also the last of a hand and the first of the next",
         Delivery.JOINED,
         "several lines come in one segment",
-        _few(opponents.bet_once),
+        _few(bet_once),
     ),
     _framed(
         "straddled",
         "segments of seven bytes that end anywhere, also across lines",
         Delivery.STRADDLED,
         "segments end in the middle of lines",
-        _few(opponents.bet_once),
+        _few(bet_once),
     ),
     _framed(
         "bytewise",
         "questions byte by byte with the LF last of all, other lines in two parts",
         Delivery.BYTEWISE,
         "lines come byte by byte",
-        _few(opponents.call, 2),
+        _few(call, 2),
     ),
     Situation(
         "long-wait",
         "the dealer is silent for a while, between two lines and within one",
-        _few(opponents.call, 2),
-        delivery=Delivery.WAITING,
-        advice="In this situation the dealer is silent for a while: wait without a limit of your own; an opponent "
-        "may be human.",
+        _few(call, 2),
+        Delivery.WAITING,
+        "In this situation the dealer is silent for a while: wait without a limit of your own; an opponent may be "
+        "human.",
     ),
     END_OF_MATCH,
-    Situation(
+    _alone(
         "resumed-match",
         "the first hand is not number 0, and the numbers are large",
-        lambda game: [HandPlan(opponents.bet_once)] * _FEW,
-        needs_connection=True,
+        lambda game: [HandPlan(bet_once)] * _FEW,
+        "the match goes on from a later hand: take the hand number from the states",
         first_hand=_RESUMED_AT,
-        advice="In this situation the match goes on from a later hand: take the hand number from the states.",
     ),
-    _opened(
+    _alone(
         "resumed-hand",
         "the first state is in the middle of a hand, with a bet to answer",
-        41,
-        middle_of_a_hand,
+        _few(call, 2),
         "the match goes on in the middle of a hand: take all that happened from the state",
+        first_hand=41,
+        opening=middle_of_a_hand,
+        missing_in=_nobody_acts,
     ),
-    _opened(
+    _alone(
         "long-line",
         "the first state holds as many actions as the game allows",
-        7,
-        middle_of_a_long_hand,
+        _few(call, 2),
         "the first state is the longest of its game: make room for 4095 bytes, which a line of the protocol may have",
+        first_hand=7,
+        opening=middle_of_a_long_hand,
+        missing_in=_nobody_acts,
     ),
-    Situation(
+    _alone(
         "comments",
         "the dealer sends comment lines, which a bot ignores (few dealers send them: warnings only)",
-        _few(opponents.bet_once, 2),
+        _few(bet_once, 2),
+        "the dealer sends comments: ignore lines that begin with '#' or ';'",
         delivery=Delivery.COMMENTED,
-        needs_connection=True,
-        advice="In this situation the dealer sends comments: ignore lines that begin with '#' or ';'.",
         is_mild=True,
     ),
-    Situation(
-        "empty-match",
-        "the dealer closes before the first hand: the bot ends by itself",
-        _no_hands,
-        needs_connection=True,
-    ),
-    Situation(
+    _alone("empty-match", "the dealer closes before the first hand: the bot ends by itself"),
+    _alone(
         "cut-off",
         "the dealer closes in the middle of a hand: the bot ends by itself",
-        _few(opponents.call, 2),
-        needs_connection=True,
-        stop=Stop.AFTER_AN_ANSWER,
+        _few(call, 2),
+        breaks_off=True,
     ),
 )
 """All situations, in the order in which they are tried."""

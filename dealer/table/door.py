@@ -51,6 +51,10 @@ def keep_alive(sock: socket.socket) -> None:
             sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
+def _begins_as_version(said: bytes) -> bool:
+    return said.startswith(_VERSION[: len(said)])
+
+
 class _Visitor(NamedTuple):
     """Somebody at the door: the address, what has been said, when patience ends, and whether the key is wanted yet."""
 
@@ -74,6 +78,7 @@ class Door:
         seat: Seat,
         *,
         is_version: Callable[[bytes], bool] | None = None,
+        is_unfinished: Callable[[bytes], bool] | None = None,
         key: str | None = None,
     ) -> None:
         """Listen.
@@ -83,6 +88,8 @@ class Door:
             port: the port; 0 for a free one.
             seat: whose door it is.
             is_version: whether a line names a version; None lets in the first to connect.
+            is_unfinished: whether more of a line without its end has to be heard before that can be told; all of it, if
+                it begins as a version line does, unless given.
             key: the line that has to come before that; None for none.
 
         Raises:
@@ -99,6 +106,7 @@ class Door:
             raise ListenError(host, port, seat, getattr(error, "strerror", None) or error) from None
         self.port: int = self.sockets[0].getsockname()[1]
         self._is_version = is_version
+        self._is_unfinished = is_unfinished or _begins_as_version
         self._key = None if key is None else key.encode()
         self._on_player: Callable[[socket.socket, tuple[str, int], bytes], None]
         self._on_stray: Callable[[str, StrayProblem, bytes], None]
@@ -198,7 +206,7 @@ class Door:
             said[:] = rest
             self._visitors[sock] = visitor._replace(needs_key=False)
         line, end, _ = bytes(said).partition(b"\n")
-        if data and not end and said.startswith(_VERSION[: len(said)]) and len(said) < MAX_LINE_BYTES:
+        if data and not end and len(said) < MAX_LINE_BYTES and self._is_unfinished(bytes(said)):
             return
         if self._is_version is not None and self._is_version(line):
             self._on_player(sock, self._leave(loop, sock).address, bytes(said))

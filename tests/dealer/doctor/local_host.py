@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from dealer.doctor.connections import Absence, Exit
 from dealer.doctor.examination import Examination
 from dealer.doctor.situations import SITUATIONS, ExaminationSetup, Situation
-from dealer.doctor.visits import Absence, Exit
 from engine import Game
 from tests.dealer.doctor.peers import SECRET, Leave
 

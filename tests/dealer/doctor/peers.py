@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Callable
 from typing import TypeAlias
 
-from dealer.doctor.findings import Kind
+from dealer.doctor.judge import Kind
 from engine import CALL, FOLD, RAISE, Action, BettingState, Game, betting_start, raise_to
 from protocol import MatchState, find_game
 from protocol.actions import format_action

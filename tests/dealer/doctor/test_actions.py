@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dealer.doctor.actions import describe_legal, judge_action
-from dealer.doctor.findings import Kind
+from dealer.doctor.judge import Kind, describe_legal, judge_action
 from engine import CALL, FOLD, RAISE, Action, BettingState, raise_to
 from protocol.match_state import betting_after
 from tests.dealer.helpers import game
@@ -115,7 +114,7 @@ def test_legal_answers_in_words(betting: BettingState, words: str) -> None:
 
 def test_a_size_that_is_too_small_is_guessed_at() -> None:
     """On the flop, 300 each before it, facing a bet of 400: the least total is 300 + 800."""
-    (problem,) = judge_action(b"r800", START, no_limit("r300c/r700")).problems
+    (problem,) = judge_action(b"r800", START, no_limit("r300c/r700"))[1]
     assert problem.wrong == "the size 800 is below the smallest legal one; a dealer plays r1100"
     assert problem.advice.endswith(
         "Here that is r1500 if 800 was to come on top of the bet to call, or r1100 if 800 was the total of this round."
@@ -123,10 +122,10 @@ def test_a_size_that_is_too_small_is_guessed_at() -> None:
 
 
 def test_no_guess_where_none_fits() -> None:
-    (problem,) = judge_action(b"r1", START, no_limit("r300c/r700")).problems
+    (problem,) = judge_action(b"r1", START, no_limit("r300c/r700"))[1]
     assert "Here that is" not in problem.advice
 
 
 def test_a_long_text_is_quoted_in_part() -> None:
-    (problem,) = judge_action(b"c" * 3000, START, limit()).problems
+    (problem,) = judge_action(b"c" * 3000, START, limit())[1]
     assert len(problem.wrong) < 150

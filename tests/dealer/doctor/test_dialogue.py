@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dealer.doctor.examination import Examination
-from dealer.doctor.findings import Kind
+from dealer.doctor.judge import Kind
 from dealer.doctor.situations import ExaminationSetup, find_situation
 from tests.dealer.doctor.local_host import LocalHost, LocalVisit
 from tests.dealer.doctor.peers import OneReadOneLine, Peer
@@ -74,8 +74,8 @@ def test_long_waits_are_two() -> None:
 
 def test_every_answer_is_counted() -> None:
     _, examination = visit("bets")
-    (row,) = examination.outcomes
-    assert (row.hands, row.answers.total()) == (2, 12)
+    (row,) = examination.rows
+    assert (row.hands, row.answers) == (2, 12)
 
 
 def test_a_bot_that_cannot_count_lines_fails_only_where_lines_travel_together() -> None:
@@ -84,8 +84,8 @@ def test_a_bot_that_cannot_count_lines_fails_only_where_lines_travel_together() 
     examination = Examination(ExaminationSetup(RULES, [find_situation(name) for name in names]), host)
     examination.run()
     (group,) = examination.findings
-    assert (group.first.kind, group.situations) == (Kind.SILENT, ("joined",))
-    assert "collect bytes until LF" in group.first.advice
+    assert (group.kind, group.situations) == (Kind.SILENT, ("joined",))
+    assert "collect bytes until LF" in group.advice
 
 
 def test_every_line_is_told() -> None:

@@ -14,8 +14,8 @@ from rich.console import Console, RenderableType
 
 from dealer.cli.tables import table_view
 from dealer.doctor.display import finding_view, list_table, mark_byte, printable, situations_table
-from dealer.doctor.findings import Kind, Severity
-from dealer.doctor.report import SCHEMA_VERSION, DoctorReport, make_report
+from dealer.doctor.judge import Kind, Severity
+from dealer.doctor.report import SCHEMA_VERSION, DoctorReport
 from dealer.doctor.situations import SITUATIONS
 from tests.dealer.doctor.local_host import examine
 from tests.dealer.doctor.peers import FAULTS, Peer, WithLf
@@ -34,7 +34,7 @@ def drawn(view: RenderableType, width: int = WIDTH) -> list[str]:
 @cache
 def report_on(name: str) -> DoctorReport:
     fault = FAULTS[name]
-    return make_report(examine(fault.make, game(fault.game)), bot=name, game=fault.game, seed=0)
+    return examine(fault.make, game(fault.game)).report(bot=name, game=fault.game)
 
 
 def test_a_mark_stands_below_its_byte() -> None:
@@ -182,9 +182,9 @@ def test_the_report_as_data() -> None:
 
 
 def test_a_warning_leaves_a_bot_sound() -> None:
-    report = make_report(examine(WithLf, game("kuhn")), bot="x", game="kuhn", seed=0)
+    report = examine(WithLf, game("kuhn")).report(bot="x", game="kuhn")
     assert (report.result, report.warnings) == ("sound", 1)
-    report = make_report(examine(Peer, game("nolimit")), bot="x", game="nolimit", seed=0)
+    report = examine(Peer, game("nolimit")).report(bot="x", game="nolimit")
     assert (report.result, report.findings) == ("sound", [])
     assert report.sentence.startswith("Nothing wrong found in ")
     assert report.sentence.endswith(" of nolimit.")

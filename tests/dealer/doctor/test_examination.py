@@ -6,12 +6,12 @@ from xml.etree import ElementTree
 
 import pytest
 
+from dealer.doctor.connections import Absence, Exit
 from dealer.doctor.dialogue import Dialogue
-from dealer.doctor.examination import MOST_SILENCES, MOST_WITHOUT_ANSWER, Examination, SituationState
-from dealer.doctor.findings import Kind, Severity
-from dealer.doctor.report import junit_of, make_report
+from dealer.doctor.examination import MOST_SILENCES, MOST_WITHOUT_ANSWER, Examination
+from dealer.doctor.judge import Kind, Severity
+from dealer.doctor.report import SituationState, junit_of
 from dealer.doctor.situations import SITUATIONS, ExaminationSetup, find_situation
-from dealer.doctor.visits import Absence, Exit
 from engine import BettingState
 from tests.dealer.doctor.local_host import EmptyHost, LocalHost, examine
 from tests.dealer.doctor.peers import (
@@ -38,7 +38,7 @@ def run(host: LocalHost, *names: str, comes_again: bool = False) -> Examination:
 
 
 def states(examination: Examination) -> dict[str, SituationState]:
-    return {outcome.situation.name: outcome.state for outcome in examination.outcomes}
+    return {outcome.name: outcome.result for outcome in examination.rows}
 
 
 def test_a_good_bot_is_started_once_for_most_and_once_for_each_that_needs_it() -> None:
@@ -64,7 +64,7 @@ def test_one_connection_is_all_a_client_is_asked_for() -> None:
     assert len(host.visits) == 1
     assert {name for name, state in states(examination).items() if state is SituationState.NOT_TRIED} == set(ALONE)
     assert all(
-        "--reconnect" in outcome.reason for outcome in examination.outcomes if outcome.state is SituationState.NOT_TRIED
+        "--reconnect" in outcome.reason for outcome in examination.rows if outcome.result is SituationState.NOT_TRIED
     )
 
 
@@ -95,15 +95,15 @@ def test_silence_is_waited_for_a_few_times_only() -> None:
     (group,) = examination.findings
     assert group.count == MOST_SILENCES
     assert len(host.visits) == MOST_SILENCES
-    last = examination.outcomes[-1]
-    assert (last.state, last.reason) == (SituationState.NOT_TRIED, "3 questions were left unanswered, which is enough")
+    last = examination.rows[-1]
+    assert (last.result, last.reason) == (SituationState.NOT_TRIED, "3 questions were left unanswered, which is enough")
 
 
 def test_a_bot_that_never_answers_is_given_up() -> None:
     host = LocalHost(FAULTS["lines without end"].make, LIMIT)
     examination = run(host)
     assert len(host.visits) == MOST_WITHOUT_ANSWER
-    assert examination.outcomes[-1].reason == "not one answer in 3 connections is enough"
+    assert examination.rows[-1].reason == "not one answer in 3 connections is enough"
 
 
 def test_nothing_is_tried_without_a_version() -> None:
@@ -111,7 +111,7 @@ def test_nothing_is_tried_without_a_version() -> None:
     examination = run(host)
     assert len(host.visits) == 1
     assert states(examination)["handshake"] is SituationState.FAULTS
-    assert examination.outcomes[1].reason == "the bot named no version"
+    assert examination.rows[1].reason == "the bot named no version"
 
 
 @pytest.mark.parametrize(
@@ -127,41 +127,41 @@ def test_a_bot_that_does_not_come(how: Exit, words: str) -> None:
     examination = Examination(ExaminationSetup(LIMIT, SITUATIONS), EmptyHost(how))
     examination.run()
     (group,) = examination.findings
-    assert group.first.kind is Kind.NO_CONNECTION
-    assert words in group.first.wrong
-    assert group.first.output == how.last_lines
-    assert make_report(examination, bot="x", game="limit", seed=0).sentence.startswith(
+    assert group.kind is Kind.NO_CONNECTION
+    assert words in group.wrong
+    assert group.output == how.last_lines
+    assert examination.report(bot="x", game="limit").sentence.startswith(
         "1 error found before the first hand of limit. 16 situations not tried: the bot did not connect."
     )
 
 
 def test_what_goes_wrong_with_comments_is_a_warning() -> None:
     (group,) = examine(KnowsNoComments, LIMIT).findings
-    assert (group.first.kind, group.first.severity) == (Kind.CRASHED, Severity.WARNING)
-    assert group.first.output == (SECRET,)
+    assert (group.kind, group.severity) == (Kind.CRASHED, Severity.WARNING)
+    assert group.output == (SECRET,)
 
 
 def test_an_exit_code_where_a_match_breaks_off_is_a_note() -> None:
     examination = run(LocalHost(EndsWithError, LIMIT), "cut-off", "empty-match")
     (group,) = examination.findings
-    assert (group.first.severity, group.count) == (Severity.NOTE, 2)
-    assert "before the end of the match" in group.first.wrong
+    assert (group.severity, group.count) == (Severity.NOTE, 2)
+    assert "before the end of the match" in group.wrong
     (group,) = run(LocalHost(EndsWithError, LIMIT), "bets").findings
-    assert group.first.severity is Severity.WARNING
+    assert group.severity is Severity.WARNING
 
 
 def test_lingering_costs_its_time_once_and_where_it_matters() -> None:
     (group,) = examine(Lingers, LIMIT).findings
     assert group.situations == ("end-of-match", "empty-match", "cut-off")
-    assert group.first.hand is None
-    assert group.first.state == b""
+    assert group.hand is None
+    assert group.state == ""
 
 
 def test_a_finding_belongs_to_the_hand_it_was_made_in() -> None:
-    found = {group.first.kind: group.first for group in examine(FAULTS["counts hands itself"].make, LIMIT).findings}
+    found = {group.kind: group for group in examine(FAULTS["counts hands itself"].make, LIMIT).findings}
     first = found[Kind.ECHO_CHANGED]
     assert first.hand == 999_998
-    assert first.state.startswith(b"MATCHSTATE:0:999998:")
+    assert first.state.startswith("MATCHSTATE:0:999998:")
     assert "take the hand number from the states" in first.advice
 
 
@@ -174,10 +174,10 @@ def test_an_interrupt_keeps_what_was_found(monkeypatch: pytest.MonkeyPatch) -> N
     examination = run(host)
     assert examination.is_interrupted
     assert host.visits[0].closed
-    assert [group.first.kind for group in examination.findings] == [Kind.LINE_END]
+    assert [group.kind for group in examination.findings] == [Kind.LINE_END]
     assert states(examination)["check-down"] is SituationState.INTERRUPTED
     assert states(examination)["folds"] is SituationState.NOT_TRIED
-    report = make_report(examination, bot="x", game="limit", seed=0)
+    report = examination.report(bot="x", game="limit")
     assert report.result == "interrupted"
     assert "It was interrupted." in report.sentence
 
@@ -207,7 +207,7 @@ def test_the_advice_to_one_that_stays_away_is_how_it_was_started() -> None:
         examination = Examination(ExaminationSetup(LIMIT, SITUATIONS), host)
         examination.run()
         (group,) = examination.findings
-        return group.first.advice
+        return group.advice
 
     assert "ARENA_GAME and PYTHONUNBUFFERED=1 in its environment" in advice("./bot")
     assert advice("tcp") == "Start the client with the host and the port that were named, while the doctor waits."
@@ -221,8 +221,8 @@ def test_a_client_that_names_no_version_is_told_from_none_at_all() -> None:
     examination = Examination(ExaminationSetup(LIMIT, SITUATIONS), Crowded(Exit(None)))
     examination.run()
     (group,) = examination.findings
-    assert group.first.kind is Kind.NO_VERSION
-    assert group.first.wrong == "no client began with a version line within 5 s"
+    assert group.kind is Kind.NO_VERSION
+    assert group.wrong == "no client began with a version line within 5 s"
 
 
 def test_the_advice_of_an_opening_is_for_its_hand_only() -> None:
@@ -234,7 +234,7 @@ def test_the_advice_of_an_opening_is_for_its_hand_only() -> None:
                 return b"what?\r\n" if b":%d:" % hand in text else super().reply(text, action, betting)
 
         examination = run(LocalHost(Fails, LIMIT), "long-line")
-        return " ".join(group.first.advice for group in examination.findings)
+        return " ".join(group.advice for group in examination.findings)
 
     assert "make room for 4095 bytes" in advice_in(7)
     assert "make room for 4095 bytes" not in advice_in(8)
@@ -242,7 +242,7 @@ def test_the_advice_of_an_opening_is_for_its_hand_only() -> None:
 
 def test_a_report_for_build_servers() -> None:
     examination = run(LocalHost(FAULTS["LF alone"].make, LIMIT), "handshake", "check-down", "side-pots", "bets")
-    report = make_report(examination, bot="./x", game="limit", seed=0)
+    report = examination.report(bot="./x", game="limit")
 
     def counts(*, is_strict: bool) -> tuple[str | None, ...]:
         root = ElementTree.fromstring(junit_of(report, is_strict=is_strict))

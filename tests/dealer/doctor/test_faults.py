@@ -6,8 +6,8 @@ import pytest
 
 from bots.conversation import Conversation
 from bots.registry import make_bot
-from dealer.doctor.examination import SituationState
-from dealer.doctor.findings import Kind, Severity
+from dealer.doctor.judge import Kind, Severity
+from dealer.doctor.report import SituationState
 from engine import Game
 from protocol import parse_game_definition
 from tests.dealer.doctor.local_host import examine
@@ -48,12 +48,12 @@ class BuiltIn:
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_broken_bot_is_found_out(name: str) -> None:
     fault = FAULTS[name]
-    found = {group.first.kind: group for group in examine(fault.make, game(fault.game)).findings}
+    found = {group.kind: group for group in examine(fault.make, game(fault.game)).findings}
     assert fault.kind in found
     assert set(found) <= {fault.kind} | fault.others
-    first = found[fault.kind].first
+    first = found[fault.kind]
     if fault.at is not None:
-        assert first.line[first.byte - 1 :].startswith(fault.at)
+        assert first.line.encode("latin-1")[first.byte - 1 :].startswith(fault.at)
         assert first.byte <= len(first.line) + 1
     if fault.at == b"":
         assert first.byte == len(first.line) + 1
@@ -88,14 +88,14 @@ def game_of(name: str) -> Game:
 def test_nothing_is_found_in_the_built_in_bots(spec: str, name: str) -> None:
     examination = examine(lambda rules: BuiltIn(spec, rules), game_of(name))
     assert list(examination.findings) == []
-    assert {outcome.state for outcome in examination.outcomes} <= {SituationState.OK, SituationState.NOT_IN_GAME}
+    assert {outcome.result for outcome in examination.rows} <= {SituationState.OK, SituationState.NOT_IN_GAME}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", GAMES)
 @pytest.mark.parametrize("make", [Peer, Chatty, WithLf])
 def test_nothing_is_found_in_unusual_good_bots(make: type[Peer], name: str) -> None:
-    found = [group.first for group in examine(make, game(name)).findings]
+    found = list(examine(make, game(name)).findings)
     if make is WithLf:
         assert [(first.kind, first.severity) for first in found] == [(Kind.LINE_END, Severity.WARNING)]
     else:
@@ -104,8 +104,8 @@ def test_nothing_is_found_in_unusual_good_bots(make: type[Peer], name: str) -> N
 
 @pytest.mark.parametrize("name", GAMES)
 def test_a_game_has_all_situations_that_its_rules_allow(name: str) -> None:
-    rows = {outcome.situation.name: outcome for outcome in examine(Peer, game(name)).outcomes}
-    missing = {name for name, row in rows.items() if row.state is SituationState.NOT_IN_GAME}
+    rows = {outcome.name: outcome for outcome in examine(Peer, game(name)).rows}
+    missing = {name for name, row in rows.items() if row.result is SituationState.NOT_IN_GAME}
     if name == "sidepots.nolimit.3p.game":
         assert missing == set()
     elif game(name).is_limit:

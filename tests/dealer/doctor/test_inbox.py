@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dealer.doctor.inbox import MOST_BYTES, MOST_LINES, Ending, Inbox
+from dealer.doctor.dialogue import MOST_BYTES, MOST_LINES, Ending, Inbox
 from dealer.errors import ConversationError
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dealer.doctor.findings import Kind
-from dealer.doctor.lines import (
+from dealer.doctor.judge import (
+    Kind,
     Outcome,
     Role,
     SentState,

@@ -6,13 +6,14 @@ import random
 
 import pytest
 
-from dealer.doctor import opponents
-from dealer.doctor.examination import Examination, SituationState
-from dealer.doctor.opponents import Turn
+from dealer.doctor import situations as opponents
+from dealer.doctor.examination import Examination
+from dealer.doctor.report import SituationState
 from dealer.doctor.situations import (
     SITUATIONS,
     ExaminationSetup,
     Situation,
+    Turn,
     find_situation,
     middle_of_a_hand,
     middle_of_a_long_hand,
@@ -173,15 +174,13 @@ def drawn_game(seed: int) -> Game:
 def test_any_game_can_be_examined(seed: int) -> None:
     examination = examine(Peer, drawn_game(seed))
     assert list(examination.findings) == []
-    assert {outcome.state for outcome in examination.outcomes} <= {SituationState.OK, SituationState.NOT_IN_GAME}
+    assert {outcome.result for outcome in examination.rows} <= {SituationState.OK, SituationState.NOT_IN_GAME}
 
 
 def test_a_game_in_which_nobody_ever_acts() -> None:
     examination = examine(Peer, parse_game_definition(ALL_IN_BLINDS))
     assert list(examination.findings) == []
-    assert {
-        outcome.situation.name for outcome in examination.outcomes if outcome.state is SituationState.NOT_IN_GAME
-    } == {
+    assert {outcome.name for outcome in examination.rows if outcome.result is SituationState.NOT_IN_GAME} == {
         "side-pots",
         "resumed-hand",
         "long-line",
