@@ -331,8 +331,7 @@ class Dialogue:
             ):
                 for repeat, known in repeats:
                     self._find_repeat(repeat, known)
-                state.is_answered = verdict.outcome is Outcome.ANSWER
-                state.is_given_up = not state.is_answered
+                state.is_given_up = verdict.outcome is not Outcome.ANSWER
                 self.asked = None
                 self.slowest_s = max(self.slowest_s, self._wire.now_s() - start_s)
                 self.answers.setdefault(self.situation.name, Counter())[verdict.action.kind] += 1

@@ -149,7 +149,6 @@ class SentState:
         situation: name of the situation.
         role: what it asks for.
         betting: its betting.
-        is_answered: whether a reply to it has been accepted.
         is_given_up: whether the dealer went on without a proper reply; a late one is no fault then.
     """
 
@@ -158,7 +157,6 @@ class SentState:
     situation: str
     role: Role
     betting: BettingState
-    is_answered: bool = False
     is_given_up: bool = False
 
 

@@ -34,7 +34,6 @@ FIRST = told(b"MATCHSTATE:1:7::|9hQd", Role.ASKS)
 OTHERS = told(b"MATCHSTATE:1:7:r300:|9hQd", Role.TELLS)
 ASKED = told(b"MATCHSTATE:1:7:r300c/c:|9hQd/8dAsJc", Role.ASKS)
 OVER = told(b"MATCHSTATE:0:6:f:KhKd|", Role.ENDS)
-FIRST.is_answered = True
 SIZE = len(ASKED.text)
 TOLD = {one.text: one for one in (OVER, FIRST, OTHERS, ASKED)}
 
