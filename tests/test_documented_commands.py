@@ -71,7 +71,7 @@ run(Weak())
 GROUPS = {
     "evolve": ("trainers", "player", "report", "kuhn", "kuhn-report", "learner", "learner-report"),
     "train": ("cfr", "learner"),
-    "bench": ("bot", "dealer", "evaluator", "equity", "export", "selfplay", "server", "startup", "web"),
+    "bench": ("bot", "dealer", "server"),
     "solve": ("equities", "preflop", "kuhn", "leduc", "kuhn3", "game"),
 }
 """Commands of two words."""

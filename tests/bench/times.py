@@ -1,28 +1,97 @@
-"""How long it takes until a watching page shows what a player has done.
+"""The times that a server's answers and events take.
 
-One agent plays in a seat of its own over the text port, and thinks long enough for the page to be at rest before each
-of its actions. The way of an event is from sending the action until the page's stream has brought a newer table; the
-streams look for one four times a second.
+An event's way is from the moment a request is sent until a listener has heard of its job. An action's way to a page is
+from sending the action until the page's stream has brought a newer table: one agent plays in a seat of its own over the
+text port, and thinks long enough for the page to be at rest before each of its actions; the streams look for a newer
+table four times a second.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import socket
+import statistics
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from dealer.bench.served import ANSWER_S, Caller, until
+from dealer.bench.rows import Row
+from dealer.bench.served import ANSWER_S, API, Caller, until
 from engine.actions import CALL
 from engine.game import Game
 from protocol import NEED_DATA, Handshake, PlayerSession, ReceivedState, Reply
 
-__all__ = ["page_times"]
-
 _PAUSE_S: Final = 0.6
 _MOST_BYTES: Final = 1 << 16
+
+
+def percentile(times_s: Sequence[float], share: float) -> float:
+    """The time that a share of all stays within: the smallest such of those measured."""
+    ordered = sorted(times_s)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def row_of_times(group: str, who: str, times_s: Sequence[float], note: str) -> Row:
+    """Times as milliseconds: the median, and in the note what 99 of 100 stay within."""
+    worst_ms = 1000 * percentile(times_s, 0.99)
+    millis = [1000 * one for one in times_s]
+    note = f"99 of 100 within {worst_ms:.1f} ms; {note}"
+    return Row(group, who, statistics.median(millis), min(millis), max(millis), "ms", None, note)
+
+
+def answer_time_s(caller: Caller, path: str) -> float:
+    """How long a page takes, or a call of the interface, if the path begins with ``/api``."""
+    begun_s = time.perf_counter()
+    if path.startswith(API):
+        caller.call("GET", path.removeprefix(API))
+    else:
+        caller.page(path)
+    return time.perf_counter() - begun_s
+
+
+def event_times(caller: Caller, count: int, contest: dict[str, object]) -> list[float]:
+    """From sending a request until a listener has heard of its job.
+
+    Args:
+        caller: of the server.
+        count: how many requests.
+        contest: what each asks for.
+    """
+    heard: dict[int, float] = {}
+    listening = threading.Event()
+    is_over = threading.Event()
+
+    def listen() -> None:
+        with contextlib.closing(caller.connection()) as connection:
+            connection.request("GET", f"{API}/events", headers=caller.headers)
+            answer = connection.getresponse()
+            event = ""
+            while not is_over.is_set():
+                line = answer.readline().decode()
+                now_s = time.perf_counter()
+                if not line:
+                    return
+                listening.set()
+                event = line[7:].strip() if line.startswith("event: ") else event
+                if line.startswith("data: ") and event == "job-changed":
+                    heard.setdefault(json.loads(line[6:])["job"], now_s)
+
+    ear = threading.Thread(target=listen, daemon=True)
+    ear.start()
+    if not listening.wait(ANSWER_S):
+        raise RuntimeError("the server does not tell its events")
+    times_s = []
+    for _ in range(count):
+        begun_s = time.perf_counter()
+        job = caller.call("POST", "/jobs", contest)["id"]
+        until(lambda job=job: job in heard)  # type: ignore[misc]
+        times_s.append(heard[job] - begun_s)
+    is_over.set()
+    caller.call("POST", "/jobs", contest)
+    ear.join(ANSWER_S)
+    return times_s
 
 
 def page_times(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dealer.bench.instructions import measure
+from tests.bench.instructions import measure
 
 COUNTER = """#!{python}
 import pathlib, subprocess, sys

@@ -16,7 +16,8 @@ from pathlib import Path
 import psutil
 
 from dealer.bench.rows import Row
-from dealer.bench.served import Caller, event_times, row_of_times, served, until
+from dealer.bench.served import Caller, served, until
+from tests.bench.times import answer_time_s, event_times, row_of_times
 
 __all__ = ["measure"]
 
@@ -34,7 +35,7 @@ bots = ["random", "calling"]
 _ASKED = tuple(f"/api/v1{path}" for path in ("/games", "/jobs", "/runs", f"/games/{_GAME}/standings", "/runs/1"))
 
 
-def measure(*, calls: int, hands: int, jobs: int) -> list[Row]:
+def measure(*, calls: int = 200, hands: int = 2000, jobs: int = 100) -> list[Row]:
     """Milliseconds of calls and of events, at rest and while matches are played.
 
     Args:
@@ -67,7 +68,7 @@ def _rows(state: str, caller: Caller, calls: int, process: psutil.Process) -> li
     times_s: dict[str, list[float]] = {path: [] for path in _ASKED}
     for _ in range(calls):
         for path in _ASKED:
-            times_s[path].append(caller.time_s(path))
+            times_s[path].append(answer_time_s(caller, path))
     share = (sum(process.cpu_times()[:2]) - sum(before[:2])) / (time.perf_counter() - begin_s)
     note = f"{calls} calls; the server used {share:.0%} of a core"
     rows = [row_of_times(f"GET {path.removeprefix('/api/v1')}", state, taken, note) for path, taken in times_s.items()]

@@ -9,10 +9,8 @@ from dealer.server import lineups
 from dealer.server.settings import HouseGame
 from dealer.server.store import Store
 
-__all__ = ["BOTS", "enter_ratings", "fill"]
-
 BOTS = 20
-_USERS = 10
+USERS = 10
 
 
 def fill(db: sqlite3.Connection, game: HouseGame, runs: int) -> None:
@@ -31,7 +29,7 @@ def fill(db: sqlite3.Connection, game: HouseGame, runs: int) -> None:
     other = array("d", [-score for score in scores])
     for run in range(1, runs + 1):
         pair = pairs[run % len(pairs)]
-        user = 1 + run % _USERS
+        user = 1 + run % USERS
         db.execute(
             "INSERT INTO jobs "
             "(id, user, tag, game, players, runs, seed, state, stamp, submitted_s, seating, is_seed_drawn) "
