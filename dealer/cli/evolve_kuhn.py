@@ -20,7 +20,7 @@ from bots.kuhn.values import best_answer
 from dealer.cli.console import Terminal, abort, write_file
 from dealer.cli.options import takes_options
 from dealer.cli.settings import given, setting_options
-from dealer.cli.spread import Scheduler, WorkerCount, gone_on_with, worked_by
+from dealer.cli.spread import WorkerCount, gone_on_with, worked_by
 from dealer.cli.working import duration, live_line
 from dealer.results.sentences import count_of
 
@@ -72,7 +72,6 @@ def kuhn(
         int, typer.Option(min=1, help="Do so many runs, with consecutive seeds.", rich_help_panel=_TRAINING)
     ] = 1,
     workers: WorkerCount = 1,
-    scheduler: Scheduler = None,
 ) -> None:
     """Evolve strategies for Kuhn poker, or a larger game of its three cards, by a genetic algorithm.
 
@@ -83,7 +82,7 @@ def kuhn(
     configured = _settings(settings, opponent, beside)
     most = generations or _GENERATIONS.get(configured.opposition, _MORE_GENERATIONS)
     with (
-        worked_by(workers if repeat > 1 else 1, scheduler) as over,
+        worked_by(workers if repeat > 1 else 1) as over,
         gone_on_with(folder, "what is finished"),
         live_line(terminal) as line,
     ):

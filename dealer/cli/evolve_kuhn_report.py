@@ -10,7 +10,7 @@ import typer
 from bots.kuhn.claims.gathering import Standing
 from dealer.cli.console import Terminal, check_new_file
 from dealer.cli.findings import PageFile, PageForce, show_findings, write_findings
-from dealer.cli.spread import Scheduler, WorkerCount, gone_on_with, worked_by
+from dealer.cli.spread import WorkerCount, gone_on_with, worked_by
 from dealer.cli.working import duration, live_line
 
 __all__ = ["kuhn_report"]
@@ -25,7 +25,6 @@ def kuhn_report(
         int, typer.Option(min=2, help="Runs of an experiment; of long ones a fifth or a twentieth are done.")
     ] = 100,
     workers: WorkerCount = 1,
-    scheduler: Scheduler = None,
     out: PageFile = None,
     force: PageForce = False,
 ) -> None:
@@ -41,7 +40,7 @@ def kuhn_report(
     from bots.kuhn.claims.report import claims_report
 
     with (
-        worked_by(workers, scheduler) as over,
+        worked_by(workers) as over,
         gone_on_with(folder, "what is finished"),
         live_line(terminal) as line,
     ):

@@ -55,6 +55,15 @@ def test_settings_that_cannot_be(arena_here: Arena, tmp_path: Path, arguments: l
     assert ran.err == f"arena: {sentence}\n"
 
 
+def test_a_cluster_that_is_not_there(arena_here: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing was begun, so nothing is said of going on."""
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    ran = arena_here("evolve", "trainers", str(tmp_path / "runs"), "--scheduler", "tcp://127.0.0.1:1")
+    assert ran.code == 2
+    assert ran.err == "arena: a cluster needs dask.distributed: pip install 'acpc-arena[cluster]'\n"
+    assert not (tmp_path / "runs").exists()
+
+
 def test_a_folder_that_is_a_file(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "runs").write_text("no folder")
     ran = arena_here("evolve", "trainers", str(tmp_path / "runs"))

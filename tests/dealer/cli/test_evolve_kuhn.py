@@ -154,12 +154,3 @@ def test_two_at_once(arena_here: Arena, tmp_path: Path, command: str, name: str)
         ran = arena_here("evolve", command.split(maxsplit=1)[0], str(tmp_path), *command.split()[1:])
     assert ran.code == 2
     assert ran.err == f"arena: {tmp_path / name}: another process goes on with this run\n"
-
-
-def test_a_cluster_that_is_not_there(arena_here: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing was begun, so nothing is said of going on."""
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    ran = arena_here("evolve", "kuhn", str(tmp_path / "runs"), "--scheduler", "tcp://127.0.0.1:1")
-    assert ran.code == 2
-    assert ran.err == "arena: a cluster needs dask.distributed: pip install 'acpc-arena[cluster]'\n"
-    assert not (tmp_path / "runs").exists()
