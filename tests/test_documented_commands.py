@@ -55,6 +55,7 @@ NOT_OURS = (
 PLACEHOLDERS = {
     "PATH": "the reference dealer, which is not shipped",
     "FOLDER": "an evolution of the size of a published one, which takes long",
+    "kuhn-report": "every experiment of a work, which takes minutes; `tests/dealer/cli/test_evolve_kuhn.py` runs it",
 }
 SYNOPSIS = re.compile(r"(^|\s)\[|\.\.\.|\S\|\S|…")
 WEAK = """
@@ -97,7 +98,6 @@ SHORTER = {
         *("--hands", "64", "--test", "20", "--population", "5", "--generations", "4"),
         *("--seeds", "5", "--trials", "5"),
     ],
-    "arena evolve kuhn-report": ["--seeds", "2"],
     "arena exploit": ["--hands", "50"],
 }
 """What makes a command short; all others play two hands."""
@@ -152,7 +152,7 @@ LONG = [
     command
     for command in RUNNABLE
     if re.search(
-        r"\barena (play|deal|tournament|bench|doctor|solve (equities|preflop)|train|evolve (learner|kuhn-report)"
+        r"\barena (play|deal|tournament|bench|doctor|solve (equities|preflop)|train|evolve learner"
         r"|exploit (limit|nolimit))\b"
         r"|\bacpc-dealer\b",
         command.text,

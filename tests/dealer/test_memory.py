@@ -72,7 +72,7 @@ def test_limit_holdem_is_flat_after_1000_hands() -> None:
 
 
 @pytest.mark.usefixtures("tracing")
-@pytest.mark.parametrize("name", ["limit", "nolimit", "holdem.nolimit.3p"])
+@pytest.mark.parametrize("name", ["nolimit", "holdem.nolimit.3p"])
 @pytest.mark.slow
 def test_100000_hands_are_flat(name: str) -> None:
     """Betting states are remembered up to a bound; from then on nothing grows."""
