@@ -140,13 +140,16 @@ def documented(document: Path) -> Iterator[Documented]:
             yield Documented(document, number, text)
 
 
+def _ours(text: str) -> tuple[str, ...]:
+    """The parts of a command line that are ours."""
+    return tuple(part for part in text.split(" && ") if _program(part) in OURS)
+
+
 COMMANDS = [command for document in DOCUMENTS for command in documented(document)]
 RUNNABLE = [
     command
-    for command in {command.text: command for command in reversed(COMMANDS)}.values()
-    if not SYNOPSIS.search(command.text)
-    and not PLACEHOLDERS.keys() & set(command.text.split())
-    and any(_program(part) in OURS for part in command.text.split(" && "))
+    for command in {_ours(command.text): command for command in reversed(COMMANDS)}.values()
+    if not SYNOPSIS.search(command.text) and not PLACEHOLDERS.keys() & set(command.text.split()) and _ours(command.text)
 ]
 LONG = [
     command
