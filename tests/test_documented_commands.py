@@ -55,7 +55,7 @@ NOT_OURS = (
 PLACEHOLDERS = {
     "PATH": "the reference dealer, which is not shipped",
     "FOLDER": "an evolution of the size of a published one, which takes long",
-    "kuhn-report": "every experiment of a work, which takes minutes; `tests/dealer/cli/test_evolve_kuhn.py` runs it",
+    "kuhn-claims": "every experiment of a work, which takes minutes",
 }
 SYNOPSIS = re.compile(r"(^|\s)\[|\.\.\.|\S\|\S|…")
 WEAK = """
@@ -71,7 +71,8 @@ run(Weak())
 """
 """A bot that loses so much that sequential tests are short."""
 GROUPS = {
-    "evolve": ("trainers", "player", "report", "kuhn", "kuhn-report", "learner", "learner-report"),
+    "evolve": ("trainers", "player", "kuhn", "learner"),
+    "study": ("evolved", "learner", "kuhn"),
     "train": ("cfr", "learner"),
     "bench": ("bot", "dealer", "server"),
     "solve": ("equities", "preflop", "kuhn", "leduc", "kuhn3", "game"),
@@ -82,7 +83,7 @@ SHORTER = {
     "arena solve preflop": ["--cap", "2"],
     "arena train cfr": ["--game", "kuhn", "--iterations", "1"],
     "arena train learner": ["-n", "8", "--block", "8", "--test", "8"],
-    "arena evolve learner-report": [
+    "arena study learner": [
         "--hands",
         "64",
         "--test",
@@ -155,7 +156,7 @@ LONG = [
     command
     for command in RUNNABLE
     if re.search(
-        r"\barena (play|deal|tournament|bench|doctor|solve (equities|preflop)|train|evolve learner"
+        r"\barena (play|deal|tournament|bench|doctor|solve (equities|preflop)|train|evolve learner|study learner"
         r"|exploit (limit|nolimit))\b"
         r"|\bacpc-dealer\b",
         command.text,

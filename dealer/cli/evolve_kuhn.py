@@ -192,7 +192,7 @@ def _in_words(settings: KuhnSettings, results: Sequence[KuhnResult]) -> str:
 
 def _write(folder: Path, settings: KuhnSettings, results: Sequence[KuhnResult]) -> None:
     from bots.findings import format_findings
-    from bots.kuhn.claims.charts import fitness_report
+    from bots.studies.kuhn.against_models import fitness_report
 
     write_file(folder / "fitness.html", format_findings(fitness_report(settings, results)))
     write_file(folder / "fittest.genes", format_genes(results[0].record_genes or results[0].fittest, settings.rules))

@@ -61,7 +61,7 @@ def learner(
     """
     terminal = context.ensure_object(Terminal)
     from bots.learner.constants import Constants
-    from bots.learner.tuning_report import tuning_report
+    from bots.studies.learner.report import tuning_report
 
     if out is not None:
         check_new_file(out, force)

@@ -20,7 +20,7 @@ PAGE: Final = HERE.parent / "learner.md"
 
 COMMANDS: Final[Mapping[str, str]] = {
     "training": "arena train learner -n 8000 --memory training.memory --out training.html",
-    "report": "arena evolve learner-report report --out report.html",
+    "report": "arena study learner report --out report.html",
 }
 """The commands of the page, by the names of the files with what they print."""
 

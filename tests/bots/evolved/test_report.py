@@ -9,15 +9,14 @@ import pytest
 from bots.errors import EvolutionError
 from bots.evolution import StopRule
 from bots.evolved.finished import FinishedRuns, read_runs
-from bots.evolved.report import ReportSettings, evolved_report
-from bots.evolved.report.matches import Opponent, opponents, play_matches
-from bots.evolved.report.play import verdict_on_winnings
-from bots.evolved.report.printed import PLAYED, printed_player, printed_style
-from bots.evolved.report.progress import checks_charts
 from bots.evolved.runs import evolve_player, evolve_trainers, run_names
 from bots.evolved.training import TrainingSettings
 from bots.evolved.watching import Estimate
 from bots.findings import LineChart, Verdict, format_findings
+from bots.studies.evolved.matches import Opponent, opponents, play_matches
+from bots.studies.evolved.play import PLAYED, printed_player, printed_style, verdict_on_winnings
+from bots.studies.evolved.progress import checks_charts
+from bots.studies.evolved.report import ReportSettings, evolved_report
 from bots.workers import local_workers
 from engine import Category
 from engine.starting_hands import STARTING_HANDS

@@ -14,9 +14,8 @@ import pytest
 from bots.errors import CheckpointError, EvolutionError
 from bots.learner import tuning
 from bots.learner.constants import RANGES, Constants
-from bots.learner.intervals import Spread, student_point
 from bots.learner.tuning import Measured, TuningSettings, check, measured_mbb, search
-from bots.learner.tuning_report import tuning_report
+from bots.studies.learner.report import Spread, student_point, tuning_report
 
 _SETTINGS = TuningSettings(
     opponents=("bots.baseline:CallingBot",), hands=8, test=4, population=3, generations=2, trials=5

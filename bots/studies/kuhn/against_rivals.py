@@ -9,19 +9,6 @@ from typing import Final
 import numpy as np
 
 from bots.findings import Comparison, Comparisons, Line, LineChart, Section, TableView, Verdict
-from bots.kuhn.claims.against_models import LUCK
-from bots.kuhn.claims.experiments import FOUR_MODELS
-from bots.kuhn.claims.figures import RUN_SPREAD, mean_of, of_runs, symbols
-from bots.kuhn.claims.gathering import Gathered
-from bots.kuhn.claims.printed import (
-    COEVOLVED,
-    COEVOLVED_GENES,
-    COEVOLVED_SYMBOLS,
-    MIXED,
-    MIXED_GENES,
-    UP_TO,
-    WON,
-)
 from bots.kuhn.evolution.results import KuhnResult
 from bots.kuhn.evolution.runs import exploitability_of, game_value
 from bots.kuhn.games import Genes, KuhnGame, Variant, sequence_form_of
@@ -29,6 +16,9 @@ from bots.kuhn.models import model
 from bots.kuhn.values import best_answer, expected_value, plan_of_genes, spread
 from bots.solving.linear_program import LinearProgram
 from bots.solving.sequence_form import Entries
+from bots.studies.kuhn.against_models import LUCK, RUN_SPREAD, mean_of, of_runs, symbols
+from bots.studies.kuhn.printed import COEVOLVED, COEVOLVED_GENES, COEVOLVED_SYMBOLS, MIXED, MIXED_GENES, UP_TO, WON
+from bots.studies.kuhn.runs import FOUR_MODELS, Gathered
 
 __all__ = ["mixed_value", "rival_sections", "settled_from"]
 

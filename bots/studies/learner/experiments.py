@@ -36,7 +36,6 @@ STAGES: Final = 6
 MIXED: Final = "mixed"
 TWO_PLAYERS: Final = ("limit", "nolimit")
 FULL_TABLES: Final = ("limit10", "nolimit10")
-
 _NAMES: Final[Mapping[str, str]] = {
     **{f"constant {decision}": f"constant?decision={decision}" for decision in range(1, 6)},
     "random": "random?decisions=20/50/15/10/5",
@@ -44,7 +43,6 @@ _NAMES: Final[Mapping[str, str]] = {
     **{f"RH k={k}": f"rh?k={k}" for k in ("2", "8", "64")},
 }
 """The players of the work; it names no values of k."""
-
 _MIXED_TWO: Final = ("constant 2", "random", "MFS k=2", "RH k=8")
 _MIXED_TEN: Final = (
     "constant 2",

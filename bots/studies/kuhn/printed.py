@@ -70,7 +70,6 @@ BEST: Final[Mapping[Variant, Mapping[tuple[str, int], float]]] = {
 }
 """The "fittest strategy across all generations", by model and seat. Of the game with sizes and a raise the work says
 "average winnings"; they are figures of the same kind."""
-
 GENES: Final[Mapping[Variant, Mapping[tuple[str, int], str]]] = {
     Variant.CLASSIC: {
         ("shy", 1): "10~ ~~~",
@@ -117,24 +116,20 @@ GENES: Final[Mapping[Variant, Mapping[tuple[str, int], str]]] = {
 }
 """What strategies converged to, by model and seat. The tables for the Bluffer of the game with sizes and a raise have
 13 rows, one of three ``~`` too many in the middle; it is left out."""
-
 SELECTION: Final = 0.08
 """Average fitness against Rational after 100 generations, with tournaments and with ranks."""
 ROULETTE: Final = 0.02
 """The same with a roulette wheel after 500."""
-
 COEVOLVED: Final = -0.055
 """The first player's average fitness in co-evolution."""
 MIXED: Final = -0.015
 """The same where it plays against Rational, too."""
-
 COEVOLVED_GENES: Final[Mapping[int, tuple[float, ...]]] = {
     1: (0.1, 0.0, 0.43, 0.01, 0.56, 1.0),
     2: (0.44, 0.0, 1.0, 0.0027, 0.24, 1.0),
 }
 """The fittest in the later generations, by seat."""
 MIXED_GENES: Final = (0.00046, 0.0, 0.063, 0.0, 0.49, 1.0)
-
 WON: Final[Mapping[str, tuple[float, float, float]]] = {
     "shy": (0.02, 0.07, 0.015),
     "safe": (-0.07, 0.10, -0.02),
@@ -149,7 +144,6 @@ UP_TO: Final[Mapping[str, tuple[float, float, float]]] = {
     "bluffer": (0.20, 0.26, 0.23),
 }
 """The same, "up to"."""
-
 COEVOLVED_SYMBOLS: Final[Mapping[tuple[Variant, int], str]] = {
     (Variant.BREADTH, 1): "00~ ~0v 0~1 0^1 0~1 001",
     (Variant.BREADTH, 2): "^01 000 0~~ 0~1 001 ~v~",

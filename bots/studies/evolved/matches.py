@@ -24,14 +24,11 @@ __all__ = ["FIELDS", "Opponent", "Result", "effort", "opponents", "play_matches"
 
 FIELDS: Final = ("random", "calling", "raising")
 """What the player has to beat at a table of ten."""
-
 _FIELDS_TIMES: Final = 5
 """So many times the deals of other matches are played against these: they have to be told from zero."""
-
 _LEFT_OUT: Final = ("learner", "lbr")
 """One plays by what it has played before, so that deals are no units; the other knows the policy of an opponent of its
 own."""
-
 _PARTS: Final = 4
 _US: Final = "evolved"
 

@@ -1,28 +1,157 @@
-"""The work's results against its models: the best fitness, what can be won, and the genes."""
+"""Figures over seeds, and how they are told."""
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 import numpy as np
 
-from bots.findings import Comparison, Comparisons, LineChart, Section, TableView, Verdict
-from bots.kuhn.claims.charts import band, level
-from bots.kuhn.claims.experiments import FIXED, FOUR_MODELS, Experiment, experiments
-from bots.kuhn.claims.figures import RUN_SPREAD, differing, mean_of, mean_rows, of_runs, range_verdict, symbols
-from bots.kuhn.claims.gathering import Gathered
-from bots.kuhn.claims.printed import BEST, GENES
+from bots.findings import Comparison, Comparisons, Line, LineChart, Report, Section, TableView, Verdict
 from bots.kuhn.evolution.results import KuhnResult
-from bots.kuhn.games import KuhnGame, Variant
+from bots.kuhn.evolution.settings import KuhnSettings, OppositionKind
+from bots.kuhn.games import CARDS, KuhnGame, Variant
 from bots.kuhn.models import models
 from bots.kuhn.values import best_answer, spread
+from bots.studies.kuhn.printed import BEST, GENES
+from bots.studies.kuhn.runs import FIXED, FOUR_MODELS, Experiment, Gathered, experiments
 
-__all__ = ["LUCK", "law", "model_sections"]
+__all__ = [
+    "LUCK",
+    "RUN_SPREAD",
+    "band",
+    "differing",
+    "fitness_report",
+    "law",
+    "level",
+    "mean_of",
+    "model_sections",
+    "of_runs",
+    "range_verdict",
+    "symbols",
+]
+
+RUN_SPREAD: Final = "± is the standard deviation from run to run."
+_WIDE: Final = 3.0
+"""A printed figure counts as one of ours where it lies as near as 99.7 % of further runs would: this many standard
+deviations, if those were known."""
+_PRINT: Final = 0.005
+"""Half a unit of the last digit that the work prints."""
+_CONVERGED: Final = 0.05
+_SMALL: Final = 0.25
+_AGREES: Final = 0.2
+"""How far from a printed 0 or 1 a mean gene may lie."""
+
+
+def mean_of(values: Sequence[float]) -> float:
+    """The mean."""
+    return statistics.fmean(values)
+
+
+def spread_of(values: Sequence[float]) -> float | None:
+    """The standard deviation; None of a single value."""
+    return statistics.stdev(values) if len(values) > 1 else None
+
+
+def of_runs(values: Sequence[float], digits: int = 4) -> str:
+    """Mean and standard deviation as text."""
+    deviation = spread_of(values)
+    return f"{mean_of(values):.{digits}f}" + ("" if deviation is None else f" ± {deviation:.{digits}f}")
+
+
+def mean_rows(rows: Sequence[Sequence[float]]) -> tuple[float, ...]:
+    """The mean of each column."""
+    return tuple(map(statistics.fmean, zip(*rows, strict=True)))
+
+
+def symbols(genes: Sequence[float]) -> str:
+    """Genes as the work writes them, three to a row; see `bots.studies.kuhn.printed`."""
+
+    def symbol(gene: float) -> str:
+        if gene < _CONVERGED or gene > 1 - _CONVERGED:
+            return "01"[gene > 0.5]
+        return "v" if gene < _SMALL else "^" if gene > 1 - _SMALL else "~"
+
+    signs = "".join(map(symbol, genes))
+    return " ".join(signs[at : at + len(CARDS)] for at in range(0, len(signs), len(CARDS)))
+
+
+def differing(printed: str, genes: Sequence[float], names: Sequence[str]) -> list[str]:
+    """The genes that are printed as 0 or 1 and lie elsewhere, with where they lie."""
+    return [
+        f"{name} {gene:.2f}"
+        for name, sign, gene in zip(names, printed.replace(" ", ""), genes, strict=True)
+        if sign in "01" and abs(gene - int(sign)) > _AGREES
+    ]
+
+
+def _further_run(runs: int) -> float:
+    """How many standard deviations of so many runs, two or more, a further one may lie from their mean.
+
+    Student's distribution by the expansion of Cornish and Fisher, exact enough from five runs on.
+    """
+    z, n = _WIDE, runs - 1
+    student = z + (z**3 + z) / (4 * n) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * n**2)
+    student += (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * n**3)
+    widened: float = student * (1 + 1 / runs) ** 0.5
+    return widened
+
+
+def range_verdict(printed: float, values: Sequence[float], possible: float) -> tuple[Verdict, str]:
+    """What became of a printed best fitness.
+
+    Args:
+        printed: the figure.
+        values: ours.
+        possible: what nobody exceeds on average.
+    """
+    room = _further_run(len(values)) * (spread_of(values) or 0.0) + _PRINT
+    if abs(printed - mean_of(values)) > room:
+        return Verdict.NOT_REPRODUCED, f"{len(values)} runs lie from {min(values):.2f} to {max(values):.2f}"
+    if printed > possible + _PRINT:
+        return Verdict.LUCKY, f"nobody wins more than {possible:.4f}"
+    return Verdict.REPRODUCED, ""
+
+
+def band(name: str, curves: Sequence[Sequence[float]]) -> Line:
+    """The mean of some curves over the generations, and what lies within a standard deviation of it."""
+    heights = np.array(curves)
+    mean = heights.mean(axis=0)
+    deviation = heights.std(axis=0, ddof=1) if len(heights) > 1 else np.zeros_like(mean)
+    return Line(
+        name=name,
+        xs=tuple(range(heights.shape[1])),
+        ys=tuple(mean.tolist()),
+        low=tuple((mean - deviation).tolist()) if len(heights) > 1 else (),
+        high=tuple((mean + deviation).tolist()) if len(heights) > 1 else (),
+    )
+
+
+def level(name: str, height: float, generations: int) -> Line:
+    """An exact value as a dashed line."""
+    return Line(name=name, xs=(0, generations), ys=(height, height), is_dashed=True)
+
+
+def fitness_report(settings: KuhnSettings, results: Sequence[KuhnResult]) -> Report:
+    """The fitness of some runs of the same settings, as a page."""
+    lines = [band("mean", [result.mean for result in results])]
+    if settings.opposition is OppositionKind.MODEL:
+        possible = best_answer(settings.rules, settings.seat - 1, settings.model).value
+        best = band("best", [result.best for result in results])
+        lines = [best, *lines, level("best possible", possible, len(results[0].mean) - 1)]
+    else:
+        lines.append(band("mean of the rivals", [result.rivals_mean for result in results]))
+    note = (
+        "" if len(results) == 1 else f"Means over {len(results)} seeds; bands are a standard deviation wide each way."
+    )
+    chart = LineChart(title="Fitness", x_label="generation", y_label="chips per hand", lines=tuple(lines), note=note)
+    facts = tuple((name, str(value)) for name, value in settings.as_data().items() if name not in ("seed", "model"))
+    return Report("Strategies evolved", (), facts, (Section("Fitness by generation", (), (chart,)),))
+
 
 LUCK: Final = 4.3
 """Standard errors by which the highest of about 101,000 means lies above what is possible."""
-
 _TITLES: Final = {
     Variant.CLASSIC: "Kuhn poker against the models",
     Variant.BREADTH: "Three sizes of bets against the models",
