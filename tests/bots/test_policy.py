@@ -181,7 +181,7 @@ def test_bots_play_their_policies_in_thousands_of_hands(game: str, player: str, 
 def test_an_evolved_bot_plays_its_policy(tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.mktemp("evolved") / "x.chromosome"
     write_chromosome(str(path), GENOME.random(1, np.random.default_rng(4))[0].astype(np.int8).tobytes(), {"seed": 4})
-    assert_plays_its_policy(watched(game_of("limit"), EvolvedBot(chromosome=str(path)), 10_000), "1")
+    assert_plays_its_policy(watched(game_of("limit"), EvolvedBot(chromosome=str(path)), 3_000), "1")
 
 
 def test_the_test_finds_a_bot_that_plays_another_policy() -> None:

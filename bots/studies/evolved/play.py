@@ -36,6 +36,8 @@ __all__ = [
     "winnings",
 ]
 
+TOO_FEW: Final = "too few deals were played to tell"
+
 PLAYED: Final = {"player": 52_000, "trainer": 20_000}
 """Hands in a generation of the player and of a trainer: 520 and 200 deals, each played a hundred times."""
 GENERATED_GENES_HANDS: Final = 5_179_648
@@ -205,10 +207,13 @@ def verdict_on_winnings(
         unseen_deals: how many those are.
     """
     if unseen.half_width_95 is None:
-        return Verdict.NOT_REPRODUCED, "too few deals were played to tell"
+        return Verdict.UNDECIDED, TOO_FEW
     chance = unseen.half_width_95 * (unseen_deals / printed_deals) ** 0.5
-    if abs(printed - unseen.value) <= (chance**2 + unseen.half_width_95**2) ** 0.5:
-        return Verdict.REPRODUCED, "other deals bring as much, within what chance does"
+    verdict = Verdict.within(printed, unseen.value, (chance**2 + unseen.half_width_95**2) ** 0.5)
+    if verdict is Verdict.REPRODUCED:
+        return verdict, "other deals bring as much, within what chance does"
+    if verdict is Verdict.UNDECIDED:
+        return verdict, TOO_FEW
     if printed < unseen.value:
         return Verdict.NOT_REPRODUCED, "ours wins more, on other deals too"
     if trained + _TWO_SETS * chance >= printed:
@@ -390,11 +395,12 @@ def _compared(quantity: str, ours: Estimate, printed: float | None, digits: int,
     text, interval = f"{ours.value:,.{digits}f}", interval_text(ours, digits)
     if printed is None:
         return Comparison(quantity=quantity, ours=text, interval=interval)
-    verdict, why = Verdict.REPRODUCED, ""
-    if ours.half_width_95 is None:
-        verdict, why = Verdict.NOT_REPRODUCED, "too few deals were played to tell"
-    elif abs(ours.value - printed) > ours.half_width_95 * (1 + factor**2) ** 0.5:
-        verdict, why = Verdict.NOT_REPRODUCED, f"ours is {'higher' if ours.value > printed else 'lower'} than by chance"
+    room = None if ours.half_width_95 is None else ours.half_width_95 * (1 + factor**2) ** 0.5
+    verdict, why = Verdict.within(printed, ours.value, room), ""
+    if verdict is Verdict.UNDECIDED:
+        why = TOO_FEW
+    elif verdict is Verdict.NOT_REPRODUCED:
+        why = f"ours is {'higher' if ours.value > printed else 'lower'} than by chance"
     return Comparison(
         quantity=quantity,
         ours=text,

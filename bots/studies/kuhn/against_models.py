@@ -106,12 +106,14 @@ def range_verdict(printed: float, values: Sequence[float], possible: float) -> t
         values: ours.
         possible: what nobody exceeds on average.
     """
-    room = _further_run(len(values)) * (spread_of(values) or 0.0) + _PRINT
-    if abs(printed - mean_of(values)) > room:
-        return Verdict.NOT_REPRODUCED, f"{len(values)} runs lie from {min(values):.2f} to {max(values):.2f}"
-    if printed > possible + _PRINT:
+    spread = spread_of(values)
+    room = None if spread is None else _further_run(len(values)) * spread + _PRINT
+    verdict = Verdict.within(printed, mean_of(values), room)
+    if verdict is Verdict.REPRODUCED and printed > possible + _PRINT:
         return Verdict.LUCKY, f"nobody wins more than {possible:.4f}"
-    return Verdict.REPRODUCED, ""
+    if verdict is Verdict.REPRODUCED:
+        return verdict, ""
+    return verdict, f"{len(values)} runs lie from {min(values):.2f} to {max(values):.2f}"
 
 
 def band(name: str, curves: Sequence[Sequence[float]]) -> Line:

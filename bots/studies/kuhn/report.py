@@ -67,7 +67,8 @@ def _lesson(found: Gathered, sections: tuple[Section, ...]) -> Iterator[str]:
     counts = {verdict: sum(row.verdict is verdict for row in rows) for verdict in Verdict}
     yield (
         f"Of {sum(counts.values()) - counts[Verdict.NOT_PRINTED]} printed figures {counts[Verdict.REPRODUCED]} are "
-        f"reproduced, {counts[Verdict.LUCKY]} only as lucky maxima, and {counts[Verdict.NOT_REPRODUCED]} are not. "
+        f"reproduced, {counts[Verdict.LUCKY]} only as lucky maxima, and {counts[Verdict.NOT_REPRODUCED]} are not"
+        f"{f', and {counts[Verdict.UNDECIDED]} undecided' if counts[Verdict.UNDECIDED] else ''}. "
         "The genetic algorithm itself works as described: populations come near the best answers within ten to some "
         "thirty generations."
     )

@@ -130,7 +130,7 @@ def test_verdicts_on_winnings(printed: float, trained: float, unseen: float, ver
     found, why = verdict_on_winnings(printed, 500, trained, Estimate(unseen, 7.0), 1000)
     assert found is verdict
     assert why
-    assert verdict_on_winnings(printed, 500, trained, Estimate(unseen, None), 50)[0] is Verdict.NOT_REPRODUCED
+    assert verdict_on_winnings(printed, 500, trained, Estimate(unseen, None), 50)[0] is Verdict.UNDECIDED
 
 
 def test_an_estimate_has_two_ends() -> None:

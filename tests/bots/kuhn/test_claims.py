@@ -147,6 +147,8 @@ def test_figures_in_signs_and_words() -> None:
     assert range_verdict(0.34, values, 1 / 6) == (Verdict.LUCKY, "nobody wins more than 0.1667")
     assert range_verdict(0.34, values, 0.5)[0] is Verdict.REPRODUCED
     assert range_verdict(1.24, values, 0.25) == (Verdict.NOT_REPRODUCED, "5 runs lie from 0.32 to 0.34")
+    assert range_verdict(0.34, values[:1], 0.5)[0] is Verdict.UNDECIDED, "one run has no spread"
+    assert range_verdict(0.02, [-0.1, 0.0, 0.1], 0.5) == (Verdict.UNDECIDED, "3 runs lie from -0.10 to 0.10")
     assert settled_from([0.1] * 150 + [-0.05] * 300, -0.05) == 147
     assert settled_from([0.1] * 150, -0.05) is None
 
