@@ -1,8 +1,8 @@
 """Every command of the README and the guides runs as it is written, in a folder that holds what it names.
 
 A folder is made for each command: the runs, logs, bots and games that it mentions are put there under the names it
-gives them. A command whose full length takes long is played with few hands; the README's are slow tests in full, too.
-A command that stands in several documents is run once.
+gives them. A command whose full length takes long is played with few hands; where its length decides something, a slow
+test plays it in full, too. A command that stands in several documents is run once.
 """
 
 from __future__ import annotations
@@ -165,7 +165,13 @@ LONG = [
 """They are shortened."""
 UNSHORTENED = re.compile(r"\barena (bench|solve equities)\b")
 """What cannot be shortened is a slow test only."""
-IN_FULL = [command for command in LONG if command.document == ROOT / "README.md" or UNSHORTENED.search(command.text)]
+IN_FULL = [
+    command
+    for command in LONG
+    if UNSHORTENED.search(command.text)
+    or (command.document == ROOT / "README.md" and re.search(r"--stop|(solve|exploit|doctor) |arena play$", command.text))
+]
+"""Those whose length decides something: stop rules, whole computations, and the first command of the README."""
 
 
 # ---- what a command names
