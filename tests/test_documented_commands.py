@@ -165,11 +165,12 @@ LONG = [
 """They are shortened."""
 UNSHORTENED = re.compile(r"\barena (bench|solve equities)\b")
 """What cannot be shortened is a slow test only."""
+FULL_LENGTH_MATTERS = re.compile(r"--stop|\b(solve|exploit|doctor) |\barena play$")
 IN_FULL = [
     command
     for command in LONG
     if UNSHORTENED.search(command.text)
-    or (command.document == ROOT / "README.md" and re.search(r"--stop|(solve|exploit|doctor) |arena play$", command.text))
+    or (command.document == ROOT / "README.md" and FULL_LENGTH_MATTERS.search(command.text))
 ]
 """Those whose length decides something: stop rules, whole computations, and the first command of the README."""
 
