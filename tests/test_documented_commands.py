@@ -18,11 +18,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
+from typer.main import get_command
 
 from dealer import play
+from dealer.cli import COMMANDS as COMMAND_NAMES
+from dealer.cli.app import application
 from dealer.server.store import DATABASE_NAME, Store
 from dealer.server.toml_settings import EXAMPLE
 from protocol.mock_dealer import MockDealer
@@ -70,14 +73,6 @@ class Weak(Bot):
 run(Weak())
 """
 """A bot that loses so much that sequential tests are short."""
-GROUPS = {
-    "evolve": ("trainers", "player", "kuhn", "learner"),
-    "study": ("evolved", "learner", "kuhn"),
-    "train": ("cfr", "learner"),
-    "bench": ("bot", "dealer", "server"),
-    "solve": ("equities", "preflop", "kuhn", "leduc", "kuhn3", "game"),
-}
-"""Commands of two words."""
 SHORTER = {
     "arena doctor": ["--only", "bets"],
     "arena solve preflop": ["--cap", "2"],
@@ -379,14 +374,21 @@ def test_it_runs_in_its_full_length(command: Documented, tmp_path: Path, finishe
 
 
 @cache
-def _options_of(*command: str) -> frozenset[str]:
-    """The options that the help of a command lists."""
-    program = start(
-        [*OURS[command[0]], *command[1:], "--help"], cwd=ROOT, env=program_env(COLUMNS="200", TERMINAL_WIDTH="200")
-    )
-    out, err = program.communicate(timeout=PATIENCE_S)
-    assert program.wait() == 0, f"there is no {' '.join(command)}: {err.decode()}"
-    return frozenset(re.findall(r"(?<![\w-])--?[A-Za-z][\w-]*", out.decode()))
+def _commands() -> dict[tuple[str, ...], frozenset[str]]:
+    """The options of every command, by its words; a group of commands has its own."""
+    program = start([*DEALER, "--help"], cwd=ROOT, env=program_env(COLUMNS="200", TERMINAL_WIDTH="200"))
+    out, _ = program.communicate(timeout=PATIENCE_S)
+    found = {("acpc-dealer",): frozenset(re.findall(r"(?<![\w-])--?[A-Za-z][\w-]*", out.decode()))}
+
+    def add(words: tuple[str, ...], command: Any) -> None:
+        found[words] = frozenset(
+            {"--help", "-h"} | {name for one in command.params for name in (*one.opts, *one.secondary_opts)}
+        )
+        for name, one in getattr(command, "commands", {}).items():
+            add((*words, name), one)
+
+    add(("arena",), get_command(application(COMMAND_NAMES)))
+    return found
 
 
 def _mentioned(document: Path) -> Iterator[str]:
@@ -398,27 +400,17 @@ def _mentioned(document: Path) -> Iterator[str]:
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
 def test_commands_and_options_exist(document: Path) -> None:
     """Those that stand in a sentence or in a usage are not run, but nothing is named that does not exist."""
-    commands = re.findall(r"^ {1,4}(\w+)  +\w", _help().partition("Commands\n")[2], re.MULTILINE)
-    assert "play" in commands
-    anywhere = {option for name in commands for option in _options_of("arena", name)} | _options_of("acpc-dealer")
-    for group, names in GROUPS.items():
-        anywhere |= {option for name in names for option in _options_of("arena", group, name)}
+    commands = _commands()
+    anywhere = frozenset().union(*commands.values())
     for text in _mentioned(document):
         for part in re.split(r" && | \|+ ", text):
             words = part.split()
             if words[0] == "arena" and len(words) > 1 and not words[1].startswith("-"):
-                assert words[1] in commands, f"there is no command {part!r}"
-                is_of_two_words = len(words) > 2 and words[2] in GROUPS.get(words[1], ())
-                known = _options_of(*words[: 2 + is_of_two_words])
+                assert ("arena", words[1]) in commands, f"there is no command {part!r}"
+                known = commands.get(tuple(words[:3]), commands["arena", words[1]])
             elif words[0].startswith("--"):
-                known = frozenset(anywhere)
+                known = anywhere
             else:
                 continue
             named = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
             assert named <= known, f"{part!r} has options that do not exist: {sorted(named - known)}"
-
-
-@cache
-def _help() -> str:
-    program = start([*ARENA, "--help"], cwd=ROOT, env=program_env())
-    return program.communicate(timeout=PATIENCE_S)[0].decode()
