@@ -10,8 +10,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from bots.evolution import Generation
-from bots.kuhn.evolution.files import format_genes, read_genes
-from bots.kuhn.evolution.results import KuhnResult
+from bots.kuhn.evolution.results import KuhnResult, format_genes, read_genes
 from bots.kuhn.evolution.runs import Progress, SeedsDone, evolve_seeds, exploitability_of
 from bots.kuhn.evolution.settings import KuhnSettings, OppositionKind
 from bots.kuhn.games import CARDS, Genes

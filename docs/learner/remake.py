@@ -23,10 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.learner.constants import Constants
-from bots.learner.files import memory_bytes
+from bots.learner.files import SHIPPED, memory_bytes, shipped_memory
 from bots.learner.kept import Kept
 from bots.learner.memory import Memory
-from bots.learner.shipped import SHIPPED, shipped_memory
 from bots.learner.tables import Pack, Style, Trainee
 from bots.learner.tuning import TuningSettings, measured_mbb
 from bots.registry import make_bot
