@@ -12,7 +12,6 @@
     ├── StaleEntry      what a person sent from the table was meant for a moment that has passed
     ├── BotFailure      a bot's own code failed, or its answer was illegal, in this process
     ├── EvolutionError  settings with which nothing can evolve (also a ValueError)
-    │   └── LibraryMissing  a search is made of a library that is not installed
     ├── BotFileError    a file that a bot, or its training, keeps cannot be written or read
     │   ├── CheckpointError  the checkpoint of an evolution
     │   ├── ChromosomeError  a chromosome
@@ -50,7 +49,6 @@ __all__ = [
     "GameRefused",
     "IllegalReply",
     "LearnerFileError",
-    "LibraryMissing",
     "PolicyError",
     "RemoteBotError",
     "SolvingError",
@@ -151,10 +149,6 @@ class BotFailure(BotsError):
 
 class EvolutionError(BotsError, ValueError):
     """Settings, sizes or figures with which nothing can evolve; the sentence says which can."""
-
-
-class LibraryMissing(EvolutionError):
-    """A search is made of a library that is not installed."""
 
 
 class BotFileError(BotsError):

@@ -12,7 +12,9 @@ import signal
 import sys
 import tempfile
 from pathlib import Path
+from zlib import crc32
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 from engine.kernels import disk
@@ -42,6 +44,28 @@ gc.set_threshold(10_000, 10, 50)
 def pytest_xdist_auto_num_workers() -> int:
     """One more worker than there are cores, since many tests wait for programs that they start."""
     return (os.cpu_count() or 1) + 1
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--shard 2/4``: the second of four parts of the tests, which machines can run side by side."""
+    parser.addoption("--shard", default="1/1", metavar="PART/PARTS", help="run one of several parts of the tests")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests of other parts; the parameters of a test stay together, as they share what is compiled."""
+    part, _, parts = config.getoption("--shard").partition("/")
+    if not (part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts)):
+        raise pytest.UsageError(f"--shard: must be a part and the number of parts, such as 2/4, not {part}/{parts}")
+    kept, others = [], []
+    for item in items:
+        (kept if part_of(item.nodeid, int(parts)) == int(part) else others).append(item)
+    config.hook.pytest_deselected(items=others)
+    items[:] = kept
+
+
+def part_of(test: str, parts: int) -> int:
+    """The part, from 1, that a test belongs to."""
+    return 1 + crc32(test.partition("[")[0].encode()) % parts
 
 
 def pytest_collection_finish() -> None:

@@ -46,9 +46,9 @@ def test_every_built_in_bot_that_can_is_met() -> None:
 
 
 def test_a_match_can_be_played_again(tmp_path: Path) -> None:
-    row = REMAKE.played(tmp_path, "calling", 100)
-    assert (row.opponent, row.deals) == ("calling", 100)
-    assert REMAKE.played(tmp_path, "calling", 100) == row
+    row = REMAKE.played(tmp_path, "calling", 20)
+    assert (row.opponent, row.deals) == ("calling", 20)
+    assert REMAKE.played(tmp_path, "calling", 20) == row
 
 
 def test_the_table_of_ten_minutes_is_that_of_the_results() -> None:

@@ -1,7 +1,8 @@
 """Every command of the README and the guides runs as it is written, in a folder that holds what it names.
 
 A folder is made for each command: the runs, logs, bots and games that it mentions are put there under the names it
-gives them. A command whose full length takes long is played with few hands here, and as it stands by its slow twin.
+gives them. A command whose full length takes long is played with few hands; where its length decides something, a slow
+test plays it in full, too. A command that stands in several documents is run once.
 """
 
 from __future__ import annotations
@@ -17,11 +18,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
+from typer.main import get_command
 
 from dealer import play
+from dealer.cli import COMMANDS as COMMAND_NAMES
+from dealer.cli.app import application
 from dealer.server.store import DATABASE_NAME, Store
 from dealer.server.toml_settings import EXAMPLE
 from protocol.mock_dealer import MockDealer
@@ -54,6 +58,7 @@ NOT_OURS = (
 PLACEHOLDERS = {
     "PATH": "the reference dealer, which is not shipped",
     "FOLDER": "an evolution of the size of a published one, which takes long",
+    "kuhn-claims": "every experiment of a work, which takes minutes",
 }
 SYNOPSIS = re.compile(r"(^|\s)\[|\.\.\.|\S\|\S|…")
 WEAK = """
@@ -68,19 +73,12 @@ class Weak(Bot):
 run(Weak())
 """
 """A bot that loses so much that sequential tests are short."""
-GROUPS = {
-    "evolve": ("trainers", "player", "report", "kuhn", "kuhn-report", "learner", "learner-report"),
-    "train": ("cfr", "learner"),
-    "bench": ("bot", "dealer", "evaluator", "equity", "export", "selfplay", "server", "startup", "web"),
-    "solve": ("equities", "preflop", "kuhn", "leduc", "kuhn3", "game"),
-}
-"""Commands of two words."""
 SHORTER = {
     "arena doctor": ["--only", "bets"],
     "arena solve preflop": ["--cap", "2"],
     "arena train cfr": ["--game", "kuhn", "--iterations", "1"],
     "arena train learner": ["-n", "8", "--block", "8", "--test", "8"],
-    "arena evolve learner-report": [
+    "arena study learner": [
         "--hands",
         "64",
         "--test",
@@ -96,7 +94,6 @@ SHORTER = {
         *("--hands", "64", "--test", "20", "--population", "5", "--generations", "4"),
         *("--seeds", "5", "--trials", "5"),
     ],
-    "arena evolve kuhn-report": ["--seeds", "2"],
     "arena exploit": ["--hands", "50"],
 }
 """What makes a command short; all others play two hands."""
@@ -139,32 +136,38 @@ def documented(document: Path) -> Iterator[Documented]:
             yield Documented(document, number, text)
 
 
+def _ours(text: str) -> tuple[str, ...]:
+    """The parts of a command line that are ours."""
+    return tuple(part for part in text.split(" && ") if _program(part) in OURS)
+
+
 COMMANDS = [command for document in DOCUMENTS for command in documented(document)]
 RUNNABLE = [
     command
-    for command in COMMANDS
-    if not SYNOPSIS.search(command.text)
-    and not PLACEHOLDERS.keys() & set(command.text.split())
-    and any(_program(part) in OURS for part in command.text.split(" && "))
+    for command in {_ours(command.text): command for command in reversed(COMMANDS)}.values()
+    if not SYNOPSIS.search(command.text) and not PLACEHOLDERS.keys() & set(command.text.split()) and _ours(command.text)
 ]
 LONG = [
     command
     for command in RUNNABLE
     if re.search(
-        r"\barena (play|deal|tournament|bench|doctor|solve (equities|preflop)|train|evolve (learner|kuhn-report)"
+        r"\barena (play|deal|tournament|bench|doctor|solve (equities|preflop)|train|evolve learner|study learner"
         r"|exploit (limit|nolimit))\b"
         r"|\bacpc-dealer\b",
         command.text,
     )
 ]
-"""They are shortened, and run in their full length by the slow twins."""
+"""They are shortened."""
 UNSHORTENED = re.compile(r"\barena (bench|solve equities)\b")
 """What cannot be shortened is a slow test only."""
-FOR_HOURS = [
+FULL_LENGTH_MATTERS = re.compile(r"--stop|\b(solve|exploit|doctor) |\barena play$")
+IN_FULL = [
     command
     for command in LONG
-    if any(words in command.text for words in ("docs/strength/", "kuhn-report", "train cfr", "play limit cfr"))
+    if UNSHORTENED.search(command.text)
+    or (command.document == ROOT / "README.md" and FULL_LENGTH_MATTERS.search(command.text))
 ]
+"""Those whose length decides something: stop rules, whole computations, and the first command of the README."""
 
 
 # ---- what a command names
@@ -306,6 +309,9 @@ def _play(words: list[str], folder: Path, environment: dict[str, str], more: lis
         if option in words:
             at = words.index(option) + 1
             words[at] = ",".join(map(str, free_ports(words[at].count(",") + 1)))
+    if words[0] == "arena" and words[1] in PLAYING:
+        # On a busy machine bots that compile their kernels first connect late.
+        more = [*more, "--start-timeout", "600"]
     program = start([*OURS[words[0]], *words[1:], *more], cwd=folder, env=program_env(**environment))
     try:
         game = ["--game", words[2]] if words[1] in ("play", "deal") and len(words) > 2 else []
@@ -359,7 +365,7 @@ def test_it_runs(command: Documented, tmp_path: Path, finished_run: Path) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", [command for command in LONG if command not in FOR_HOURS], ids=str)
+@pytest.mark.parametrize("command", IN_FULL, ids=str)
 def test_it_runs_in_its_full_length(command: Documented, tmp_path: Path, finished_run: Path) -> None:
     _run(command, tmp_path, finished_run, [])
 
@@ -368,14 +374,21 @@ def test_it_runs_in_its_full_length(command: Documented, tmp_path: Path, finishe
 
 
 @cache
-def _options_of(*command: str) -> frozenset[str]:
-    """The options that the help of a command lists."""
-    program = start(
-        [*OURS[command[0]], *command[1:], "--help"], cwd=ROOT, env=program_env(COLUMNS="200", TERMINAL_WIDTH="200")
-    )
-    out, err = program.communicate(timeout=PATIENCE_S)
-    assert program.wait() == 0, f"there is no {' '.join(command)}: {err.decode()}"
-    return frozenset(re.findall(r"(?<![\w-])--?[A-Za-z][\w-]*", out.decode()))
+def _commands() -> dict[tuple[str, ...], frozenset[str]]:
+    """The options of every command, by its words; a group of commands has its own."""
+    program = start([*DEALER, "--help"], cwd=ROOT, env=program_env(COLUMNS="200", TERMINAL_WIDTH="200"))
+    out, _ = program.communicate(timeout=PATIENCE_S)
+    found = {("acpc-dealer",): frozenset(re.findall(r"(?<![\w-])--?[A-Za-z][\w-]*", out.decode()))}
+
+    def add(words: tuple[str, ...], command: Any) -> None:
+        found[words] = frozenset(
+            {"--help", "-h"} | {name for one in command.params for name in (*one.opts, *one.secondary_opts)}
+        )
+        for name, one in getattr(command, "commands", {}).items():
+            add((*words, name), one)
+
+    add(("arena",), get_command(application(COMMAND_NAMES)))
+    return found
 
 
 def _mentioned(document: Path) -> Iterator[str]:
@@ -387,27 +400,17 @@ def _mentioned(document: Path) -> Iterator[str]:
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
 def test_commands_and_options_exist(document: Path) -> None:
     """Those that stand in a sentence or in a usage are not run, but nothing is named that does not exist."""
-    commands = re.findall(r"^ {1,4}(\w+)  +\w", _help().partition("Commands\n")[2], re.MULTILINE)
-    assert "play" in commands
-    anywhere = {option for name in commands for option in _options_of("arena", name)} | _options_of("acpc-dealer")
-    for group, names in GROUPS.items():
-        anywhere |= {option for name in names for option in _options_of("arena", group, name)}
+    commands = _commands()
+    anywhere = frozenset().union(*commands.values())
     for text in _mentioned(document):
         for part in re.split(r" && | \|+ ", text):
             words = part.split()
             if words[0] == "arena" and len(words) > 1 and not words[1].startswith("-"):
-                assert words[1] in commands, f"there is no command {part!r}"
-                is_of_two_words = len(words) > 2 and words[2] in GROUPS.get(words[1], ())
-                known = _options_of(*words[: 2 + is_of_two_words])
+                assert ("arena", words[1]) in commands, f"there is no command {part!r}"
+                known = commands.get(tuple(words[:3]), commands["arena", words[1]])
             elif words[0].startswith("--"):
-                known = frozenset(anywhere)
+                known = anywhere
             else:
                 continue
             named = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
             assert named <= known, f"{part!r} has options that do not exist: {sorted(named - known)}"
-
-
-@cache
-def _help() -> str:
-    program = start([*ARENA, "--help"], cwd=ROOT, env=program_env())
-    return program.communicate(timeout=PATIENCE_S)[0].decode()

@@ -196,13 +196,13 @@ def test_errors_stand_in_the_errors_module_of_their_package() -> None:
 
 def test_the_dealer_knows_no_bot() -> None:
     """The dealer knows what a bot is and how one is named, and no agent. The command line may mount more, a terminal
-    is a face of the seat of a person, who is none either, and who measures self-play plays."""
+    is a face of the seat of a person, who is none either."""
     known = {"bots.bot", "bots.program", "bots.registry", "bots.errors", "bots.group", "bots.decision_times"}
     known |= {"bots.learning", "bots.workers"}
     assert not [
         f"{name} -> {target}"
         for name, targets in arrows().items()
-        if room(name) not in ("bots", "dealer.cli") and name.startswith("dealer.") and name != "dealer.bench.selfplay"
+        if room(name) not in ("bots", "dealer.cli") and name.startswith("dealer.")
         for target in targets
         if target.split(".")[0] == "bots" and target not in known
         if room(target) != "bots.human" or room(name) not in ("dealer.seat", "dealer.terminal_seat", "dealer.web")

@@ -20,13 +20,27 @@ from __future__ import annotations
 
 from bots.evolution.breeding import Breeding
 from bots.evolution.checkpoint import load_checkpoint, save_checkpoint
-from bots.evolution.crossover import Crossover, HalfOfUsedGenes, OneOf, OnePoint, RandomGenes, Uniform, UsedGenes
 from bots.evolution.evaluation import Evaluation, Evaluator
 from bots.evolution.evolution import Evolution, Generation, State, StopReason, StopRule
 from bots.evolution.genome import GeneRange, Genome
-from bots.evolution.mutation import Mutation, NewValues, Shift
+from bots.evolution.operators import (
+    Crossover,
+    HalfOfUsedGenes,
+    Mutation,
+    NewValues,
+    OneOf,
+    OnePoint,
+    RandomGenes,
+    Rank,
+    Roulette,
+    Selection,
+    Shift,
+    SignedRoulette,
+    Tournament,
+    Uniform,
+    UsedGenes,
+)
 from bots.evolution.opposition import Challengers, Fixed, HallOfFame, Opposition, Rivals
-from bots.evolution.selection import Rank, Roulette, Selection, SignedRoulette, Tournament
 
 __all__ = [
     "Breeding",

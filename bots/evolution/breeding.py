@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.errors import EvolutionError
-from bots.evolution.crossover import Crossover, Uniform
 from bots.evolution.genome import Bools, Chromosomes, Floats, Genome
-from bots.evolution.mutation import Mutation, NewValues
-from bots.evolution.selection import Selection, Tournament
+from bots.evolution.operators import Crossover, Mutation, NewValues, Selection, Tournament, Uniform
 
 __all__ = ["Breeding", "Brood", "best_first"]
 

@@ -31,7 +31,26 @@ class Verdict(enum.Enum):
     REPRODUCED = "reproduced"
     LUCKY = "reproduced only as a lucky maximum"
     NOT_REPRODUCED = "not reproduced"
+    UNDECIDED = "undecided"
     NOT_PRINTED = "not printed"
+
+    @classmethod
+    def within(cls, printed: float, ours: float, room: float | None) -> Verdict:
+        """The verdict on a figure by the distance that chance explains.
+
+        Undecided where that distance is not known, or as large as the figure itself: then a figure of 0, or of twice
+        as much, could not be told from the printed one either.
+
+        Args:
+            printed: the figure of the work.
+            ours: the same, as measured here.
+            room: how far two measurements lie from each other by chance.
+        """
+        if room is None:
+            return cls.UNDECIDED
+        if abs(printed - ours) > room:
+            return cls.NOT_REPRODUCED
+        return cls.REPRODUCED if room < abs(printed) or not room else cls.UNDECIDED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +63,7 @@ class Comparison:
         interval: how far it can be trusted, such as ``± 0.3`` or ``0.1 to 0.5``; empty for exact figures.
         printed: the work's figure; empty where it prints none.
         verdict: on the work's figure.
-        why: of the verdict; one that says "not reproduced" has to say it.
+        why: of the verdict; one that says "not reproduced" or "undecided" has to say it.
     """
 
     quantity: str
@@ -62,8 +81,8 @@ class Comparison:
         """
         if bool(self.printed) is (self.verdict is Verdict.NOT_PRINTED):
             raise ValueError(f"{self.quantity}: a printed figure has a verdict, and nothing else has")
-        if self.verdict is Verdict.NOT_REPRODUCED and not self.why:
-            raise ValueError(f"{self.quantity}: it is not said why it is not reproduced")
+        if self.verdict in (Verdict.NOT_REPRODUCED, Verdict.UNDECIDED) and not self.why:
+            raise ValueError(f"{self.quantity}: it is not said why it is {self.verdict.value}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,8 @@
 constants   the ten constants: how finely it looks
 cells       the nine dimensions of a state, and the cell that a state falls into
 memory      what each decision has earned in each cell, and the decision that follows
-files       a memory as a file
-shipped     the memories that come with the arena
-journal     what a learner learnt in one match, hand by hand
-bot         the player `learner`
+files       a memory as a file; the memories that come with the arena
+bot         the player `learner`, and what it learnt in one match, hand by hand
 
 Source: V. S. Fazio, "Algoritmos para um jogador inteligente de Poker", Universidade Federal de Santa Catarina, 2008,
 section 3.4.5. Its formulas 7 and 8 and its table of decisions are missing pictures, and no result of its player is

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
@@ -14,14 +15,13 @@ from bots.formula.decisions import Decision, action_of
 from bots.formula.observation import Observation, in_words, observe
 from bots.learner.cells import Cell, cell_of
 from bots.learner.constants import Constants
-from bots.learner.files import MemoryFile, memory_bytes, read_memory
-from bots.learner.journal import format_hand, learn_journal
+from bots.learner.files import MemoryFile, memory_bytes, read_memory, shipped_memory
 from bots.learner.memory import Matrix, Memory, Row, best_decision, reward_mbb
-from bots.learner.shipped import shipped_memory
-from bots.learning import Journal, LearningBot
+from bots.learning import Journal, LearningBot, read_journal
 from bots.view import View
 from engine import Action, Game
 from engine.equity import DEFAULT_TRIALS, compile_kernels
+from engine.errors import quoted
 from protocol import format_action
 
 if TYPE_CHECKING:
@@ -266,3 +266,26 @@ def _explain(view: View, look: _Look, decision: Decision, action: Action, is_dra
         f"{in_words(view, look.seen)}; cell {look.cell.text} {known} -> {decision.value} {decision.words}{how}, "
         f"{format_action(action)}"
     )
+
+
+_REWARD: Final = re.compile(r"-?[0-9]{1,18}", re.ASCII)
+_TAKEN: Final = re.compile(r"([0-9]{9}):([1-5])", re.ASCII)
+
+
+def format_hand(decisions: Sequence[tuple[Cell, Decision]], reward: int) -> str:
+    """The text of a hand; see `Matrix.learn` for the arguments."""
+    return " ".join([str(reward), *[f"{cell.text}:{decision.value}" for cell, decision in decisions]])
+
+
+def learn_journal(matrix: Matrix, path: str) -> None:
+    """Learn all hands of a journal.
+
+    Raises:
+        LearnerFileError: it cannot be read, or a line is not that of a hand.
+    """
+    for hand, learnt in read_journal(path):
+        reward, *taken = learnt.split(" ")
+        found = [_TAKEN.fullmatch(text) for text in taken]
+        if not _REWARD.fullmatch(reward) or None in found:
+            raise LearnerFileError(path, f"hand {hand}: {quoted(learnt)} is not what a learner learns from a hand")
+        matrix.learn([(Cell.parse(one[1]), Decision(int(one[2]))) for one in found if one], int(reward))

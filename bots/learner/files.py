@@ -17,6 +17,7 @@ import json
 import os
 import re
 from dataclasses import asdict, fields
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,10 +25,12 @@ from bots.errors import LearnerFileError
 from bots.learner.cells import Cell
 from bots.learner.constants import Constants
 from bots.learner.memory import NOTHING, Memory, Results, Row
+from engine import Game
 from engine.errors import quoted
 from logs.whole_file import FileLock, write_whole
+from protocol import find_game
 
-__all__ = ["MemoryFile", "memory_bytes", "read_memory", "write_memory"]
+__all__ = ["SHIPPED", "MemoryFile", "memory_bytes", "read_memory", "shipped_memory", "write_memory"]
 
 _WHAT: Final = "a memory of acpc-arena's learner"
 _VERSION: Final = 1
@@ -172,3 +175,22 @@ class MemoryFile:
     def close(self) -> None:
         """Let others have the file; a second call does nothing."""
         self._lock.close()
+
+
+SHIPPED: Final = ("limit", "nolimit", "limit3", "nolimit3", "limit6", "nolimit6", "limit10", "nolimit10")
+"""The games, by their short names. In any other, of other stakes or between another number of players, nothing has been
+measured, and a learner starts from nothing."""
+_FOLDER: Final = os.path.join(os.path.dirname(__file__), "memories")
+
+
+def shipped_memory(game: Game, constants: Constants) -> Memory:
+    """The memory for a game; an empty one for other games, and for constants that it was not trained with."""
+    for name in SHIPPED:
+        if find_game(name)[1] == game and (memory := _read(name)).constants == constants:
+            return memory
+    return Memory(constants)
+
+
+@cache
+def _read(name: str) -> Memory:
+    return read_memory(os.path.join(_FOLDER, f"{name}.memory"))

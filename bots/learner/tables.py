@@ -21,9 +21,8 @@ from bots.errors import LearnerFileError, SpecError
 from bots.learner.arrays import MemoryArrays
 from bots.learner.bot import LearnerBot
 from bots.learner.constants import Constants
-from bots.learner.files import read_memory, write_memory
+from bots.learner.files import read_memory, shipped_memory, write_memory
 from bots.learner.memory import Memory
-from bots.learner.shipped import shipped_memory
 from bots.registry import make_bot, parse_spec
 from bots.selfplay import self_play
 from engine import Game, deals

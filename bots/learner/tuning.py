@@ -1,9 +1,9 @@
-"""The search for a learner's constants: the work's genetic algorithm, and others under the same budget beside it.
+"""The search for a learner's constants by the work's genetic algorithm.
 
 What a set of constants is worth is measured: a learner that looks so finely starts from nothing, trains on the same
 deals as all others, and plays unseen deals, frozen; its mean winnings are the fitness. As deals and draws are the same
 for all, two sets differ by what they see; but the best of many is also the one that these deals favour. So at the end
-the best of each search, and the default, are trained and tested anew on other deals and draws, several times.
+the best found, and the default, are trained and tested anew on other deals and draws, several times.
 
 A search is a program that follows from its seed and asks for measurements. These are kept in a file, so a search that
 was stopped is run again from its start, finds what it asks for, and goes on where it was.
@@ -20,7 +20,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.errors import EvolutionError, LibraryMissing
+from bots.errors import EvolutionError
 from bots.evolution import Breeding, Evaluation, Evolution, GeneRange, Genome, NewValues, StopRule, Tournament, Uniform
 from bots.learner.constants import RANGES, Constants
 from bots.learner.kept import Kept
@@ -32,7 +32,6 @@ from protocol import find_game
 
 __all__ = [
     "GENOME",
-    "SEARCHES",
     "Measured",
     "TuningSettings",
     "check",
@@ -43,17 +42,10 @@ __all__ = [
 GENOME: Final = Genome(tuple([GeneRange(low, high, name.endswith("_qty")) for name, (low, high) in RANGES.items()]))
 """The ten constants with the work's ranges."""
 
-SEARCHES: Final = ("evolution", "random", "cma-es")
-"""The genetic algorithm; constants drawn at random; the covariance matrix adaptation of Hansen (2016, arXiv
-1604.00772) by the library cma, where it is installed."""
-
-_STEP: Final = 0.3
-"""Of the covariance matrix adaptation: the first standard deviation, as a part of each range."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TuningSettings:
-    """What the searches are made of; population, tournament and rates are ours, since the work's are not printed.
+    """What the search is made of; population, tournament and rates are ours, since the work's are not printed.
 
     Attributes:
         game: its name or file.
@@ -71,7 +63,7 @@ class TuningSettings:
     tournament: int = field(default=2, metadata={"decides": "participants in the tournament that selects a parent"})
     crossover: float = field(default=0.7, metadata={"decides": "chance that a pair of children exchanges constants"})
     mutation: float = field(default=0.1, metadata={"decides": "chance that one constant of a child is drawn anew"})
-    seed: int = field(default=1, metadata={"decides": "of deals and of the searches"})
+    seed: int = field(default=1, metadata={"decides": "of deals and of the search"})
 
     def __post_init__(self) -> None:
         """Check.
@@ -102,7 +94,7 @@ class TuningSettings:
 
     @property
     def budget(self) -> int:
-        """How many learners each search may measure: as many as the evolution does."""
+        """How many learners the search measures."""
         return self.population + self.generations * (self.population - 1)
 
 
@@ -147,7 +139,6 @@ def _deals(
 
 
 def search(
-    name: str,
     settings: TuningSettings,
     folder: Path,
     *,
@@ -157,7 +148,6 @@ def search(
     """Search, or go on with a search.
 
     Args:
-        name: one of `SEARCHES`.
         settings: of the search.
         folder: where measurements are kept; made if it is not there.
         workers: who measures; this process by default.
@@ -170,10 +160,15 @@ def search(
         CheckpointError: the measurements cannot be read or written, or stem from other settings.
         EvolutionError: settings that cannot be.
         WorkersError: the workers are gone.
-        LibraryMissing: the library of the search is not installed.
     """
-    with _Measurements(folder / f"{name}.jsonl", settings, workers, show) as measurements:
-        {"evolution": _evolve, "random": _draw, "cma-es": _adapt}[name](settings, measurements)
+    with _Measurements(folder / "evolution.jsonl", settings, workers, show) as measurements:
+
+        def evaluate(chromosomes: Any, seeds: Any, opponents: Any) -> Evaluation:
+            return Evaluation(measurements.of(chromosomes[:, :, 0]))
+
+        evolution = Evolution(GENOME, evaluate, settings.breeding, population=settings.population, seed=settings.seed)
+        for _ in evolution.generations(StopRule(generations=settings.generations)):
+            pass
         return tuple(measurements.asked)
 
 
@@ -227,41 +222,6 @@ def check(
 
 def _check_seed(settings: TuningSettings, sets: Sequence[Constants], seed: int) -> list[float]:
     return [measured_mbb(settings, constants, seed) for constants in sets]
-
-
-def _evolve(settings: TuningSettings, measurements: _Measurements) -> None:
-    def evaluate(chromosomes: Any, seeds: Any, opponents: Any) -> Evaluation:
-        return Evaluation(measurements.of(chromosomes[:, :, 0]))
-
-    evolution = Evolution(GENOME, evaluate, settings.breeding, population=settings.population, seed=settings.seed)
-    for _ in evolution.generations(StopRule(generations=settings.generations)):
-        pass
-
-
-def _draw(settings: TuningSettings, measurements: _Measurements) -> None:
-    drawn = GENOME.random(settings.budget, np.random.default_rng([settings.seed, len(GENOME.ranges)]))
-    for first in range(0, settings.budget, settings.population):
-        measurements.of(drawn[first : first + settings.population, :, 0])
-
-
-def _adapt(settings: TuningSettings, measurements: _Measurements) -> None:
-    try:
-        import cma
-    except ModuleNotFoundError as error:
-        if error.name != "cma":
-            raise
-        raise LibraryMissing("the library cma is not installed: pip install 'acpc-arena[tune]'") from error
-    low, width = GENOME.low[:, 0], GENOME.width[:, 0]
-    options = {"bounds": [0, 1], "popsize": settings.population, "seed": settings.seed + 1, "verbose": -9}
-    strategy = cma.CMAEvolutionStrategy(np.full(len(low), 0.5), _STEP, options)
-    left = settings.budget
-    while left > 0:
-        asked = strategy.ask()
-        points = GENOME.fitted((low + np.array(asked) * width)[:, :, None])[:, :, 0]
-        found = measurements.of(points[:left])
-        left -= len(found)
-        if len(found) == len(asked):
-            strategy.tell(asked, (-found).tolist())
 
 
 def _constants(genes: NDArray[np.float64]) -> Constants:

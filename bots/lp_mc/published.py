@@ -11,14 +11,17 @@ make limping no better. Of all optimal plans the one nearest to what the work pr
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
 import numpy as np
 
-from bots.lp_mc.printed import AFTER_LIMP, MIXED
 from bots.solving.linear_program import Equilibrium, LinearProgram, Step
 from bots.solving.sequence_form import Plan, SequenceForm
 from engine import STARTING_HANDS
+from engine.cards import RANKS
 
-__all__ = ["published_program", "solve_as_published"]
+__all__ = ["AFTER_LIMP", "BALANCES", "published_program", "solve_as_published"]
 
 _SEQUENCES = {"f": ("c", 0), "k": ("c", 1), "rf": ("crr", 0), "rr": ("crr", 2)}
 """The words of the table after a limp: the betting before the last action, and its place among the actions."""
@@ -51,3 +54,46 @@ def _printed(form: SequenceForm) -> Plan:
             if betting in first:
                 plan[first[betting] + action, hand] = chance
     return plan
+
+
+_AFTER_LIMP: Final = """
+rr k  k  k  k  k  k  k  k  k  k  k  k
+rr rr k  k  k  k  k  k  k  k  k  k  rf
+rr rr rr k  k  k  k  k  rf rf k  k  k
+rr rr rr rr rf k  rf k  k  k  k  k  k
+rr rr rr k  rr k  k  k  k  k  k  k  k
+rr k  k  k  k  rr k  k  k  k  k  f  f
+rr k  k  k  k  k  rr k  k  k  k  f  f
+k  k  k  k  k  k  k  rr k  k  k  f  f
+k  k  k  k  k  k  k  k  y1 k  k  f  f
+k  k  k  k  k  k  k  k  rr k  k  k  k
+k  k  k  k  k  k  k  k  k  rf y3 f  f
+y2 k  k  k  k  k  k  k  k  k  k  k  f
+k  k  k  k  k  k  k  k  k  k  k  k  k
+"""
+"""Table 2: the big blind after a limp."""
+MIXED: Final[Mapping[str, Mapping[str, float]]] = {
+    "y1": {"rf": 0.47040, "rr": 0.52960},
+    "y2": {"k": 0.44107, "rr": 0.55893},
+    "y3": {"f": 0.44638, "k": 0.55362},
+}
+"""The mixed strategies of table 2."""
+BALANCES: Final = {"raising": 0.04051, "random": 0.13224, "calling": -0.04931}
+"""Table 4: what the strategy before the flop won in 5,000,000 hands each, in small bets per hand."""
+
+
+def _by_name(table: str) -> dict[str, str]:
+    """The cells of a table by the name of the starting hand."""
+    ranks = RANKS[::-1]
+    rows = [line.split() for line in table.split("\n") if line]
+    return {
+        ranks[min(row, column)]
+        + ranks[max(row, column)]
+        + ("" if row == column else "s" if row < column else "o"): cell
+        for row, cells in enumerate(rows)
+        for column, cell in enumerate(cells)
+    }
+
+
+AFTER_LIMP: Final[Mapping[str, str]] = _by_name(_AFTER_LIMP)
+"""Table 2 by starting hand: f fold, k check, rf raise and fold to a raise, rr raise again, or one of `MIXED`."""

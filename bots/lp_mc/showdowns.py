@@ -1,7 +1,7 @@
 """The showdowns that a simulated hand may end in, drawn by compiled code.
 
 The opponent holds one of the hands that have been left to it, all equally likely, and the cards to come are any of the
-rest. So much of a trial is cards; what the players put in meanwhile is `bots.lp_mc.lines`' business.
+rest. So much of a trial is cards; what the players put in meanwhile is `bots.lp_mc.simulation`' business.
 """
 
 from __future__ import annotations

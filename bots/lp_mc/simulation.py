@@ -2,8 +2,8 @@
 
 A trial gives the opponent a hand, deals the rest of the board and plays to the end; the average over the trials is the
 value of an action. Since in one batch of trials the opponent is equally aggressive throughout, and we always call, the
-betting goes the same way in all of them: it is played once (`bots.lp_mc.lines`), and what is drawn thousands of times
-is cards alone (`bots.lp_mc.showdowns`). That is why a decision of 10,000 trials takes well below a millisecond.
+betting goes the same way in all of them: it is played once, and what is drawn thousands of times is cards alone
+(`bots.lp_mc.showdowns`). That is why a decision of 10,000 trials takes well below a millisecond.
 
 The cards are the same for the call and for the raise, so that chance does not decide between the two.
 
@@ -19,14 +19,13 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from bots.draws import uniform
-from bots.lp_mc.lines import Line, play_out
 from bots.lp_mc.model import Chances, OpponentModel
 from bots.lp_mc.options import WHOLE_HAND, SimulationOptions
 from bots.view import View
-from engine import CALL, RAISE, Action
+from engine import CALL, FOLD, RAISE, Action, ActionKind, BettingState
 from engine.splitmix import MASK_64, STEP, mixed
 
-__all__ = ["Values", "batch_sizes", "load", "simulate"]
+__all__ = ["Line", "Values", "batch_sizes", "load", "play_out", "simulate"]
 
 _BOARDS: Final = ((), (0, 5, 10), (0, 5, 10, 15), (0, 5, 10, 15, 20))
 
@@ -121,3 +120,45 @@ def _draw(
     ours, known = np.array(hole, np.uint8), np.array(board, np.uint8)
     count_shares(ours, known, *left, np.array(sizes, np.int64), np.uint64(start), shares)
     return shares.tolist(), len(left.low), len(holdings.low)
+
+
+class Line(NamedTuple):
+    """What we get in the end, in chips: ``sure + pot * our share of a showdown``.
+
+    Attributes:
+        sure: what the cards do not decide, less what we still put in.
+        pot: what a showdown decides; 0 where the opponent folds.
+    """
+
+    sure: int
+    pot: int
+
+
+def play_out(betting: BettingState, action: Action, chances: Sequence[Sequence[Chances]], aggression: float) -> Line:
+    """Bet a hand of two players to its end.
+
+    Args:
+        betting: it is our turn.
+        action: what we do now, a legal action; afterwards we call.
+        chances: of the opponent, by round and whether it owes a bet.
+        aggression: of the opponent, from 0 up to 1.
+    """
+    us = betting.acting_position
+    them = 1 - us
+    before = betting.spent[us]
+    state = betting.after(action)
+    while not state.finished:
+        choice = CALL
+        if state.acting_position == them:
+            owes = state.to_call > 0
+            kind = chances[state.round][owes].choose(aggression)
+            if kind is ActionKind.RAISE and state.after_if_legal(RAISE) is not None:
+                choice = RAISE
+            elif kind is ActionKind.FOLD and owes:
+                choice = FOLD
+        state = state.after(choice)
+    ours, theirs = state.spent[us], state.spent[them]
+    if state.folded:
+        return Line(theirs + before, 0)
+    at_stake = min(ours, theirs)
+    return Line(before - at_stake, 2 * at_stake)

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 from bots.bot import Bot
 from bots.rembrant.cells import Move, Opponent
-from bots.rembrant.choice import chance_of_aggression
-from bots.rembrant.danger import Danger, read_danger
+from bots.rembrant.choice import Danger, Style, chance_of_aggression, read_danger
 from bots.rembrant.kinds import BELOW_STRAIGHTS, read_kind
-from bots.rembrant.style import Style
 from bots.rembrant.tables import STREETS, Rule, group_of, postflop_rule, preflop_rule
 from bots.view import View
 from engine import CALL, FOLD, Action, ActionKind, Game, raise_to
@@ -54,12 +52,12 @@ class RembrantBot(Bot):
 
     Algorithm: before the flop a hand belongs to one of nine groups; after it the best five cards belong to one of
         seven, with columns for how the hole cards contribute (`bots.rembrant.kinds`). Group, street and the opponent's
-        last action select one cell of one table (`bots.rembrant.printed`). Where a cell holds two moves, the threats on
+        last action select one cell of one table (`bots.rembrant.tables`). Where a cell holds two moves, the threats on
         the board decide, in one of two readings (`bots.rembrant.choice`, option `reading`). The bot computes no odds
         and keeps no model of its opponents. The work also mentions a hand's potential, but no table uses it.
 
     Source: G. Vohl, B. Bošković, J. Brest, "Poker program Rembrant", University of Maribor. The tables are the
-        work's. What it leaves open is decided here, in `bots.rembrant.style.Style` wherever another choice is as good:
+        work's. What it leaves open is decided here, in `bots.rembrant.choice.Style` wherever another choice is as good:
         all sizes but two, the meaning of the slashes, how hands made on the board count, which hands pay when a check
         is not free. Limits for calling raises are given in chips at blinds 1 and 2 and scale with the big blind.
         docs/gap-fillings.md lists all of it.

@@ -1,4 +1,4 @@
-"""A server in a process of its own that a measurement calls, and the times that its answers take."""
+"""A server in a process of its own that a measurement calls."""
 
 from __future__ import annotations
 
@@ -7,41 +7,24 @@ import http.client
 import json
 import os
 import re
-import statistics
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import psutil
 
-from dealer.bench.rows import Row
-
-__all__ = ["ANSWER_S", "Caller", "Served", "event_times", "percentile", "row_of_times", "served", "until"]
+__all__ = ["ANSWER_S", "API", "Caller", "Served", "served", "until"]
 
 ANSWER_S = 60.0
 _START_S = 120.0
 _IDLE_S = 2.0
 """A connection that has not been used for so long is opened anew: servers close those that are idle."""
-_API = "/api/v1"
-
-
-def percentile(times_s: Sequence[float], share: float) -> float:
-    """The time that a share of all stays within: the smallest such of those measured."""
-    ordered = sorted(times_s)
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
-
-
-def row_of_times(group: str, who: str, times_s: Sequence[float], note: str) -> Row:
-    """Times as milliseconds: the median, and in the note what 99 of 100 stay within."""
-    worst_ms = 1000 * percentile(times_s, 0.99)
-    millis = [1000 * one for one in times_s]
-    note = f"99 of 100 within {worst_ms:.1f} ms; {note}"
-    return Row(group, who, statistics.median(millis), min(millis), max(millis), "ms", None, note)
+API = "/api/v1"
 
 
 def until(is_true: Callable[[], bool], *, within_s: float = ANSWER_S, every_s: float = 0.001) -> None:
@@ -105,7 +88,7 @@ class Caller:
             OSError: it cannot be reached.
         """
         sent = None if body is None else json.dumps(body)
-        status, answer = self._asked(method, _API + path, sent, self.headers)
+        status, answer = self._asked(method, API + path, sent, self.headers)
         told = json.loads(answer)
         if status >= 300:
             raise RuntimeError(f"{method} {path}: {told.get('error')}")
@@ -131,58 +114,6 @@ class Caller:
         text = answer.read()
         self._used_s = time.monotonic()
         return answer.status, text
-
-    def time_s(self, path: str) -> float:
-        """How long a page takes, or a call of the interface, if the path begins with ``/api``."""
-        begun_s = time.perf_counter()
-        if path.startswith(_API):
-            self.call("GET", path.removeprefix(_API))
-        else:
-            self.page(path)
-        return time.perf_counter() - begun_s
-
-
-def event_times(caller: Caller, count: int, contest: dict[str, object]) -> list[float]:
-    """From sending a request until a listener has heard of its job.
-
-    Args:
-        caller: of the server.
-        count: how many requests.
-        contest: what each asks for.
-    """
-    heard: dict[int, float] = {}
-    listening = threading.Event()
-    is_over = threading.Event()
-
-    def listen() -> None:
-        with contextlib.closing(caller.connection()) as connection:
-            connection.request("GET", f"{_API}/events", headers=caller.headers)
-            answer = connection.getresponse()
-            event = ""
-            while not is_over.is_set():
-                line = answer.readline().decode()
-                now_s = time.perf_counter()
-                if not line:
-                    return
-                listening.set()
-                event = line[7:].strip() if line.startswith("event: ") else event
-                if line.startswith("data: ") and event == "job-changed":
-                    heard.setdefault(json.loads(line[6:])["job"], now_s)
-
-    ear = threading.Thread(target=listen, daemon=True)
-    ear.start()
-    if not listening.wait(ANSWER_S):
-        raise RuntimeError("the server does not tell its events")
-    times_s = []
-    for _ in range(count):
-        begun_s = time.perf_counter()
-        job = caller.call("POST", "/jobs", contest)["id"]
-        until(lambda job=job: job in heard)  # type: ignore[misc]
-        times_s.append(heard[job] - begun_s)
-    is_over.set()
-    caller.call("POST", "/jobs", contest)
-    ear.join(ANSWER_S)
-    return times_s
 
 
 @contextlib.contextmanager

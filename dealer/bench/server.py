@@ -1,9 +1,8 @@
-"""A server with many bots that all play, beside `arena play` with as many matches; and its pages meanwhile.
+"""A server with many bots that all play, beside `arena play` with as many matches.
 
-The server's database holds many matches that have been played. Bots join it as `arena join` does; each match is between
-two of them. When all matches have begun, the hands are counted that stand in the logs, over some seconds, and so are
-those of one `arena play` that plays as many matches between the same bots at a time. Both are counted in each round, so
-that what else the machine does slows down both.
+Bots join the server as `arena join` does; each match is between two of them. When all matches have begun, the hands are
+counted that stand in the logs, over some seconds, and so are those of one `arena play` that plays as many matches
+between the same bots at a time. Both are counted in each round, so that what else the machine does slows down both.
 """
 
 from __future__ import annotations
@@ -16,32 +15,26 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import psutil
 
-from dealer.bench.filled import enter_ratings, fill
 from dealer.bench.joiners import bot_name
 from dealer.bench.rows import Row
-from dealer.bench.served import Caller, Served, event_times, row_of_times, served, until
+from dealer.bench.served import Caller, Served, served, until
 from dealer.bench.usage import Spent, machine_s, spent_by, spent_by_all
-from dealer.bench.watched import page_times
 from dealer.server.accounts import add_token, add_user
-from dealer.server.settings import HouseGame, house
 from dealer.server.store import DATABASE_NAME, Store
 from protocol import find_game
 
-__all__ = ["measure"]
+__all__ = ["ServerBench", "measure", "serving"]
 
 _START_S: Final = 900.0
 _HANDS: Final = 20_000
 """Of one match: more than are played while anything is counted."""
 _USER: Final = "bench"
-_OTHERS: Final = 10
-_PLAYED_HANDS: Final = 1000
-_MOST_EVENTS: Final = 50
 _CONFIG: Final = """
 max_queued_per_user = 10000
 max_connections = 100000
@@ -82,63 +75,53 @@ def measure(
     bots: int,
     seconds: float,
     rounds: int,
-    calls: int,
-    runs: int,
     game: str = "limit",
     bot: str = "random",
     show: Callable[[str], None] = lambda line: None,
 ) -> list[Row]:
-    """Hands per second beside `arena play`, memory, and milliseconds of pages, calls and events.
+    """Hands per second beside `arena play`, and the memory of a bot.
 
     Args:
         bots: that join; two of them to a match.
         seconds: over which hands are counted.
         rounds: how often both are counted.
-        calls: of each page.
-        runs: that have been played before, in the database.
         game: of two players.
         bot: all bots are this one.
-        show: told in words what is being done.
+        show: gets each step of the measurement, in words.
 
     Raises:
         OSError: a program cannot be started.
         RuntimeError: the server or a bot does not do what it should.
     """
+    with serving(bots=bots, game=game, bot=bot, show=show) as bench:
+        return bench.rows(seconds, rounds)
+
+
+@contextlib.contextmanager
+def serving(
+    *, bots: int, game: str, bot: str, show: Callable[[str], None], fill: Callable[[Store], object] = lambda store: None
+) -> Iterator[ServerBench]:
+    """A server that is ready to be measured, until the end of the block.
+
+    Args:
+        bots: that will join. game: of two players. bot: all bots are this one.
+        show: gets each step of the measurement, in words.
+        fill: enters into the database what has been played before, and its first users.
+    """
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        show(f"entering {runs:,} matches")
-        full = find_game(game)[0]
-        token = _prepared(folder, next(one for one in house().games if one.name == full), runs)
+        data = folder / "arena-server"
+        data.mkdir()
+        with contextlib.closing(Store(data / DATABASE_NAME)) as store:
+            fill(store)
+            token = store.write_now(lambda db: add_token(db, add_user(db, _USER)))
         with (
             served(folder, _CONFIG.format(game=game, start_s=_START_S)) as server,
             contextlib.closing(Caller(server.web_port, token)) as caller,
         ):
-            bench = _Bench(folder, server, full, bot, bots, caller, token, show)
-            rows = bench.pages_at_rest(runs, calls)
-            with bench.joined() as memory:
-                ours, theirs = [], []
-                for number in range(1, rounds + 1):
-                    show(f"round {number} of {rounds}: {bots} bots play on the server")
-                    with bench.playing():
-                        ours.append(bench.window(server.process, seconds, bench.logs_of_server))
-                        memory.note_playing()
-                        if number == rounds:
-                            busy = bench.while_playing(calls)
-                    show(f"round {number} of {rounds}: the same matches by arena play")
-                    theirs.append(bench.arena_play(seconds, number))
-                return [*_rates(bots, full, ours, theirs), *memory.rows(bots), *busy, *rows]
-
-
-def _prepared(folder: Path, game: HouseGame, runs: int) -> str:
-    """A database with matches that have been played; gives the token of the bench's user."""
-    data = folder / "arena-server"
-    data.mkdir()
-    with contextlib.closing(Store(data / DATABASE_NAME)) as store:
-        for number in range(_OTHERS):
-            store.write_now(lambda db, number=number: add_user(db, f"user{number}"))  # type: ignore[misc]
-        store.write_now(lambda db: fill(db, game, runs))
-        enter_ratings(store, game)
-        return store.write_now(lambda db: add_token(db, add_user(db, _USER)))
+            yield ServerBench(
+                folder, server, caller, game=find_game(game)[0], bot=bot, bots=bots, token=token, show=show
+            )
 
 
 class _Memory:
@@ -175,111 +158,78 @@ class _Memory:
         ]
 
 
-class _Bench:
-    """The server and everybody that plays there."""
+class ServerBench:
+    """The server and everybody that plays there.
+
+    Attributes:
+        server: its ports and its process.
+        caller: a program that calls it.
+        game: its full name.
+        user: who asks for matches. token: with which.
+        bots: how many join.
+        show: gets each step of the measurement, in words.
+    """
 
     def __init__(
         self,
         folder: Path,
         server: Served,
+        caller: Caller,
+        *,
         game: str,
         bot: str,
         bots: int,
-        caller: Caller,
         token: str,
         show: Callable[[str], None],
     ) -> None:
+        self.server = server
+        self.caller = caller
+        self.game = game
+        self.user = _USER
+        self.token = token
+        self.bots = bots
+        self.show = show
         self._folder = folder
-        self._server = server
-        self._game = game
         self._bot = bot
-        self._bots = bots
-        self._token = token
-        self._show = show
-        self._caller = caller
         self._carriers: psutil.Process | None = None
-        self.logs_of_server = folder / "arena-server" / "runs"
+        self._logs = folder / "arena-server" / "runs"
 
-    # ---- pages
+    def rows(self, seconds: float, rounds: int, meanwhile: Callable[[], list[Row]] = list) -> list[Row]:
+        """Hands per second, processor time and memory of the server, and the rates of `arena play`.
 
-    def pages_at_rest(self, runs: int, calls: int) -> list[Row]:
-        """Pages and calls over the whole database, while nobody plays."""
-        job = {"game": self._game, "players": ["random", "calling"], "hands": _PLAYED_HANDS, "seating": "single"}
-        number = self._caller.call("POST", "/jobs", job)["id"]
-        until(lambda: self._caller.call("GET", f"/jobs/{number}")["job"]["state"] == "done", every_s=0.1)
-        self._show(f"asking for pages over {runs:,} matches")
-        group = f"{runs:,} matches played, nobody plays"
-        return self._answers(group, calls, is_alone=True)
-
-    def _answers(self, group: str, calls: int, *, is_alone: bool) -> list[Row]:
-        newest = self._caller.call("GET", "/runs?state=finished&limit=1")["runs"][0]["id"]
-        paths = (
-            "/",
-            "/standings",
-            f"/standings/{self._game}",
-            f"/pairs/{self._game}/7",
-            "/runs",
-            f"/runs?after={max(2, newest // 2)}",
-            f"/runs/{newest}",
-            f"/runs/{newest}/matches/match",
-            f"/api/v1/games/{self._game}/standings",
-            "/api/v1/runs",
-            "/api/v1/jobs",
-        )
-        return [self._answer(group, path, calls, is_alone=is_alone) for path in paths]
-
-    def _answer(self, group: str, path: str, calls: int, *, is_alone: bool) -> Row:
-        """How long a page takes; where nothing else is done, also the server's processor time for it."""
-        before = spent_by(self._server.process)
-        taken = [self._caller.time_s(path) for _ in range(calls)]
-        after = spent_by(self._server.process)
-        row = row_of_times(group, f"GET {path}", taken, f"{calls} calls")
-        if not is_alone:
-            return row
-        used = [(b - a) / calls * 1e6 for a, b in zip(before, after, strict=True)]
-        return replace(row, user_us=used[0], system_us=used[1])
-
-    def while_playing(self, calls: int) -> list[Row]:
-        """Pages, calls and events while everybody plays."""
-        group = f"{self._bots} bots play"
-        self._show(f"{group}: asking for pages")
-        rows = self._answers(group, calls, is_alone=False)
-        events = min(calls, _MOST_EVENTS)
-        self._show(f"{group}: listening to events")
-        contest: dict[str, object] = {"game": self._game, "players": ["random", "calling"], "hands": 1}
-        heard = event_times(self._caller, events, contest | {"seating": "single"})
-        self._show(f"{group}: watching a match")
-        seen = page_times(
-            self._caller,
-            self._server.text_port,
-            _USER,
-            self._token,
-            game_name=self._game,
-            game=find_game(self._game)[1],
-            count=events,
-        )
-        return [
-            *rows,
-            row_of_times(group, "an event's way to a listener", heard, f"{events} events"),
-            row_of_times(group, "an action's way to a watching page", seen, f"{events} actions; it looks every 250 ms"),
-        ]
-
-    # ---- matches
+        Args:
+            seconds: over which hands are counted.
+            rounds: how often both are counted.
+            meanwhile: measured once while all bots play; its rows follow.
+        """
+        busy: list[Row] = []
+        with self._joined() as memory:
+            ours, theirs = [], []
+            for number in range(1, rounds + 1):
+                self.show(f"round {number} of {rounds}: {self.bots} bots play on the server")
+                with self._playing():
+                    ours.append(self._window(self.server.process, seconds, self._logs))
+                    memory.note_playing()
+                    if number == rounds:
+                        busy = meanwhile()
+                self.show(f"round {number} of {rounds}: the same matches by arena play")
+                theirs.append(self._arena_play(seconds, number))
+            return [*_rates(self.bots, self.game, ours, theirs), *memory.rows(self.bots), *busy]
 
     @contextlib.contextmanager
-    def joined(self) -> Iterator[_Memory]:
+    def _joined(self) -> Iterator[_Memory]:
         """Have all bots there until the end of the block."""
-        self._show(f"{self._bots} bots join")
-        memory = _Memory(self._server.process)
+        self.show(f"{self.bots} bots join")
+        memory = _Memory(self.server.process)
         home = self._folder / "joined"
         home.mkdir()
-        arguments = map(str, (self._server.text_port, _USER, self._bots, self._game, self._bot, home))
+        arguments = map(str, (self.server.text_port, self.user, self.bots, self.game, self._bot, home))
         command = [sys.executable, "-P", "-m", "dealer.bench.joiners", *arguments]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
             assert program.stdin is not None
             assert program.stdout is not None
             try:
-                program.stdin.write(f"{self._token}\n")
+                program.stdin.write(f"{self.token}\n")
                 program.stdin.flush()
                 if program.stdout.readline() != "joined\n":
                     raise RuntimeError("the bots did not join")
@@ -290,24 +240,24 @@ class _Bench:
                 _end(program)
 
     @contextlib.contextmanager
-    def playing(self) -> Iterator[None]:
+    def _playing(self) -> Iterator[None]:
         """Have all bots play each other until the end of the block."""
-        before = _begun(self.logs_of_server)
+        before = _begun(self._logs)
         jobs = []
-        for number in range(0, self._bots, 2):
+        for number in range(0, self.bots, 2):
             players = [bot_name(number), bot_name(number + 1)]
-            wish = {"game": self._game, "players": players, "hands": _HANDS, "seating": "single", "seed": number + 1}
-            jobs.append(self._caller.call("POST", "/jobs", wish)["id"])
-        until(lambda: _begun(self.logs_of_server) - before >= len(jobs), within_s=_START_S, every_s=0.5)
+            wish = {"game": self.game, "players": players, "hands": _HANDS, "seating": "single", "seed": number + 1}
+            jobs.append(self.caller.call("POST", "/jobs", wish)["id"])
+        until(lambda: _begun(self._logs) - before >= len(jobs), within_s=_START_S, every_s=0.5)
         yield
         for job in jobs:
-            self._caller.call("DELETE", f"/jobs/{job}")
-        until(lambda: not self._caller.call("GET", "/runs?state=running")["runs"], within_s=_START_S, every_s=0.5)
+            self.caller.call("DELETE", f"/jobs/{job}")
+        until(lambda: not self.caller.call("GET", "/runs?state=running")["runs"], within_s=_START_S, every_s=0.5)
 
-    def arena_play(self, seconds: float, number: int) -> _Window:
+    def _arena_play(self, seconds: float, number: int) -> _Window:
         """As many matches at a time by one `arena play`."""
         folder = self._folder / f"play{number}"
-        matches = self._bots // 2
+        matches = self.bots // 2
         players = [f"{name}={self._bot}" for name in ("A", "B")]
         options = {
             "--hands": _HANDS * matches,
@@ -318,7 +268,7 @@ class _Bench:
         }
         words = [word for option, value in options.items() for word in (option, str(value))]
         start = "import sys; from dealer.cli import main; sys.exit(main())"
-        command = [sys.executable, "-P", "-c", start, "play", self._game, *players, *words, "--no-duplicate", "--quiet"]
+        command = [sys.executable, "-P", "-c", start, "play", self.game, *players, *words, "--no-duplicate", "--quiet"]
         said = self._folder / f"play{number}.txt"
         with (
             said.open("wb") as output,
@@ -333,11 +283,11 @@ class _Bench:
                     return _begun(folder) >= matches
 
                 until(has_begun, within_s=_START_S, every_s=0.5)
-                return self.window(psutil.Process(program.pid), seconds, folder)
+                return self._window(psutil.Process(program.pid), seconds, folder)
             finally:
                 _end(program)
 
-    def window(self, dealer: psutil.Process, seconds: float, logs: Path) -> _Window:
+    def _window(self, dealer: psutil.Process, seconds: float, logs: Path) -> _Window:
         """What is played over some seconds, and what it costs."""
         carriers = [] if self._carriers is None else [self._carriers]
         bots = [child for of in (dealer, *carriers) for child in of.children(recursive=True)]

@@ -51,7 +51,8 @@ COMMANDS = {
     "solve": "Solve small games; compute anew what the bots play by: chances of hands, and the game before the flop.",
     "train": "Train players: the learner against any field, cfr against itself.",
     "evolve": "Evolve agents of ten-handed limit hold'em and of Kuhn poker, and the constants of the learner.",
-    "bench": "Measure our speed and our peers', in turn in one run.",
+    "study": "Report on the works that players come from: printed figures beside ours.",
+    "bench": "Measure the speed of the dealer, of the server, or of a bot.",
 }
 """Every command and the first sentence of its help."""
 

@@ -1,4 +1,4 @@
-"""``arena bench``: our speed and our peers', measured in turn in one run."""
+"""``arena bench``: the speed of the dealer, of the server and of a bot."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from engine.errors import quoted
 if TYPE_CHECKING:
     from dealer.bench.rows import Row
 
-__all__ = ["app"]
+__all__ = ["app", "show_rows"]
 
-app = typer.Typer(help="Measure our speed and our peers', in turn in one run.", no_args_is_help=True)
+app = typer.Typer(help="Measure the speed of the dealer, of the server, or of a bot.", no_args_is_help=True)
 
 _Json = Annotated[bool, typer.Option("--json", help="Print the measurements as JSON.")]
 
@@ -61,7 +61,7 @@ def dealer(
                 hands=max(1, hands // count),
                 rounds=rounds,
             )
-    _show(context, rows, as_json=as_json)
+    show_rows(context.ensure_object(Terminal), rows, as_json=as_json)
 
 
 def _counts(text: str) -> list[int]:
@@ -73,126 +73,16 @@ def _counts(text: str) -> list[int]:
 
 
 @app.command()
-def evaluator(
-    context: typer.Context,
-    repeats: Annotated[int, typer.Option(min=1, help="Number of measurements of each program.")] = 7,
-    as_json: _Json = False,
-) -> None:
-    """Hands evaluated per second, by us and by every other installed evaluator."""
-    from dealer.bench.evaluator import measure
-
-    _show(context, measure(repeats), as_json=as_json)
-
-
-@app.command()
-def equity(
-    context: typer.Context,
-    repeats: Annotated[int, typer.Option(min=1, help="Number of measurements of each program.")] = 7,
-    trials: Annotated[int, typer.Option(min=1000, help="Number of showdowns drawn each time.")] = 1_000_000,
-    as_json: _Json = False,
-) -> None:
-    """Showdowns drawn and counted per second of processor time against one opponent, by us and by eval7."""
-    from dealer.bench.equity import measure
-
-    _show(context, measure(repeats, trials), as_json=as_json)
-
-
-@app.command()
-def export(
-    context: typer.Context,
-    repeats: Annotated[int, typer.Option(min=1, help="Number of measurements of each program.")] = 5,
-    hands: Annotated[int, typer.Option(min=1, help="Number of hands of each game.")] = 20_000,
-    instructions: Annotated[
-        bool,
-        typer.Option("--instructions", help="Count processor instructions per hand instead, ours alone, by valgrind."),
-    ] = False,
-    as_json: _Json = False,
-) -> None:
-    """Hand histories written and read per second, by us and by pokerkit."""
-    from dealer.bench import export
-    from dealer.bench import instructions as counting
-
-    with _measuring():
-        rows = counting.measure(hands) if instructions else export.measure(repeats, hands)
-    _show(context, rows, as_json=as_json)
-
-
-@app.command()
-def selfplay(
-    context: typer.Context,
-    repeats: Annotated[int, typer.Option(min=1, help="Number of measurements of each program.")] = 5,
-    individuals: Annotated[
-        int, typer.Option(min=8, max=100_000, help="Individuals evaluated each time, with 20,000 hands each.")
-    ] = 50,
-    chromosome: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="The evolved player in all ten seats.",
-            show_default="the champion that `evolved` plays",
-        ),
-    ] = None,
-    as_json: _Json = False,
-) -> None:
-    """Ten-handed limit hold'em in one process: the training's kernel, plain Python, and pokerkit."""
-    from bots.evolved.files import CHAMPION
-    from dealer.bench.selfplay import measure
-
-    with _measuring():
-        _show(context, measure(repeats, individuals, chromosome or CHAMPION), as_json=as_json)
-
-
-@app.command()
-def startup(
-    context: typer.Context,
-    rounds: Annotated[int, typer.Option(min=1, help="Number of starts of each program.")] = 21,
-    bot: Annotated[
-        list[str] | None, typer.Option(help="A bot to start as well; can be given again.", show_default=False)
-    ] = None,
-    as_json: _Json = False,
-) -> None:
-    """Processor time until a bot's version, the dealer's ports and the list of commands."""
-    from dealer.bench.startup import measure
-    from dealer.errors import PlayerError
-
-    with _measuring():
-        try:
-            rows = measure(rounds, bot or ())
-        except PlayerError as error:
-            abort(str(error))
-        _show(context, rows, as_json=as_json)
-
-
-@app.command()
-def web(
-    context: typer.Context,
-    calls: Annotated[int, typer.Option(min=1, help="Number of calls of each kind, at rest and under load.")] = 200,
-    hands: Annotated[int, typer.Option(min=1, help="Number of deals of a run.")] = 2000,
-    jobs: Annotated[int, typer.Option(min=1, help="Number of requests in the queue, of ten runs each.")] = 100,
-    as_json: _Json = False,
-) -> None:
-    """Milliseconds of a server's answers and events, at rest and while matches are played."""
-    from dealer.bench.web import measure
-
-    with _measuring():
-        _show(context, measure(calls=calls, hands=hands, jobs=jobs), as_json=as_json)
-
-
-@app.command()
 def server(
     context: typer.Context,
     bots: Annotated[int, typer.Option(min=2, max=10_000, help="Number of bots that join; two to a match.")] = 200,
     seconds: Annotated[float, typer.Option(min=0.1, help="Seconds over which hands are counted.")] = 10.0,
     rounds: Annotated[int, typer.Option(min=1, help="Number of measurements of the server and of 'arena play'.")] = 3,
-    calls: Annotated[int, typer.Option(min=1, help="Number of calls of each page, at rest and under load.")] = 100,
-    runs: Annotated[
-        int, typer.Option("--finished", min=10, max=10_000_000, help="Number of finished matches in the database.")
-    ] = 50_000,
     game: Annotated[str, typer.Option(help="A game of two players.")] = "limit",
     bot: Annotated[str, typer.Option(help="The bot that all of them are.")] = "random",
     as_json: _Json = False,
 ) -> None:
-    """A server with many joined bots beside 'arena play' with the same matches, its memory, and its pages meanwhile."""
+    """A server with many joined bots beside 'arena play' with the same matches, and the server's memory."""
     from dealer.bench.server import measure
     from dealer.cli.working import live_line
     from dealer.errors import PlayerError
@@ -210,8 +100,8 @@ def server(
     if bots % 2:
         abort(f"--bots {bots}: two bots play a match, so their number must be even")
     with _measuring(), live_line(terminal) as show:
-        rows = measure(bots=bots, seconds=seconds, rounds=rounds, calls=calls, runs=runs, game=game, bot=bot, show=show)
-    _show(context, rows, as_json=as_json)
+        rows = measure(bots=bots, seconds=seconds, rounds=rounds, game=game, bot=bot, show=show)
+    show_rows(terminal, rows, as_json=as_json)
 
 
 @app.command()
@@ -228,7 +118,7 @@ def bot(
     from protocol import GameDefinitionError, find_game
 
     try:
-        _show(context, measure(bot, find_game(game)[1], hands), as_json=as_json)
+        show_rows(context.ensure_object(Terminal), measure(bot, find_game(game)[1], hands), as_json=as_json)
     except (BotsError, GameDefinitionError) as error:
         abort(str(error))
 
@@ -244,8 +134,8 @@ def _measuring() -> Iterator[None]:
         abort(str(error), EXIT_FAILED)
 
 
-def _show(context: typer.Context, rows: Sequence[Row], *, as_json: bool) -> None:
-    terminal = context.ensure_object(Terminal)
+def show_rows(terminal: Terminal, rows: Sequence[Row], *, as_json: bool) -> None:
+    """Print measurements as tables, or as JSON."""
     if as_json:
         terminal.print(json.dumps([dataclasses.asdict(row) for row in rows], indent=2))
         return

@@ -16,10 +16,7 @@ from bots.evolved.training import OPPONENTS, PLAYER, TRAINER, TrainingSettings
 from bots.workers import Workers
 from dealer.cli.console import Terminal, abort
 from dealer.cli.evolve_kuhn import kuhn
-from dealer.cli.evolve_kuhn_report import kuhn_report
 from dealer.cli.evolve_learner import learner
-from dealer.cli.evolve_learner_report import learner_report
-from dealer.cli.evolve_report import report
 from dealer.cli.options import takes_options
 from dealer.cli.settings import given, setting_options
 from dealer.cli.spread import Scheduler, WorkerCount, gone_on_with, worked_by
@@ -35,8 +32,6 @@ app = typer.Typer(
 
 app.command()(kuhn)
 app.command()(learner)
-app.command("kuhn-report")(kuhn_report)
-app.command("learner-report")(learner_report)
 
 _TRAINING: Final = "Training"
 _STOP: Final = "When to stop"
@@ -187,6 +182,3 @@ def _report(terminal: Terminal, runs: list[Run]) -> None:
         left=(0, 6),
     )
     terminal.print(f"{count_of(len(runs), 'chromosome')} in {runs[0].path.parent}; gains are dollars over all hands")
-
-
-app.command()(report)

@@ -10,8 +10,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from bots.evolution import Generation
-from bots.kuhn.evolution.files import format_genes, read_genes
-from bots.kuhn.evolution.results import KuhnResult
+from bots.kuhn.evolution.results import KuhnResult, format_genes, read_genes
 from bots.kuhn.evolution.runs import Progress, SeedsDone, evolve_seeds, exploitability_of
 from bots.kuhn.evolution.settings import KuhnSettings, OppositionKind
 from bots.kuhn.games import CARDS, Genes
@@ -20,7 +19,7 @@ from bots.kuhn.values import best_answer
 from dealer.cli.console import Terminal, abort, write_file
 from dealer.cli.options import takes_options
 from dealer.cli.settings import given, setting_options
-from dealer.cli.spread import Scheduler, WorkerCount, gone_on_with, worked_by
+from dealer.cli.spread import WorkerCount, gone_on_with, worked_by
 from dealer.cli.working import duration, live_line
 from dealer.results.sentences import count_of
 
@@ -72,7 +71,6 @@ def kuhn(
         int, typer.Option(min=1, help="Do so many runs, with consecutive seeds.", rich_help_panel=_TRAINING)
     ] = 1,
     workers: WorkerCount = 1,
-    scheduler: Scheduler = None,
 ) -> None:
     """Evolve strategies for Kuhn poker, or a larger game of its three cards, by a genetic algorithm.
 
@@ -83,7 +81,7 @@ def kuhn(
     configured = _settings(settings, opponent, beside)
     most = generations or _GENERATIONS.get(configured.opposition, _MORE_GENERATIONS)
     with (
-        worked_by(workers if repeat > 1 else 1, scheduler) as over,
+        worked_by(workers if repeat > 1 else 1) as over,
         gone_on_with(folder, "what is finished"),
         live_line(terminal) as line,
     ):
@@ -193,7 +191,7 @@ def _in_words(settings: KuhnSettings, results: Sequence[KuhnResult]) -> str:
 
 def _write(folder: Path, settings: KuhnSettings, results: Sequence[KuhnResult]) -> None:
     from bots.findings import format_findings
-    from bots.kuhn.claims.charts import fitness_report
+    from bots.studies.kuhn.against_models import fitness_report
 
     write_file(folder / "fitness.html", format_findings(fitness_report(settings, results)))
     write_file(folder / "fittest.genes", format_genes(results[0].record_genes or results[0].fittest, settings.rules))

@@ -1,4 +1,4 @@
-"""``arena evolve learner``: the constants of the bot that learns, by evolution and by other searches."""
+"""``arena evolve learner``: the constants of the bot that learns, by evolution."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from bots.errors import LibraryMissing
-from bots.learner.tuning import SEARCHES, Measured, TuningSettings, check, search
+from bots.learner.tuning import Measured, TuningSettings, check, search
 from dealer.cli.console import Terminal, check_new_file
 from dealer.cli.findings import PageFile, PageForce, show_findings, write_findings
 from dealer.cli.options import takes_options
@@ -46,7 +45,7 @@ def learner(
         int,
         typer.Option(
             min=5,
-            help="Trainings and tests of the best of each search at the end.",
+            help="Trainings and tests of the best at the end.",
             rich_help_panel=_SEARCH,
         ),
     ] = 20,
@@ -55,47 +54,41 @@ def learner(
     out: PageFile = None,
     force: PageForce = False,
 ) -> None:
-    """Search the ten constants of the learner: by evolution, at random, and by CMA-ES, each with the same budget.
+    """Search the ten constants of the learner by evolution.
 
-    A set of constants is worth what a learner with it wins, frozen, on unseen deals after its training. The best of
-    each search is then measured anew. An interrupted search is gone on with by the same command.
+    A set of constants is worth what a learner with it wins, frozen, on unseen deals after its training. The best is
+    then measured anew. An interrupted search is continued by the same command.
     """
     terminal = context.ensure_object(Terminal)
     from bots.learner.constants import Constants
-    from bots.learner.tuning_report import tuning_report
+    from bots.studies.learner.report import tuning_report
 
     if out is not None:
         check_new_file(out, force)
     wanted = TuningSettings(game=game, opponents=tuple(opponents.split()), **given(settings))
-    searched: dict[str, tuple[Measured, ...]] = {}
-    skipped: list[str] = []
     with (
         worked_by(workers, scheduler) as over,
         gone_on_with(folder, "every measurement"),
         live_line(terminal) as show,
     ):
-        for name in SEARCHES:
-            try:
-                searched[name] = search(name, wanted, folder, workers=over, show=_progress(show, name, wanted.budget))
-            except LibraryMissing:
-                skipped.append(name)
-        sets = {name: max(found, key=lambda one: one.mbb).constants for name, found in searched.items()}
+        measured = search(wanted, folder, workers=over, show=_progress(show, wanted.budget))
+        best = max(measured, key=lambda one: one.mbb).constants
         others = [wanted.seed + at for at in range(1, seeds + 1)]
         checks = check(
             wanted,
-            {"default": Constants(), **sets},
+            {"default": Constants(), "evolution": best},
             others,
             folder,
             workers=over,
             show=lambda done: show(f"measured anew with {done} of {seeds} seeds"),
         )
-    report = tuning_report(wanted, searched, checks, skipped)
+    report = tuning_report(wanted, measured, checks)
     show_findings(terminal, report)
     if out is not None:
         write_findings(terminal, report, out)
 
 
-def _progress(show: Callable[[str], None], name: str, budget: int) -> Callable[[int, Measured], None]:
+def _progress(show: Callable[[str], None], budget: int) -> Callable[[int, Measured], None]:
     """Tells how a search stands; the time left from its second batch on."""
     first: list[float] = []
 
@@ -106,6 +99,6 @@ def _progress(show: Callable[[str], None], name: str, budget: int) -> Callable[[
         left = ""
         if done > first[1]:
             left = f", {duration((now_s - first[0]) / (done - first[1]) * (budget - done))} left"
-        show(f"{name}: {done:,} of {budget:,} learners{left}, best {best.mbb:+,.0f} mbb/g")
+        show(f"{done:,} of {budget:,} learners{left}, best {best.mbb:+,.0f} mbb/g")
 
     return tell

@@ -165,7 +165,7 @@ def _result(
     """Everything as JSON has it; values are of the first solution."""
     from bots.lp_mc.charts import charts, decision_counts
     from bots.lp_mc.preflop import OPPONENTS, PreflopRules, balance
-    from bots.lp_mc.printed import BALANCES
+    from bots.lp_mc.published import BALANCES
     from bots.solving.plans import expected_value, exploitability, strategy_of
     from engine import STARTING_HANDS
 

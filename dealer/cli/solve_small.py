@@ -18,7 +18,7 @@ from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
 from dealer.cli.working import working
 
 if TYPE_CHECKING:
-    from bots.solving.convergence import Convergence, Reached
+    from bots.solving.regret_matching import Convergence, Reached
     from bots.solving.sequence_form import Plans, SequenceForm
 
 __all__ = ["game", "kuhn", "kuhn3", "leduc"]
@@ -225,8 +225,7 @@ def _by_linear_program(terminal: Terminal, form: SequenceForm) -> Plans:
 
 
 def _by_regret(terminal: Terminal, form: SequenceForm, algorithm: Algorithm, iterations: int) -> Convergence:
-    from bots.solving.convergence import converge
-    from bots.solving.regret_matching import cfr, cfr_plus
+    from bots.solving.regret_matching import cfr, cfr_plus, converge
 
     averages = cfr(form) if algorithm is Algorithm.CFR else cfr_plus(form)
     players = form.game.players
@@ -254,8 +253,8 @@ def _picture(steps: tuple[Reached, ...], players: int, title: str, format_: str)
 
 def _result(asked: _Asked, algorithm: Algorithm, plans: Plans, steps: tuple[Reached, ...]) -> dict[str, Any]:
     """Everything as JSON has it."""
-    from bots.solving.convergence import reachable
     from bots.solving.plans import expected_values, nash_conv, strategy_of
+    from bots.solving.regret_matching import reachable
 
     form = asked.form
     players = range(form.game.players)

@@ -32,7 +32,7 @@ Scheduler = Annotated[
 
 
 @contextlib.contextmanager
-def worked_by(count: int, scheduler: str | None) -> Iterator[Workers | None]:
+def worked_by(count: int, scheduler: str | None = None) -> Iterator[Workers | None]:
     """The workers asked for; None for this process."""
     if scheduler is not None and count > 1:
         abort("--workers counts processes of this machine, and a cluster has workers of its own: leave one out")

@@ -81,7 +81,7 @@ def learner(
     """
     terminal = context.ensure_object(Terminal)
     from bots.learner.training import train
-    from bots.learner.training_report import training_report
+    from bots.studies.learner.report import training_report
 
     if out is not None:
         check_new_file(out, force)

@@ -10,7 +10,7 @@ however often they were interrupted:
   hand that is whole in its log, its transaction log and its journals, and learns the hands before from the journals.
 - When all matches are over, the memory at the start and all journals are added up, which gives the same whatever the
   order, in ``Ann.memory``. A learner that goes on writing a file of its own gets it there, too, unless somebody else
-  has changed that file since the contest began; learners of one file learn together.
+  has changed that file since the contest began, another learner of the same contest among them.
 """
 
 from __future__ import annotations
@@ -122,18 +122,17 @@ class Training:
         bots = {player: self._bot(player) for player in learners}
         found = []
         for player in learners:
-            own = self._own_file(player, bots[player])
-            together = [player] if own is None else [one for one in learners if self._own_file(one, bots[one]) == own]
             journals = [
                 str(self._journal(slot, Seat(seat)))
                 for slot in slots
                 for seat, one in enumerate(slot.players)
-                if one in together
+                if one == player
             ]
-            found.append(self._merge(player, bots[player], own, journals))
+            found.append(self._merge(player, bots[player], journals))
         return tuple(found)
 
-    def _merge(self, player: int, bot: LearningBot, own: str | None, journals: Sequence[str]) -> Trained:
+    def _merge(self, player: int, bot: LearningBot, journals: Sequence[str]) -> Trained:
+        own = None if bot.memory_path is None else os.path.abspath(bot.memory_path)
         memory = self._plan.record.folder / f"{self._label(player)}.memory"
         try:
             hands = sum(1 for journal in journals for _ in read_journal(journal))
@@ -162,9 +161,6 @@ class Training:
 
     def _journal(self, slot: Slot, seat: Seat) -> Path:
         return self._plan.record.folder / f"{slot.name}.seat{seat + 1}.{self._label(slot.players[seat])}.journal"
-
-    def _own_file(self, player: int, bot: LearningBot) -> str | None:
-        return None if bot.memory_path is None else os.path.abspath(bot.memory_path)
 
 
 def _keep(path: Path, merged: bytes, ours: Collection[bytes]) -> str:

@@ -23,9 +23,9 @@ from typing import Any, Final, NamedTuple
 from bots.evolved.deals import make_deals
 from bots.evolved.files import CHAMPION, write_chromosome
 from bots.evolved.finished import FinishedRuns, read_runs
-from bots.evolved.report import ReportSettings, evolved_report
-from bots.evolved.report.others import standings
 from bots.findings import Report, format_findings
+from bots.studies.evolved.progress import standings
+from bots.studies.evolved.report import ReportSettings, evolved_report
 from bots.workers import local_workers
 
 HERE: Final = Path(__file__).resolve().parent

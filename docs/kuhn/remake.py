@@ -21,9 +21,8 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any, Final
 
-from bots.kuhn.claims.experiments import experiments
-from bots.kuhn.claims.gathering import gather, gathered
-from bots.kuhn.claims.report import claims_report
+from bots.studies.kuhn.report import claims_report
+from bots.studies.kuhn.runs import experiments, gather, gathered
 
 HERE: Final = Path(__file__).resolve().parent
 PAGE: Final = HERE.parent / "kuhn.md"

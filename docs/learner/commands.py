@@ -1,6 +1,6 @@
-"""Train, search and report again, and write what came out into `docs/learner.md`.
+"""Train and report again, and write what came out into `docs/learner.md`.
 
-    python docs/learner/commands.py FOLDER [training] [search] [report]
+    python docs/learner/commands.py FOLDER [training] [report]
 
 runs the commands of the page, all or those named, in this process; what they make, pages with charts among it, goes to
 FOLDER, and what they print to files beside this script and from there into the page. The tests hold the page against
@@ -20,8 +20,7 @@ PAGE: Final = HERE.parent / "learner.md"
 
 COMMANDS: Final[Mapping[str, str]] = {
     "training": "arena train learner -n 8000 --memory training.memory --out training.html",
-    "search": "arena evolve learner search --trials 200 --generations 20 --out search.html",
-    "report": "arena evolve learner-report report --out report.html",
+    "report": "arena study learner report --out report.html",
 }
 """The commands of the page, by the names of the files with what they print."""
 

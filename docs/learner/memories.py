@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 import bots.learner
-from bots.learner.shipped import SHIPPED
+from bots.learner.files import SHIPPED
 from bots.learner.training import Progress, TrainingSettings, train
 from dealer.cli.working import duration
 from protocol import find_game

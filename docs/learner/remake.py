@@ -23,15 +23,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.learner.constants import Constants
-from bots.learner.files import memory_bytes
-from bots.learner.intervals import Spread
+from bots.learner.files import SHIPPED, memory_bytes, shipped_memory
 from bots.learner.kept import Kept
 from bots.learner.memory import Memory
-from bots.learner.shipped import SHIPPED, shipped_memory
 from bots.learner.tables import Pack, Style, Trainee
 from bots.learner.tuning import TuningSettings, measured_mbb
 from bots.registry import make_bot
 from bots.selfplay import self_play
+from bots.studies.learner.report import Spread
 from logs.estimation import RunningMean, score_bounds
 from logs.estimation.rate import signed
 from protocol import find_game

@@ -12,7 +12,7 @@ import pytest
 from bots.bot import Bot
 from bots.legality import require_legal
 from bots.rembrant import RembrantBot
-from bots.rembrant.style import Style
+from bots.rembrant.choice import Style
 from bots.view import View
 from engine import Action, ActionKind, Hand, deal_hand, deals
 from protocol import find_game, shipped_games

@@ -13,7 +13,7 @@ from bots.errors import WorkersError
 from bots.workers import cluster_workers, is_wanted, local_workers, tell
 from tests.clusters import LocalCluster, local_cluster
 
-PATIENCE_S = 60.0
+PATIENCE_S = 300.0
 
 
 def wait_for_two(path: str, number: int) -> int:

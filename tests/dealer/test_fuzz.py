@@ -106,8 +106,8 @@ def test_5000_fuzzed_lines() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(10))
-def test_a_million_fuzzed_lines(seed: int) -> None:
+@pytest.mark.parametrize("seed", range(3))
+def test_many_fuzzed_lines(seed: int) -> None:
     _fuzz(100_000, seed=seed)
 
 

@@ -240,11 +240,6 @@ def _soak(folder: Path, *, matches: int, hands: int, seed: int) -> None:
 
 
 @pytest.mark.slow
-def test_40_matches_at_once(tmp_path: Path) -> None:
-    _soak(tmp_path, matches=40, hands=4, seed=1)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_200_matches_at_once(tmp_path: Path, seed: int) -> None:
-    _soak(tmp_path, matches=200, hands=20, seed=seed)
+    _soak(tmp_path, matches=200, hands=10, seed=seed)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bots.errors import ChromosomeError, EvolutionError
 from bots.evolution import Evolution, Generation, StopRule
 from bots.evolution.genome import Floats
 from bots.kuhn.evolution.settings import KuhnSettings, OppositionKind, kuhn_evolution
-from bots.kuhn.games import Genes
+from bots.kuhn.games import CARDS, Genes, KuhnGame
 from bots.kuhn.values import expected_value
+from engine.errors import quoted
 
-__all__ = ["KuhnResult", "Trace", "follow", "result_of", "run_seed", "value_against"]
+__all__ = ["KuhnResult", "Trace", "follow", "format_genes", "read_genes", "result_of", "run_seed", "value_against"]
 
 _DIGITS: Final = 6
 
@@ -182,3 +185,43 @@ def _genes(chromosome: Floats) -> Genes:
 
 def _mean(rows: Sequence[Sequence[float]]) -> Genes:
     return tuple(np.mean(rows, axis=0).tolist())
+
+
+_MOST_CHARACTERS: Final = 100_000
+
+
+def read_genes(path: Path, game: KuhnGame) -> Genes:
+    """The strategy in a file.
+
+    Raises:
+        ChromosomeError: it cannot be read, something in it is no number, or it is no strategy for the game.
+    """
+    try:
+        with path.open(encoding="utf-8") as file:
+            text = file.read(_MOST_CHARACTERS)
+    except UnicodeDecodeError as error:
+        raise ChromosomeError(str(path), "it is not a text") from error
+    except OSError as error:
+        raise ChromosomeError(str(path), f"it cannot be read: {error.strerror or error}") from error
+    genes = []
+    for number, line in enumerate(text.splitlines(), 1):
+        for word in line.partition("#")[0].replace(",", " ").split():
+            try:
+                genes.append(float(word))
+            except ValueError:
+                raise ChromosomeError(
+                    str(path), f"line {number}: {quoted(word)} is no number; a gene is a probability, 0 to 1"
+                ) from None
+    try:
+        return game.require_genes(genes)
+    except EvolutionError as error:
+        raise ChromosomeError(str(path), str(error)) from error
+
+
+def format_genes(genes: Genes, game: KuhnGame) -> str:
+    """A strategy as such a file has it."""
+    cards = len(CARDS)
+    lines = [f"# {'  '.join(CARDS)}"]
+    for at, row in enumerate(game.rows):
+        lines.append(" ".join(f"{gene:.6g}" for gene in genes[cards * at : cards * at + cards]) + f"  # {row}")
+    return "\n".join(lines) + "\n"

@@ -9,15 +9,14 @@ import pytest
 from bots.errors import EvolutionError
 from bots.evolution import StopRule
 from bots.evolved.finished import FinishedRuns, read_runs
-from bots.evolved.report import ReportSettings, evolved_report
-from bots.evolved.report.matches import Opponent, opponents, play_matches
-from bots.evolved.report.play import verdict_on_winnings
-from bots.evolved.report.printed import PLAYED, printed_player, printed_style
-from bots.evolved.report.progress import checks_charts
 from bots.evolved.runs import evolve_player, evolve_trainers, run_names
 from bots.evolved.training import TrainingSettings
 from bots.evolved.watching import Estimate
 from bots.findings import LineChart, Verdict, format_findings
+from bots.studies.evolved.matches import Opponent, opponents, play_matches
+from bots.studies.evolved.play import PLAYED, printed_player, printed_style, verdict_on_winnings
+from bots.studies.evolved.progress import checks_charts
+from bots.studies.evolved.report import ReportSettings, evolved_report
 from bots.workers import local_workers
 from engine import Category
 from engine.starting_hands import STARTING_HANDS
@@ -131,7 +130,7 @@ def test_verdicts_on_winnings(printed: float, trained: float, unseen: float, ver
     found, why = verdict_on_winnings(printed, 500, trained, Estimate(unseen, 7.0), 1000)
     assert found is verdict
     assert why
-    assert verdict_on_winnings(printed, 500, trained, Estimate(unseen, None), 50)[0] is Verdict.NOT_REPRODUCED
+    assert verdict_on_winnings(printed, 500, trained, Estimate(unseen, None), 50)[0] is Verdict.UNDECIDED
 
 
 def test_an_estimate_has_two_ends() -> None:

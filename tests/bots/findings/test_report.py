@@ -73,3 +73,19 @@ def test_a_verdict_stands_on_something(words: dict[str, object]) -> None:
 def test_a_line_has_as_many_heights_as_places(words: dict[str, tuple[float, ...]]) -> None:
     with pytest.raises(ValueError, match="line 'won'"):
         Line(**{"name": "won", "xs": (1.0, 2.0), "ys": (1.0, 2.0), **words})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("ours", "room", "verdict"),
+    [
+        (10.5, 1.0, Verdict.REPRODUCED),
+        (10.0, 0.0, Verdict.REPRODUCED),
+        (11.5, 1.0, Verdict.NOT_REPRODUCED),
+        (10.5, None, Verdict.UNDECIDED),
+        (10.5, 12.0, Verdict.UNDECIDED),
+        (30.0, 12.0, Verdict.NOT_REPRODUCED),
+    ],
+)
+def test_a_figure_that_chance_could_have_made_is_undecided(ours: float, room: float | None, verdict: Verdict) -> None:
+    """A measurement that could not tell the printed figure from 0 has not reproduced it."""
+    assert Verdict.within(10.0, ours, room) is verdict

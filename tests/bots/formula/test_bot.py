@@ -142,7 +142,7 @@ def test_never_illegal(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", HOLDEM)
 def test_never_illegal_in_many_hands(name: str) -> None:
-    play_walk(name, hands=3000, casts=200)
+    play_walk(name, hands=600, casts=100)
 
 
 @pytest.mark.parametrize("players", [4, 5, 7, 8, 9])

@@ -13,19 +13,17 @@ import pytest
 
 from bots.errors import CheckpointError
 from bots.findings import Comparison, Comparisons, Report, Verdict, format_findings
-from bots.kuhn.claims.against_models import law
-from bots.kuhn.claims.against_rivals import mixed_value, settled_from
-from bots.kuhn.claims.experiments import Experiment, experiments
-from bots.kuhn.claims.figures import differing, range_verdict, symbols
-from bots.kuhn.claims.gathering import Gathered, Standing, gather, gathered
-from bots.kuhn.claims.printed import BEST, COEVOLVED_SYMBOLS, GENES, MIXED_GENES
-from bots.kuhn.claims.report import claims_report
 from bots.kuhn.evolution.results import KuhnResult
 from bots.kuhn.evolution.runs import exploitability_of, game_value
 from bots.kuhn.evolution.settings import Fitness, KuhnSettings, OppositionKind
 from bots.kuhn.games import KuhnGame, Variant
 from bots.kuhn.models import model
 from bots.kuhn.values import best_answer
+from bots.studies.kuhn.against_models import differing, law, range_verdict, symbols
+from bots.studies.kuhn.against_rivals import mixed_value, settled_from
+from bots.studies.kuhn.printed import BEST, COEVOLVED_SYMBOLS, GENES, MIXED_GENES
+from bots.studies.kuhn.report import claims_report
+from bots.studies.kuhn.runs import Experiment, Gathered, Standing, experiments, gather, gathered
 
 best = cache(best_answer)
 luck = cache(law)
@@ -149,6 +147,8 @@ def test_figures_in_signs_and_words() -> None:
     assert range_verdict(0.34, values, 1 / 6) == (Verdict.LUCKY, "nobody wins more than 0.1667")
     assert range_verdict(0.34, values, 0.5)[0] is Verdict.REPRODUCED
     assert range_verdict(1.24, values, 0.25) == (Verdict.NOT_REPRODUCED, "5 runs lie from 0.32 to 0.34")
+    assert range_verdict(0.34, values[:1], 0.5)[0] is Verdict.UNDECIDED, "one run has no spread"
+    assert range_verdict(0.02, [-0.1, 0.0, 0.1], 0.5) == (Verdict.UNDECIDED, "3 runs lie from -0.10 to 0.10")
     assert settled_from([0.1] * 150 + [-0.05] * 300, -0.05) == 147
     assert settled_from([0.1] * 150, -0.05) is None
 

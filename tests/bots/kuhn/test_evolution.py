@@ -11,8 +11,7 @@ import pytest
 
 from bots.errors import EvolutionError
 from bots.kuhn.evolution import kernel
-from bots.kuhn.evolution.ends import outlook, payments
-from bots.kuhn.evolution.evaluators import Mixed, OfModel, OfRivals
+from bots.kuhn.evolution.evaluators import Mixed, OfModel, OfRivals, outlook, payments
 from bots.kuhn.evolution.settings import (
     Fitness,
     KuhnSettings,
@@ -66,7 +65,7 @@ def test_the_chances_of_all_payoffs(game: KuhnGame) -> None:
     expected = payoffs(game, genes(first), genes(second))
     for seat, own, other in ((0, first, second), (1, second, first)):
         won, by_end = outlook(game, seat, genes(other))
-        from bots.kuhn.evolution.ends import contributions
+        from bots.kuhn.evolution.evaluators import contributions
 
         found = contributions(game, seat, own).reshape(len(by_end), -1).T @ by_end
         sign = -1 if seat else 1

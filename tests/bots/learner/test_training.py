@@ -16,7 +16,7 @@ from bots.learner.bot import LearnerBot
 from bots.learner.constants import Constants
 from bots.learner.files import read_memory
 from bots.learner.training import Block, Progress, TrainingSettings, train
-from bots.learner.training_report import training_report
+from bots.studies.learner.report import training_report
 
 _SETTINGS = TrainingSettings(
     opponents=("bots.baseline:CallingBot", "bots.baseline:RaisingBot"),

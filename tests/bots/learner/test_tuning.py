@@ -5,19 +5,17 @@ Opponents that are named by class are not compiled, which makes these tests quic
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from bots.errors import CheckpointError, EvolutionError, LibraryMissing
+from bots.errors import CheckpointError, EvolutionError
 from bots.learner import tuning
 from bots.learner.constants import RANGES, Constants
-from bots.learner.intervals import Spread, student_point
 from bots.learner.tuning import Measured, TuningSettings, check, measured_mbb, search
-from bots.learner.tuning_report import influences, tuning_report
+from bots.studies.learner.report import Spread, student_point, tuning_report
 
 _SETTINGS = TuningSettings(
     opponents=("bots.baseline:CallingBot",), hands=8, test=4, population=3, generations=2, trials=5
@@ -25,9 +23,8 @@ _SETTINGS = TuningSettings(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["evolution", "random"])
-def test_a_search_ends_the_same_wherever_it_was_stopped(tmp_path: Path, name: str) -> None:
-    whole = search(name, _SETTINGS, tmp_path / "whole")
+def test_a_search_ends_the_same_wherever_it_was_stopped(tmp_path: Path) -> None:
+    whole = search(_SETTINGS, tmp_path / "whole")
     assert len(whole) == _SETTINGS.budget == 7
 
     def stop(done: int, best: Measured) -> None:
@@ -35,11 +32,11 @@ def test_a_search_ends_the_same_wherever_it_was_stopped(tmp_path: Path, name: st
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        search(name, _SETTINGS, tmp_path / "parts", show=stop)
-    path = tmp_path / "parts" / f"{name}.jsonl"
+        search(_SETTINGS, tmp_path / "parts", show=stop)
+    path = tmp_path / "parts" / "evolution.jsonl"
     path.write_bytes(path.read_bytes() + b"[[1, 2")  # a line cut off
-    assert search(name, _SETTINGS, tmp_path / "parts") == whole
-    assert path.read_bytes() == (tmp_path / "whole" / f"{name}.jsonl").read_bytes()
+    assert search(_SETTINGS, tmp_path / "parts") == whole
+    assert path.read_bytes() == (tmp_path / "whole" / "evolution.jsonl").read_bytes()
     for one in whole:
         assert one.mbb == measured_mbb(_SETTINGS, one.constants, _SETTINGS.seed)
         for constant, (low, high) in RANGES.items():
@@ -47,12 +44,12 @@ def test_a_search_ends_the_same_wherever_it_was_stopped(tmp_path: Path, name: st
 
 
 def test_a_folder_of_other_measurements_is_refused(tmp_path: Path) -> None:
-    search("random", _SETTINGS, tmp_path)
+    search(_SETTINGS, tmp_path)
     with pytest.raises(CheckpointError, match="made with hands 8, not hands 6: take another folder"):
-        search("random", replace(_SETTINGS, hands=6), tmp_path)
-    (tmp_path / "random.jsonl").write_bytes(b"\xff\n")
+        search(replace(_SETTINGS, hands=6), tmp_path)
+    (tmp_path / "evolution.jsonl").write_bytes(b"\xff\n")
     with pytest.raises(CheckpointError, match="it holds other things than these results, or is damaged"):
-        search("random", _SETTINGS, tmp_path)
+        search(_SETTINGS, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -71,35 +68,12 @@ def test_settings_that_cannot_be(wrong: dict[str, object], words: str) -> None:
 
 
 @pytest.mark.slow
-def test_the_covariance_matrix_adaptation(tmp_path: Path) -> None:
-    found = search("cma-es", replace(_SETTINGS, population=4), tmp_path)
-    assert len(found) == 10
-    assert search("cma-es", replace(_SETTINGS, population=4), tmp_path) == found
-
-
-def test_the_constant_that_decides_alone_has_all_the_influence() -> None:
-    draw = np.random.default_rng(3)
-    measured = [
-        Measured(Constants(pot_interval=float(pot), big_qty=int(levels)), 100.0 * (int(pot) // 10))
-        for pot, levels in zip(draw.uniform(1, 50, 300), draw.integers(2, 11, 300), strict=True)
-    ]
-    first, *others = influences(measured, 1)
-    assert first.name == "pot_interval"
-    assert first.share > 0.9
-    assert first.low <= first.share <= first.high
-    assert all(abs(one.share) < 0.05 for one in others)
-
-
-@pytest.mark.slow
 def test_the_report_judges_by_the_seeds(tmp_path: Path) -> None:
-    searched = {name: search(name, _SETTINGS, tmp_path) for name in ("evolution", "random")}
+    measured = search(_SETTINGS, tmp_path)
     seeds = np.arange(6.0)
-    better = {"default": seeds, "evolution": seeds + 10 + seeds % 2, "random": seeds + 10 - seeds % 2}
-    report = tuning_report(_SETTINGS, searched, better, ["cma-es"])
-    assert "over the default constants is real: +10 ± 1 mbb/g" in report.sentences[0]
-    assert "cma-es was left out" in report.sentences[-1]
-    same = {"default": seeds, "evolution": seeds + seeds % 2, "random": seeds - seeds % 2 + 0.5}
-    assert "does not show" in tuning_report(_SETTINGS, searched, same).sentences[0]
+    for gain, verdict in ((10, "is real: +10 ± 1 mbb/g"), (-10, "is a loss: -10 ± 1"), (-0.5, "does not show: +0 ± 1")):
+        report = tuning_report(_SETTINGS, measured, {"default": seeds, "evolution": seeds + gain + seeds % 2})
+        assert f"over the default constants {verdict}" in report.sentences[0]
 
 
 def test_constants_are_measured_anew_on_the_same_deals(tmp_path: Path) -> None:
@@ -127,17 +101,6 @@ def test_what_was_measured_anew_is_not_measured_again(tmp_path: Path, monkeypatc
     (tmp_path / "anew.jsonl").write_text((tmp_path / "anew.jsonl").read_text("utf-8") + "[1, 2]\n", "utf-8")
     with pytest.raises(CheckpointError, match="or is damaged"):
         check(_SETTINGS, {"default": Constants()}, (2, 3), tmp_path)
-
-
-def test_only_a_library_that_is_missing_is_called_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "cma", None)
-    with pytest.raises(LibraryMissing):
-        search("cma-es", _SETTINGS, tmp_path)
-    (tmp_path / "cma.py").write_text("import nothing_of_this_name\n", "utf-8")
-    monkeypatch.delitem(sys.modules, "cma")
-    monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(ModuleNotFoundError, match="nothing_of_this_name"):
-        search("cma-es", _SETTINGS, tmp_path)
 
 
 def test_intervals_are_those_of_student() -> None:

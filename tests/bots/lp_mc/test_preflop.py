@@ -19,8 +19,7 @@ from bots.lp_mc.preflop import (
     solve,
     without_free_folds,
 )
-from bots.lp_mc.printed import AFTER_LIMP, BALANCES
-from bots.lp_mc.published import published_program, solve_as_published
+from bots.lp_mc.published import AFTER_LIMP, BALANCES, published_program, solve_as_published
 from bots.lp_mc.strategy import preflop_strategy
 from bots.solving.linear_program import Equilibrium
 from bots.solving.plans import best_response, expected_value, exploitability, plan_of, sequence_values, strategy_of

@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bots.rembrant.cells import parse_cell
-from bots.rembrant.choice import chance_of_aggression
-from bots.rembrant.danger import read_danger
+from bots.rembrant.choice import Style, chance_of_aggression, read_danger
 from bots.rembrant.kinds import Kind
-from bots.rembrant.style import Style
 from engine import parse_cards
 from tests.tables import rows
 

@@ -12,8 +12,15 @@ import pytest
 from bots.rembrant import tables
 from bots.rembrant.cells import Cell, Move, Opponent, parse_cell
 from bots.rembrant.kinds import Kind
-from bots.rembrant.printed import POSTFLOP_TABLES, PREFLOP_TABLES
-from bots.rembrant.tables import STREETS, expand_hands, group_of, postflop_rule, preflop_rule
+from bots.rembrant.tables import (
+    POSTFLOP_TABLES,
+    PREFLOP_TABLES,
+    STREETS,
+    expand_hands,
+    group_of,
+    postflop_rule,
+    preflop_rule,
+)
 from engine.starting_hands import STARTING_HANDS
 
 WORK = json.loads(Path(__file__).with_name("work.json").read_text(encoding="utf-8"))

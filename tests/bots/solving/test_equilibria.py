@@ -69,12 +69,13 @@ def test_regret_matching_converges_as_known(name: str, algorithm: str, request: 
 @pytest.mark.parametrize("name", ["kuhn", "kuhn3", "leduc"])
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_regret_matching_converges_as_known_for_long(name: str, algorithm: str, request: pytest.FixtureRequest) -> None:
-    _check_convergence(request.getfixturevalue(name), name, algorithm, until=10_000)
+    _check_convergence(request.getfixturevalue(name), name, algorithm, until=10_000 if name == "kuhn" else 1000)
 
 
-ROUNDING: Final = {("leduc", "cfr"): 1e-4, ("leduc", "cfr_plus"): 0.1, ("kuhn3", "cfr_simultaneous"): 0.01}
+ROUNDING: Final = {("leduc", "cfr"): 1e-4, ("leduc", "cfr_plus"): 0.1}
 """After hundreds of iterations regrets of all actions are 0 but for rounding, which then decides between even chances
-and one action: there, payoffs changed by one part in 10**16 change the outcome by as much as two programs differ."""
+and one action: there, payoffs changed by one part in 10**16 change the outcome by as much as two programs differ. So
+does Kuhn's game of three after thousands, on another version of numpy, and is compared for a thousand."""
 
 
 def _check_convergence(form: SequenceForm, name: str, algorithm: str, *, until: int) -> None:

@@ -55,6 +55,15 @@ def test_settings_that_cannot_be(arena_here: Arena, tmp_path: Path, arguments: l
     assert ran.err == f"arena: {sentence}\n"
 
 
+def test_a_cluster_that_is_not_there(arena_here: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing was begun, so nothing is said of going on."""
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    ran = arena_here("evolve", "trainers", str(tmp_path / "runs"), "--scheduler", "tcp://127.0.0.1:1")
+    assert ran.code == 2
+    assert ran.err == "arena: a cluster needs dask.distributed: pip install 'acpc-arena[cluster]'\n"
+    assert not (tmp_path / "runs").exists()
+
+
 def test_a_folder_that_is_a_file(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "runs").write_text("no folder")
     ran = arena_here("evolve", "trainers", str(tmp_path / "runs"))
@@ -134,10 +143,10 @@ def test_a_damaged_checkpoint(arena_here: Arena, tmp_path: Path) -> None:
     ],
 )
 def test_a_report_needs_runs(arena_here: Arena, tmp_path: Path, folder: str, sentence: str) -> None:
-    ran = arena_here("evolve", "report", folder)
+    ran = arena_here("study", "evolved", folder)
     assert (ran.code, ran.out, ran.err) == (2, "", f"arena: {sentence}\n")
     (tmp_path / "page.html").write_text("mine")
-    ran = arena_here("evolve", "report", folder, "--out", "page.html")
+    ran = arena_here("study", "evolved", folder, "--out", "page.html")
     assert ran.code == 2
     assert "page.html exists already: --force overwrites it" in ran.err
 
@@ -146,8 +155,8 @@ def test_a_report_that_is_interrupted(arena_here: Arena, tmp_path: Path, monkeyp
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bots.evolved.report.evolved_report", interrupted)
-    ran = arena_here("evolve", "report", str(write_runs(tmp_path)))
+    monkeypatch.setattr("bots.studies.evolved.report.evolved_report", interrupted)
+    ran = arena_here("study", "evolved", str(write_runs(tmp_path)))
     assert (ran.code, ran.out) == (130, "")
     assert ran.err == "arena: interrupted; a report is made at a stretch: the same command begins again\n"
 
@@ -158,13 +167,13 @@ def test_a_report_is_printed_and_written(arena_here: Arena, tmp_path: Path) -> N
         assert arena_here("evolve", command, str(tmp_path), *SMALL, "2").code == 0
     page = tmp_path / "page.html"
     ran = arena_here(
-        "evolve", "report", str(tmp_path), "--deals", "4", "--gene-deals", "4", "--matches", "1", "--out", str(page)
+        "study", "evolved", str(tmp_path), "--deals", "4", "--gene-deals", "4", "--matches", "1", "--out", str(page)
     )
     assert ran.code == 0
     assert "Style of play" in ran.out
     assert "Against the built-in bots" in ran.out
     assert "<svg" in page.read_text("utf-8")
-    ran = arena_here("evolve", "report", str(tmp_path), "--seed", "1")
+    ran = arena_here("study", "evolved", str(tmp_path), "--seed", "1")
     assert ran.code == 2
     assert "deals of seed 1 were trained on; take another seed for the unseen ones" in ran.err
 

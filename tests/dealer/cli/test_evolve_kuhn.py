@@ -135,31 +135,12 @@ class TestLong:
         assert (tmp_path / "runs" / "seed-1.npz").stat().st_size > 1000
 
 
-def test_a_report_that_cannot_be(arena_here: Arena, tmp_path: Path) -> None:
-    (tmp_path / "page.html").write_text("mine")
-    ran = arena_here("evolve", "kuhn-report", str(tmp_path / "runs"), "--out", str(tmp_path / "page.html"))
-    assert ran.code == 2
-    assert ran.err == f"arena: {tmp_path}/page.html exists already: --force overwrites it, --out takes another name\n"
-    (tmp_path / "classic-shy-1.jsonl").write_text("what?\n")
-    ran = arena_here("evolve", "kuhn-report", str(tmp_path), "--seeds", "2")
-    assert ran.code == 2
-    assert "classic-shy-1.jsonl: it does not hold results of an experiment, or is damaged" in ran.err
-
-
 @pytest.mark.parametrize(
-    ("command", "name"), [("kuhn", "seed-1"), ("kuhn --repeat 2 --workers 2", "seed-1"), ("kuhn-report", "claims")]
+    ("command", "name"),
+    [("evolve kuhn", "seed-1"), ("evolve kuhn --repeat 2 --workers 2", "seed-1"), ("study kuhn", "claims")],
 )
 def test_two_at_once(arena_here: Arena, tmp_path: Path, command: str, name: str) -> None:
     with contextlib.closing(FileLock(tmp_path / f"{name}.lock")):
-        ran = arena_here("evolve", command.split(maxsplit=1)[0], str(tmp_path), *command.split()[1:])
+        ran = arena_here(*command.split(), str(tmp_path))
     assert ran.code == 2
     assert ran.err == f"arena: {tmp_path / name}: another process goes on with this run\n"
-
-
-def test_a_cluster_that_is_not_there(arena_here: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing was begun, so nothing is said of going on."""
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    ran = arena_here("evolve", "kuhn", str(tmp_path / "runs"), "--scheduler", "tcp://127.0.0.1:1")
-    assert ran.code == 2
-    assert ran.err == "arena: a cluster needs dask.distributed: pip install 'acpc-arena[cluster]'\n"
-    assert not (tmp_path / "runs").exists()

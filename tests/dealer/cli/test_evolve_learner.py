@@ -1,4 +1,4 @@
-"""``arena evolve learner``: the searches from the command line, against bots named by class, which need no compiler."""
+"""``arena evolve learner``: the search from the command line, against bots named by class, which need no compiler."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _SMALL = (
 
 
 @pytest.mark.slow
-def test_three_searches_and_their_page(arena_here: Arena, tmp_path: Path) -> None:
+def test_a_search_and_its_page(arena_here: Arena, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     ran = arena_here("evolve", "learner", str(tmp_path / "runs"), *_SMALL, "--out", str(page))
     assert ran.code == 0
     assert "over the default constants" in ran.out
-    assert "21 learners for each search" in ran.out
-    assert page.read_text("utf-8").count("<svg") == 2
+    assert "budget 21 learners" in ran.out
+    assert page.read_text("utf-8").count("<svg") == 1
     again = arena_here("evolve", "learner", str(tmp_path / "runs"), *_SMALL)
     assert again.out == ran.out.replace(f"The page with all charts is {page}.\n", "")
     other = arena_here("evolve", "learner", str(tmp_path / "runs"), *_SMALL, "--hands", "6")

@@ -53,13 +53,7 @@ COMMANDS = (
     "bench",
     "bench bot",
     "bench dealer",
-    "bench evaluator",
-    "bench equity",
-    "bench export",
-    "bench selfplay",
     "bench server",
-    "bench startup",
-    "bench web",
 )
 
 

@@ -324,11 +324,12 @@ def test_a_file_that_was_changed_meanwhile_is_left_alone(tmp_path: Path) -> None
     assert json.loads((out / "result.json").read_text())["training"][0]["problem"]
 
 
-def test_learners_of_one_file_learn_together(tmp_path: Path) -> None:
+def test_of_two_learners_of_one_file_the_first_keeps_it(tmp_path: Path) -> None:
     own = tmp_path / "own.memory"
     result = trained(tmp_path / "run", f"learner?memory={own}", f"learner?memory={own}")
-    assert [(one.hands, one.problem) for one in result.training] == [(4 * HANDS, None)] * 2
-    assert read_memory(own).hands == 4 * HANDS
+    changed = f"{own} was left as it is: it has been changed since the run began."
+    assert [(one.hands, one.problem) for one in result.training] == [(2 * HANDS, None), (2 * HANDS, changed)]
+    assert read_memory(own).hands == 2 * HANDS
 
 
 # ---- players that fail

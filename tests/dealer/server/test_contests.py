@@ -215,7 +215,7 @@ def test_after_going_back_to_a_copy_what_it_does_not_know_is_set_aside() -> None
 @pytest.mark.slow  # another process compiles
 def test_all_in_adjusted_winnings_stand_beside_those_of_record() -> None:
     async def talk(service: Service, ann: User) -> None:
-        row, _ = await service.submit(ann, JobRequest("nolimit", ("A", "B"), hands=30))
+        row, _ = await service.submit(ann, JobRequest("nolimit", ("A", "B"), hands=30, seed=1))
         await until(service, lambda: is_over(service, row.id))
         async with asyncio.timeout(PATIENCE_S):
             while (seats := records.runs(service.store)[0].seats)[0].adjusted_mbb is None:

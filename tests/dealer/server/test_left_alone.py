@@ -14,7 +14,6 @@ from typing import Any, cast
 
 import pytest
 
-from dealer.bench.filled import fill
 from dealer.server import ledger
 from dealer.server.accounts import add_user
 from dealer.server.descriptors import has_too_few, raise_limit, without_flood
@@ -25,6 +24,7 @@ from dealer.server.settings import ServerSettings, WebSettings, house
 from dealer.server.store import Store
 from dealer.server.watches import Watches
 from logs.line_file import LineFile
+from tests.bench.filled import fill
 from tests.dealer.helpers import PATIENCE_S
 from tests.dealer.server.servers import KUHN, House, conversation, reference_settings, tickets
 

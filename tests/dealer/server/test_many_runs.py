@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from dealer.bench.filled import enter_ratings, fill
 from dealer.server import crosstable, ledger, records
 from dealer.server.accounts import User, add_user
 from dealer.server.crosstable import worst_runs
 from dealer.server.ledger import JobState, RunState
 from dealer.server.settings import HouseGame, house
 from dealer.server.store import MIGRATIONS, Store
+from tests.bench.filled import enter_ratings, fill
 
 
 def questions(store: Store, game: HouseGame, runs: int) -> dict[str, Callable[[], object]]:

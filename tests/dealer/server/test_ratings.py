@@ -137,9 +137,9 @@ def is_within(rating: Rating, truth: float) -> bool:
 @pytest.mark.parametrize("is_transitive", [True, False])
 @pytest.mark.parametrize("population", ["normal", "rare loss"])
 def test_intervals_cover_what_they_say(*, is_transitive: bool, population: str) -> None:
-    """In 2,000 simulated standings, at least 95 % of the ratings lie within their intervals, less chance."""
+    """In 500 simulated standings, at least 95 % of the ratings lie within their intervals, less chance."""
     chance = np.random.default_rng(11)
-    n, runs = 5, 2000
+    n, runs = 5, 500
     pairs = list(itertools.combinations(range(n), 2))
     covered = 0
     for _ in range(runs):

@@ -112,7 +112,7 @@ def test_the_any_time_interval_may_be_looked_at_all_the_time(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MAKERS)
 def test_the_any_time_interval_over_long_matches(name: str) -> None:
-    assert ever_missed(name, 2000, 10_000) <= 0.05 + chance_error(0.05, 2000, 3.0)
+    assert ever_missed(name, 600, 10_000) <= 0.05 + chance_error(0.05, 600, 3.0)
 
 
 # ---- when a width stops a match
@@ -149,7 +149,7 @@ def test_the_interval_still_holds_when_its_width_stops_the_match(name: str) -> N
 @pytest.mark.parametrize("name", AT_STOP)
 def test_what_holds_at_the_stop_is_as_the_module_says(name: str) -> None:
     (said,) = AT_STOP[name]
-    assert held_at_stop(name, 5000, 1000) == pytest.approx(said, abs=chance_error(said, 1000) + 0.0005)
+    assert held_at_stop(name, 5000, 400) == pytest.approx(said, abs=chance_error(said, 400) + 0.0005)
 
 
 # ---- other bounds

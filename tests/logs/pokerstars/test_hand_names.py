@@ -86,4 +86,4 @@ def test_random_hands_are_named_as_the_slow_way_does() -> None:
 
 @pytest.mark.slow
 def test_many_random_hands_are_named_as_the_slow_way_does() -> None:
-    assert_named(random.Random(2), 150_000)
+    assert_named(random.Random(2), 40_000)

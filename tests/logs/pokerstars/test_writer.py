@@ -60,7 +60,7 @@ def test_random_hands_of_every_shipped_game(name: str, fold: float) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("name", sample.HOLDEM)
 def test_many_random_hands_of_every_shipped_game(name: str, seed: int) -> None:
     for fold in (0.0, 0.15, 0.4):
@@ -119,9 +119,7 @@ def assert_odd_games(seeds: Iterable[int]) -> None:
     assert most_pots >= 6
 
 
-@pytest.mark.parametrize(
-    "seeds", [range(25), *(pytest.param(many, marks=pytest.mark.slow) for many in (range(100), range(1000, 4000)))]
-)
+@pytest.mark.parametrize("seeds", [range(25), pytest.param(range(1000, 1500), marks=pytest.mark.slow)])
 def test_short_stacks_and_side_pots(seeds: Iterable[int]) -> None:
     assert_odd_games(seeds)
 

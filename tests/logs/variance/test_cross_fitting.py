@@ -91,6 +91,6 @@ def intervals_hold(game: Game, deals: int, runs: int) -> list[float]:
 @pytest.mark.parametrize("name", ["kuhn", "kuhn.limit.3p", "leduc", "leduc no-limit"])
 @pytest.mark.parametrize("deals", [200, 1000])
 def test_intervals_hold_the_truth(name: str, deals: int) -> None:
-    runs = 2000
+    runs = 500
     least = 0.95 - NormalDist().inv_cdf(1 - 1e-6) * (0.95 * 0.05 / runs) ** 0.5
     assert min(intervals_hold(small_game(name), deals, runs)) >= least

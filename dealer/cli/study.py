@@ -1,0 +1,155 @@
+"""``arena study``: what the source works claim, beside what comes out here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from bots.studies.kuhn.runs import Standing
+from bots.studies.learner.experiments import ReportSettings
+from dealer.cli.console import Terminal, abort, check_new_file
+from dealer.cli.findings import PageFile, PageForce, show_findings, write_findings
+from dealer.cli.options import takes_options
+from dealer.cli.settings import given, setting_options
+from dealer.cli.spread import Scheduler, WorkerCount, gone_on_with, worked_by
+from dealer.cli.streams import EXIT_INTERRUPTED
+from dealer.cli.working import duration, live_line, working
+
+__all__ = ["app"]
+
+app = typer.Typer(help="Report on the works that players come from: printed figures beside ours.", no_args_is_help=True)
+
+_LearnerOptions: Any = setting_options(ReportSettings)
+_KeptFolder = Annotated[
+    Path, typer.Argument(metavar="FOLDER", help="Where what is finished is kept; made if it is not there.")
+]
+_KEPT: Final = "what is finished"
+
+
+@app.command()
+def evolved(
+    context: typer.Context,
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the finished runs.")],
+    beside: Annotated[
+        list[Path] | None,
+        typer.Option("--beside", metavar="FOLDER", help="Compare its player with this one's, too; may be repeated."),
+    ] = None,
+    deals: Annotated[
+        int, typer.Option("--deals", min=1, help="Deals that nothing was trained on, each played 100 times.")
+    ] = 1000,
+    matches: Annotated[
+        int,
+        typer.Option(
+            "--matches",
+            min=0,
+            help="Deals of each match against other bots, more where it has to win at a table of ten; 0 plays none.",
+        ),
+    ] = 200,
+    seed: Annotated[int, typer.Option(min=0, help="Of these deals, and of the matches.")] = 20_121,
+    gene_deals: Annotated[
+        int, typer.Option("--gene-deals", min=1, help="Deals on which the use of the genes is counted.")
+    ] = 2000,
+    workers: Annotated[int, typer.Option("--workers", min=1, max=1000, help="Processes that play the matches.")] = 1,
+    out_file: PageFile = None,
+    force: PageForce = False,
+) -> None:
+    """Report on an evolution: its tables and graphs beside the printed ones, on deals never seen, against other bots.
+
+    The graphs are on the page that --out writes.
+    """
+    from bots.evolved.finished import read_runs
+    from bots.studies.evolved.report import ReportSettings, evolved_report
+    from bots.workers import local_workers
+
+    terminal = context.ensure_object(Terminal)
+    if out_file is not None:
+        check_new_file(out_file, force)
+    runs = read_runs(folder)
+    others = [read_runs(path) for path in beside or ()]
+    settings = ReportSettings(deals=deals, matches=matches, seed=seed, gene_deals=gene_deals)
+    try:
+        with working(terminal, "playing") as show:
+            if workers == 1:
+                found = evolved_report(runs, settings, others, show=show)
+            else:
+                with local_workers(workers) as over:
+                    found = evolved_report(runs, settings, others, workers=over, show=show)
+    except KeyboardInterrupt:
+        abort("interrupted; a report is made at a stretch: the same command begins again", EXIT_INTERRUPTED)
+    show_findings(terminal, found)
+    if out_file is not None:
+        write_findings(terminal, found, out_file)
+
+
+@app.command()
+@takes_options
+def learner(
+    context: typer.Context,
+    folder: _KeptFolder,
+    settings: _LearnerOptions,
+    workers: WorkerCount = 1,
+    scheduler: Scheduler = None,
+    out: PageFile = None,
+    force: PageForce = False,
+) -> None:
+    """Report on the learner: every experiment of its work, with intervals over seeds, and matches against all bots.
+
+    The graphs of learning are on the page that --out writes. An interrupted command goes on where it stopped.
+    """
+    terminal = context.ensure_object(Terminal)
+    from bots.studies.learner.experiments import play_all
+    from bots.studies.learner.report import learner_report
+
+    if out is not None:
+        check_new_file(out, force)
+    wanted = ReportSettings(**given(settings))
+    with (
+        worked_by(workers, scheduler) as over,
+        gone_on_with(folder, _KEPT),
+        working(terminal, "playing") as show,
+    ):
+        played = play_all(wanted, folder, workers=over, show=show)
+    report = learner_report(wanted, played)
+    show_findings(terminal, report)
+    if out is not None:
+        write_findings(terminal, report, out)
+
+
+@app.command()
+def kuhn(
+    context: typer.Context,
+    folder: _KeptFolder,
+    seeds: Annotated[
+        int, typer.Option(min=2, help="Runs of an experiment; of long ones a fifth or a twentieth are done.")
+    ] = 100,
+    workers: WorkerCount = 1,
+    out: PageFile = None,
+    force: PageForce = False,
+) -> None:
+    """Hold every figure of the work on Kuhn poker by genetic algorithms against runs of ours and against exact values.
+
+    All experiments have their turn with few seeds first; an interrupted command goes on where it stopped.
+    """
+    terminal = context.ensure_object(Terminal)
+    if out is not None:
+        check_new_file(out, force)
+    from bots.studies.kuhn.report import claims_report
+    from bots.studies.kuhn.runs import experiments, gather, gathered
+
+    with (
+        worked_by(workers) as over,
+        gone_on_with(folder, _KEPT),
+        live_line(terminal) as line,
+    ):
+        gather(folder, experiments(), seeds, workers=over, show=lambda standing: line(_line(standing)))
+    report = claims_report(gathered(folder, experiments(), seeds))
+    show_findings(terminal, report)
+    if out is not None:
+        write_findings(terminal, report, out)
+
+
+def _line(standing: Standing) -> str:
+    left = "" if standing.left_s is None else f", {duration(standing.left_s)} left"
+    return f"{standing.done:,} of {standing.runs:,} runs{left}, last {standing.name}"

@@ -1,0 +1,46 @@
+"""Our speed beside our peers', measured in turn in one run, from a checkout with the extra `bench`.
+
+    python -m tests.bench NAME [--json] [--OPTION VALUE]
+
+measures one of the modules of this folder; the options are the arguments of its `measure`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import inspect
+import sys
+from collections.abc import Sequence
+
+from dealer.cli.bench import show_rows
+from dealer.cli.console import Terminal
+
+MEASURED = ("equity", "evaluator", "export", "instructions", "selfplay", "server", "startup", "web")
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Measure and print; exits with 1 and one sentence where something cannot be measured."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench")
+    commands = parser.add_subparsers(dest="name", required=True)
+    for name in MEASURED:
+        measure = importlib.import_module(f"tests.bench.{name}").measure
+        command = commands.add_parser(name, help=inspect.getdoc(measure).partition("\n")[0])
+        command.add_argument("--json", action="store_true", dest="as_json")
+        command.set_defaults(measure=measure)
+        for option in inspect.signature(measure).parameters.values():
+            if isinstance(option.default, (int, float, str)):
+                command.add_argument(f"--{option.name}", type=type(option.default), default=option.default)
+            elif option.default == ():
+                command.add_argument(f"--{option.name}", nargs="+", default=())
+    given = vars(parser.parse_args(arguments))
+    measure, as_json, name = given.pop("measure"), given.pop("as_json"), given.pop("name")
+    try:
+        rows = measure(**given)
+    except (OSError, RuntimeError, ValueError) as error:
+        sys.exit(f"{name}: {error}")
+    show_rows(Terminal(), rows, as_json=as_json)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,71 @@
+"""A database as it is when a server has played many runs, made without playing them."""
+
+from __future__ import annotations
+
+import sqlite3
+from array import array
+
+from dealer.server import lineups
+from dealer.server.settings import HouseGame
+from dealer.server.store import Store
+
+BOTS = 20
+USERS = 10
+
+
+def fill(db: sqlite3.Connection, game: HouseGame, runs: int) -> None:
+    """Enter runs between twenty bots, asked for by the first ten users, as they are when they have been played.
+
+    Args:
+        db: a database without bots and runs, with ten users.
+        game: which game; of two players.
+        runs: how many; each of a hundred duplicates.
+    """
+    for number in range(1, BOTS + 1):
+        db.execute("INSERT INTO bots (id, game, name) VALUES (?, ?, ?)", (number, game.name, f"bot{number}"))
+        db.execute("INSERT INTO versions VALUES (?, ?, 1, '', '', 0.0, '')", (number, number))
+    pairs = [(a, b) for a in range(1, BOTS + 1) for b in range(a + 1, BOTS + 1)]
+    scores = array("d", [100.0, -80.0] * 50)
+    other = array("d", [-score for score in scores])
+    for run in range(1, runs + 1):
+        pair = pairs[run % len(pairs)]
+        user = 1 + run % USERS
+        db.execute(
+            "INSERT INTO jobs "
+            "(id, user, tag, game, players, runs, seed, state, stamp, submitted_s, seating, is_seed_drawn) "
+            "VALUES (?, ?, 't', ?, '[\"a\",\"b\"]', 1, 1, 'done', ?, ?, 'rotations', 1)",
+            (run, user, game.name, run, float(run)),
+        )
+        db.execute(
+            "INSERT INTO runs (id, job, number, game, seed, state, folder, duplicates, started_s, ended_s) "
+            "VALUES (?, ?, 1, ?, 1, 'finished', ?, 100, ?, ?)",
+            (run, run, game.name, f"runs/{run:08}", float(run), run + 1.0),
+        )
+        db.executemany(
+            "INSERT INTO seats (run, seat, version, name, chips, mbb_per_game) VALUES (?, ?, ?, ?, 0, ?)",
+            [
+                (run, seat, version, f"bot{version}", (1 - 2 * seat) * (run * 37 % 5))
+                for seat, version in enumerate(pair)
+            ],
+        )
+        db.executemany(
+            "INSERT INTO scores (run, seat, mbb_by_duplicate) VALUES (?, ?, ?)",
+            [(run, 0, scores.tobytes()), (run, 1, other.tobytes())],
+        )
+        db.executemany(
+            "INSERT INTO matches VALUES (?, ?, ?, 0, 100)",
+            [(run, name, f"{name}.log") for name in ("match.a", "match.b")],
+        )
+        if run % 10 == 0:
+            db.execute(
+                "INSERT INTO faults (run, match, seat, kind, hand_number, line, remedy) "
+                "VALUES (?, 'match.a', 0, 'timeout', 1, x'', '')",
+                (run,),
+            )
+        lineups.add_run(db, run, game.name, pair, [scores, other], 200)
+
+
+def enter_ratings(store: Store, game: HouseGame) -> None:
+    """Make the ratings of a game from what stands in the database."""
+    ratings = lineups.fitted(lineups.table_scores(store, game.name), (-100_000.0, 100_000.0))
+    store.write_now(lambda db: lineups.write_ratings(db, game.name, ratings))

@@ -1,0 +1,50 @@
+"""Counting the instructions of an export."""
+
+from __future__ import annotations
+
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.bench.instructions import measure
+
+COUNTER = """#!{python}
+import pathlib, subprocess, sys
+*_, python, option, job, log = sys.argv
+log = pathlib.Path(log)
+subprocess.run([python, option, job, log], check=True)
+hands = (log.parent / "out" / next((log.parent / "out").iterdir())).read_text().count("PokerStars Hand")
+lines = log.with_suffix(".tlog").read_text().count(chr(10)) if log.with_suffix(".tlog").exists() else 0
+print(f"==1== I refs: {{10**6 + 1000 * hands + lines:,}}", file=sys.stderr)
+"""
+
+
+def test_without_valgrind_nothing_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(RuntimeError, match="valgrind, which counts instructions, is not installed"):
+        measure(2)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="a script is no program there")
+def test_a_hand_costs_what_more_hands_cost_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A counter of hands and lines in valgrind's place."""
+    counter = tmp_path / "valgrind"
+    counter.write_text(COUNTER.format(python=sys.executable))
+    counter.chmod(counter.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    rows = measure(3)
+    assert [row.group for row in rows] == [
+        "PokerStars text from a log, limit",
+        "PokerStars text from a log and its .tlog, limit",
+        "PokerStars text from a log, nolimit",
+        "PokerStars text from a log, nolimit6",
+    ]
+    plain, with_times, *others = (row.rate_median for row in rows)
+    assert [plain, *others] == [1000] * 3
+    assert with_times > 1000 + 1
+    counter.write_text(f"#!{sys.executable}\nraise SystemExit('no counter')\n")
+    with pytest.raises(RuntimeError, match="valgrind did not count: no counter"):
+        measure(3)

@@ -1,0 +1,113 @@
+"""The measurements beside peers run, and their rows are whole."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.bench.__main__ import main
+
+
+@pytest.fixture
+def rows_of(capsys: pytest.CaptureFixture[str]) -> Any:
+    """A function from the words of a command to the rows that it prints."""
+
+    def run(*words: str) -> list[dict[str, Any]]:
+        main([*words, "--json"])
+        out, err = capsys.readouterr()
+        assert err == ""
+        return json.loads(out)
+
+    return run
+
+
+def test_start_up_times(rows_of: Any) -> None:
+    bare, *others = rows = rows_of("startup", "--rounds", "1")
+    assert (bare["who"], bare["note"]) == ("bare interpreter with asyncio", "")
+    programs = {row["who"].partition(",")[0] for row in others}
+    assert programs == {"acpc-dealer", "arena --help", "arena bot", "bot of a match"}
+    assert all(row["rate_median"] > 0 and row["unit"] == "ms" for row in rows)
+    for row in others:
+        assert row["note"] == f"{row['rate_median'] / bare['rate_median']:.1f} times the bare interpreter"
+
+
+def test_what_cannot_be_measured_is_one_sentence() -> None:
+    with pytest.raises(SystemExit, match=r"^evaluator: at least one repeat is needed, not 0$"):
+        main(["evaluator", "--repeats", "0"])
+
+
+def test_rows_are_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["export", "--repeats", "1", "--hands", "5"])
+    assert "PHH text of hands, limit" in capsys.readouterr().out
+
+
+def test_formats_are_measured(rows_of: Any) -> None:
+    rows = rows_of("export", "--repeats", "1", "--hands", "20")
+    assert len(rows) == 18
+    assert all(row["rate_median"] > 0 for row in rows if row["who"] == "acpc-arena")
+    assert all(row["ratio"] for row in rows if row["who"].startswith("pokerkit ") and "PHH" in row["group"])
+
+
+@pytest.mark.slow  # numba compiles
+def test_self_play_is_measured(rows_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.bench.selfplay.PYTHON_HANDS", 60)
+    rows = rows_of("selfplay", "--repeats", "1", "--individuals", "8")
+    assert len(rows) == 5
+    assert all(row["rate_median"] > 0 for row in rows)
+    assert [row["ratio"] is None for row in rows] == [True, False, True, False, False]
+    assert rows[-1]["who"].startswith("pokerkit ")
+
+
+@pytest.mark.slow
+def test_evaluators_are_measured(rows_of: Any) -> None:
+    rows = rows_of("evaluator", "--repeats", "1")
+    assert {row["group"] for row in rows} == {"evaluator, one call", "evaluator, batch"}
+    assert all(row["rate_median"] > 0 or row["note"] == "not installed" for row in rows)
+
+
+def test_pokerkit_pays_what_we_pay() -> None:
+    pytest.importorskip("pokerkit")
+    from tests.bench import selfplay
+
+    run, who = selfplay.pokerkit_play(list(selfplay.chart_hands(12)))
+    assert run is not None
+    assert who.startswith("pokerkit ")
+    changed = [replace(record, values=record.values[::-1]) for record in selfplay.chart_hands(12)]
+    with pytest.raises(RuntimeError, match=r"pokerkit pays .* in hand \d+, not "):
+        selfplay.pokerkit_play(changed)
+
+
+def test_chances_are_measured(rows_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is compiled here; what compiled code draws is the same."""
+    monkeypatch.setattr("tests.bench.equity.compile_kernels", lambda: None)
+    rows = rows_of("equity", "--repeats", "1", "--trials", "1000")
+    jobs = ["drawn, preflop", "drawn, flop", "drawn, turn", "drawn, river", "counted, flop"]
+    assert [row["group"] for row in rows] == [job for job in jobs for _ in range(2)]
+    for ours, theirs in zip(rows[::2], rows[1::2], strict=True):
+        assert (ours["who"], ours["ratio"]) == ("acpc-arena", None)
+        assert ours["rate_median"] > 0
+        assert theirs["who"].startswith("eval7")
+        assert theirs["note"] == "not installed" or theirs["ratio"] > 0
+
+
+@pytest.mark.slow
+def test_a_server_with_joined_bots_and_its_pages(rows_of: Any) -> None:
+    options = ("--bots", "4", "--seconds", "0.5", "--rounds", "1", "--calls", "2", "--runs", "50", "--game", "kuhn")
+    rows = rows_of("server", *options)
+    groups = {row["group"] for row in rows if row["unit"] == "ms"}
+    assert groups == {"4 bots play", "50 matches played, nobody plays"}
+    paths = [row["who"] for row in rows if row["group"] == "4 bots play"]
+    assert paths[-2:] == ["an event's way to a listener", "an action's way to a watching page"]
+    assert "GET /standings/kuhn.limit.2p" in paths
+    for row in rows:
+        assert row["rate_low"] <= row["rate_median"] <= row["rate_high"]
+
+
+@pytest.mark.slow
+def test_a_server_with_a_long_queue(rows_of: Any) -> None:
+    rows = rows_of("web", "--calls", "2", "--hands", "300", "--jobs", "5")
+    assert {row["who"] for row in rows} == {"at rest", "while matches are played"}
+    assert all(0 < row["rate_low"] <= row["rate_median"] <= row["rate_high"] for row in rows)
