@@ -33,7 +33,6 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from engine import Action, BettingState, Game, IllegalAction
 from engine.errors import quoted
 from protocol.actions import format_action, scan_action
-from protocol.betting_nodes import BettingNode
 from protocol.errors import FormatError, LocalProtocolError, RemoteProtocolError
 from protocol.framing import MAX_LINE_BYTES, LineReader
 from protocol.match_state import MatchState, parse_match_state, read_match_state, scan_match_state
@@ -272,24 +271,21 @@ class _Session:
 class DealerSession(_Session):
     """The dealer's side of one seat."""
 
-    __slots__ = ("_echo", "_node", "_present")
+    __slots__ = ("_echo", "_present")
 
     def __init__(self, game: Game, *, max_line_bytes: int = MAX_LINE_BYTES) -> None:
         super().__init__(game, max_line_bytes=max_line_bytes)
         self._echo = b""
         """What a reply begins with: the state without its end."""
-        self._node: BettingNode | None = None
-        """Where the betting stands, in a question whose reply may be taken at once."""
         self._present: MatchState | None = None
         """The state as values, once a reply does not echo it byte for byte."""
 
-    def send(self, line: bytes, *, is_question: bool, node: BettingNode | None = None) -> bytes:
+    def send(self, line: bytes, *, is_question: bool) -> bytes:
         """The bytes of a state; a state that asks takes back any question before it.
 
         Args:
             line: the match state as the player sees it, CR LF included.
             is_question: the player is to act.
-            node: the betting of a state that asks, for `receive_reply`.
 
         Raises:
             LocalProtocolError: before the handshake, or the session is over.
@@ -299,27 +295,9 @@ class DealerSession(_Session):
             raise LocalProtocolError("no state may be sent before the player has named its version")
         if is_question:
             self._echo = line[:-2]
-            self._node = node
             self._present = None
             self.state = _AWAITING_REPLY
         return line
-
-    def receive_reply(self, data: bytes) -> BettingNode | None:
-        """`receive_data` and `next_event` in one, for nearly every reply: a tenth of their cost.
-
-        Returns:
-            where the reply leads, if one is due whose betting node is known, and `data` is one line that echoes the
-            state byte for byte and goes on with a legal action. None otherwise: nothing has been taken, give `data`
-            to `receive_data`.
-        """
-        node, echo = self._node, self._echo
-        if node is None or self.state is not _AWAITING_REPLY or not data.startswith(echo) or not self._reader.is_empty:
-            return None
-        tail = data[len(echo) :]
-        after = node.known.get(tail) or node.after_reply(tail)
-        if after is not None:
-            self.state = _IDLE
-        return after
 
     def next_event(self) -> DealerEvent:
         """What the player has done next. A reply, readable or not, answers the question: another needs another state.

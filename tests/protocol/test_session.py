@@ -33,7 +33,6 @@ from protocol import (
     find_game,
     format_action,
 )
-from protocol.betting_nodes import first_node
 from protocol.session import VERSION_LINE
 from tests.engine.strategies import SEEDS, playable_games, random_action
 from tests.protocol.states import view
@@ -51,8 +50,7 @@ def greeted(game: Game = NO_LIMIT, state: bytes | None = STATE) -> DealerSession
     session.receive_data(VERSION_LINE)
     assert isinstance(session.next_event(), Handshake)
     if state is not None:
-        node = first_node(game) if state == STATE else None
-        assert session.send(state, is_question=True, node=node) == state
+        assert session.send(state, is_question=True) == state
     return session
 
 
@@ -518,50 +516,6 @@ def test_early_lines_are_judged_by_the_state_that_is_current_when_they_are_read(
     assert session.next_event() is NEED_DATA
 
 
-ANSWERS = st.sampled_from([ECHO + b":c\r\n", ECHO + b":r300\n", ECHO + b":k\r\n", ECHO[:9], b"#\n", b"junk\r\n", b""])
-
-
-@given(st.lists(st.one_of(ANSWERS, st.none()), max_size=12))
-def test_a_reply_taken_at_once_is_the_event_it_would_have_been(steps: list[bytes | None]) -> None:
-    """None stands for asking anew. Whatever is refused has changed nothing."""
-    quick, plain = greeted(), greeted()
-    for step in steps:
-        if step is None:
-            quick.send(STATE, is_question=True, node=first_node(NO_LIMIT))
-            plain.send(STATE, is_question=True)
-            continue
-        is_open = plain.state is SessionState.AWAITING_REPLY and not plain.has_input
-        plain.receive_data(step)
-        after = quick.receive_reply(step)
-        if after is None:
-            quick.receive_data(step)
-            assert quick.next_event() == plain.next_event()
-        else:
-            assert is_open
-            assert after.action is not None
-            assert plain.next_event() == Reply(after.action, step)
-        assert (quick.state, quick.buffered_bytes) == (plain.state, plain.buffered_bytes)
-
-
-@pytest.mark.parametrize("end", [b"\r\n", b"\n"])
-@pytest.mark.parametrize(("game", "tail"), [(LIMIT, b":r"), (LIMIT, b":c"), (NO_LIMIT, b":f"), (NO_LIMIT, b":r301")])
-def test_the_usual_replies_are_taken_at_once(game: Game, tail: bytes, end: bytes) -> None:
-    session = greeted(game)
-    after = session.receive_reply(ECHO + tail + end)
-    assert after is not None
-    assert after.text == tail[1:]
-    assert session.state is SessionState.IDLE
-    assert session.receive_reply(ECHO + tail + end) is None
-
-
-@pytest.mark.parametrize("tail", [b":r10", b":r99999999", b":x", b":", b"", b":c\r\n" + ECHO + b":c"])
-def test_what_has_to_be_judged_is_left_alone(tail: bytes) -> None:
-    session = greeted()
-    assert session.receive_reply(ECHO + tail + b"\r\n") is None
-    assert session.state is SessionState.AWAITING_REPLY
-    assert not session.has_input
-
-
 def test_lines_wait_while_no_reply_is_due() -> None:
     session = greeted(state=None)
     line = ECHO + b":c\r\n"
@@ -611,7 +565,6 @@ def test_the_end_of_a_dealers_session_is_final(*, is_error: bool) -> None:
     session = DealerSession(NO_LIMIT)
     end(session, is_error=is_error)
     assert_over(session, lambda: session.send(STATE, is_question=True))
-    assert session.receive_reply(ECHO + b":c\r\n") is None
 
 
 @pytest.mark.parametrize("is_error", [True, False])
