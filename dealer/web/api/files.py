@@ -17,14 +17,15 @@ from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, Response
 
 from dealer.errors import WebError
-from dealer.server import records
+from dealer.server import access, records
+from dealer.server.access import Sight
 from dealer.server.accounts import Scope
 from dealer.server.ledger import RunState
 from dealer.server.records import MatchRecord, RunRecord
 from dealer.server.server import ServerParts
 from dealer.web.api import models
 from dealer.web.api.operations import Call, Operation, Parameter
-from dealer.web.api.reading import may_see_cards, run_of
+from dealer.web.api.reading import run_of
 from logs.acpc_log.writer import format_state_line
 from logs.conversion import Conversion, convert
 from logs.errors import LogError, LogsError
@@ -77,7 +78,7 @@ class Files:
         run, job = run_of(self._parts, call.path["run"])
         if run.state is RunState.RUNNING:
             raise WebError(409, "The run is still being played.")
-        if not may_see_cards(self._parts, call.caller, job):
+        if access.sight(self._parts.store, job, call.caller.person) is not Sight.EVERYTHING:
             raise WebError(403, "Cards of this job can be seen when all of it has been played.")
         found = records.matches(self._parts.store, run.id)
         place = call.path["match"]

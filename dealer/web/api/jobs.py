@@ -8,7 +8,7 @@ import sqlite3
 from weakref import WeakValueDictionary
 
 from dealer.errors import RefusedError, WebError
-from dealer.server import records
+from dealer.server import access, records
 from dealer.server.accounts import Scope
 from dealer.server.ledger import JobRow
 from dealer.server.requests import JobRequest
@@ -98,6 +98,6 @@ class JobDesk:
         job = records.job(self._parts.store, number)
         if job is None:
             raise WebError(404, f"There is no job {number}.")
-        if job.user.id != call.caller.user.id and not call.caller.is_admin:
+        if not access.manages(job, call.caller.person):
             raise WebError(403, "This job is somebody else's.")
         return models.Cancelled(is_cancelled=await self._parts.service.cancel_job(job.user, number))

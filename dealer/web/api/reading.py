@@ -1,18 +1,17 @@
 """What programs read: games, bots, jobs, runs, standings, as `dealer.server.records` tells them.
-
-What came out of a run is everybody's; seeds and cards are, once nothing of the job is left to play. From the seed of
-one run those of the next can be found; so before, not even the owner sees them, unless the owner has chosen the seed.
-Faults, with the lines that bots sent, are for the owner of the job or of the bot.
+Who may see seeds, cards and faults is decided in `dealer.server.access`.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import Field
 
 from dealer.errors import WebError
-from dealer.server import crosstable, records
+from dealer.server import access, crosstable, records
+from dealer.server.access import Sight
 from dealer.server.accounts import Scope
 from dealer.server.ledger import JobRow, JobState, RunState
 from dealer.server.records import BotRecord, FaultRecord, RunRecord
@@ -22,25 +21,14 @@ from dealer.web.api import models
 from dealer.web.api.callers import Caller
 from dealer.web.api.operations import PREFIX, Call, Operation, Parameter
 from protocol import format_game_definition
-from protocol.benchmark import OWN_SEAT
 
-__all__ = ["Reading", "job_model", "may_see_cards", "run_of"]
+__all__ = ["Reading", "job_model", "run_of"]
 
 _Number: TypeAlias = Annotated[int, Field(ge=0, lt=2**63)]
 _Limit: TypeAlias = Annotated[int, Field(ge=1, le=200)]
 _BEFORE = Parameter("before", _Number | None, "of the page before, for the next page")
 _LIMIT = Parameter("limit", _Limit, "entries of a page", 50)
 _GAME = Parameter("game", str | None, "of this game only")
-
-
-def may_see_cards(parts: ServerParts, caller: Caller, job: JobRow) -> bool:
-    """Whether somebody may see the seeds and the cards of a job's runs."""
-    is_chosen = not job.is_seed_drawn and OWN_SEAT not in job.players
-    if job.user.id == caller.user.id and is_chosen and job.state is JobState.QUEUED:
-        return True
-    # Whoever sits at a table, or plays in Slumbot's interface, must not know the cards to come.
-    going = parts.store.read("SELECT 1 FROM runs WHERE job = ? AND state = 'running'", job.id)
-    return job.state is not JobState.QUEUED and not going
 
 
 def run_of(parts: ServerParts, number: int) -> tuple[RunRecord, JobRow]:
@@ -71,7 +59,7 @@ def job_model(parts: ServerParts, job: JobRow, caller: Caller) -> models.Job:
         seating=job.seating,
         hands=job.hands,
         stop=job.stop,
-        seed=job.seed if may_see_cards(parts, caller, job) else None,
+        seed=job.seed if access.sight(parts.store, job, caller.person) is Sight.EVERYTHING else None,
         submitted_s=job.submitted_s,
         ended_s=job.ended_s,
     )
@@ -212,7 +200,7 @@ class Reading:
         waits = (await self._parts.service.forecasts()).get(number) if job.state is JobState.QUEUED else None
         return models.JobDetail(
             job=job_model(self._parts, job, call.caller),
-            runs=[models.Run.model_validate(run) for run in reversed(runs)],
+            runs=[self._run_model(run, call.caller) for run in reversed(runs)],
             position=None if waits is None else waits.position,
             starts_in_s=None if waits is None else waits.starts_in_s,
         )
@@ -221,12 +209,16 @@ class Reading:
         query = dict(call.query)
         limit = query.pop("limit")
         found = records.runs(self._store, **query, most=limit)
-        return models.Runs(runs=[models.Run.model_validate(run) for run in found], before=_next(found, limit))
+        return models.Runs(runs=[self._run_model(run, call.caller) for run in found], before=_next(found, limit))
+
+    def _run_model(self, run: RunRecord, caller: Caller) -> models.Run:
+        reason = access.reason(self._store, run.job, caller.person, run.reason)
+        return models.Run.model_validate(replace(run, reason=reason))
 
     async def _run(self, call: Call) -> models.RunDetail:
         run, _ = run_of(self._parts, call.path["run"])
         return models.RunDetail(
-            run=models.Run.model_validate(run),
+            run=self._run_model(run, call.caller),
             matches=[
                 models.Match(
                     name=match.name,
@@ -246,11 +238,12 @@ class Reading:
         return models.Scores(mbb_by_duplicate=list(found))
 
     async def _faults(self, call: Call) -> models.Faults:
-        query, owner = call.query, None if call.caller.is_admin else call.caller.user.id
+        query = call.query
         if query["run"] is not None:
-            _, job = run_of(self._parts, query["run"])
-            owner = None if job.user.id == call.caller.user.id else owner
-        found = records.faults(self._store, run=query["run"], owner=owner, before=query["before"], most=query["limit"])
+            run_of(self._parts, query["run"])
+        found = access.faults(
+            self._store, call.caller.person, run=query["run"], before=query["before"], most=query["limit"]
+        )
         return models.Faults(faults=list(map(_fault_model, found)), before=_next(found, query["limit"]))
 
     def _game(self, call: Call) -> HouseGame:
