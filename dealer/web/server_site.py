@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute
 
 from dealer.server.server import ServerParts
 from dealer.web import front, leaks, live, login, mine, play, replay, standings
-from dealer.web.api import routes as api
+from dealer.web.api import app as api
 from dealer.web.app import make_app
 from dealer.web.hall import Hall, HallLimits
 from dealer.web.library import Counting

@@ -19,7 +19,7 @@ from typing import Any, Final, get_args
 from urllib.parse import quote
 
 import pytest
-from starlette.routing import Route
+from starlette.routing import Mount, Route
 
 import dealer.library
 from dealer.contest.config import BotSettings
@@ -442,12 +442,15 @@ async def call(app: Any, method: str, path: str, query: str = "", headers: Mappi
     return Answer(status, head, body.decode("utf-8", "replace"))
 
 
-def addresses(routes: Sequence[Any]) -> list[str]:
+def addresses(routes: Sequence[Any], prefix: str = "") -> list[str]:
     """Every method and path of an application, as the table writes them."""
     found = []
     for route in routes:
+        if isinstance(route, Mount):
+            found += addresses(route.routes, prefix + route.path)
+            continue
         assert isinstance(route, Route), f"{route!r} is more than an address: the walk does not enter it"
-        path = re.sub(r"\{(\w+):\w+\}", r"{\1}", route.path)
+        path = prefix + re.sub(r"\{(\w+):\w+\}", r"{\1}", route.path)
         found += [f"{method} {path}" for method in sorted((route.methods or {"GET"}) - {"HEAD"})]
     return found
 
