@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from dealer.contest.schedule import Seating
 from dealer.match.sentences import without_output
 from dealer.server import records
-from dealer.server.accounts import Scope, Token, User
+from dealer.server.accounts import User
 from dealer.server.ledger import JobRow, JobState
 from dealer.server.records import BotRecord, FaultRecord, RunRecord
 from dealer.server.store import Store
@@ -46,11 +46,6 @@ class Person:
 
     user: User | None = None
     is_admin: bool = False
-
-    @classmethod
-    def of(cls, token: Token) -> Person:
-        """Who shows a token."""
-        return cls(token.user, Scope.ADMIN in token.scopes)
 
 
 def sight(store: Store, job: JobRow, person: Person) -> Sight:

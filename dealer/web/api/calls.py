@@ -56,7 +56,7 @@ _EVERYWHERE: Final = answers(
 """What every call can meet."""
 
 
-def _parts(request: Request) -> ServerParts:
+async def _parts(request: Request) -> ServerParts:
     parts: ServerParts = request.app.state.parts
     return parts
 

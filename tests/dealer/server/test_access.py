@@ -47,6 +47,7 @@ from dealer.web.app import make_app
 from dealer.web.library import Counting
 from dealer.web.server_site import make_server_site, server_routes
 from dealer.web.slumbot.desk import Desk, _owner_of
+from dealer.web.slumbot.worth import Worth
 from engine import Seat
 from protocol.benchmark import OWN_SEAT, BenchmarkEvent, BenchmarkSession
 from tests.dealer.server.servers import Talk
@@ -394,7 +395,9 @@ class Answer:
     text: str
 
 
-async def call(app: Any, method: str, path: str, query: str = "", headers: Mapping[str, str] = {}) -> Answer:
+async def call(
+    app: Any, method: str, path: str, query: str = "", headers: Mapping[str, str] = {}, sent: bytes = b""
+) -> Answer:
     """An answer; of one that has no end, its beginning."""
     status, body, pieces, head = 0, b"", 0, {}
     is_over, is_asked = asyncio.Event(), False
@@ -403,7 +406,7 @@ async def call(app: Any, method: str, path: str, query: str = "", headers: Mappi
         nonlocal is_asked
         if not is_asked:
             is_asked = True
-            return {"type": "http.request", "body": b"", "more_body": False}
+            return {"type": "http.request", "body": sent, "more_body": False}
         await is_over.wait()
         return {"type": "http.disconnect"}
 
@@ -566,6 +569,29 @@ def test_no_address_shows_more_than_is_decided(tmp_path: Path, kind: str) -> Non
         # Whatever is searched for is there to be found.
         for address, expected in SERVES.items():
             assert shown[address] == expected - {"own cards"}, address
+
+
+def test_a_session_shows_its_own_cards_to_who_has_its_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def nothing(*asked: Any) -> None:
+        del asked
+
+    monkeypatch.setattr(Worth, "values", nothing)
+
+    async def ask(made: House) -> None:
+        pattern = searched(made)
+        async with site_of(made) as (app, _):
+            for prefix in ("/api", "/slumbot/api", "/slumbot/calling/api"):
+                for token, status in ((SESSION, 200), ("another", 401), ("guessed", 401)):
+                    sent = json.dumps({"token": token}).encode()
+                    answer = await call(app, "POST", f"{prefix}/new_hand", sent=sent)
+                    assert answer.status == status, answer.text
+                    check(made, pattern, answer.text, Person(), prefix)
+                    told = json.loads(answer.text)
+                    assert ("hole_cards" in told) is (token == SESSION)
+                    assert "bot_hole_cards" not in told
+
+    with house(tmp_path / "data", ["slumbot"]) as made, asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(ask(made))
 
 
 # ---- at the text port
