@@ -12,6 +12,7 @@ import contextlib
 import itertools
 import json
 import re
+import shutil
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -66,8 +67,8 @@ KINDS: Final[dict[str, dict[str, Any]]] = {
     "joined bot": {"seating": Seating.ROTATIONS, "is_seed_drawn": True, "hands": 2, "players": ("bobs-bot", "calling")},
     "ladder": {"seating": Seating.ROTATIONS, "is_seed_drawn": True, "hands": 2, "kind": JobKind.LADDER},
 }
-STATES: Final = ("queued", "running", "one of two done", "finished", "cancelled", "being stopped")
-OVER: Final = ("finished", "cancelled", "closed")
+STATES: Final = ("queued", "running", "one of two done", "finished", "failed at once", "cancelled", "being stopped")
+OVER: Final = ("finished", "failed at once", "cancelled", "closed")
 SEED_IS_KNOWN: Final = ("text port", "own agent", "chosen seed")
 """To its user from the start."""
 
@@ -228,8 +229,9 @@ class House:
         self.hide(Secrets(row.id, kind, state, None, {str(row.seed): "seed"}))
         if state != "queued":
             self.add_run(row, kind, state)
-        if state in ("finished", "cancelled", "being stopped"):
-            ended = JobState.DONE if state == "finished" else JobState.CANCELLED
+        if state in (*OVER, "being stopped"):
+            is_stopped = state in ("cancelled", "being stopped")
+            ended = JobState.CANCELLED if is_stopped else JobState.DONE
             self.store.write_now(lambda db: ledger.end_job(db, row.id, ended))
 
     def add_run(self, job: JobRow, kind: str, state: str) -> None:
@@ -240,12 +242,18 @@ class House:
         names = tuple("ann" if name == OWN_SEAT else name for name in job.players)
         texts, matches = self.play(row.folder, row.seed, names, job.seating)
         one = Secrets(job.id, kind, state, row.id, texts)
+        if state == "failed at once":
+            # Before the first hand: there is no log, and the result has the sentence alone.
+            shutil.rmtree(self.parts.folder / row.folder / "pokerstars")
+            for log in (self.parts.folder / row.folder).glob("match*"):
+                log.unlink()
+            texts, matches = {text: what for text, what in texts.items() if what in ("seed", "output")}, ()
         if state in ("running", "being stopped"):
             (self.parts.folder / row.folder / RESULT_NAME).unlink()
         else:
             (output,) = [text for text, what in texts.items() if what == "output"]
             lines = [(text, int(what[-1])) for text, what in texts.items() if what.startswith("faults")]
-            faults = tuple((matches[0][0], _fault(text, player)) for text, player in lines)
+            faults = tuple(("match", _fault(text, player)) for text, player in lines)
             seats = tuple(SeatReport(name, 0.0, 0.0) for name in names)
             why = f"random crashed.{process_sentences(3, [output])}"
             ended = RunState.CANCELLED if state == "cancelled" else RunState.FAILED
