@@ -17,7 +17,8 @@ from dealer.contest.schedule import Seating
 from dealer.contest.tcp_run import REACHABLE
 from dealer.errors import RefusedError, StoreError
 from dealer.match.faults import FaultPolicy
-from dealer.server import ledger
+from dealer.server import access, ledger
+from dealer.server.access import Person
 from dealer.server.accounts import User
 from dealer.server.jobs import Client, JobEnded, RunEnded, SeatOpen
 from dealer.server.ledger import JobRow, JobState, RunRow, RunState, SeatReport
@@ -71,13 +72,14 @@ class _Host:
     """Who brings one bot: a client, over one connection after another.
 
     Attributes:
-        bot: its name. session: of the client.
+        bot: its name. user: its owner. session: of the client.
         line: the connection; None while there is none.
         seats: that have been opened and are not over.
     """
 
-    def __init__(self, bot: str, session: str, hosting: Hosting) -> None:
+    def __init__(self, bot: str, user: User, session: str, hosting: Hosting) -> None:
         self.bot = bot
+        self.user = user
         self.session = session
         self.line: Line | None = None
         self.seats: dict[int, HostedSeat] = {}
@@ -95,7 +97,8 @@ class _Host:
                 self.close_seats("the run has ended", run=event.run.id)
                 report = event.report
                 hands = sum(match[-1] for match in report.matches)
-                self.write(_run_over(event.job, event.run, report.state, report.reason, self.bot, report.seats, hands))
+                reason = self._hosting.reason(event.job, self.user, report.reason)
+                self.write(_run_over(event.job, event.run, report.state, reason, self.bot, report.seats, hands))
             case Replaced():
                 self.close_seats("another client has brought the bot")
                 self.write(Refused("JOIN", None, "another client has brought the bot"))
@@ -183,6 +186,10 @@ class Hosting:
             event.key or "",
         )
 
+    def reason(self, job: JobRow, user: User, text: str) -> str:
+        """Why a run ended, as far as a user may read it."""
+        return access.reason(self._service.store, job.id, Person(user), text)
+
     def has_joined(self, line: Line) -> bool:
         """Whether a client has brought a bot."""
         return bool(self._hosts_of(line))
@@ -226,7 +233,7 @@ class Hosting:
     async def _join(self, user: User, line: Line, request: Join) -> None:
         host = self._hosts.get((user.id, request.bot))
         if host is None or host.session != request.session:
-            host = _Host(request.bot, request.session, self)
+            host = _Host(request.bot, user, request.session, self)
         before = host.line
         offer = BotOffer(request.bot, request.version, request.games, request.at_once, request.is_on_ladder)
         await self._service.enter(user, offer, host)
@@ -282,7 +289,8 @@ class Hosting:
         for run in ledger.runs_of(store, job.id):
             if run.state is not RunState.RUNNING:
                 seats, hands = ledger.seats_of(store, run.id), _hands_of(store, run.id)
-                line.write(format_message(_run_over(job, run, run.state, run.reason, bot, seats, hands)))
+                reason = self.reason(job, user, run.reason)
+                line.write(format_message(_run_over(job, run, run.state, reason, bot, seats, hands)))
         if job.state is not JobState.QUEUED:
             line.write(format_message(ChallengeOver(job.tag, job.state, job.reason)))
 

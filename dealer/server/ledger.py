@@ -121,6 +121,7 @@ class JobRow:
         on_fault: what becomes of a player that fails.
         is_seed_drawn: whether the server drew the seed.
         submitted_s: when it came. ended_s: when nothing of it was left, None before. Both in seconds since 1970.
+        is_running: whether a run of it was going on when this was read.
     """
 
     id: int
@@ -144,6 +145,7 @@ class JobRow:
     is_seed_drawn: bool = False
     submitted_s: float = 0.0
     ended_s: float | None = None
+    is_running: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,11 +347,14 @@ def job_of_row(row: sqlite3.Row) -> JobRow:
         bool(row["is_seed_drawn"]),
         row["submitted_s"],
         row["ended_s"],
+        bool(row["is_running"]),
     )
 
 
 JOBS = (
-    "SELECT jobs.*, users.name AS user_name, (SELECT count(*) FROM runs WHERE runs.job = jobs.id) AS started "
+    "SELECT jobs.*, users.name AS user_name, (SELECT count(*) FROM runs WHERE runs.job = jobs.id) AS started, "
+    "jobs.state = 'queued' AND EXISTS (SELECT 1 FROM runs WHERE runs.job = jobs.id AND runs.state = 'running') "
+    "AS is_running "
     "FROM jobs JOIN users ON users.id = jobs.user "
 )
 

@@ -233,11 +233,17 @@ def jobs(
     *,
     user: int | None = None,
     state: JobState | None = None,
+    is_running: bool | None = None,
     before: int | None = None,
     most: int = _PAGE,
 ) -> tuple[JobRow, ...]:
-    """Jobs, the newest first; of a user, or in a state, where these are given."""
-    chosen: dict[str, object] = {"jobs.user = ?": user, "jobs.state = ?": state, "jobs.id < ?": before}
+    """Jobs, the newest first; of a user, in a state, with or without a run that goes on, where these are given."""
+    chosen: dict[str, object] = {
+        "jobs.user = ?": user,
+        "jobs.state = ?": state,
+        "is_running = ?": is_running,
+        "jobs.id < ?": before,
+    }
     return tuple(map(job_of_row, _page(store, JOBS, chosen, "jobs.id", most)))
 
 

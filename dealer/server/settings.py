@@ -21,6 +21,7 @@ from engine import Game
 from logs.estimation import FixedHands, parse_stop_rule
 from protocol import find_game, shipped_games
 from protocol.benchmark import OWN_SEAT
+from protocol.game_definition import SHORT_NAMES
 
 __all__ = [
     "DEFAULT_PORT",
@@ -208,8 +209,9 @@ class ServerSettings:
     bot_limits: Mapping[str, str | int] = field(default_factory=dict)
 
     def game(self, name: str) -> HouseGame | None:
-        """The game of this name."""
-        return next((game for game in self.games if game.name == name), None)
+        """The game of this name, which may be short where no other is called so."""
+        names = (name, SHORT_NAMES.get(name.lower(), name))
+        return next((game for wanted in names for game in self.games if game.name == wanted), None)
 
 
 def bots_for(game: Game, names: Sequence[str] = ()) -> tuple[HouseBot, ...]:

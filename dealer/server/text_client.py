@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from dealer.errors import RefusedError, StoreError
-from dealer.server import ledger
+from dealer.server import access, ledger
+from dealer.server.access import Person, Sight
 from dealer.server.accounts import User
 from dealer.server.hosting import Hosting
 from dealer.server.jobs import RunEnded, SeatOpen, ServiceEvent
-from dealer.server.ledger import JobRow, JobState, RunReport, RunRow, RunState, SeatReport
+from dealer.server.ledger import JobRow, JobState, RunRow, RunState, SeatReport
 from dealer.server.queue import Forecast
 from dealer.server.requests import of_text_port
-from dealer.server.sent_logs import log_lines, may_be_sent
 from dealer.server.service import Service
 from dealer.table.loop import Changes
 from protocol.benchmark import (
@@ -66,6 +67,7 @@ _log = logging.getLogger(__name__)
 _READ_BYTES = 4096
 _MOST_UNSENT_BYTES = 1 << 20
 _MOST_JOBS_SHOWN = 20
+_LINES_AT_ONCE = 200
 _GAMES_OF_ERRANDS = {"2pl": (2, True), "2pn": (2, False), "3pl": (3, True)}
 """What the one-shot client calls games: players, and whether bets are of fixed sizes."""
 
@@ -97,6 +99,10 @@ class Connection:
         self._errand: Errand | None = None
         self._ended: set[int] = set()
         self._changes = Changes()
+
+    @property
+    def _person(self) -> Person:
+        return Person(self._user)
 
     async def first_event(self) -> Login | SeatClaim | None:
         """The login, or the claim of a seat; None if the client leaves without."""
@@ -179,7 +185,9 @@ class Connection:
         if isinstance(event, SeatOpen):
             self.write(run_text(job.user.name, job.tag, self._advertised(), event.port))
         elif isinstance(event, RunEnded):
-            self.write(remark(_ended_text(job, event.run, event.report)))
+            run, report = event.run, event.report
+            run = replace(run, state=report.state, reason=report.reason)
+            self.write(remark(self._result_text(job, run, report.seats)))
         else:
             self._hosting.job_ended(self, event)
             if event.state is JobState.CANCELLED:
@@ -291,15 +299,22 @@ class Connection:
             label = f"{job.user.name}.{job.tag}"
             self.write(remark(f"{label}: {job.game}, {', '.join(job.players)}, {job.started} of {job.runs} runs"))
             for run in ledger.runs_of(store, job.id):
-                self.write(remark(_result_text(job, run, ledger.seats_of(store, run.id))))
+                self.write(remark(self._result_text(job, run, ledger.seats_of(store, run.id))))
         if not jobs:
             self.write(remark("none of your requests has this tag" if tag else "you have made no request"))
+
+    def _result_text(self, job: JobRow, run: RunRow, seats: Sequence[SeatReport]) -> str:
+        """What came out of a run, in a line."""
+        label = f"{job.user.name}.{job.tag} run {run.number} of {job.runs}: {run.state}"
+        if run.state in (RunState.FAILED, RunState.CANCELLED):
+            return f"{label}: {access.reason(self._service.store, job.id, self._person, run.reason)}"
+        return label + "".join(f", {_seat_text(seat)}" for seat in seats)
 
     async def _send_logs(self, tag: str, number: int | None) -> None:
         """Send the logs of a user's runs, in the form of the reference, between two remarks each."""
         store = self._service.store
         jobs = ledger.jobs_of(store, self._user.id, tag, _MOST_JOBS_SHOWN) if _is_text(tag) else []
-        sent = [job for job in jobs if may_be_sent(store, job)]
+        sent = [job for job in jobs if access.sight(store, job, self._person) is Sight.EVERYTHING]
         if len(sent) < len(jobs):
             self.write(remark("logs that tell cards to come can be had when nothing of their request is left to play"))
         found = [
@@ -311,10 +326,30 @@ class Connection:
         ]
         for job, run, path in found:
             self.write(remark(f"LOG {job.user.name}.{job.tag} {run.number} of {job.runs}"))
-            for lines in log_lines(job, path):
+            for lines in _log_lines(job, path):
                 self.write(lines)
                 await self._drain()
         self.write(remark("END OF LOG" if found else "none of your runs has a log of this tag and number"))
+
+
+def _log_lines(job: JobRow, path: Path) -> Iterator[str]:
+    """The whole lines of a log, some at a time; it is called what the reference would have called it."""
+    try:
+        with path.open(encoding="utf-8", errors="surrogateescape", newline="\n") as log:
+            first = log.readline()
+            if not first.endswith("\n"):
+                return
+            hands, seed = first.split()[-2:]
+            lines = [f"# name/game/hands/seed logs/{job.user.name}.{job.tag} {job.game} {hands} {seed}\n"]
+            for line in log:
+                if line.endswith("\n"):
+                    lines.append(line)
+                if len(lines) >= _LINES_AT_ONCE:
+                    yield "".join(lines)
+                    lines = []
+            yield "".join(lines)
+    except (OSError, ValueError):
+        return
 
 
 def _is_text(tag: str | None) -> bool:
@@ -330,18 +365,6 @@ def _accepted_text(job: JobRow, expected: Forecast | None) -> str:
         return f"{text}, starts now"
     text += f", position {expected.position}"
     return text if expected.starts_in_s is None else f"{text}, starts in about {expected.starts_in_s:.0f} s"
-
-
-def _ended_text(job: JobRow, run: RunRow, report: RunReport) -> str:
-    return _result_text(job, replace(run, state=report.state, reason=report.reason), report.seats)
-
-
-def _result_text(job: JobRow, run: RunRow, seats: Sequence[SeatReport]) -> str:
-    """What came out of a run, in a line."""
-    label = f"{job.user.name}.{job.tag} run {run.number} of {job.runs}: {run.state}"
-    if run.state in (RunState.FAILED, RunState.CANCELLED):
-        return f"{label}: {run.reason}"
-    return label + "".join(f", {_seat_text(seat)}" for seat in seats)
 
 
 def _seat_text(seat: SeatReport) -> str:

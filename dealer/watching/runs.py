@@ -2,14 +2,10 @@
 
 A run is the folder of a play or of a tournament, or any log, file of hands or folder of such. Everything is found by
 names that were found here before: what a visitor writes is looked up and never becomes a path.
-
-Who may see what: in a duplicate match the cards of a hand will be dealt again to others. So to those who must not know
-them a run that goes on shows the hands of a deal once it has been played in every seating (`Sight.PLAYED`).
 """
 
 from __future__ import annotations
 
-import enum
 import os
 import threading
 import time
@@ -33,7 +29,7 @@ from logs.hand_access import HandFileAccess, MatchHands, open_hands
 from logs.reading import HandFile, find_hand_files
 from protocol import GameDefinitionError
 
-__all__ = ["Sight", "WatchedContest", "WatchedMatch", "WatchedRun"]
+__all__ = ["FaultSeen", "WatchedContest", "WatchedMatch", "WatchedRun"]
 
 _LOOK_S = 0.5
 """How often the files of a run that goes on are looked for, at most."""
@@ -41,17 +37,6 @@ _LOOK_S = 0.5
 _MOST_FILES = 20_000
 _MOST_FAULT_BYTES = 1 << 20
 _COUNT_AT_A_TIME = 2000
-
-
-class Sight(enum.Enum):
-    """What somebody may see of a run."""
-
-    EVERYTHING = "everything"
-    """Every card at once: the owner of the files, or of everything that plays."""
-    PLAYED = "played"
-    """Cards, comments and results of deals that were played in every seating."""
-    AFTERWARDS = "afterwards"
-    """No card before everything is over that its seed deals: from a few cards a seed can be found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +106,6 @@ class WatchedContest:
     def hands(self) -> dict[str, MatchHands]:
         """The hands of each match."""
         return {name: match.hands for name, match in self.matches.items()}
-
-    def played_until(self, match: WatchedMatch) -> int:
-        """How many hands of a match have been played in every seating."""
-        group = next((names for names in self.seatings if match.name in names), (match.name,))
-        return min(self.matches[name].hands.count if name in self.matches else 0 for name in group)
 
     def faults(self, most: int = 50) -> list[FaultSeen]:
         """The last faults of all matches."""

@@ -3,3 +3,14 @@
 `site` is what every page knows, `app` makes the application of it and of the routes of the page rooms, `gate` is what
 every request passes, `serving` lets it answer on a port. Needs the extra `web`; nobody imports it who does not serve.
 """
+
+from starlette.convertors import IntegerConvertor, register_url_convertor
+
+
+class _Number(IntegerConvertor):
+    """A number in an address (``{run:int}``): no longer than those of databases."""
+
+    regex = "[0-9]{1,18}"
+
+
+register_url_convertor("int", _Number())

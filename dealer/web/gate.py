@@ -143,7 +143,11 @@ class Gate:
             await self._app(scope, self._bounded(request.headers, receive), answer)
         except WebError as error:
             if not is_started:
-                await self._on_error(request, error)(scope, receive, answer)
+                refusal = self._on_error(request, error)
+                if error.status in (400, 408, 413):
+                    # What is left of the body must not be taken for the next request.
+                    refusal.headers["connection"] = "close"
+                await refusal(scope, receive, answer)
         except ClientDisconnect:
             # In the middle of what it sent, or of what it was sent.
             pass
@@ -163,6 +167,9 @@ class Gate:
             raise WebError(400, "The length of the request's body is not a number.")
         if int(length) > self._settings.body_bytes:
             raise self._too_long()
+        if "content-length" in request.headers and "transfer-encoding" in request.headers:
+            # A proxy that goes by the other of the two takes a part of the body for a request of somebody else's.
+            raise WebError(400, "The request has Content-Length and Transfer-Encoding: one of them is wrong.")
 
     def _too_long(self) -> WebError:
         return WebError(413, f"The body of a request may have {self._settings.body_bytes:,} bytes, no more.")

@@ -23,16 +23,12 @@ from starlette.routing import BaseRoute, Route
 
 from dealer.errors import WebError
 from dealer.results.leaks import MOST_NAMED, leaks_table, parting_in_words, sentences_of, tables_of
-from dealer.server import records
-from dealer.server.accounts import User
-from dealer.server.records import RunRecord
-from dealer.server.server import ServerParts
 from dealer.watching.runs import WatchedContest
 from dealer.web.addresses import hand_path, run_path
 from dealer.web.library import Library, ShownRun
 from dealer.web.site import Site
-from dealer.web.views import open_run, sees_all
-from dealer.web.visitor import Visitor, visitor_of
+from dealer.web.views import open_run
+from dealer.web.visitor import visitor_of
 from engine.holdem import is_holdem
 from logs.errors import LeaksRefused, LogsError
 from logs.text import shown
@@ -40,7 +36,7 @@ from logs.text import shown
 if TYPE_CHECKING:
     from logs.leaks import Leaks
 
-__all__ = ["MOST_HANDS", "own_seats", "routes", "told_of"]
+__all__ = ["MOST_HANDS", "routes", "told_of"]
 
 MOST_HANDS: Final = 50_000
 """Hands of a contest that are compared for a page: some ten seconds."""
@@ -54,32 +50,12 @@ def leaks_path(run: str, contest: str, player: str) -> str:
     return f"{run_path(run)}/leaks?{urlencode(words)}"
 
 
-def own_seats(server: ServerParts, user: User, run: RunRecord) -> list[int]:
-    """The seats of a run in which bots of a user play."""
-    bots = [None if seat.version is None else records.bot(server.store, seat.version) for seat in run.seats]
-    return [at for at, bot in enumerate(bots) if bot is not None and bot.owner is not None and bot.owner == user]
-
-
-def _may_see(site: Site, visitor: Visitor, run: str, player: str) -> bool:
-    """Whether a visitor is told of a player's leaks in a run."""
-    if site.server is None:
-        return True
-    row = records.run(site.server.store, int(run)) if run.isascii() and run.isdigit() else None
-    if visitor.user is None or row is None:
-        return False
-    return player in [row.seats[at].name for at in own_seats(site.server, visitor.user, row)]
-
-
-def told_of(site: Site, visitor: Visitor, found: ShownRun, contest: WatchedContest) -> list[tuple[str, str]]:
+def told_of(found: ShownRun, contest: WatchedContest) -> list[tuple[str, str]]:
     """The players of a contest of whose leaks a visitor can be told, each with the address."""
-    if not sees_all(found) or not is_holdem(contest.game) or max(map(len, contest.seatings), default=1) == 1:
+    if not found.sees_cards or not is_holdem(contest.game) or max(map(len, contest.seatings), default=1) == 1:
         return []
     key = found.run.key
-    return [
-        (shown(name), leaks_path(key, contest.key, name))
-        for name in contest.players
-        if _may_see(site, visitor, key, name)
-    ]
+    return [(shown(name), leaks_path(key, contest.key, name)) for name in contest.players if found.access.is_own(name)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,15 +107,14 @@ class _Pages:
         Raises:
             WebError: it cannot be had.
         """
-        visitor, key = visitor_of(request), request.path_params["run"]
         player = request.query_params.get("player", "")
         try:
-            found = open_run(self._library, key, visitor)
+            found = open_run(self._library, request.path_params["run"], visitor_of(request))
         except (LogsError, OSError):
             raise WebError(500, "A log of the run cannot be read.") from None
-        if not _may_see(self._site, visitor, key, player):
+        if not found.access.is_own(player):
             raise WebError(403, "Leaks are told to those whose bot it is: log in, and choose a bot of yours.")
-        if not sees_all(found):
+        if not found.sees_cards:
             raise WebError(403, "Leaks show all cards: they are told once everything of the same seed is over.")
         with found.run.lock:
             return _of_contest(found, request.query_params.get("contest", ""), player)

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from dealer.record.folder import CONFIG_NAME
+from dealer.server.access import Access
 from dealer.watching.live import LiveTables
-from dealer.watching.runs import Sight, WatchedRun
+from dealer.watching.runs import WatchedRun
 from dealer.web.visitor import Visitor
 from engine import Game
 
@@ -36,13 +37,18 @@ class ShownRun:
 
     Attributes:
         run: the run.
-        sight: what the visitor may see.
+        access: what the visitor may see of it.
         tables: the tables where it goes on; None where only its files tell of it.
     """
 
     run: WatchedRun
-    sight: Sight
+    access: Access
     tables: LiveTables | None = None
+
+    @property
+    def sees_cards(self) -> bool:
+        """Whether no card of it is kept back."""
+        return self.access.sees_cards
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,4 +166,4 @@ class LocalLibrary:
             self._open.move_to_end(key)
         with run.lock:
             run.look()
-        return ShownRun(run, Sight.EVERYTHING, self._tables)
+        return ShownRun(run, Access(), self._tables)

@@ -24,7 +24,7 @@ from dealer.errors import WebError
 from dealer.watching.runs import WatchedContest, WatchedMatch
 from dealer.web.library import Counting, Library, ShownRun
 from dealer.web.site import Site
-from dealer.web.views import contest_view, is_seen, match_of, open_run, sees_all
+from dealer.web.views import contest_view, match_of, open_run
 from dealer.web.visitor import visitor_of
 from engine import Deal
 from logs.scenes import TableScene, scenes_of
@@ -83,9 +83,12 @@ def routes(site: Site, library: Library, counting: Counting) -> list[BaseRoute]:
             if not scenes:
                 return state, ""
             said = [scene.words for scene in scenes]
-            is_public = not sees_all(found) and not is_seen(found, contest, match, number)
             return state, template.render(
-                scene=scenes[-1], said=said, number=number, is_public=is_public, clocks=_clocks(found, contest, match)
+                scene=scenes[-1],
+                said=said,
+                number=number,
+                is_public=not found.sees_cards,
+                clocks=_clocks(found, contest, match),
             )
 
         await run_in_threadpool(
@@ -125,14 +128,14 @@ def table_now(found: ShownRun, contest: WatchedContest, match: WatchedMatch) -> 
     if found.tables is not None:
         moment = found.tables.moment(contest.game_name, contest.players, match.name)
     if moment is not None:
-        with_cards = sees_all(found)
-        return f"{moment.hand_number}-{moment.version}", moment.hand_number, moment.scenes(with_cards=with_cards)
+        scenes = moment.scenes(with_cards=found.sees_cards)
+        return f"{moment.hand_number}-{moment.version}", moment.hand_number, scenes
     count = match.hands.count
     if not count:
         return "0", 0, ()
     number = match.hands.page(count - 1, 1)[0]
     record = match.hands.hand(number)
-    if not is_seen(found, contest, match, number):
+    if not found.sees_cards:
         record = replace(record, deal=Deal(((),) * len(record.names), ()), comments=())
     return f"{number}-{count}", number, scenes_of(record)
 

@@ -18,7 +18,8 @@ from starlette.routing import BaseRoute, Route
 from dealer.contest.schedule import Seating
 from dealer.errors import RefusedError, WebError
 from dealer.match.faults import QUOTED_BYTES
-from dealer.server import records
+from dealer.server import access, records
+from dealer.server.access import Access
 from dealer.server.accounts import Scope, User, add_token, revoke_token, tokens_of
 from dealer.server.crosstable import RatingRecord, standings
 from dealer.server.ledger import JobRow, JobState
@@ -30,7 +31,6 @@ from dealer.server.settings import HouseGame
 from dealer.server.tables import TAG
 from dealer.web.forms import read_form
 from dealer.web.gate import set_cookie
-from dealer.web.leaks import own_seats
 from dealer.web.sessions import Sessions
 from dealer.web.site import Site
 from dealer.web.visitor import visitor_of
@@ -112,7 +112,7 @@ class _Mine:
             tables=[] if self.site.hall is None else self.site.hall.book.of(f"user {user.id}"),
             tokens=tokens_of(store, user.id),
             scopes=_OWNER_SCOPES,
-            faults=self._fault_values(user, None),
+            faults=self._fault_values(request),
             is_fixed=user.name in dict(self.server.settings.passwords),
             least_letters=LEAST_LETTERS,
             most_letters=MOST_LETTERS,
@@ -181,63 +181,74 @@ class _Mine:
 
     # ---- runs and faults
 
-    def _own_run(self, request: Request) -> tuple[RunRecord, list[int]]:
-        """A run that the user asked for or in which its bots played, with the seats of these bots."""
-        user = self._user(request)
+    def _own_run(self, request: Request) -> tuple[RunRecord, Access]:
+        """A run that the user asked for or in which its bots played, with what the user may see of it."""
+        self._user(request)
         store = self.server.store
         run = records.run(store, request.path_params["run"])
-        own = [] if run is None else own_seats(self.server, user, run)
         job = None if run is None else records.job(store, run.job)
-        if run is None or job is None or (job.user != user and not own):
-            raise WebError(404, "You have no such run.")
-        return run, own
+        if run is not None and job is not None:
+            seen = access.access_to(store, run, job, visitor_of(request).person)
+            if seen.is_managed or seen.own:
+                return run, seen
+        raise WebError(404, "You have no such run.")
 
     async def run(self, request: Request) -> Response:
         """A run of the user's, with the files of its matches and the faults of the user's bots."""
-        run, own = self._own_run(request)
+        run, seen = self._own_run(request)
         store = self.server.store
-        faults = [fault for fault in records.faults(store, run=run.id, most=500) if fault.player in own]
+        faults = [
+            fault for fault in records.faults(store, run=run.id, most=500) if seen.is_own(run.seats[fault.player].name)
+        ]
         matches = [
-            (match, [kind for kind in _FILES if self._path(run, match.name, kind).is_file()])
+            (match, [kind for kind in self._kinds(seen) if self._path(run, match.name, kind).is_file()])
             for match in records.matches(store, run.id)
         ]
         return self.site.page(
             request,
             "my_run.html.jinja",
             run=run,
-            own=own,
+            reason=seen.words(run.reason),
+            own=seen.own,
+            sees_cards=seen.sees_cards,
             matches=matches,
             faults=[_fault_line(fault, run.seats[fault.player].name) for fault in faults],
         )
 
     async def file(self, request: Request) -> Response:
         """A file of a match of the user's."""
-        run, _ = self._own_run(request)
+        run, seen = self._own_run(request)
         name, kind = request.path_params["match"], request.path_params["kind"]
         # Names of files come from the store, never from an address.
         match = next((match for match in records.matches(self.server.store, run.id) if match.name == name), None)
         if match is None or kind not in _FILES or not self._path(run, match.name, kind).is_file():
             raise WebError(404, "There is no such file.")
-        if run.ended_s is None:
-            raise WebError(409, "The files of a run can be had when it has ended.")
+        if kind not in self._kinds(seen):
+            raise WebError(403, "The files tell cards: they can be had when nothing of the request is left to play.")
         path = self._path(run, match.name, kind)
         return FileResponse(path, filename=f"run{run.id}-{path.name}", media_type="text/plain; charset=utf-8")
+
+    @staticmethod
+    def _kinds(seen: Access) -> list[str]:
+        """The files of a match that somebody may have; that of its faults has those of all players."""
+        return [kind for kind in _FILES if seen.sees_cards and (kind != "faults" or seen.is_managed)]
 
     def _path(self, run: RunRecord, match: str, kind: str) -> Path:
         return self.server.folder / run.folder / f"{match}{_FILES[kind]}"
 
     async def faults(self, request: Request) -> Response:
         """What the user's bots did wrong, page by page."""
-        user = self._user(request)
+        self._user(request)
         text = request.query_params.get("before", "")
         before = int(text) if text.isascii() and text.isdigit() and len(text) < 16 else None
-        faults = self._fault_values(user, before)
+        faults = self._fault_values(request, before)
         return self.site.page(request, "faults.html.jinja", faults=faults, is_full=len(faults) == _MOST_FAULTS)
 
-    def _fault_values(self, user: User, before: int | None) -> list[dict[str, Any]]:
+    def _fault_values(self, request: Request, before: int | None = None) -> list[dict[str, Any]]:
         found = []
         names: dict[int, str] = {}
-        for fault in records.faults(self.server.store, owner=user.id, before=before, most=_MOST_FAULTS):
+        person = visitor_of(request).person
+        for fault in access.faults(self.server.store, person, before=before, most=_MOST_FAULTS):
             if fault.version is not None and fault.version not in names:
                 bot = records.bot(self.server.store, fault.version)
                 names[fault.version] = "" if bot is None else bot.name

@@ -24,6 +24,7 @@ from dealer.errors import DealerError, WebError
 from dealer.seat.asking import HANDS, opponent_in, table_config
 from dealer.seat.sentences import game_sentence
 from dealer.seat.sitting import Sitting
+from dealer.server.access import Sight, sight_of_table
 from dealer.server.orphans import MARK
 from dealer.server.settings import HouseBot, HouseGame, player_name
 from dealer.web.forms import read_form
@@ -186,7 +187,7 @@ class Play:
 
     def _table(self, request: Request) -> TableRow:
         table = self.hall.book.find(request.path_params["table"])
-        if table is None or table.owner != owner_of(visitor_of(request)):
+        if table is None or sight_of_table(table.owner, owner_of(visitor_of(request))) is Sight.NOTHING:
             # Of a table of somebody else it is not told that it is there.
             raise WebError(404, "You do not sit at such a table; it may have been ended.")
         return table

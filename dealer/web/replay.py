@@ -26,14 +26,14 @@ from starlette.routing import BaseRoute, Route
 
 from dealer.errors import WebError
 from dealer.results.schema import TournamentResult
-from dealer.watching.runs import Sight, WatchedContest, WatchedMatch
+from dealer.watching.runs import WatchedMatch
 from dealer.web.addresses import contest_path, hand_path, match_path
 from dealer.web.crosstable import crosstables
 from dealer.web.leaks import told_of
 from dealer.web.library import RUNS_OF_A_PAGE, Counting, Library, ShownRun
 from dealer.web.site import Site
 from dealer.web.table_view import card_faces
-from dealer.web.views import contest_row, contest_view, is_seen, match_of, open_run, seen_hands, sees_all
+from dealer.web.views import contest_row, contest_view, match_of, open_run
 from dealer.web.visitor import visitor_of
 from logs import format_state_line
 from logs.errors import LogsError, NoSuchHandError
@@ -129,13 +129,13 @@ class Pages:
             return {
                 "run": run.key,
                 "single": None if single is None else contest_view(found, single),
-                "leaks": [] if single is None else told_of(self._site, visitor_of(request), found, single),
-                "result": run.result,
+                "leaks": [] if single is None else told_of(found, single),
+                "sentence": "" if run.result is None else found.access.words(run.result.sentence),
                 "tables": crosstables(run),
                 "contests": [] if single else [contest_row(one) for one in run.contests],
                 "problems": [f"{path}: {problem}" for path, problem in sorted(run.problems.items())],
                 "is_over": run.is_over,
-                "sees_all": sees_all(found),
+                "sees_all": found.sees_cards,
             }
 
         values = await self._read(request, read, counted=True)
@@ -155,8 +155,8 @@ class Pages:
                 "run": found.run.key,
                 "contest": view,
                 "problems": [],
-                "leaks": told_of(self._site, visitor_of(request), found, contest),
-                "sees_all": sees_all(found),
+                "leaks": told_of(found, contest),
+                "sees_all": found.sees_cards,
             }
 
         return self._site.page(request, "contest.html.jinja", **await self._read(request, read, counted=True))
@@ -171,7 +171,7 @@ class Pages:
 
         def read(found: ShownRun) -> dict[str, Any]:
             contest, match = match_of(found, request.path_params["match"])
-            count = seen_hands(found, contest, match)
+            count = match.hands.count if found.sees_cards else 0
             pages = max(1, -(-count // _PAGE))
             page = min(max(at, 1), pages)
             start = (page - 1) * _PAGE
@@ -187,7 +187,7 @@ class Pages:
                 "pages": pages,
                 "is_over": found.run.is_over,
                 "formats": ["log", *(format_.name for format_ in FORMATS.values() if _has(format_.check, match))],
-                "sees_all": sees_all(found),
+                "sees_all": found.sees_cards,
             }
 
         return self._site.page(request, "match.html.jinja", **await self._read(request, read))
@@ -199,10 +199,8 @@ class Pages:
 
         def read(found: ShownRun) -> dict[str, Any]:
             contest, match = match_of(found, request.path_params["match"])
-            record = self._hand(found, contest, match, number)
+            record = self._hand(found, match, number)
             before, after = match.hands.around(number)
-            if after is not None and not is_seen(found, contest, match, after):
-                after = None
             scenes = scenes_of(record)
             texts = _texts(record, match)
             others = []
@@ -232,8 +230,8 @@ class Pages:
         number, wanted = _number(request.path_params["number"]), request.path_params["format"]
 
         def read(found: ShownRun) -> str:
-            contest, match = match_of(found, request.path_params["match"])
-            record = self._hand(found, contest, match, number)
+            _, match = match_of(found, request.path_params["match"])
+            record = self._hand(found, match, number)
             text = dict(_texts(record, match)).get(wanted)
             if text is None:
                 raise WebError(404, "This hand cannot be had in that format.")
@@ -247,7 +245,7 @@ class Pages:
 
         def read(found: ShownRun) -> Response:
             _, match = match_of(found, request.path_params["match"])
-            if not sees_all(found):
+            if not found.sees_cards:
                 raise WebError(403, "The files of a run can be had once it is over.")
             if wanted == "log":
                 return FileResponse(match.path, filename=f"{file_stem(match.name)}.log", media_type="text/plain")
@@ -272,11 +270,9 @@ class Pages:
 
         return await self._read(request, read)
 
-    def _hand(self, found: ShownRun, contest: WatchedContest, match: WatchedMatch, number: int) -> HandRecord:
-        if not is_seen(found, contest, match, number):
-            if found.sight is Sight.AFTERWARDS:
-                raise WebError(403, "Its cards can be seen once everything is over that plays deals of the same seed.")
-            raise WebError(403, "This deal is still to be played in another seating; then its cards can be seen.")
+    def _hand(self, found: ShownRun, match: WatchedMatch, number: int) -> HandRecord:
+        if not found.sees_cards:
+            raise WebError(403, "Its cards can be seen once everything is over that plays deals of the same seed.")
         return match.hands.hand(number)
 
 

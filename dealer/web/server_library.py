@@ -8,11 +8,12 @@ from collections.abc import Callable
 from typing import Final
 
 from dealer.server import records
-from dealer.server.ledger import JobState, RunState
+from dealer.server.access import access_to
+from dealer.server.ledger import RunState
 from dealer.server.records import RunRecord
 from dealer.server.server import ServerParts
 from dealer.watching.live import LiveTables
-from dealer.watching.runs import Sight, WatchedRun
+from dealer.watching.runs import WatchedRun
 from dealer.web.library import RUNS_OF_A_PAGE, RunEntry, ShownRun
 from dealer.web.visitor import Visitor
 from logs.text import shown
@@ -34,11 +35,7 @@ def _number(key: str) -> int | None:
 
 
 class ServerLibrary:
-    """The runs of a server.
-
-    Cards can be seen once everything is over that plays a request's deals: from a few of them the seed of all others
-    can be found.
-    """
+    """The runs of a server."""
 
     def __init__(self, parts: ServerParts) -> None:
         self._parts = parts
@@ -67,10 +64,7 @@ class ServerLibrary:
         job = None if row is None else records.job(self._parts.store, row.job)
         if row is None or job is None:
             return None
-        is_going = any(
-            run.state is RunState.RUNNING for run in records.runs(self._parts.store, job=job.id, state=RunState.RUNNING)
-        )
-        sight = Sight.AFTERWARDS if is_going or job.state is JobState.QUEUED else Sight.EVERYTHING
+        access = access_to(self._parts.store, row, job, visitor.person)
         path = self._parts.folder / row.folder
         if not path.is_dir():
             return None
@@ -84,7 +78,7 @@ class ServerLibrary:
             self._open.move_to_end(key)
         with run.lock:
             run.look()
-        return ShownRun(run, sight, tables)
+        return ShownRun(run, access, tables)
 
     def _tables_of(self, run: RunRecord) -> LiveTables | None:
         """Where a run goes on; who asks for it first has it watched until its end."""

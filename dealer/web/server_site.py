@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute
 
 from dealer.server.server import ServerParts
 from dealer.web import front, leaks, live, login, mine, play, replay, standings
-from dealer.web.api import routes as api
+from dealer.web.api import app as api
 from dealer.web.app import make_app
 from dealer.web.hall import Hall, HallLimits
 from dealer.web.library import Counting
@@ -25,7 +25,7 @@ from dealer.web.slumbot import routes as slumbot
 from dealer.web.slumbot.desk import Desk
 from dealer.web.table_guests import TableGuests
 
-__all__ = ["make_server_site", "server_site"]
+__all__ = ["make_server_site", "server_routes", "server_site"]
 
 ROOMS: Final[tuple[Callable[[Site], Sequence[BaseRoute]], ...]] = (
     front.routes,
@@ -62,22 +62,27 @@ def make_server_site(parts: ServerParts) -> Site:
     )
 
 
-@contextlib.asynccontextmanager
-async def server_site(parts: ServerParts) -> AsyncIterator[str]:
-    """Answer for a server until the end of the block; gives the address for browsers."""
-    site = make_server_site(parts)
-    assert site.hall is not None
-    desk = Desk(parts, site.hall, forfeit_s=parts.settings.web.slumbot_forfeit_s)
-    library, counting = ServerLibrary(parts), Counting()
-    routes = [
+def server_routes(site: Site, parts: ServerParts, desk: Desk, counting: Counting) -> list[BaseRoute]:
+    """Every address of a server's site but those of the files of its pages."""
+    library = ServerLibrary(parts)
+    return [
         *(route for room in ROOMS for route in room(site)),
         *live.routes(site, library, counting),
         *leaks.routes(site, library),
         *replay.routes(site, library, counting),
         *slumbot.routes(parts, desk),
     ]
+
+
+@contextlib.asynccontextmanager
+async def server_site(parts: ServerParts) -> AsyncIterator[str]:
+    """Answer for a server until the end of the block; gives the address for browsers."""
+    site = make_server_site(parts)
+    assert site.hall is not None
+    desk = Desk(parts, site.hall, forfeit_s=parts.settings.web.slumbot_forfeit_s)
+    counting = Counting()
     host, settings = parts.settings.host, parts.settings.web
-    app = make_app(site, routes, settings, is_loopback=_is_loopback(host))
+    app = make_app(site, server_routes(site, parts, desk, counting), settings, is_loopback=_is_loopback(host))
     keeper = asyncio.create_task(desk.keep())
     try:
         async with site.hall, answering(app, host, settings) as address:

@@ -1,4 +1,4 @@
-"""What pages show of runs, as values; and who is shown what."""
+"""What pages show of runs, as values."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from dealer.errors import WebError
 from dealer.results.schema import ContestResult, TournamentResult
-from dealer.watching.runs import FaultSeen, Sight, WatchedContest, WatchedMatch
+from dealer.watching.runs import FaultSeen, WatchedContest, WatchedMatch
 from dealer.web.curve import score_curve
 from dealer.web.library import Library, ShownRun
 from dealer.web.visitor import Visitor
@@ -20,11 +20,8 @@ __all__ = [
     "PlayerRow",
     "contest_row",
     "contest_view",
-    "is_seen",
     "match_of",
     "open_run",
-    "seen_hands",
-    "sees_all",
 ]
 
 
@@ -52,29 +49,6 @@ def match_of(found: ShownRun, key: str) -> tuple[WatchedContest, WatchedMatch]:
     if match is None:
         raise WebError(404, "The run has no such match, or it has not begun.")
     return found.run.contest_of(match), match
-
-
-def sees_all(found: ShownRun) -> bool:
-    """Whether nothing of a run is kept back."""
-    if found.sight is Sight.AFTERWARDS:
-        return False
-    return found.run.is_over or found.sight is Sight.EVERYTHING
-
-
-def seen_hands(found: ShownRun, contest: WatchedContest, match: WatchedMatch) -> int:
-    """How many hands of a match may be seen, from the first on."""
-    return match.hands.count if sees_all(found) else contest.played_until(match)
-
-
-def is_seen(found: ShownRun, contest: WatchedContest, match: WatchedMatch, number: int) -> bool:
-    """Whether the cards of a hand may be seen."""
-    if sees_all(found):
-        return True
-    if found.sight is Sight.AFTERWARDS:
-        return False
-    count = contest.played_until(match)
-    last = match.hands.page(count - 1, 1) if count else []
-    return bool(last) and number <= last[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +111,6 @@ def contest_view(found: ShownRun, contest: WatchedContest) -> ContestView:
     scores = contest.scores
     result = _result_of(found, contest)
     faults = contest.faults()
-    is_closed = found.sight is Sight.AFTERWARDS
     rows = []
     for name in scores.players:
         rate = scores.rate(name)
@@ -154,20 +127,20 @@ def contest_view(found: ShownRun, contest: WatchedContest) -> ContestView:
         contest.key,
         _title(contest),
         shown(contest.game_name),
-        "" if result is None else shown(result.sentence),
+        "" if result is None else shown(found.access.words(result.sentence)),
         scores.deals,
         scores.waiting(contest.hands),
         scores.unread,
         max(map(len, contest.seatings), default=1),
         tuple(rows),
         tuple(
-            (match.key, seen_hands(found, contest, match), ", ".join(map(shown, match.hands.names)))
+            (match.key, match.hands.count if found.sees_cards else 0, ", ".join(map(shown, match.hands.names)))
             for match in contest.matches.values()
         ),
-        () if is_closed else scores.biggest_pots,
-        () if is_closed else scores.worst_deals,
-        () if is_closed else tuple((shown(name), scores.worst_hands(name)) for name in scores.players),
-        tuple(faults if sees_all(found) else ()),
+        scores.biggest_pots if found.sees_cards else (),
+        scores.worst_deals if found.sees_cards else (),
+        tuple((shown(name), scores.worst_hands(name)) for name in scores.players) if found.sees_cards else (),
+        tuple(one for one in faults if found.sees_cards and found.access.reads_faults_of(one.player)),
         found.run.is_over,
     )
 

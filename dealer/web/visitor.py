@@ -8,6 +8,7 @@ from typing import Final
 
 from starlette.requests import HTTPConnection
 
+from dealer.server.access import Person
 from dealer.server.accounts import User
 
 __all__ = ["SCOPE_KEY", "Visitor", "form_key_of", "visitor_of"]
@@ -39,9 +40,10 @@ class Visitor:
         """What the forms of this visitor carry, so that no other page can send them."""
         return form_key_of(self.cookie)
 
-    def is_user(self, number: int) -> bool:
-        """Whether this is the user of this number, or the owner, who may see what any user may."""
-        return self.is_owner or (self.user is not None and self.user.id == number)
+    @property
+    def person(self) -> Person:
+        """Who asks, where a server decides who may see what."""
+        return Person(self.user)
 
 
 def form_key_of(cookie: str) -> str:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from starlette.requests import Request
 
 from dealer.errors import WebError
+from dealer.server.access import Person
 from dealer.server.accounts import Scope, Token, User
 from dealer.server.server import ServerParts
 from dealer.web.visitor import visitor_of
@@ -74,9 +75,9 @@ class Caller:
     scopes: frozenset[Scope]
 
     @property
-    def is_admin(self) -> bool:
-        """Whether it may see and cancel everything."""
-        return Scope.ADMIN in self.scopes
+    def person(self) -> Person:
+        """Who asks, where the server decides who may see what."""
+        return Person(self.user, Scope.ADMIN in self.scopes)
 
 
 class Callers:

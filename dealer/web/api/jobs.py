@@ -5,99 +5,115 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import sqlite3
+from collections.abc import Callable
+from typing import Annotated, Any, Final, TypeAlias
 from weakref import WeakValueDictionary
 
+from fastapi import Header
+from starlette.requests import Request
+from starlette.responses import Response
+
 from dealer.errors import RefusedError, WebError
-from dealer.server import records
-from dealer.server.accounts import Scope
+from dealer.server import access, records
+from dealer.server.accounts import User
 from dealer.server.ledger import JobRow
 from dealer.server.requests import JobRequest
 from dealer.server.server import ServerParts
 from dealer.web.api import models
-from dealer.web.api.callers import Caller
-from dealer.web.api.operations import Call, Operation
+from dealer.web.api.calls import PREFIX, Parts, Player, answers, new_router
 from dealer.web.api.reading import job_model
 
-__all__ = ["JobDesk"]
+__all__ = ["Locks", "router"]
 
 _KEY = "Idempotency-Key"
 _MOST_KEY_LETTERS = 200
 _MOST_KEYS = 1000
 
 
-class JobDesk:
-    """The operations that have matches played."""
+Locks: TypeAlias = "WeakValueDictionary[tuple[int, str], asyncio.Lock]"
+"""One for each word of each user, so that the same request sent twice at once is entered once."""
 
-    def __init__(self, parts: ServerParts) -> None:
-        """Take requests for a server."""
-        self._parts = parts
-        self._locks: WeakValueDictionary[tuple[int, str], asyncio.Lock] = WeakValueDictionary()
+router = new_router()
+_Key: TypeAlias = Annotated[
+    str, Header(alias=_KEY, description="a word of yours: the same request sent again with it is the same job")
+]
+_CREATED: Final[dict[int | str, dict[str, Any]]] = {
+    201: {"headers": {"Location": {"description": "the address of the job", "schema": {"type": "string"}}}}
+}
 
-    def operations(self) -> list[Operation]:
-        """All of them."""
-        return [
-            Operation(
-                *("POST", "/jobs", "submit", "Have a contest played", Scope.PLAY, models.Job, self._submit),
-                body=models.NewJob,
-                status=201,
-                headers=((_KEY, "a word of yours: the same request sent again with it is the same job"),),
-            ),
-            Operation(
-                *("DELETE", "/jobs/{job:int}", "cancel", "Cancel a job, also what is being played"),
-                *(Scope.PLAY, models.Cancelled, self._cancel),
-            ),
-        ]
 
-    async def _submit(self, call: Call) -> models.Job:
-        key = call.request.headers.get(_KEY, "")
-        if len(key) > _MOST_KEY_LETTERS or not key.isprintable():
-            raise WebError(422, f"{_KEY} has at most {_MOST_KEY_LETTERS} letters that can be printed.")
-        user = call.caller.user
-        if not key:
-            return job_model(self._parts, await self._enter(call.caller, call.body, "", b""), call.caller)
-        fingerprint = hashlib.sha256(call.body.model_dump_json().encode()).digest()
-        lock = self._locks.setdefault((user.id, key), asyncio.Lock())
-        async with lock:
-            query = "SELECT fingerprint, job FROM submissions WHERE user = ? AND key = ?"
-            for row in self._parts.store.read(query, user.id, key):
-                job = records.job(self._parts.store, row["job"])
-                if row["fingerprint"] != fingerprint or job is None:
-                    raise WebError(422, f"You have sent another request with this {_KEY}.")
-                return job_model(self._parts, job, call.caller)
-            return job_model(self._parts, await self._enter(call.caller, call.body, key, fingerprint), call.caller)
+@router.post("/jobs", summary="Have a contest played", status_code=201, responses=_CREATED)
+async def submit(
+    request: Request, caller: Player, parts: Parts, wish: models.NewJob, answer: Response, key: _Key = ""
+) -> models.Job:
+    """Enter a job; it is on disk when the answer comes."""
+    if len(key) > _MOST_KEY_LETTERS or not key.isprintable():
+        raise WebError(422, f"{_KEY} has at most {_MOST_KEY_LETTERS} letters that can be printed.")
+    if key:
+        locks: Locks = request.app.state.locks
+        async with locks.setdefault((caller.user.id, key), asyncio.Lock()):
+            job = await _once(parts, caller.user, wish, key)
+    else:
+        job = await _enter(parts, caller.user, wish)
+    answer.headers["location"] = f"{PREFIX}/jobs/{job.id}"
+    return job_model(parts, job, caller)
 
-    async def _enter(self, caller: Caller, wish: models.NewJob, key: str, fingerprint: bytes) -> JobRow:
-        request = JobRequest(
-            wish.game,
-            tuple(wish.players),
-            wish.tag,
-            wish.runs,
-            wish.seed,
-            hands=wish.hands,
-            seating=wish.seating,
-            stop=wish.stop,
-            on_fault=wish.on_fault,
+
+async def _once(parts: ServerParts, user: User, wish: models.NewJob, key: str) -> JobRow:
+    """The job of a request that may have been sent before."""
+    fingerprint = hashlib.sha256(wish.model_dump_json().encode()).digest()
+
+    def note(db: sqlite3.Connection, job: int) -> None:
+        db.execute("INSERT INTO submissions VALUES (?, ?, ?, ?)", (user.id, key, fingerprint, job))
+        db.execute(
+            "DELETE FROM submissions WHERE user = ?1 AND job NOT IN "
+            "(SELECT job FROM submissions WHERE user = ?1 ORDER BY job DESC LIMIT ?2)",
+            (user.id, _MOST_KEYS),
         )
 
-        def note(db: sqlite3.Connection, job: int) -> None:
-            db.execute("INSERT INTO submissions VALUES (?, ?, ?, ?)", (caller.user.id, key, fingerprint, job))
-            db.execute(
-                "DELETE FROM submissions WHERE user = ?1 AND job NOT IN "
-                "(SELECT job FROM submissions WHERE user = ?1 ORDER BY job DESC LIMIT ?2)",
-                (caller.user.id, _MOST_KEYS),
-            )
-
-        try:
-            job, _ = await self._parts.service.submit(caller.user, request, note=note if key else None)
-        except RefusedError as error:
-            raise WebError(422, f"{str(error)[:1].upper()}{str(error)[1:]}.") from None
+    query = "SELECT fingerprint, job FROM submissions WHERE user = ? AND key = ?"
+    for row in parts.store.read(query, user.id, key):
+        job = records.job(parts.store, row["job"])
+        if row["fingerprint"] != fingerprint or job is None:
+            raise WebError(422, f"You have sent another request with this {_KEY}.")
         return job
+    return await _enter(parts, user, wish, note)
 
-    async def _cancel(self, call: Call) -> models.Cancelled:
-        number = call.path["job"]
-        job = records.job(self._parts.store, number)
-        if job is None:
-            raise WebError(404, f"There is no job {number}.")
-        if job.user.id != call.caller.user.id and not call.caller.is_admin:
-            raise WebError(403, "This job is somebody else's.")
-        return models.Cancelled(is_cancelled=await self._parts.service.cancel_job(job.user, number))
+
+async def _enter(
+    parts: ServerParts,
+    user: User,
+    wish: models.NewJob,
+    note: Callable[[sqlite3.Connection, int], None] | None = None,
+) -> JobRow:
+    request = JobRequest(
+        wish.game,
+        tuple(wish.players),
+        wish.tag,
+        wish.runs,
+        wish.seed,
+        hands=wish.hands,
+        seating=wish.seating,
+        stop=wish.stop,
+        on_fault=wish.on_fault,
+    )
+    try:
+        job, _ = await parts.service.submit(user, request, note=note)
+    except RefusedError as error:
+        raise WebError(422, f"{str(error)[:1].upper()}{str(error)[1:]}.") from None
+    return job
+
+
+@router.delete(
+    "/jobs/{job:int}",
+    summary="Cancel a job, also what is being played",
+    responses=answers(s404="there is no such job"),
+)
+async def cancel(caller: Player, parts: Parts, job: int) -> models.Cancelled:
+    """Cancel a job of one's own, or any as an admin."""
+    row = records.job(parts.store, job)
+    if row is None:
+        raise WebError(404, f"There is no job {job}.")
+    if not access.manages(row, caller.person):
+        raise WebError(403, "This job is somebody else's.")
+    return models.Cancelled(is_cancelled=await parts.service.cancel_job(row.user, job))

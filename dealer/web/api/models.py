@@ -1,36 +1,44 @@
 """What goes in and comes out, as models: they check what programs send, and describe the interface.
 
-Times are seconds since 1970. Rates are mbb/g, thousandths of a big blind per hand; a half width is half of the 95 %
-interval, null where too little is known.
+Times are seconds since 1970 (``..._s``), and the same as ISO 8601 in UTC (``..._at``). Rates are mbb/g, thousandths of
+a big blind per hand; a half width is half of the 95 % interval, null where too little is known.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
+import enum
+from datetime import UTC, datetime
+from typing import Annotated, Any, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, computed_field
 
 from dealer.contest.schedule import Seating
 from dealer.match.faults import FaultPolicy
 from dealer.server.accounts import Scope
-from dealer.server.ledger import JobState, RunState
+from dealer.server.ledger import RunState
 
 __all__ = [
     "Bot",
     "Bots",
+    "BotsQuery",
     "Caller",
     "Cancelled",
     "Fault",
     "Faults",
+    "FaultsQuery",
     "Game",
     "Games",
     "Hand",
     "Hands",
+    "HandsQuery",
     "Job",
     "JobDetail",
+    "JobState",
     "Jobs",
+    "JobsQuery",
     "Match",
     "NewJob",
+    "PageQuery",
     "Pair",
     "PairScore",
     "Pairs",
@@ -40,6 +48,7 @@ __all__ = [
     "RunDetail",
     "RunSeat",
     "Runs",
+    "RunsQuery",
     "Scores",
     "Standings",
 ]
@@ -55,8 +64,21 @@ _Tag: TypeAlias = Annotated[str, Field(max_length=200, pattern=r"^\S*$"), AfterV
 _Word: TypeAlias = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^\S+$"), AfterValidator(_printable)]
 
 
+_Number: TypeAlias = Annotated[int, Field(ge=0, lt=2**63)]
+
+
 class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", from_attributes=True)
+    model_config = ConfigDict(extra="forbid", from_attributes=True, frozen=True)
+
+
+def _at(name: str) -> Any:
+    """The field `name`, seconds since 1970, as ISO 8601."""
+
+    def at(self: Any) -> datetime | None:
+        seconds = getattr(self, name)
+        return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+
+    return computed_field(description=f"{name} as ISO 8601")(property(at))
 
 
 class RateLimited(_Model):
@@ -67,10 +89,82 @@ class RateLimited(_Model):
 
 
 class Problem(_Model):
-    """What is wrong, in a sentence."""
+    """What is wrong (RFC 9457)."""
 
-    error: str
-    ratelimit: RateLimited | None = Field(None, description="only where waiting helps")
+    title: str = Field(description="what the status means")
+    status: int
+    detail: str = Field(description="what is wrong with this call, in a sentence")
+    error: str = Field(description="the same sentence")
+    ratelimit: RateLimited = Field(None, description="only where a limit is reached")  # type: ignore[assignment]
+
+
+# ---- what a query may hold
+
+
+class _Query(_Model):
+    limit: int = Field(50, ge=1, le=200, description="entries of a page")
+
+
+class _Backwards(_Query):
+    before: _Number | None = Field(None, description="of the page before, for the next page")
+
+
+class _Forwards(_Query):
+    limit: int = Field(1000, ge=1, le=1000, description="entries of a page")
+    after: _Number = Field(0, description="of the page before, for the next page")
+
+
+class JobState(enum.StrEnum):
+    """How a job stands."""
+
+    QUEUED = "queued"
+    """A run of it is to be played, and none is being played."""
+    RUNNING = "running"
+    DONE = "done"
+    CANCELLED = "cancelled"
+
+
+class BotsQuery(_Forwards):
+    """Which bots."""
+
+    game: str | None = Field(None, description="of this game only")
+    mine: bool = Field(False, description="only one's own")
+
+
+class JobsQuery(_Backwards):
+    """Which jobs."""
+
+    mine: bool = Field(False, description="only one's own")
+    state: JobState | None = Field(None, description="in this state only")
+
+
+class RunsQuery(_Backwards):
+    """Which runs."""
+
+    game: str | None = Field(None, description="of this game only")
+    state: RunState | None = Field(None, description="in this state only")
+    version: _Number | None = Field(None, description="with this version of a bot only")
+    pair: _Number | None = Field(None, description="that count in this pair only")
+
+
+class FaultsQuery(_Backwards):
+    """Which faults."""
+
+    run: _Number | None = Field(None, description="in this run, of all players if it is one's own")
+
+
+class PageQuery(_Forwards):
+    """Which part of a list."""
+
+
+class HandsQuery(_Forwards):
+    """Which hands."""
+
+    limit: int = Field(100, ge=1, le=1000, description="hands of a page")
+    after: _Number = Field(0, description="hands to pass over")
+
+
+# ---- what is read
 
 
 class Caller(_Model):
@@ -107,12 +201,15 @@ class Bot(_Model):
     label: str = Field(description="what its owner calls the version")
     created_s: float
     seen_s: float | None = Field(description="when its owner last brought it")
+    created_at = _at("created_s")
+    seen_at = _at("seen_s")
 
 
 class Bots(_Model):
-    """Bots."""
+    """A page of bots, by game and name."""
 
     bots: list[Bot]
+    after: int | None = Field(description="ask with this for the next page; null after the last")
 
 
 class NewJob(_Model):
@@ -147,6 +244,8 @@ class Job(_Model):
     seed: int | None = Field(description="null as long as it would tell of cards to come")
     submitted_s: float
     ended_s: float | None
+    submitted_at = _at("submitted_s")
+    ended_at = _at("ended_s")
 
 
 class Jobs(_Model):
@@ -184,6 +283,8 @@ class Run(_Model):
     is_rated: bool = Field(description="whether it counts in the standings")
     started_s: float
     ended_s: float | None
+    started_at = _at("started_s")
+    ended_at = _at("ended_s")
     seats: list[RunSeat]
 
 
@@ -281,9 +382,10 @@ class Pair(_Model):
 
 
 class Pairs(_Model):
-    """The crosstable of a game."""
+    """A page of the crosstable of a game."""
 
     pairs: list[Pair]
+    after: int | None = Field(description="ask with this for the next page; null after the last")
 
 
 class Rating(_Model):
@@ -298,9 +400,10 @@ class Rating(_Model):
 
 
 class Standings(_Model):
-    """The ratings of a game: the largest field first, and in it the highest first."""
+    """A page of the ratings of a game: the largest field first, and in it the highest first."""
 
     ratings: list[Rating]
+    after: int | None = Field(description="ask with this for the next page; null after the last")
 
 
 class Cancelled(_Model):

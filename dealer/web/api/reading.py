@@ -1,46 +1,35 @@
 """What programs read: games, bots, jobs, runs, standings, as `dealer.server.records` tells them.
 
-What came out of a run is everybody's; seeds and cards are, once nothing of the job is left to play. From the seed of
-one run those of the next can be found; so before, not even the owner sees them, unless the owner has chosen the seed.
-Faults, with the lines that bots sent, are for the owner of the job or of the bot.
+Who may see seeds, cards and faults is decided in `dealer.server.access`.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeAlias
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated, Any, TypeVar
 
-from pydantic import Field
+from fastapi import Query
 
 from dealer.errors import WebError
-from dealer.server import crosstable, records
-from dealer.server.accounts import Scope
-from dealer.server.ledger import JobRow, JobState, RunState
+from dealer.server import access, crosstable, records
+from dealer.server.access import Sight
+from dealer.server.ledger import JobRow, JobState
 from dealer.server.records import BotRecord, FaultRecord, RunRecord
 from dealer.server.server import ServerParts
 from dealer.server.settings import HouseGame
 from dealer.web.api import models
 from dealer.web.api.callers import Caller
-from dealer.web.api.operations import PREFIX, Call, Operation, Parameter
+from dealer.web.api.calls import PREFIX, Parts, Reader, answers, new_router
 from protocol import format_game_definition
-from protocol.benchmark import OWN_SEAT
 
-__all__ = ["Reading", "job_model", "may_see_cards", "run_of"]
+__all__ = ["job_model", "router", "run_of"]
 
-_Number: TypeAlias = Annotated[int, Field(ge=0, lt=2**63)]
-_Limit: TypeAlias = Annotated[int, Field(ge=1, le=200)]
-_BEFORE = Parameter("before", _Number | None, "of the page before, for the next page")
-_LIMIT = Parameter("limit", _Limit, "entries of a page", 50)
-_GAME = Parameter("game", str | None, "of this game only")
-
-
-def may_see_cards(parts: ServerParts, caller: Caller, job: JobRow) -> bool:
-    """Whether somebody may see the seeds and the cards of a job's runs."""
-    is_chosen = not job.is_seed_drawn and OWN_SEAT not in job.players
-    if job.user.id == caller.user.id and is_chosen and job.state is JobState.QUEUED:
-        return True
-    # Whoever sits at a table, or plays in Slumbot's interface, must not know the cards to come.
-    going = parts.store.read("SELECT 1 FROM runs WHERE job = ? AND state = 'running'", job.id)
-    return job.state is not JobState.QUEUED and not going
+router = new_router()
+_T = TypeVar("_T")
+_NO_JOB = answers(s404="there is no such job")
+_NO_RUN = answers(s404="there is no such run, or no such player in it")
+_NO_GAME = answers(s404="there is no such game here")
 
 
 def run_of(parts: ServerParts, number: int) -> tuple[RunRecord, JobRow]:
@@ -58,6 +47,7 @@ def run_of(parts: ServerParts, number: int) -> tuple[RunRecord, JobRow]:
 
 def job_model(parts: ServerParts, job: JobRow, caller: Caller) -> models.Job:
     """A job as a program sees it."""
+    is_told = access.sight(parts.store, job, caller.person) is Sight.EVERYTHING
     return models.Job(
         id=job.id,
         user=job.user.name,
@@ -66,15 +56,20 @@ def job_model(parts: ServerParts, job: JobRow, caller: Caller) -> models.Job:
         players=list(job.players),
         runs=job.runs,
         started=job.started,
-        state=job.state,
+        state=models.JobState.RUNNING if job.is_running else models.JobState(job.state),
         reason=job.reason,
         seating=job.seating,
         hands=job.hands,
         stop=job.stop,
-        seed=job.seed if may_see_cards(parts, caller, job) else None,
+        seed=job.seed if is_told else None,
         submitted_s=job.submitted_s,
         ended_s=job.ended_s,
     )
+
+
+def _run_model(parts: ServerParts, run: RunRecord, caller: Caller) -> models.Run:
+    reason = access.reason(parts.store, run.job, caller.person, run.reason)
+    return models.Run.model_validate(replace(run, reason=reason))
 
 
 def _bot_model(bot: BotRecord) -> models.Bot:
@@ -92,7 +87,6 @@ def _bot_model(bot: BotRecord) -> models.Bot:
 
 def _fault_model(fault: FaultRecord) -> models.Fault:
     line = fault.line.decode("ascii", "backslashreplace")
-    shown = "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in line)
     return models.Fault(
         id=fault.id,
         run=fault.run,
@@ -100,180 +94,174 @@ def _fault_model(fault: FaultRecord) -> models.Fault:
         player=fault.player,
         kind=fault.kind,
         hand_number=fault.hand_number,
-        line=shown,
+        line="".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in line),
         remedy=fault.remedy,
     )
 
 
-def _next(entries: tuple[Any, ...], limit: int) -> int | None:
-    """The number to go on before; None after the last page."""
-    return entries[-1].id if len(entries) == limit else None
+def _before(found: Sequence[Any], limit: int) -> int | None:
+    """What to ask with for the page after this one of a list that goes backwards in time."""
+    return found[-1].id if len(found) == limit else None
 
 
-class Reading:
-    """The operations that read."""
+def _page(found: Sequence[_T], query: models.PageQuery | models.BotsQuery) -> tuple[Sequence[_T], int | None]:
+    """A page of a list, and what to ask with for the one after it."""
+    end = query.after + query.limit
+    return found[query.after : end], end if end < len(found) else None
 
-    def __init__(self, parts: ServerParts) -> None:
-        """Read from a server."""
-        self._parts = parts
-        self._store = parts.store
 
-    def operations(self) -> list[Operation]:
-        """All of them."""
-        read = Scope.READ
-        return [
-            Operation("GET", "/me", "me", "For whom the token calls", read, models.Caller, self._me),
-            Operation("GET", "/games", "games", "The games that are played here", read, models.Games, self._games),
-            Operation(
-                *("GET", "/bots", "bots", "The bots, each in its newest version", read, models.Bots, self._bots),
-                query=(_GAME, Parameter("mine", bool, "only one's own", False)),
-            ),
-            Operation(
-                *("GET", "/jobs", "jobs", "What was asked for, the newest first", read, models.Jobs, self._jobs),
-                query=(
-                    Parameter("mine", bool, "only one's own", False),
-                    Parameter("state", JobState | None, "in this state only"),
-                    _BEFORE,
-                    _LIMIT,
-                ),
-            ),
-            Operation("GET", "/jobs/{job:int}", "job", "A job with its runs", read, models.JobDetail, self._job),
-            Operation(
-                *("GET", "/runs", "runs", "What is played or was, the newest first", read, models.Runs, self._runs),
-                query=(
-                    _GAME,
-                    Parameter("state", RunState | None, "in this state only"),
-                    Parameter("version", _Number | None, "with this version of a bot only"),
-                    Parameter("pair", _Number | None, "that count in this pair only"),
-                    _BEFORE,
-                    _LIMIT,
-                ),
-            ),
-            Operation("GET", "/runs/{run:int}", "run", "A run with its matches", read, models.RunDetail, self._run),
-            Operation(
-                *("GET", "/runs/{run:int}/scores/{player:int}", "scores", "What a player won in each duplicate"),
-                *(read, models.Scores, self._scores),
-            ),
-            Operation(
-                *("GET", "/faults", "faults", "What one's own bots did wrong, the latest first"),
-                *(read, models.Faults, self._faults),
-                query=(
-                    Parameter("run", _Number | None, "in this run, of all players if it is one's own"),
-                    _BEFORE,
-                    _LIMIT,
-                ),
-            ),
-            Operation(
-                *("GET", "/games/{game}/standings", "standings", "The ratings of a game"),
-                *(read, models.Standings, self._standings),
-            ),
-            Operation(
-                *("GET", "/games/{game}/pairs", "pairs", "The crosstable of a game"),
-                *(read, models.Pairs, self._pairs),
-            ),
+def _game(parts: ServerParts, name: str) -> HouseGame:
+    game = parts.settings.game(name)
+    if game is None:
+        raise WebError(404, "There is no such game here; /games lists those there are.")
+    return game
+
+
+def _full_name(parts: ServerParts, name: str | None) -> str | None:
+    """The name of a game in full; a name that is none stays what it is, and fits nothing."""
+    game = None if name is None else parts.settings.game(name)
+    return name if game is None else game.name
+
+
+@router.get("/me", summary="Whose token this is, and what it is good for")
+async def me(caller: Reader) -> models.Caller:
+    """The caller."""
+    return models.Caller(user=caller.user.name, scopes=sorted(caller.scopes))
+
+
+@router.get("/games", summary="The games that are played here")
+async def games(caller: Reader, parts: Parts) -> models.Games:
+    """Games, in the order of the configuration."""
+    return models.Games(
+        games=[
+            models.Game(
+                name=game.name,
+                players=game.game.num_players,
+                hands=game.hands,
+                most_runs=game.most_runs,
+                definition=format_game_definition(game.game),
+            )
+            for game in parts.settings.games
         ]
+    )
 
-    async def _me(self, call: Call) -> models.Caller:
-        return models.Caller(user=call.caller.user.name, scopes=sorted(call.caller.scopes))
 
-    async def _games(self, call: Call) -> models.Games:
-        return models.Games(
-            games=[
-                models.Game(
-                    name=game.name,
-                    players=game.game.num_players,
-                    hands=game.hands,
-                    most_runs=game.most_runs,
-                    definition=format_game_definition(game.game),
-                )
-                for game in self._parts.settings.games
-            ]
+@router.get("/bots", summary="The bots, each in its newest version")
+async def bots(caller: Reader, parts: Parts, query: Annotated[models.BotsQuery, Query()]) -> models.Bots:
+    """Bots, by game and name."""
+    owner = caller.user.id if query.mine else None
+    found = records.bots(parts.store, game=_full_name(parts, query.game), owner=owner)
+    page, after = _page(found, query)
+    return models.Bots(bots=list(map(_bot_model, page)), after=after)
+
+
+@router.get("/jobs", summary="What was asked for, the newest first")
+async def jobs(caller: Reader, parts: Parts, query: Annotated[models.JobsQuery, Query()]) -> models.Jobs:
+    """Jobs, the newest first."""
+    state, is_running = None, None
+    if query.state is not None:
+        is_running = query.state is models.JobState.RUNNING
+        state = JobState.QUEUED if is_running else JobState(query.state)
+    found = records.jobs(
+        parts.store,
+        user=caller.user.id if query.mine else None,
+        state=state,
+        is_running=is_running,
+        before=query.before,
+        most=query.limit,
+    )
+    return models.Jobs(jobs=[job_model(parts, job, caller) for job in found], before=_before(found, query.limit))
+
+
+@router.get("/jobs/{job:int}", summary="A job with its runs", responses=_NO_JOB)
+async def job(caller: Reader, parts: Parts, job: int) -> models.JobDetail:
+    """A job; its place in the queue while it waits."""
+    row = records.job(parts.store, job)
+    if row is None:
+        raise WebError(404, f"There is no job {job}.")
+    runs = records.runs(parts.store, job=job, most=row.runs + 1)
+    waits = (await parts.service.forecasts()).get(job) if row.state is JobState.QUEUED else None
+    return models.JobDetail(
+        job=job_model(parts, row, caller),
+        runs=[_run_model(parts, run, caller) for run in reversed(runs)],
+        position=None if waits is None else waits.position,
+        starts_in_s=None if waits is None else waits.starts_in_s,
+    )
+
+
+@router.get("/runs", summary="What is played or was, the newest first")
+async def runs(caller: Reader, parts: Parts, query: Annotated[models.RunsQuery, Query()]) -> models.Runs:
+    """Runs, the newest first."""
+    found = records.runs(
+        parts.store,
+        game=_full_name(parts, query.game),
+        state=query.state,
+        version=query.version,
+        pair=query.pair,
+        before=query.before,
+        most=query.limit,
+    )
+    return models.Runs(runs=[_run_model(parts, run, caller) for run in found], before=_before(found, query.limit))
+
+
+@router.get("/runs/{run:int}", summary="A run with its matches", responses=_NO_RUN)
+async def run(caller: Reader, parts: Parts, run: int) -> models.RunDetail:
+    """A run."""
+    row, _ = run_of(parts, run)
+    return models.RunDetail(
+        run=_run_model(parts, row, caller),
+        matches=[
+            models.Match(
+                name=match.name,
+                first_hand=match.first_hand,
+                hands=match.hands,
+                log=f"{PREFIX}/runs/{run}/matches/{place}/log",
+            )
+            for place, match in enumerate(records.matches(parts.store, run))
+        ],
+    )
+
+
+@router.get("/runs/{run:int}/scores/{player:int}", summary="What a player won in each duplicate", responses=_NO_RUN)
+async def scores(caller: Reader, parts: Parts, run: int, player: int) -> models.Scores:
+    """Scores, in the order of the deals."""
+    row, _ = run_of(parts, run)
+    if player >= len(row.seats):
+        raise WebError(404, f"Run {run} has players 0 to {len(row.seats) - 1}.")
+    return models.Scores(mbb_by_duplicate=list(records.duplicate_scores(parts.store, run, player)))
+
+
+@router.get("/faults", summary="What one's own bots did wrong, the latest first", responses=_NO_RUN)
+async def faults(caller: Reader, parts: Parts, query: Annotated[models.FaultsQuery, Query()]) -> models.Faults:
+    """Faults, the latest first."""
+    if query.run is not None:
+        run_of(parts, query.run)
+    found = access.faults(parts.store, caller.person, run=query.run, before=query.before, most=query.limit)
+    return models.Faults(faults=list(map(_fault_model, found)), before=_before(found, query.limit))
+
+
+@router.get("/games/{game}/standings", summary="The ratings of a game", responses=_NO_GAME)
+async def standings(
+    caller: Reader, parts: Parts, game: str, query: Annotated[models.PageQuery, Query()]
+) -> models.Standings:
+    """Ratings: the largest field first, and in it the highest first."""
+    page, after = _page(crosstable.standings(parts.store, _game(parts, game).name), query)
+    ratings = [
+        models.Rating(
+            bot=_bot_model(one.bot),
+            mbb_per_game=one.mbb_per_game,
+            half_width_95=one.half_width_95,
+            field=one.field,
+            is_provisional=one.is_provisional,
+            duplicates=one.duplicates,
         )
+        for one in page
+    ]
+    return models.Standings(ratings=ratings, after=after)
 
-    async def _bots(self, call: Call) -> models.Bots:
-        owner = call.caller.user.id if call.query["mine"] else None
-        found = records.bots(self._store, game=call.query["game"], owner=owner)
-        return models.Bots(bots=list(map(_bot_model, found)))
 
-    async def _jobs(self, call: Call) -> models.Jobs:
-        query = call.query
-        owner = call.caller.user.id if query["mine"] else None
-        found = records.jobs(self._store, user=owner, state=query["state"], before=query["before"], most=query["limit"])
-        return models.Jobs(
-            jobs=[job_model(self._parts, job, call.caller) for job in found], before=_next(found, query["limit"])
-        )
-
-    async def _job(self, call: Call) -> models.JobDetail:
-        number = call.path["job"]
-        job = records.job(self._store, number)
-        if job is None:
-            raise WebError(404, f"There is no job {number}.")
-        runs = records.runs(self._store, job=number, most=job.runs + 1)
-        waits = (await self._parts.service.forecasts()).get(number) if job.state is JobState.QUEUED else None
-        return models.JobDetail(
-            job=job_model(self._parts, job, call.caller),
-            runs=[models.Run.model_validate(run) for run in reversed(runs)],
-            position=None if waits is None else waits.position,
-            starts_in_s=None if waits is None else waits.starts_in_s,
-        )
-
-    async def _runs(self, call: Call) -> models.Runs:
-        query = dict(call.query)
-        limit = query.pop("limit")
-        found = records.runs(self._store, **query, most=limit)
-        return models.Runs(runs=[models.Run.model_validate(run) for run in found], before=_next(found, limit))
-
-    async def _run(self, call: Call) -> models.RunDetail:
-        run, _ = run_of(self._parts, call.path["run"])
-        return models.RunDetail(
-            run=models.Run.model_validate(run),
-            matches=[
-                models.Match(
-                    name=match.name,
-                    first_hand=match.first_hand,
-                    hands=match.hands,
-                    log=f"{PREFIX}/runs/{run.id}/matches/{place}/log",
-                )
-                for place, match in enumerate(records.matches(self._store, run.id))
-            ],
-        )
-
-    async def _scores(self, call: Call) -> models.Scores:
-        run, _ = run_of(self._parts, call.path["run"])
-        if call.path["player"] >= len(run.seats):
-            raise WebError(404, f"Run {run.id} has players 0 to {len(run.seats) - 1}.")
-        found = records.duplicate_scores(self._store, run.id, call.path["player"])
-        return models.Scores(mbb_by_duplicate=list(found))
-
-    async def _faults(self, call: Call) -> models.Faults:
-        query, owner = call.query, None if call.caller.is_admin else call.caller.user.id
-        if query["run"] is not None:
-            _, job = run_of(self._parts, query["run"])
-            owner = None if job.user.id == call.caller.user.id else owner
-        found = records.faults(self._store, run=query["run"], owner=owner, before=query["before"], most=query["limit"])
-        return models.Faults(faults=list(map(_fault_model, found)), before=_next(found, query["limit"]))
-
-    def _game(self, call: Call) -> HouseGame:
-        game = self._parts.settings.game(call.path["game"])
-        if game is None:
-            raise WebError(404, "There is no such game here; /games lists those there are.")
-        return game
-
-    async def _standings(self, call: Call) -> models.Standings:
-        return models.Standings(
-            ratings=[
-                models.Rating(
-                    bot=_bot_model(one.bot),
-                    mbb_per_game=one.mbb_per_game,
-                    half_width_95=one.half_width_95,
-                    field=one.field,
-                    is_provisional=one.is_provisional,
-                    duplicates=one.duplicates,
-                )
-                for one in crosstable.standings(self._store, self._game(call).name)
-            ]
-        )
-
-    async def _pairs(self, call: Call) -> models.Pairs:
-        found = crosstable.pairs(self._store, self._game(call))
-        return models.Pairs(pairs=[models.Pair.model_validate(pair) for pair in found])
+@router.get("/games/{game}/pairs", summary="The crosstable of a game", responses=_NO_GAME)
+async def pairs(caller: Reader, parts: Parts, game: str, query: Annotated[models.PageQuery, Query()]) -> models.Pairs:
+    """Pairs, or larger tables, of which something counts."""
+    page, after = _page(crosstable.pairs(parts.store, _game(parts, game)), query)
+    return models.Pairs(pairs=[models.Pair.model_validate(pair) for pair in page], after=after)

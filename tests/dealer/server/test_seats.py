@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from dealer.contest.schedule import Seating
+from dealer.server.access import Person, Sight, sight
 from dealer.server.accounts import User, add_user
 from dealer.server.ledger import JobRow, JobState, RunReport, RunState, add_job, begin_run, end_run, jobs_of
 from dealer.server.seats import HostedSeat, SeatFacts, Seats
-from dealer.server.sent_logs import may_be_sent
 from dealer.server.settings import ServerSettings
 from dealer.server.store import Store
 from dealer.server.tables import add_table
@@ -300,9 +300,10 @@ def test_whose_logs_are_sent_while_they_are_played(tmp_path: Path, changes: dict
         job = replace(JobRow(0, user, "t", "kuhn", ("A", "B"), 1, 7, None, 1), **changes)
         job = replace(job, id=store.write_now(lambda db: add_job(db, job)))
         run = store.write_now(lambda db: begin_run(db, job, [None, None], 1))
-        assert may_be_sent(store, job) is is_told
+        assert (sight(store, job, Person(user)) is Sight.EVERYTHING) is is_told
+        assert sight(store, job, Person(is_admin=True)) is Sight.NOTHING
         store.write_now(lambda db: end_run(db, run.id, RunReport(RunState.CANCELLED, "it was cancelled.")))
-        assert may_be_sent(store, replace(job, state=JobState.DONE))
+        assert sight(store, replace(job, state=JobState.DONE), Person()) is Sight.EVERYTHING
 
 
 def test_who_sits_at_a_table_is_not_sent_its_log(tmp_path: Path) -> None:
@@ -310,4 +311,4 @@ def test_who_sits_at_a_table_is_not_sent_its_log(tmp_path: Path) -> None:
         user = store.write_now(lambda db: add_user(db, "ann"))
         store.write_now(lambda db: add_table(db, "u1", user, "kuhn", (), [None], 7))
         (job,) = jobs_of(store, user, "table", 1)
-        assert not may_be_sent(store, job)
+        assert sight(store, job, Person(job.user)) is Sight.NOTHING

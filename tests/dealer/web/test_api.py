@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 
+from dealer.errors import StoreError
 from dealer.server.accounts import GuessLimit, Scope, add_token, add_user
 from dealer.server.store import DATABASE_NAME, Store
 from dealer.web.api.callers import RateLimit
@@ -56,7 +58,7 @@ class Program:
 
     async def finished(self, job: int) -> Any:
         async with asyncio.timeout(PATIENCE_S):
-            while (told := await self.told(f"/jobs/{job}"))["job"]["state"] == "queued":
+            while (told := await self.told(f"/jobs/{job}"))["job"]["state"] in ("queued", "running"):
                 await asyncio.sleep(0.05)
             return told
 
@@ -214,7 +216,8 @@ def test_tokens_are_good_for_their_scopes_until_they_are_revoked(tmp_path: Path)
         assert (await player.submit(KUHN)).status_code == 201
         for token in ("wrong", "\N{SNOWMAN}".encode().hex(), "a" * 5000):
             answer = await Program(one, token).get("/games")
-            assert (answer.status_code, list(answer.json())) == (401, ["error"])
+            assert answer.status_code == 401
+            assert answer.headers["content-type"] == "application/problem+json"
         assert (await one.browser.get(f"{PREFIX}/games")).status_code == 401
         await one.log_in()
         assert (await one.browser.get(f"{PREFIX}/games")).status_code == 401, "a cookie is no token"
@@ -292,7 +295,7 @@ def test_queries_that_make_no_sense_are_told_why(tmp_path: Path) -> None:
         program = Program(one)
         for query in ({"limit": 0}, {"limit": 201}, {"before": "x"}, {"colour": "red"}, {"state": "odd"}):
             answer = await program.get("/jobs", **query)
-            assert (answer.status_code, list(answer.json())) == (422, ["error"])
+            assert (answer.status_code, answer.json()["status"]) == (422, 422)
         assert (await program.get("/jobs/1.5")).status_code == 404
         assert (await program.get(f"/jobs/{2**80}")).status_code == 404
 
@@ -354,16 +357,182 @@ def test_the_description_is_of_what_is_there(tmp_path: Path) -> None:
         for path, methods in document["paths"].items():
             if "get" not in methods or path.endswith("/events"):
                 continue
-            assert {part["name"] for part in methods["get"]["parameters"] if part["in"] == "path"} == {
+            assert {part["name"] for part in methods["get"].get("parameters", []) if part["in"] == "path"} == {
                 part.split("}")[0] for part in path.split("{")[1:]
             }
             answer = await program.get(path.removeprefix(PREFIX).format(**values))
             content = methods["get"]["responses"]["200"]["content"]
             assert answer.status_code == 200, (path, answer.text)
             (kind,) = content
+            statuses = {200, 304, 400, 401, 403, 421, 422, 429, 500, 503}
+            assert {int(status) for status in methods["get"]["responses"]} >= statuses, path
             assert answer.headers["content-type"].startswith(kind)
             if kind == "application/json":
                 schema = content[kind]["schema"] | {"components": {"schemas": schemas}}
                 Draft202012Validator(schema).validate(answer.json())
 
     visit(small_house(), talk, tmp_path / "data")
+
+
+def test_what_is_created_has_an_address_and_short_names_do(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        program = Program(one)
+        made = await program.submit(KUHN | {"game": "kuhn"}, "once")
+        again = await program.submit(KUHN | {"game": "kuhn"}, "once")
+        assert made.headers["location"] == again.headers["location"] == f"{PREFIX}/jobs/{made.json()['id']}"
+        found = await one.browser.get(made.headers["location"], headers=program.headers)
+        assert found.json()["job"]["game"] == "kuhn.limit.2p"
+        await program.finished(made.json()["id"])
+        assert (await program.told("/bots", game="Kuhn"))["bots"] == (await program.told("/bots", game=KUHN["game"]))[
+            "bots"
+        ]
+        assert len((await program.told("/runs", game="kuhn"))["runs"]) == 1
+        assert (await program.told("/runs", game="none"))["runs"] == []
+        for what in ("standings", "pairs"):
+            assert (await program.get(f"/games/kuhn/{what}")).status_code == 200
+
+    visit(small_house(), talk, tmp_path / "data")
+
+
+def test_a_job_that_plays_is_running_and_times_are_told_twice(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        program = Program(one)
+        long = (await program.submit(KUHN | {"hands": 1_000_000})).json()["id"]
+        async with asyncio.timeout(PATIENCE_S):
+            while (job := (await program.told(f"/jobs/{long}"))["job"])["state"] != "running":
+                assert job["state"] == "queued"
+                await asyncio.sleep(0.02)
+        assert [one["id"] for one in (await program.told("/jobs", state="running"))["jobs"]] == [long]
+        assert (await program.told("/jobs", state="queued"))["jobs"] == []
+        submitted = datetime.fromisoformat(job["submitted_at"])
+        assert submitted.utcoffset() == timedelta()
+        assert submitted.timestamp() == pytest.approx(job["submitted_s"], abs=1e-3)
+        assert job["ended_at"] is job["ended_s"] is None
+        await program.cancel(long)
+        assert (await program.finished(long))["job"]["state"] == "cancelled"
+
+    visit(small_house(most_hands=2_000_000), talk, tmp_path / "data")
+
+
+def test_lists_that_go_forwards_come_page_by_page(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        program = Program(one)
+        await program.finished((await program.submit(KUHN)).json()["id"])
+        async with asyncio.timeout(PATIENCE_S):
+            while not (await program.told("/games/kuhn/standings"))["ratings"]:
+                await asyncio.sleep(0.02)
+        for path, name, count in (
+            ("/bots", "bots", 8),
+            ("/games/kuhn/standings", "ratings", 2),
+            ("/games/kuhn/pairs", "pairs", 1),
+        ):
+            whole = await program.told(path)
+            assert (len(whole[name]), whole["after"]) == (count, None)
+            pages: list[Any] = []
+            after: int | None = 0
+            while after is not None:
+                page = await program.told(path, after=after, limit=1)
+                pages += page[name]
+                after = page["after"]
+            assert pages == whole[name]
+
+    visit(small_house(), talk, tmp_path / "data")
+
+
+def test_an_answer_that_the_caller_has_is_not_sent_again(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        program = Program(one)
+        run = (await program.finished((await program.submit(KUHN)).json()["id"]))["runs"][0]["id"]
+        for path in ("/games", "/jobs", f"/runs/{run}", f"/runs/{run}/matches/0/log", f"/runs/{run}/matches/0/hands"):
+            first = await program.get(path)
+            for known in (first.headers["etag"], f'"other", W/{first.headers["etag"]}', "*"):
+                headers = program.headers | {"if-none-match": known}
+                again = await one.browser.get(PREFIX + path, headers=headers)
+                assert (again.status_code, again.content) == (304, b"")
+                assert again.headers["etag"] == first.headers["etag"]
+            head = await one.browser.head(PREFIX + path, headers=program.headers)
+            assert (head.status_code, head.content) == (200, b"")
+            assert head.headers["etag"] == first.headers["etag"]
+            headers = program.headers | {"if-none-match": '"other"'}
+            assert (await one.browser.get(PREFIX + path, headers=headers)).content == first.content
+        tag = (await program.get("/jobs")).headers["etag"]
+        await program.submit(KUHN)
+        assert (await program.get("/jobs")).headers["etag"] != tag
+
+    visit(small_house(), talk, tmp_path / "data")
+
+
+def test_an_address_says_which_methods_it_takes(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        for path, allowed in (
+            (f"{PREFIX}/jobs", "GET, HEAD, POST"),
+            (f"{PREFIX}/jobs/1", "DELETE, GET, HEAD"),
+            (f"{PREFIX}/games", "GET, HEAD"),
+            ("/login", "GET, HEAD, POST"),
+            ("/play/1", "GET, HEAD, POST"),
+        ):
+            answer = await one.browser.put(path)
+            assert (answer.status_code, answer.headers["allow"]) == (405, allowed)
+
+    visit(small_house(), talk, tmp_path / "data")
+
+
+def test_every_status_that_occurs_is_described(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def talk(one: Visit) -> None:
+        program = Program(one)
+        reader = Program(one, token_of(tmp_path / "data", "ann", [Scope.READ]))
+        document = (await one.browser.get(f"{PREFIX}/openapi.json")).json()
+        driven = set()
+
+        async def drive(
+            status: int, path: str, method: str = "GET", headers: dict[str, str] | None = None, **values: Any
+        ) -> None:
+            sent = program.headers | (headers or {})
+            answer = await one.browser.request(
+                method, PREFIX + path.format(**{"run": 1, "match": 0} | values), headers=sent, **more
+            )
+            assert answer.status_code == status, (path, answer.text)
+            described = document["paths"][PREFIX + path.split("?", maxsplit=1)[0]][method.lower()]["responses"]
+            assert str(status) in described, f"{method} {path} answers {status}"
+            if status >= 400:
+                assert answer.headers["content-type"] == "application/problem+json"
+                schema = {"$ref": "#/components/schemas/Problem", "components": document["components"]}
+                Draft202012Validator(schema).validate(answer.json())
+            driven.add(status)
+
+        more: dict[str, Any] = {}
+        await drive(200, "/me")
+        await drive(401, "/me", headers={"authorization": "Bearer wrong"})
+        await drive(304, "/me", headers={"if-none-match": "*"})
+        await drive(421, "/me", headers={"host": "elsewhere.example"})
+        await drive(422, "/jobs?limit=0")
+        await drive(404, "/jobs/{job}", job=99)
+        await drive(404, "/jobs/{job}", "DELETE", job=99)
+        more = {"json": KUHN}
+        await drive(403, "/jobs", "POST", headers=reader.headers)
+        await drive(201, "/jobs", "POST")
+        await program.finished(1)
+        more = {"content": b"x" * 2_000}
+        await drive(413, "/jobs", "POST")
+        more = {}
+        await drive(200, "/runs/{run}/matches/{match}/log")
+        await drive(409, "/runs/{run}/matches/{match}/export/{format}", format="pokerstars")
+        await drive(404, "/games/{game}/pairs", game="none")
+        for log in tmp_path.glob("data/runs/*/match.a.log"):
+            log.unlink()
+        await drive(410, "/runs/{run}/matches/{match}/hands")
+        for broken, status in ((StoreError(tmp_path, "the disk"), 503), (RuntimeError("ours"), 500)):
+
+            def fail(*asked: Any, broken: Exception = broken, **named: Any) -> None:
+                raise broken
+
+            with monkeypatch.context() as patched:
+                patched.setattr("dealer.web.api.reading.records.runs", fail)
+                await drive(status, "/runs")
+        assert driven >= {200, 201, 304, 401, 403, 404, 409, 410, 413, 421, 422, 500, 503}
+        # 400 and 408 need a hand-made request, 429 many: `test_weaknesses` and others here have them.
+        for operations in document["paths"].values():
+            for operation in operations.values():
+                assert {"400", "408", "429"} <= set(operation["responses"])
+
+    visit(small_house(body_bytes=1_000), talk, tmp_path / "data")

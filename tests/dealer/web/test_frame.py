@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -118,8 +120,15 @@ def test_errors_are_one_sentence_in_a_page_or_as_json() -> None:
     assert (page.status_code, page.headers["Retry-After"]) == (429, "7")
     assert "Wait a little." in page.text
     told = client().get("/api/refuse")
-    assert told.json() == {"error": "Wait a little.", "ratelimit": {"key": "some.limit", "seconds": 7}}
-    assert client().get("/api/nothing").json() == {"error": "There is nothing here."}
+    assert told.headers["content-type"] == "application/problem+json"
+    assert told.json() == {
+        "title": "Too Many Requests",
+        "status": 429,
+        "detail": "Wait a little.",
+        "error": "Wait a little.",
+        "ratelimit": {"key": "some.limit", "seconds": 7},
+    }
+    assert client().get("/api/nothing").json()["detail"] == "There is nothing here."
     assert client().post("/tell").status_code == 405
     assert set(client().post("/tell").headers["Allow"].split(", ")) == {"GET", "HEAD"}
 
@@ -260,3 +269,8 @@ def test_nobody_is_sent_to_another_site_after_the_login(tmp_path: Path) -> None:
                 one.browser.cookies = other.cookies
 
     visit(small_house(), talk, tmp_path / "data")
+
+
+def test_pages_without_a_server_do_not_load_its_interface() -> None:
+    code = "import sys, dealer.web.local_site, dealer.web.local_table, dealer.cli; sys.exit('fastapi' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from markupsafe import escape
 
 from dealer.results.leaks import parting_in_words, sentences_of
+from dealer.server.access import Access
+from dealer.watching.runs import WatchedRun
 from dealer.web import leaks as pages
-from dealer.web.site import Site
-from dealer.web.visitor import Visitor
+from dealer.web.library import ShownRun
 from logs.leaks import find_leaks
 from tests.dealer.web.browsing import browsing, interrupted, links, played
 
@@ -61,22 +61,14 @@ def test_nobody_is_told_while_deals_are_still_to_be_played(run: Path, tmp_path: 
         assert client.get(f"{LEAKS}calling").status_code == 403
 
 
-def test_on_a_server_owners_are_told_of_their_own_bots(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who has not logged in, and who owns none of the bots, is told nothing."""
-    seats = [SimpleNamespace(name="random", version=None), SimpleNamespace(name="calling", version=7)]
-    owner, stranger = SimpleNamespace(id=1), SimpleNamespace(id=2)
-    monkeypatch.setattr(pages.records, "run", lambda store, number: SimpleNamespace(seats=seats))
-    monkeypatch.setattr(pages.records, "bot", lambda store, version: SimpleNamespace(owner=owner))
-    site = Site()
-    object.__setattr__(site, "server", SimpleNamespace(store=None))
+def test_on_a_server_owners_are_told_of_their_own_bots(run: Path) -> None:
+    """Who owns none of the bots is told nothing."""
+    watched = WatchedRun(run)
 
-    def told(user: object) -> list[str]:
-        return [
-            name
-            for name in ("random", "calling")
-            if pages._may_see(site, Visitor("127.0.0.1", user=user), "12", name)  # type: ignore[arg-type]
-        ]
+    def told(*own: str) -> list[str]:
+        shown = ShownRun(watched, Access(own=frozenset(own)))
+        return [name for name, _ in pages.told_of(shown, watched.contests[0])]
 
-    assert told(owner) == ["calling"]
-    assert told(stranger) == []
-    assert told(None) == []
+    assert told("calling") == ["calling"]
+    assert told() == []
+    watched.close()

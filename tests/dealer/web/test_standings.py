@@ -29,7 +29,7 @@ async def _submit(one: Visit, **wish: Any) -> int:
 async def _finished(one: Visit, job: int) -> None:
     headers = {"authorization": f"Bearer {one.token}"}
     async with asyncio.timeout(PATIENCE_S):
-        while (await one.browser.get(f"/api/v1/jobs/{job}", headers=headers)).json()["job"]["state"] == "queued":
+        while (await one.browser.get(f"/api/v1/jobs/{job}", headers=headers)).json()["job"]["ended_s"] is None:
             await asyncio.sleep(0.05)
 
 

@@ -99,6 +99,22 @@ def test_who_does_not_read_is_let_go(tmp_path: Path) -> None:
     visit(small_house(write_s=0.5), talk, tmp_path / "data")
 
 
+def test_a_body_with_two_lengths_closes_the_connection(tmp_path: Path) -> None:
+    """A proxy that goes by Content-Length takes a part of such a body for the next request."""
+
+    async def talk(one: Visit) -> None:
+        for path in ("/login", "/api/v1/jobs"):
+            reader, writer = await connected(one)
+            head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n"
+            writer.write(f"{head}0\r\n\r\nGET /standings HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+            said = await closed(reader)
+            assert said.startswith(b"HTTP/1.1 400 ")
+            assert said.count(b"HTTP/1.1 ") == 1
+        await is_well(one)
+
+    visit(small_house(), talk, tmp_path / "data")
+
+
 def test_connections_are_bounded_by_address(tmp_path: Path) -> None:
     async def talk(one: Visit) -> None:
         held = [await connected(one) for _ in range(4)]

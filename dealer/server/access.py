@@ -1,0 +1,176 @@
+"""Who may see what of jobs, runs and tables: the one place that decides it, whatever the way in to the server.
+
+Results are everybody's. Secret is what tells cards that are still to be played: the seed, the hands, what players said
+of them. From the seed of one run, and with some work from a few of its cards, those of the job's other runs can be
+found. So nobody is shown either before nothing of the job is left to play, not even an admin; except who has known the
+seed all along: the user who chose it, or was told it in the answer to a request on the text port, which is played in
+one seating and never counts. Who sits at a table sees the own cards, and hands that are over.
+
+What a bot sent or wrote is less public than that: its faulty lines are for its owner and for the user who had the run
+played, what a process of the server wrote on its standard error for the latter alone.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from dealer.contest.schedule import Seating
+from dealer.match.sentences import without_output
+from dealer.server import records
+from dealer.server.accounts import User
+from dealer.server.ledger import JobRow, JobState
+from dealer.server.records import BotRecord, FaultRecord, RunRecord
+from dealer.server.store import Store
+
+__all__ = ["Access", "Person", "Sight", "access_to", "faults", "manages", "reason", "sight", "sight_of_table"]
+
+
+class Sight(enum.Enum):
+    """What somebody may see of the seeds and cards of a job, a run or a table."""
+
+    NOTHING = "nothing secret"
+    OWN = "the own cards, and hands that are over"
+    EVERYTHING = "everything"
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Who asks.
+
+    Attributes:
+        user: that has logged in; None for anybody else.
+        is_admin: whether the token that was shown is an admin's.
+    """
+
+    user: User | None = None
+    is_admin: bool = False
+
+
+def sight(store: Store, job: JobRow, person: Person) -> Sight:
+    """What somebody may see of a job and all of its runs."""
+    # A table is closed as a job a moment before its run, and a cancelled job while its run is being stopped.
+    is_going = job.state is JobState.QUEUED or store.read(
+        "SELECT 1 FROM runs WHERE job = ? AND state = 'running'", job.id
+    )
+    if not is_going:
+        return Sight.EVERYTHING
+    is_of_text_port = job.seating is Seating.SINGLE and job.hands is None and job.stop is None
+    knows_seed = job.user == person.user and (is_of_text_port or not job.is_seed_drawn)
+    if knows_seed and not store.read("SELECT 1 FROM runs JOIN tables ON tables.run = runs.id WHERE job = ?", job.id):
+        return Sight.EVERYTHING
+    return Sight.NOTHING
+
+
+def sight_of_table(owner: str, asking: str) -> Sight:
+    """What somebody may see of an open table at its own page, or in Slumbot's interface.
+
+    Args:
+        owner: who sits there, as the table was opened for.
+        asking: who asks, in the same words: a user, the browser of a guest, or the token of a session.
+    """
+    return Sight.OWN if asking and asking == owner else Sight.NOTHING
+
+
+def manages(job: JobRow, person: Person) -> bool:
+    """Whether a job is somebody's to cancel and to look into: its user's, or any to an admin."""
+    return person.is_admin or (person.user is not None and person.user == job.user)
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What somebody may see of a run.
+
+    Attributes:
+        sight: of its seed and cards.
+        is_managed: whether its job is the person's, see `manages`.
+        own: the names of the players that are the user's bots; None on a machine of one's own, where all are.
+    """
+
+    sight: Sight = Sight.EVERYTHING
+    is_managed: bool = True
+    own: frozenset[str] | None = None
+
+    @property
+    def sees_cards(self) -> bool:
+        """Whether no card, no hand and no log is kept back."""
+        return self.sight is Sight.EVERYTHING
+
+    @property
+    def reads_output(self) -> bool:
+        """Whether what bots of the server wrote on their standard error may be read: it may tell cards."""
+        return self.is_managed and self.sees_cards
+
+    def is_own(self, player: str) -> bool:
+        """Whether a player is the user's bot, of which one may be told where it loses."""
+        return self.own is None or player in self.own
+
+    def reads_faults_of(self, player: str) -> bool:
+        """Whether the faults of a player may be read."""
+        return self.is_managed or self.is_own(player)
+
+    def words(self, text: str) -> str:
+        """How a run ended, as far as it may be read: for most without what its bots wrote."""
+        return text if self.reads_output else without_output(text)
+
+
+def access_to(store: Store, run: RunRecord, job: JobRow, person: Person) -> Access:
+    """What somebody may see of a run of a job."""
+    bots = [None if seat.version is None else records.bot(store, seat.version) for seat in run.seats]
+    own = frozenset(
+        seat.name for seat, bot in zip(run.seats, bots, strict=True) if bot is not None and _is_whose(bot, person)
+    )
+    return Access(sight(store, job, person), manages(job, person), own)
+
+
+def _is_whose(bot: BotRecord, person: Person) -> bool:
+    return bot.owner is not None and bot.owner == person.user
+
+
+def reason(store: Store, job: int, person: Person, text: str) -> str:
+    """Why a run of a job ended, as far as somebody may read it; see `Access.words`."""
+    # Most reasons quote nothing, and cost no question.
+    row = None if without_output(text) == text else records.job(store, job)
+    return text if row is None else Access(sight(store, row, person), manages(row, person)).words(text)
+
+
+def faults(
+    store: Store, person: Person, *, run: int | None = None, before: int | None = None, most: int = 50
+) -> tuple[FaultRecord, ...]:
+    """The faults that somebody may read, the latest first: of the user's bots, and of all players where one manages.
+
+    A line of somebody else's bot may hold its cards: it is empty as long as these are secret.
+
+    Args:
+        store: the database.
+        person: who asks.
+        run: in this run only; if its job is the person's, of all of its players.
+        before: older than this fault only.
+        most: how many at most.
+    """
+    if person.user is None:
+        return ()
+    job = None if run is None else _job_of(store, run)
+    is_all = person.is_admin or (job is not None and manages(job, person))
+    owner = person.user.id
+    found = records.faults(store, run=run, owner=None if is_all else owner, before=before, most=most)
+    return _without_secrets(store, person, found) if is_all else found
+
+
+def _without_secrets(store: Store, person: Person, found: Sequence[FaultRecord]) -> tuple[FaultRecord, ...]:
+    is_open = {}
+    for number in {fault.run for fault in found}:
+        job = _job_of(store, number)
+        is_open[number] = job is not None and sight(store, job, person) is Sight.EVERYTHING
+    shown = []
+    for fault in found:
+        bot = None if is_open[fault.run] or fault.version is None else records.bot(store, fault.version)
+        is_told = is_open[fault.run] or (bot is not None and _is_whose(bot, person))
+        shown.append(fault if is_told else replace(fault, line=b""))
+    return tuple(shown)
+
+
+def _job_of(store: Store, run: int) -> JobRow | None:
+    found = records.run(store, run)
+    return None if found is None else records.job(store, found.job)

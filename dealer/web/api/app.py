@@ -1,0 +1,99 @@
+"""The interface for programs: an application of its own below `PREFIX`, with its document and its errors.
+
+The document (OpenAPI) is made from the functions that answer and from their models.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from importlib.metadata import version
+from typing import Any
+from weakref import WeakValueDictionary
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount
+
+from dealer.errors import WebError
+from dealer.web.api import events, files, jobs, models, reading
+from dealer.web.api.callers import Callers
+from dealer.web.api.calls import PREFIX
+from dealer.web.app import error_answer, error_handlers
+from dealer.web.site import Site
+
+__all__ = ["routes"]
+
+
+def routes(site: Site) -> list[BaseRoute]:
+    """The addresses of this room; none for a site without a server."""
+    if site.server is None:
+        return []
+
+    async def on_invalid(request: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        return error_answer(site, request, WebError(422, _sentence(error)))
+
+    api = FastAPI(
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        exception_handlers={**error_handlers(site), RequestValidationError: on_invalid},
+    )
+    api.state.parts = site.server
+    api.state.callers = Callers(site.server)
+    api.state.listeners = events.Listeners()
+    api.state.exports = files.export_slots()
+    api.state.locks = WeakValueDictionary()
+    for room in (reading, jobs, files, events):
+        api.router.routes.extend(room.router.routes)
+    document = json.dumps(_document(api))
+
+    async def describe(request: Request) -> Response:
+        return Response(document, media_type="application/json")
+
+    api.router.add_route("/openapi.json", describe)
+    return [Mount(PREFIX, api)]
+
+
+def _document(api: FastAPI) -> dict[str, Any]:
+    made = get_openapi(
+        title="acpc-arena",
+        version=version("acpc-arena"),
+        description="Have matches of poker programs played, and read their results, hands and logs.",
+        routes=[_without_head(route) for route in api.routes],
+    )
+    schemas = made["components"]["schemas"]
+    # Problems are raised, never returned, so that no function names their model.
+    problem = models.Problem.model_json_schema(mode="serialization", ref_template="#/components/schemas/{model}")
+    schemas |= problem.pop("$defs", {}) | {"Problem": problem}
+    for name in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(name, None)
+    made["paths"] = {PREFIX + path: operations for path, operations in made["paths"].items()}
+    return made
+
+
+def _without_head(route: BaseRoute) -> BaseRoute:
+    """A route as it is described: HEAD is GET without its body."""
+    described = copy.copy(route)
+    if isinstance(described, APIRoute):
+        described.methods = set(described.methods or ()) - {"HEAD"}
+    return described
+
+
+def _sentence(error: RequestValidationError) -> str:
+    """What is wrong with a request, field by field."""
+    where, problems = "request", []
+    for one in error.errors():
+        where, *place = one["loc"]
+        if one["type"] == "json_invalid":
+            return "The body is not JSON."
+        sentence = one["msg"].removeprefix("Value error, ")
+        sentence = f"{sentence[:1].lower()}{sentence[1:]}"
+        problems.append(f"{'.'.join(map(str, place))}: {sentence}" if place else sentence)
+    return f"The {where} is not as it should be: {'; '.join(problems)}."

@@ -1,0 +1,662 @@
+"""Who is shown seeds, cards, faults and output: every address and every command, held against `dealer.server.access`.
+
+The server is a database with jobs of every kind in every state and the folders of their runs; nothing is played but
+at the tables of people. Each secret is a text of its own, which is looked for in every byte that is sent. An address or
+a command that is not in the tables below fails the test: whoever adds one says here what it may show.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import json
+import re
+import shutil
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final, get_args
+from urllib.parse import quote
+
+import pytest
+from starlette.routing import Mount, Route
+
+import dealer.library
+from dealer.contest.config import BotSettings
+from dealer.contest.schedule import Seating
+from dealer.match.faults import Fault, FaultKind, Remedy
+from dealer.match.sentences import process_sentences
+from dealer.record.folder import RESULT_NAME
+from dealer.record.writers import format_fault
+from dealer.runs import new_table
+from dealer.seat.asking import table_config
+from dealer.server import ledger, records
+from dealer.server.access import Person, Sight, access_to, sight
+from dealer.server.accounts import Accounts, GuessLimit, Scope, User, add_token, add_user
+from dealer.server.feed import JobChanged
+from dealer.server.ladder import LADDER_USER
+from dealer.server.ledger import JobKind, JobRow, JobState, RunReport, RunState, SeatReport
+from dealer.server.roster import enter_guest
+from dealer.server.server import ServerParts
+from dealer.server.service import Service
+from dealer.server.store import DATABASE_NAME, Store
+from dealer.server.tables import add_table, close_table
+from dealer.server.text_port import TextPort
+from dealer.table.loop import new_event_loop
+from dealer.web.app import make_app
+from dealer.web.library import Counting
+from dealer.web.server_site import make_server_site, server_routes
+from dealer.web.slumbot.desk import Desk, _owner_of
+from dealer.web.slumbot.worth import Worth
+from engine import Seat
+from protocol.benchmark import OWN_SEAT, BenchmarkEvent, BenchmarkSession
+from tests.dealer.server.servers import Talk
+from tests.dealer.web.pages import small_house
+
+GAME: Final = "holdem.limit.2p.reverse_blinds"
+SLUMBOT_GAME: Final = "holdem.nolimit.2p.reverse_blinds"
+SESSION: Final = "a-session-of-slumbots-interface"
+
+KINDS: Final[dict[str, dict[str, Any]]] = {
+    "text port": {"seating": Seating.SINGLE, "is_seed_drawn": True},
+    "own agent": {"seating": Seating.SINGLE, "is_seed_drawn": True, "players": (OWN_SEAT, "calling")},
+    "duplicate": {"seating": Seating.ROTATIONS, "is_seed_drawn": True, "hands": 2},
+    "one seating": {"seating": Seating.SINGLE, "is_seed_drawn": True, "hands": 2},
+    "chosen seed": {"seating": Seating.ROTATIONS, "hands": 2},
+    "joined bot": {"seating": Seating.ROTATIONS, "is_seed_drawn": True, "hands": 2, "players": ("bobs-bot", "calling")},
+    "ladder": {"seating": Seating.ROTATIONS, "is_seed_drawn": True, "hands": 2, "kind": JobKind.LADDER},
+}
+STATES: Final = ("queued", "running", "one of two done", "finished", "failed at once", "cancelled", "being stopped")
+OVER: Final = ("finished", "failed at once", "cancelled", "closed")
+SEED_IS_KNOWN: Final = ("text port", "own agent", "chosen seed")
+"""To its user from the start."""
+
+CARDS: Final = {"seed", "cards"}
+HANDS: Final = {"cards"}
+FAULTS: Final = {"faults"}
+ENDS: Final = {"output"}
+NOTHING: Final[set[str]] = set()
+SERVES: Final[dict[str, set[str]]] = {
+    "GET /": NOTHING,
+    "GET /login": NOTHING,
+    "POST /login": NOTHING,
+    "POST /logout": NOTHING,
+    "GET /api/v1/openapi.json": NOTHING,
+    "GET /api/v1/me": NOTHING,
+    "GET /api/v1/games": NOTHING,
+    "GET /api/v1/bots": NOTHING,
+    "GET /api/v1/jobs": {"seed"},
+    "POST /api/v1/jobs": NOTHING,
+    "GET /api/v1/jobs/{job}": {"seed", "output"},
+    "DELETE /api/v1/jobs/{job}": NOTHING,
+    "GET /api/v1/runs": ENDS,
+    "GET /api/v1/runs/{run}": ENDS,
+    "GET /api/v1/runs/{run}/scores/{player}": NOTHING,
+    "GET /api/v1/runs/{run}/matches/{match}/hands": HANDS,
+    "GET /api/v1/runs/{run}/matches/{match}/log": CARDS,
+    "GET /api/v1/runs/{run}/matches/{match}/export/{format}": CARDS,
+    "GET /api/v1/faults": FAULTS,
+    "GET /api/v1/games/{game}/standings": NOTHING,
+    "GET /api/v1/games/{game}/pairs": NOTHING,
+    "GET /api/v1/events": NOTHING,
+    "GET /play": NOTHING,
+    "POST /play": NOTHING,
+    "GET /play/{table}": {"own cards"},
+    "POST /play/{table}": NOTHING,
+    "GET /play/{table}/part": {"own cards"},
+    "POST /play/{table}/leave": NOTHING,
+    "POST /play/{table}/end": NOTHING,
+    "GET /mine": FAULTS,
+    "GET /mine/request": NOTHING,
+    "POST /mine/request": NOTHING,
+    "POST /mine/jobs/{job}/cancel": NOTHING,
+    "GET /mine/runs/{run}": FAULTS | ENDS,
+    "GET /mine/runs/{run}/{match}/{kind}": CARDS | FAULTS,
+    "GET /mine/faults": FAULTS,
+    "POST /mine/tokens": NOTHING,
+    "POST /mine/tokens/{token}/revoke": NOTHING,
+    "POST /mine/password": NOTHING,
+    "GET /standings": NOTHING,
+    "GET /standings/{game}": NOTHING,
+    "GET /tables/{game}": NOTHING,
+    "GET /pairs/{game}/{number}": NOTHING,
+    "GET /runs": NOTHING,
+    "GET /runs/{run}": FAULTS | ENDS,
+    "GET /runs/{run}/contest/{contest}": FAULTS | ENDS,
+    "GET /runs/{run}/contest-events/{contest}": FAULTS | ENDS,
+    "GET /runs/{run}/leaks": NOTHING,
+    "GET /runs/{run}/matches/{match}": NOTHING,
+    "GET /runs/{run}/matches/{match}/events": HANDS,
+    "GET /runs/{run}/matches/{match}/export/{format}": CARDS,
+    "GET /runs/{run}/matches/{match}/hands/{number}": CARDS,
+    "GET /runs/{run}/matches/{match}/hands/{number}/{format}": HANDS,
+    **{
+        f"POST {prefix}/{call}": NOTHING
+        for prefix in ("/api", "/slumbot/api", "/slumbot/{bot}/api")
+        for call in ("login",)
+    },
+    **{
+        f"POST {prefix}/{call}": {"own cards"}
+        for prefix in ("/api", "/slumbot/api", "/slumbot/{bot}/api")
+        for call in ("new_hand", "act")
+    },
+}
+"""What an address may show to somebody; every one of these is found somewhere."""
+
+SAYS: Final[dict[str, tuple[str, set[str]]]] = {
+    "ShowHelp": ("HELP", NOTHING),
+    "ListGames": ("GAMES", NOTHING),
+    "ShowQueue": ("QSTAT", NOTHING),
+    "RequestRuns": (f"RUNMATCHES {GAME} 1 new 0 random calling", NOTHING),
+    "Malformed": ("RUNMATCHES", NOTHING),
+    "NotUnderstood": ("MUMBLE", NOTHING),
+    "Cancel": ("CANCEL {tag}", NOTHING),
+    "ShowResult": ("RESULT {tag}", ENDS),
+    "FetchLog": ("LOG {tag}", CARDS),
+    "Join": ("JOIN bot={user}s-bot session=s", NOTHING),
+    "Challenge": (f"CHALLENGE tag=c game={GAME} player=random player=calling", NOTHING),
+    "Again": ("AGAIN seat=1", NOTHING),
+    "GiveUp": ("GIVEUP seat=1", NOTHING),
+    "AskOutcome": ("ASK tag={tag}", ENDS),
+    "ShowGame": (f"GAME game={GAME}", NOTHING),
+    "Refused": ("JOIN", NOTHING),
+    "Login": ("nobody nothing", NOTHING),
+    "SeatClaim": ("SEAT secret=x", NOTHING),
+    "Quit": ("QUIT", NOTHING),
+}
+"""What each command says, and what its answer may show."""
+
+
+# ---- the server
+
+
+@dataclass
+class Secrets:
+    """What is hidden of a run, or of a job where there is no run.
+
+    Attributes:
+        texts: what must be found nowhere but where it may be shown, each with the kind of secret that it is.
+    """
+
+    job: int
+    kind: str
+    state: str
+    run: int | None = None
+    texts: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class House:
+    """A server with everything in its database.
+
+    Attributes:
+        parts: of it.
+        users: by name. tokens: by name. cookies: of those who have logged in with a browser.
+        hidden: what is secret, job by job and run by run.
+        secret: by text, whose it is and what.
+    """
+
+    parts: ServerParts
+    users: dict[str, User] = field(default_factory=dict)
+    tokens: dict[str, str] = field(default_factory=dict)
+    cookies: dict[str, str] = field(default_factory=dict)
+    hidden: list[Secrets] = field(default_factory=list)
+    secret: dict[str, tuple[Secrets, str]] = field(default_factory=dict)
+
+    @property
+    def store(self) -> Store:
+        return self.parts.store
+
+    def add_user(self, name: str, scopes: Sequence[Scope]) -> None:
+        number = self.store.write_now(lambda db: add_user(db, name))
+        self.users[name] = User(number, name)
+        self.tokens[name] = self.store.write_now(lambda db: add_token(db, number, scopes))
+
+    def hide(self, one: Secrets) -> None:
+        self.hidden.append(one)
+        self.secret |= {text: (one, kind) for text, kind in one.texts.items()}
+
+    def add_job(self, kind: str, state: str) -> None:
+        """A job in a state, with the folders of its runs."""
+        wish = {"players": ("random", "calling"), "hands": None} | KINDS[kind]
+        user = self.users[LADDER_USER if kind == "ladder" else "ann"]
+        number = len(self.hidden)
+        tag = f"{kind}-{state}".replace(" ", "-")
+        runs = 2 if state == "one of two done" else 1
+        row = JobRow(0, user, tag, GAME, runs=runs, seed=1_234_500_000 + number, seed_index=None, stamp=1, **wish)
+        row = replace(row, id=self.store.write_now(lambda db: ledger.add_job(db, row)))
+        self.hide(Secrets(row.id, kind, state, None, {str(row.seed): "seed"}))
+        if state != "queued":
+            self.add_run(row, kind, state)
+        if state in (*OVER, "being stopped"):
+            is_stopped = state in ("cancelled", "being stopped")
+            ended = JobState.CANCELLED if is_stopped else JobState.DONE
+            self.store.write_now(lambda db: ledger.end_job(db, row.id, ended))
+
+    def add_run(self, job: JobRow, kind: str, state: str) -> None:
+        versions = [
+            None if name == OWN_SEAT else records.versions(self.store, GAME, name)[0].version for name in job.players
+        ]
+        row = self.store.write_now(lambda db: ledger.begin_run(db, job, versions, 1))
+        names = tuple("ann" if name == OWN_SEAT else name for name in job.players)
+        texts, matches = self.play(row.folder, row.seed, names, job.seating)
+        one = Secrets(job.id, kind, state, row.id, texts)
+        if state == "failed at once":
+            # Before the first hand: there is no log, and the result has the sentence alone.
+            shutil.rmtree(self.parts.folder / row.folder / "pokerstars")
+            for log in (self.parts.folder / row.folder).glob("match*"):
+                log.unlink()
+            texts, matches = {text: what for text, what in texts.items() if what in ("seed", "output")}, ()
+        if state in ("running", "being stopped"):
+            (self.parts.folder / row.folder / RESULT_NAME).unlink()
+        else:
+            (output,) = [text for text, what in texts.items() if what == "output"]
+            lines = [(text, int(what[-1])) for text, what in texts.items() if what.startswith("faults")]
+            faults = tuple(("match", _fault(text, player)) for text, player in lines)
+            seats = tuple(SeatReport(name, 0.0, 0.0) for name in names)
+            why = f"random crashed.{process_sentences(3, [output])}"
+            ended = RunState.CANCELLED if state == "cancelled" else RunState.FAILED
+            report = RunReport(ended, why, 2, seats, matches, faults)
+            self.store.write_now(lambda db: ledger.end_run(db, row.id, report))
+        self.hide(one)
+
+    def play(
+        self, where: str, seed: int, names: Sequence[str], seating: Seating
+    ) -> tuple[dict[str, str], tuple[tuple[str, str, int, int], ...]]:
+        """Play a run; returns what is secret of it, and its matches."""
+        folder = self.parts.folder / where
+        folder.parent.mkdir(exist_ok=True)
+        bots = [f"{name}={name if name in ('random', 'calling') else 'random'}" for name in names]
+        dealer.library.play("limit", bots, out=folder, hands=2, seed=seed, seating=seating, in_process=True)
+        key = folder.name
+        texts = {str(seed): "seed", f"OUTPUT-{key}": "output"}
+        for player in (0, 1):
+            texts[f"FAULTY-{key}-{player}"] = f"faults of {player}"
+        logs = sorted(folder.glob("match*.log"))
+        for log in logs:
+            for line in log.read_text().splitlines():
+                if line.startswith("STATE"):
+                    # As logs write them, and the flop as hand histories do.
+                    cards = line.split(":")[3]
+                    flop = cards.split("/")[1]
+                    texts |= dict.fromkeys((cards, flop, " ".join(re.findall("..", flop))), "cards")
+            texts[f"REMARK-{key}-{log.stem}"] = "cards"
+            log.with_suffix(".comments").write_text(f"REMARK-{key}-{log.stem}\n")
+        # In the first seating every player sits where it was named.
+        faults = [format_fault(_fault(f"FAULTY-{key}-{player}", player)) for player in (0, 1)]
+        logs[0].with_suffix(".faults").write_text("".join(faults))
+        result = json.loads((folder / RESULT_NAME).read_text())
+        result["sentence"] += f" random crashed.{process_sentences(3, [f'OUTPUT-{key}'])}"
+        (folder / RESULT_NAME).write_text(json.dumps(result))
+        return texts, tuple((log.stem, log.name, 0, 2) for log in logs)
+
+    def add_table(self, owner: str, game: str, state: str) -> None:
+        """A table of ann's, or one of Slumbot's interface."""
+        seed = 1_234_600_000 + len(self.hidden)
+        user = self.users["ann"]
+        versions = [None, records.versions(self.store, game, "calling")[0].version]
+        row = self.store.write_now(lambda db: add_table(db, owner, user.id, game, ("calling",), versions, seed))
+        found = records.run(self.store, row.id)
+        assert found is not None
+        kind = "slumbot" if owner.startswith("slumbot") else "table"
+        texts = {str(seed): "seed"}
+        if state == "open":
+            others = [BotSettings(bot="calling")]
+            new_table(table_config(game, others, name="ann", seed=seed), self.parts.folder / row.folder)
+        else:
+            texts, matches = self.play(row.folder, seed, ("ann", "calling"), Seating.SINGLE)
+            seats = (SeatReport("ann", 0.0), SeatReport("calling", 0.0))
+            report = RunReport(RunState.CANCELLED, "it was ended.", None, seats, matches)
+            self.store.write_now(lambda db: close_table(db, row.id, report))
+        self.hide(Secrets(found.job, kind, state, row.id, texts))
+
+    def may_see(self, person: Person, one: Secrets, kind: str) -> bool:
+        """What `dealer.server.access` says."""
+        job = records.job(self.store, one.job)
+        assert job is not None
+        if kind in ("seed", "cards"):
+            return sight(self.store, job, person) is Sight.EVERYTHING
+        run = records.run(self.store, one.run or 0)
+        assert run is not None
+        seen = access_to(self.store, run, job, person)
+        if kind == "output":
+            return seen.reads_output
+        name = run.seats[int(kind[-1])].name
+        return seen.reads_faults_of(name) and (seen.sees_cards or seen.is_own(name))
+
+
+def _fault(text: str, player: int) -> Fault:
+    return Fault(Seat(player), FaultKind.MALFORMED_REPLY, 0, text.encode(), Remedy.IGNORED)
+
+
+@contextlib.contextmanager
+def house(folder: Path, kinds: Sequence[str]) -> Any:
+    """A server that is not started; with tables where `kinds` names them."""
+    folder.mkdir()
+    settings = small_house(requests_per_minute=10**9)
+    with contextlib.closing(Store(folder / DATABASE_NAME)) as store:
+        service = Service(settings, folder, store)
+        made = House(ServerParts(settings, folder, store, service, Accounts(store), GuessLimit()))
+        for name in ("ann", "eve", "bob", LADDER_USER):
+            made.add_user(name, (Scope.READ, Scope.PLAY))
+        made.add_user("root", tuple(Scope))
+        store.write_now(lambda db: enter_guest(db, made.users["bob"].id, GAME, "bobs-bot", "1"))
+        for kind in kinds:
+            if kind == "table":
+                owner = f"user {made.users['ann'].id}"
+                made.add_table(owner, GAME, "open")
+                made.add_table(owner, GAME, "closed")
+            elif kind == "slumbot":
+                made.add_table(_owner_of(SESSION), SLUMBOT_GAME, "open")
+                made.add_table(_owner_of("another"), GAME, "closed")
+            else:
+                for state in STATES:
+                    made.add_job(kind, state)
+        yield made
+
+
+def persons(made: House) -> dict[str, Person]:
+    """Everybody by name, as a program."""
+    return {"": Person()} | {name: Person(user, name == "root") for name, user in made.users.items()}
+
+
+# ---- what is decided
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "table", "slumbot"])
+def test_seeds_and_cards_are_for_nobody_who_could_use_them(tmp_path: Path, kind: str) -> None:
+    with house(tmp_path / "data", [kind]) as made:
+        for one, (name, person) in itertools.product(made.hidden, persons(made).items()):
+            job = records.job(made.store, one.job)
+            assert job is not None
+            is_told = one.state in OVER or (name == "ann" and kind in SEED_IS_KNOWN)
+            found = sight(made.store, job, person)
+            assert found is (Sight.EVERYTHING if is_told else Sight.NOTHING), (one.state, name)
+
+
+def test_faults_and_output_are_for_those_who_are_concerned(tmp_path: Path) -> None:
+    with house(tmp_path / "data", ["joined bot"]) as made:
+        (over,) = [one for one in made.hidden if one.state == "finished" and one.run is not None]
+        (early,) = [one for one in made.hidden if one.state == "one of two done" and one.run is not None]
+
+        def told(one: Secrets) -> dict[str, set[str]]:
+            kinds = ("faults of 0", "faults of 1", "output")
+            return {
+                name: {kind for kind in kinds if made.may_see(person, one, kind)}
+                for name, person in persons(made).items()
+            }
+
+        everything = {"faults of 0", "faults of 1", "output"}
+        nothing: dict[str, set[str]] = {"": set(), "eve": set(), LADDER_USER: set(), "bob": {"faults of 0"}}
+        assert told(over) == nothing | {"ann": everything, "root": everything}
+        assert told(early) == nothing | {"ann": set(), "root": set()}
+
+
+# ---- over HTTP
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: Mapping[str, str]
+    text: str
+
+
+async def call(
+    app: Any, method: str, path: str, query: str = "", headers: Mapping[str, str] = {}, sent: bytes = b""
+) -> Answer:
+    """An answer; of one that has no end, its beginning."""
+    status, body, pieces, head = 0, b"", 0, {}
+    is_over, is_asked = asyncio.Event(), False
+
+    async def receive() -> dict[str, Any]:
+        nonlocal is_asked
+        if not is_asked:
+            is_asked = True
+            return {"type": "http.request", "body": sent, "more_body": False}
+        await is_over.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: dict[str, Any]) -> None:
+        nonlocal status, body, pieces, head
+        if message["type"] == "http.response.start":
+            status = message["status"]
+            head = {name.decode(): value.decode() for name, value in message["headers"]}
+            return
+        body += message.get("body", b"")
+        pieces += 1
+        is_endless = head.get("content-type", "").startswith("text/event-stream")
+        if not message.get("more_body", False) or (is_endless and pieces == 2):
+            is_over.set()
+
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0", "spec_version": "2.3"},
+        "http_version": "1.1",
+        "method": method,
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": query.encode(),
+        "root_path": "",
+        "headers": [(name.encode(), value.encode()) for name, value in {"host": "localhost", **headers}.items()],
+        "client": ("127.0.0.1", 1),
+        "server": ("127.0.0.1", 80),
+    }
+    task = asyncio.create_task(app(scope, receive, send))
+    ended = asyncio.create_task(is_over.wait())
+    await asyncio.wait([task, ended], return_when=asyncio.FIRST_COMPLETED)
+    for one in (task, ended):
+        one.cancel()
+    await asyncio.gather(task, ended, return_exceptions=True)
+    return Answer(status, head, body.decode("utf-8", "replace"))
+
+
+def addresses(routes: Sequence[Any], prefix: str = "") -> list[str]:
+    """Every method and path of an application, as the table writes them."""
+    found = []
+    for route in routes:
+        if isinstance(route, Mount):
+            found += addresses(route.routes, prefix + route.path)
+            continue
+        assert isinstance(route, Route), f"{route!r} is more than an address: the walk does not enter it"
+        path = prefix + re.sub(r"\{(\w+):\w+\}", r"{\1}", route.path)
+        found += [f"{method} {path}" for method in sorted((route.methods or {"GET"}) - {"HEAD"})]
+    return found
+
+
+def values_of(made: House, address: str, one: Secrets) -> list[dict[str, str]]:
+    """What to put into an address about a run, or about a job that has none; nothing where it needs a run."""
+    path = address.split(" ")[1]
+    names = re.findall(r"\{(\w+)\}", path)
+    if one.run is None and "run" in names:
+        return []
+    folder = made.parts.folder / "runs" / f"{one.run or 0:08}"
+    matches = sorted(log.stem for log in folder.glob("match*.log")) or ["match"]
+    is_api = path.startswith("/api/")
+    choices: dict[str, Sequence[object]] = {
+        "run": [one.run],
+        "job": [one.job],
+        "match": [0] if is_api else matches[:1],
+        "table": [one.run or 0],
+        "game": [GAME],
+        "player": [0],
+        "number": [0],
+        "format": ["phh"] if is_api else ["log"] if "/export/" in path else ["acpc"],
+        "kind": ["log", "times", "faults", "comments"],
+        "contest": [""],
+        "token": [1],
+        "bot": ["calling"],
+    }
+    return [
+        dict(zip(names, map(str, values), strict=True)) for values in itertools.product(*(choices[n] for n in names))
+    ]
+
+
+@contextlib.asynccontextmanager
+async def site_of(made: House) -> AsyncIterator[tuple[Any, list[str]]]:
+    """The application of a server, and all of its addresses."""
+    site = make_server_site(made.parts)
+    assert site.hall is not None
+    assert site.sessions is not None
+    counting, desk = Counting(), Desk(made.parts, site.hall)
+    routes = server_routes(site, made.parts, desk, counting)
+    for name, user in made.users.items():
+        made.cookies[name] = await site.sessions.begin(user)
+    made.parts.service.feed.publish(JobChanged(1, "ann", GAME, "queued"))
+    made.parts.service.feed.publish(JobChanged(2, "ann", GAME, "queued"))
+    try:
+        async with site.hall:
+            yield make_app(site, routes, made.parts.settings.web), addresses(routes)
+    finally:
+        counting.close()
+        await desk.close()
+
+
+def searched(made: House) -> re.Pattern[str]:
+    """What every secret is found by."""
+    words = "|".join(map(re.escape, sorted(made.secret, key=len, reverse=True)))
+    return re.compile(rf"\b(?:{words})\b")
+
+
+def check(made: House, pattern: re.Pattern[str], text: str, person: Person, where: str) -> set[str]:
+    """What secrets a text holds; each has to be one that the person may see."""
+    found = set()
+    for secret in set(pattern.findall(text)):
+        one, kind = made.secret[secret]
+        assert made.may_see(person, one, kind), (
+            f"{where} shows {person.user} the {kind} of a {one.kind} that is {one.state}: {secret}"
+        )
+        found.add(kind.split()[0])
+    return found
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "table", "slumbot"])
+def test_no_address_shows_more_than_is_decided(tmp_path: Path, kind: str) -> None:
+    async def walk(made: House) -> dict[str, set[str]]:
+        pattern = searched(made)
+        shown: dict[str, set[str]] = {}
+        async with site_of(made) as (app, there):
+            assert set(there) == set(SERVES), "every address says in SERVES what it may show"
+            for address in there:
+                # Each is asked for every run and every job; what names none of them, once.
+                method, path = address.split(" ")
+                asked = {
+                    json.dumps(values): (one, values) for one in made.hidden for values in values_of(made, address, one)
+                }
+                for (one, values), (name, person) in itertools.product(asked.values(), persons(made).items()):
+                    filled = path.format(**{key: quote(value, safe="") for key, value in values.items()})
+                    is_program = path.startswith("/api/v1")
+                    headers = {"last-event-id": "1"} if address == "GET /api/v1/events" else {}
+                    if name and is_program:
+                        headers["authorization"] = f"Bearer {made.tokens[name]}"
+                    elif name:
+                        headers["cookie"] = f"arena-80={made.cookies[name]}"
+                    answer = await call(app, method, filled, "player=bobs-bot" * path.endswith("/leaks"), headers)
+                    assert answer.status < 500, (address, answer.text)
+                    # A cookie says who comes, never that it is an admin.
+                    seen_as = person if is_program else Person(person.user)
+                    found = check(made, pattern, answer.text, seen_as, f"{method} {filled}")
+                    if re.search("[♣♦♥♠]| of (clubs|diamonds|hearts|spades)", answer.text):
+                        is_own = "{table}" in path and name == "ann" and one.kind == "table"
+                        assert is_own or made.may_see(seen_as, one, "cards"), f"{method} {filled}, {name}"
+                        found.add("own cards" if is_own else "cards")
+                    assert found <= SERVES[address], f"{address} shows {found}: SERVES does not say so"
+                    shown.setdefault(address, set()).update(found)
+        return shown
+
+    with house(tmp_path / "data", [kind]) as made, asyncio.Runner(loop_factory=new_event_loop) as runner:
+        shown = runner.run(walk(made))
+    if kind == "table":
+        assert {address for address, found in shown.items() if "own cards" in found} >= {
+            "GET /play/{table}",
+            "GET /play/{table}/part",
+        }
+    if kind == "joined bot":
+        # Whatever is searched for is there to be found.
+        for address, expected in SERVES.items():
+            assert shown[address] == expected - {"own cards"}, address
+
+
+def test_a_session_shows_its_own_cards_to_who_has_its_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def nothing(*asked: Any) -> None:
+        del asked
+
+    monkeypatch.setattr(Worth, "values", nothing)
+
+    async def ask(made: House) -> None:
+        pattern = searched(made)
+        async with site_of(made) as (app, _):
+            for prefix in ("/api", "/slumbot/api", "/slumbot/calling/api"):
+                for token, status in ((SESSION, 200), ("another", 401), ("guessed", 401)):
+                    sent = json.dumps({"token": token}).encode()
+                    answer = await call(app, "POST", f"{prefix}/new_hand", sent=sent)
+                    assert answer.status == status, answer.text
+                    check(made, pattern, answer.text, Person(), prefix)
+                    told = json.loads(answer.text)
+                    assert ("hole_cards" in told) is (token == SESSION)
+                    assert "bot_hole_cards" not in told
+
+    with house(tmp_path / "data", ["slumbot"]) as made, asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(ask(made))
+
+
+# ---- at the text port
+
+
+def kinds_of(union: Any) -> set[str]:
+    """The names of all types of a union."""
+    return {name for one in get_args(union) for name in (kinds_of(one) or {one.__name__})}
+
+
+def test_every_command_of_the_text_port_is_in_the_table() -> None:
+    assert set(SAYS) == kinds_of(BenchmarkEvent)
+    for name, (line, _) in SAYS.items():
+        session = BenchmarkSession()
+        if name not in ("Login", "SeatClaim"):
+            session.receive_data(b"ann token\n")
+            session.next_event()
+            session.admit()
+        session.receive_data(f"{line.format(tag='t', user='ann')}\n".encode())
+        assert type(session.next_event()).__name__ == name
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "table"])
+def test_no_command_tells_more_than_is_decided(tmp_path: Path, kind: str) -> None:
+    async def talk_to(made: House) -> dict[str, set[str]]:
+        pattern = searched(made)
+        shown: dict[str, set[str]] = {}
+        port = TextPort(made.parts.service, made.parts.accounts)
+        await port.start()
+        tags = dict.fromkeys(row["tag"] for row in made.store.read("SELECT tag FROM jobs"))
+        # Those who are let in; somebody who is not is told no more than that.
+        people = {name: person for name, person in persons(made).items() if name}
+        try:
+            for command, (line, expected) in SAYS.items():
+                for name, person in people.items():
+                    talk = Talk(*await asyncio.open_connection(*port.addresses[0]))
+                    talk.listen()
+                    if command not in ("Login", "SeatClaim"):
+                        talk.say(f"{name} {made.tokens[name]}\n")
+                    for said in dict.fromkeys(line.format(tag=tag, user=name) for tag in tags):
+                        talk.say(f"{said}\n")
+                    if command in ("Login", "SeatClaim", "Quit"):
+                        await talk.until(lambda talk=talk: talk.is_closed)  # type: ignore[misc]
+                    else:
+                        await talk.settle()
+                    where = f"{command} of the text port"
+                    found = check(
+                        made, pattern, talk.heard.decode("utf-8", "replace"), replace(person, is_admin=False), where
+                    )
+                    assert found <= expected, f"{command} tells {found}: SAYS does not say so"
+                    shown.setdefault(command, set()).update(found)
+                    await talk.close()
+        finally:
+            await port.close()
+        return shown
+
+    with house(tmp_path / "data", [kind]) as made, asyncio.Runner(loop_factory=new_event_loop) as runner:
+        shown = runner.run(talk_to(made))
+    if kind == "text port":
+        assert shown == {command: expected for command, (_, expected) in SAYS.items()}
