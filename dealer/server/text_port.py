@@ -139,13 +139,16 @@ class TextPort:
 
     def _logged_in(self, address: str, connection: Connection, login: Login) -> User | None:
         """The user who logs in; None if it is not known."""
-        wait_s = self._guesses.wait_s(address)
-        user = None if wait_s else self._accounts.find(login.name, login.password)
+        wait_s, name_wait_s = self._guesses.wait_s(address), self._guesses.name_wait_s(address, login.name)
+        user = None
+        if not wait_s:
+            user = self._accounts.find(login.name, login.password, by_token_only=name_wait_s > 0)
         if user is None:
-            self._guesses.note_failure(address)
+            self._guesses.note_failure(address, login.name)
             _log.info("a connection from %s has failed to log in", address)
             connection.write(BAD_LOGIN)
-            if wait_s:
-                connection.write(remark(f"too many failures to log in; wait {wait_s:.0f} s"))
+            if wait_s := wait_s or name_wait_s:
+                connection.write(remark(f"too many failures to log in; wait {wait_s} s"))
             return None
+        self._guesses.note_login(address, login.name)
         return user

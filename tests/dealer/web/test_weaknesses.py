@@ -239,7 +239,32 @@ def test_guessing_over_http_is_slowed_down_by_address_and_by_name(tmp_path: Path
         headers = {"authorization": f"Bearer {one.token}"}
         assert (await one.browser.get("/api/v1/me", headers=headers)).status_code == 429
 
-    visit(small_house(), talk, tmp_path / "data", guesses=GuessLimit(most_failures=3))
+    visit(small_house(), talk, tmp_path / "data", guesses=GuessLimit(most_failures=3, within_s=1000))
+
+
+def test_nobody_locks_somebody_else_out(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        store = Store(tmp_path / "data" / DATABASE_NAME)
+        store.write_now(lambda db: set_password(db, add_user(db, "player"), "correct horse"))
+        store.close()
+
+        async def try_from(address: int, secret: str) -> int:
+            one.browser.headers["x-forwarded-for"] = f"192.0.2.{address}"
+            return (await one.log_in(secret=secret)).status_code
+
+        assert [await try_from(1, f"guess{number}") for number in range(4)] == [403, 403, 403, 429]
+        assert await try_from(2, "correct horse") == 303, "another address is not concerned"
+        assert [await try_from(address, "guess") for address in (3, 4, 5)] == [403, 403, 429]
+        assert await try_from(5, "correct horse") == 429, "many addresses have tried the name"
+        assert await try_from(2, "correct horse") == 303, "its user has logged in from here before"
+        assert await try_from(6, one.token) == 303
+        one.browser.headers["x-forwarded-for"] = "192.0.2.7"
+        called = {"username": "player", "password": one.token}
+        assert (await one.browser.post("/api/login", json=called)).status_code == 200
+        assert await try_from(1, one.token) == 429, "the address that guessed waits"
+
+    guesses = GuessLimit(most_failures=3, most_by_name=5, within_s=100_000)
+    visit(small_house(proxies=("127.0.0.1",)), talk, tmp_path / "data", guesses=guesses)
 
 
 def test_passwords_are_kept_as_hashes_and_a_new_one_ends_the_sessions(tmp_path: Path) -> None:
