@@ -35,6 +35,7 @@ class TableRecord:
         players: the names of the bots, by seat.
         folder: of the run, in that of the server.
         seen_s: when somebody last looked at it, in seconds since 1970.
+        is_guests: whether a guest sits there.
     """
 
     run: int
@@ -43,6 +44,7 @@ class TableRecord:
     players: tuple[str, ...]
     folder: str
     seen_s: float
+    is_guests: bool
 
 
 def bot_versions(store: Store, lobby: Lobby, game: str, players: tuple[str, ...]) -> list[int | None]:
@@ -106,11 +108,15 @@ def open_tables(store: Store) -> list[TableRecord]:
     """All open tables, the oldest first."""
     found = []
     for row in store.read(
-        "SELECT tables.run, tables.owner, tables.seen_s, runs.folder, runs.game, "
+        "SELECT tables.run, tables.owner, tables.seen_s, runs.folder, runs.game, users.name AS user, "
         "(SELECT group_concat(name, char(10)) FROM (SELECT bots.name FROM seats JOIN versions ON versions.id = version "
         "JOIN bots ON bots.id = bot WHERE seats.run = tables.run ORDER BY seat)) AS names "
-        "FROM tables JOIN runs ON runs.id = tables.run WHERE closed_s IS NULL ORDER BY tables.run"
+        "FROM tables JOIN runs ON runs.id = tables.run JOIN jobs ON jobs.id = runs.job "
+        "JOIN users ON users.id = jobs.user WHERE closed_s IS NULL ORDER BY tables.run"
     ):
         players = tuple(row["names"].split("\n"))
-        found.append(TableRecord(row["run"], row["owner"], row["game"], players, row["folder"], row["seen_s"]))
+        is_guests = row["user"] == GUEST
+        found.append(
+            TableRecord(row["run"], row["owner"], row["game"], players, row["folder"], row["seen_s"], is_guests)
+        )
     return found

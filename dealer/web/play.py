@@ -138,6 +138,7 @@ class Play:
                 game=game.name,
                 players=tuple(bot if isinstance(bot, str) else bot.name for bot in bots),
                 user=None if visitor.user is None else visitor.user.id,
+                address=visitor.address,
                 seed=seed,
                 decision_s=None if decision_s is None else float(decision_s),
             )

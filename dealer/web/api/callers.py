@@ -17,6 +17,7 @@ from dealer.web.visitor import visitor_of
 
 __all__ = ["Caller", "Callers", "bearer_of"]
 
+
 def bearer_of(request: Request) -> str:
     """The token that a request carries; empty if it carries none."""
     kind, _, text = request.headers.get("authorization", "").partition(" ")

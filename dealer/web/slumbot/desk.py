@@ -146,7 +146,7 @@ class Desk:
             session = self._find(token, address)
         async with session.lock:
             if session.table is None:
-                session.table = await self._open(session)
+                session.table = await self._open(session, address)
             sitting = await self._hall.sitting(session.table)
             scene = await self._asked(sitting)
             if not scene.finished and scene.hand_number == session.shown:
@@ -225,7 +225,7 @@ class Desk:
         self._remember(session)
         return session
 
-    async def _open(self, session: _Session) -> TableRow:
+    async def _open(self, session: _Session, address: str) -> TableRow:
         there = house_bots(self._parts)
         chosen = [(game, bot) for game, bot in there if session.bot in ("", bot.name)]
         if not chosen:
@@ -240,6 +240,7 @@ class Desk:
             game=game.name,
             players=(bot.name,),
             user=None if session.user is None else session.user.id,
+            address=address,
             seed=seed,
         )
 

@@ -239,7 +239,9 @@ def test_wrong_tokens_and_too_many_requests_have_to_wait(tmp_path: Path) -> None
         late = await program.get("/games")
         assert (late.status_code, late.json()["ratelimit"]["key"]) == (429, "login")
 
-    visit(small_house(requests_per_minute=1), talk, tmp_path / "data", guesses=GuessLimit(most_failures=3, within_s=1000))
+    visit(
+        small_house(requests_per_minute=1), talk, tmp_path / "data", guesses=GuessLimit(most_failures=3, within_s=1000)
+    )
 
 
 def test_a_bucket_fills_at_its_rate() -> None:
