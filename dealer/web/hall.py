@@ -350,7 +350,7 @@ class Hall:
             WebError: none is free.
         """
         self.check_open()
-        there = [one.is_guests for one in (*self._awake.values(), *self._coming)]
+        there = [one.is_guests for one in self._awake.values()] + [one.is_guests for one in self._coming]
         _check_share(there, coming, self.limits.awake, self.limits)
         self._coming.append(coming)
         try:

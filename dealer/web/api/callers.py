@@ -13,7 +13,7 @@ from starlette.requests import Request
 from dealer.errors import WebError
 from dealer.server.accounts import RateLimit, Scope, Token, User
 from dealer.server.server import ServerParts
-from dealer.web.visitor import visitor_of
+from dealer.web.visitor import KNOWN_KEY, visitor_of
 
 __all__ = ["Caller", "Callers", "bearer_of"]
 
@@ -66,6 +66,7 @@ class Callers:
         if token is None:
             self._parts.guesses.note_failure(address)
             raise WebError(401, "This token is unknown or has been revoked.")
+        request.scope[KNOWN_KEY] = True
         self.count(f"token {token.id}")
         self._check_scope(token, scope)
         return Caller(token.user, token.scopes)

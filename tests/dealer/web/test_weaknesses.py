@@ -102,8 +102,12 @@ def test_who_does_not_read_is_let_go(tmp_path: Path) -> None:
 def test_connections_are_bounded_by_address(tmp_path: Path) -> None:
     async def talk(one: Visit) -> None:
         held = [await connected(one) for _ in range(4)]
-        late, _ = await connected(one)
-        assert await closed(late) == b""
+        late, writer = await connected(one)
+        writer.write(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        said = await closed(late)
+        assert said.startswith(b"HTTP/1.1 503 ")
+        assert b"\r\nRetry-After: 5\r\n" in said
+        assert said.endswith(b"Your address has too many connections to this server; close some, and try again.\n")
         for _, writer in held:
             writer.close()
         async with asyncio.timeout(PATIENCE_S):
@@ -113,6 +117,48 @@ def test_connections_are_bounded_by_address(tmp_path: Path) -> None:
                     return
 
     visit(small_house(connections_per_address=4), talk, tmp_path / "data")
+
+
+def test_users_and_newcomers_have_room_however_many_connections_are_held(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        stranger, _ = await connected(one)
+        program, calls = await connected(one)
+        me = f"GET /api/v1/me HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {one.token}\r\n\r\n".encode()
+        calls.write(me)
+        assert b" 200 " in await program.readline()
+        visitor, writer = await connected(one)
+        writer.write(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert b" 200 " in await visitor.readline()
+        # Each of these takes the place of the oldest connection without a login or a token.
+        for _ in range(3):
+            await is_well(one)
+            await connected(one)
+        said = await closed(stranger)
+        assert said.startswith(b"HTTP/1.1 503 ")
+        assert said.endswith(b"The server has too many connections; try again in some seconds.\n")
+        assert b"HTTP/1.1 503 " in await closed(visitor)
+        calls.write(me)
+        async with asyncio.timeout(PATIENCE_S):
+            # The answer before ends without a line feed.
+            while b"HTTP/1.1 200 " not in (line := await program.readline()):
+                assert line
+
+    visit(small_house(connections=3), talk, tmp_path / "data")
+
+
+def test_a_body_that_drips_in_ends_with_its_time(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        for path in ("/login", "/nothing"):
+            reader, writer = await connected(one)
+            writer.write(f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100000\r\n\r\n".encode())
+            ended = asyncio.create_task(closed(reader))
+            async with asyncio.timeout(PATIENCE_S):
+                while not ended.done():
+                    writer.write(b"a")
+                    await asyncio.sleep(0.02)
+            assert (await ended).startswith(b"HTTP/1.1 4")
+
+    visit(small_house(header_s=0.3), talk, tmp_path / "data")
 
 
 def test_bodies_are_bounded_on_the_wire(tmp_path: Path) -> None:
