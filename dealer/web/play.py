@@ -54,6 +54,7 @@ def routes(site: Site) -> list[BaseRoute]:
     of_server = [
         Route("/play", play.ask, methods=["GET"]),
         Route("/play", play.sit_down, methods=["POST"]),
+        Route("/play/{table}/end", play.ask_to_end, methods=["GET"]),
         Route("/play/{table}/end", play.end, methods=["POST"]),
     ]
     return [
@@ -243,6 +244,10 @@ class Play:
         else:
             await self.hall.leave(table)
         return self.site.page(request, "left.html.jinja", table=table, is_local=self.site.server is None)
+
+    async def ask_to_end(self, request: Request) -> Response:
+        """Ask whether the table is to be ended."""
+        return self.site.page(request, "end.html.jinja", table=self._table(request))
 
     async def end(self, request: Request) -> Response:
         """The person plays no more at this table."""
