@@ -43,12 +43,23 @@ _GUEST: Final = "guest"
 _LOOK_ROUND_S: Final = 30.0
 _MOST_SESSIONS: Final = 10_000
 """Remembered; a table that is not remembered is found again by its owner."""
+_STRENGTH: Final = ("cfr", "mfs", "rembrant", "", "random", "calling", "raising", "constant", "folding")
+"""Built-in bots, the strongest first; all others stand where the empty name is."""
 
 
 def house_bots(parts: ServerParts) -> tuple[tuple[HouseGame, HouseBot], ...]:
-    """The bots of the house that play the interface's game, in the order of the configuration."""
+    """The server's bots that play the interface's game, the strongest first.
+
+    These are the built-in `cfr`, `mfs` and `rembrant`, in this order; then all others, as they are configured; last the
+    built-in bots that only show what an opponent can be.
+    """
     games = [game for game in parts.settings.games if is_the_game(game.game)]
-    return tuple((game, bot) for game in games for bot in game.bots)
+
+    def rank(one: tuple[HouseGame, HouseBot]) -> int:
+        name = one[1].settings.bot.partition("?")[0]
+        return _STRENGTH.index(name if name in _STRENGTH else "")
+
+    return tuple(sorted(((game, bot) for game in games for bot in game.bots), key=rank))
 
 
 @dataclass(slots=True)
@@ -73,7 +84,7 @@ class _Session:
         owner: as its table knows it.
         who: the user's number, or the address, whose sessions are counted together.
         user: who has logged in; None for a guest.
-        bot: the name of the opponent; empty for the first that there is.
+        bot: the name of the opponent; empty for the strongest.
         table: where it is played; None before the first hand.
         shown: the number of the last hand that the client has been shown.
         told: the number of the last hand whose end the client has been told, or that it has given up.
