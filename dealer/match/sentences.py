@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from collections.abc import Sequence
 
@@ -10,7 +11,7 @@ from dealer.match.clocks import Limit
 from dealer.match.events import StrayConnection
 from engine.errors import quoted
 
-__all__ = ["process_sentences", "sentence_of", "stray_sentence"]
+__all__ = ["process_sentences", "sentence_of", "stray_sentence", "without_output"]
 
 _START_CLAUSES = {
     causes.StartProblem.NOT_CONNECTED: "has not connected within {:g} s",
@@ -65,6 +66,11 @@ def process_sentences(exit_code: int | None, last_lines: Sequence[str] | None, n
     if not last_lines:
         return f"{ended} {name or 'It'} wrote nothing."
     return f"{ended} The last {name or 'it'} wrote:\n" + "\n".join(f"    {line}" for line in last_lines)
+
+
+def without_output(text: str) -> str:
+    """A text that ends with `process_sentences`, without what the process wrote."""
+    return re.sub(r" The last \S+ wrote:\n.*", "", text, count=1, flags=re.DOTALL)
 
 
 def _exit_in_words(code: int) -> str:

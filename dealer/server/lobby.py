@@ -8,6 +8,7 @@ connects the bot there. A bot that connects again takes the place of the connect
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import re
 import sqlite3
@@ -30,6 +31,7 @@ __all__ = ["BotHost", "BotOffer", "Guest", "HostEvent", "Lobby", "Replaced", "Ru
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _MOST_LABEL_LETTERS = 64
+_SEEN_EVERY_S = 30.0
 _SEEN_WITHIN_S = 120.0
 """What was there when the server ended was seen so long before the last that was seen, or later."""
 
@@ -175,6 +177,12 @@ class Lobby:
         if owner is not None and owner != user.id:
             raise RefusedError(f"{offer.name} is a bot of somebody else; give yours another name")
         return {game: roster.enter_guest(db, user.id, game, offer.name, offer.label) for game in games}
+
+    async def run(self) -> None:
+        """Write from time to time which bots are there: a server that was killed reads it when it starts again."""
+        while True:
+            await asyncio.sleep(_SEEN_EVERY_S)
+            await self.note_seen(self.guests)
 
     async def note_seen(self, guests: Sequence[Guest]) -> None:
         """Write that bots are there, or were until now; where it cannot be written, it is left out."""

@@ -50,7 +50,6 @@ __all__ = ["Service"]
 
 _log = logging.getLogger(__name__)
 
-_SEEN_EVERY_S = 30.0
 _RETRY_S = 5.0
 """When a change could not be written, because the disk is full, it is tried again after this time."""
 
@@ -108,7 +107,7 @@ class Service:
         if left:
             _log.info("%d processes of an earlier start were ended", left)
         patience = asyncio.get_running_loop().call_later(self.settings.own_seat_s, self._lose_patience)
-        works = (self.standings.run(), self._adjusting.run(), self._climb(), self._note_seen())
+        works = (self.standings.run(), self._adjusting.run(), self._climb(), self.lobby.run())
         beside = [asyncio.create_task(work) for work in works]
         try:
             while True:
@@ -381,12 +380,6 @@ class Service:
         self._tell_bot(guest, is_online=True)
         self._changes.notify()
         return guest
-
-    async def _note_seen(self) -> None:
-        """Write from time to time which bots are there: a server that is killed knows it when it starts again."""
-        while True:
-            await asyncio.sleep(_SEEN_EVERY_S)
-            await self.lobby.note_seen(self.lobby.guests)
 
     def leave_bots(self, host: BotHost) -> None:
         """Who has brought bots has gone: what waits for them waits for a while, what is being played has its rules."""

@@ -17,10 +17,22 @@ from dealer.server.records import versions
 from dealer.server.store import Store
 from protocol.benchmark import OWN_SEAT
 
-__all__ = ["GUEST", "TAG", "TableRecord", "add_table", "bot_versions", "close_table", "open_tables", "see_table"]
+__all__ = [
+    "GUEST",
+    "GUEST_NAME",
+    "TAG",
+    "TableRecord",
+    "add_table",
+    "bot_versions",
+    "close_table",
+    "open_tables",
+    "see_table",
+]
 
 GUEST = "a guest"
 """The user of all who have not logged in: no other user's name can have a blank."""
+GUEST_NAME = "guest"
+"""Of guests in logs and at tables."""
 TAG = "table"
 
 

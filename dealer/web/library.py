@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
+from dealer.match.sentences import without_output
 from dealer.record.folder import CONFIG_NAME
 from dealer.watching.live import LiveTables
 from dealer.watching.runs import Sight, WatchedRun
@@ -38,11 +39,24 @@ class ShownRun:
         run: the run.
         sight: what the visitor may see.
         tables: the tables where it goes on; None where only its files tell of it.
+        reason: why it failed or was cancelled, as the server keeps it; empty for all others.
+        reads_output: whether the visitor may read what bots wrote on their standard error.
     """
 
     run: WatchedRun
     sight: Sight
     tables: LiveTables | None = None
+    reason: str = ""
+    reads_output: bool = True
+
+    def words(self, text: str) -> str:
+        """How a run ended, as far as the visitor may read it."""
+        return text if self.reads_output else without_output(text)
+
+    @property
+    def sentence(self) -> str:
+        """How the run ended; empty while it goes on."""
+        return self.words(self.reason if self.run.result is None else self.run.result.sentence)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from dealer.seat.sentences import game_sentence
 from dealer.seat.sitting import Sitting
 from dealer.server.orphans import MARK
 from dealer.server.settings import HouseBot, HouseGame, player_name
+from dealer.server.tables import GUEST_NAME
 from dealer.web.forms import read_form
 from dealer.web.hall import Hall, TableRow
 from dealer.web.site import Site
@@ -113,7 +114,7 @@ class Play:
         except _NotAsked as error:
             return self._form_page(request, form, str(error))
         seed = secrets.randbelow(2**32) if seed is None else seed
-        name = player_name(visitor.user.name if visitor.user is not None else "guest")
+        name = player_name(visitor.user.name if visitor.user is not None else GUEST_NAME)
         key = secrets.token_urlsafe(24)
         environment = {MARK: str(server.folder.absolute())}
 

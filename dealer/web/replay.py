@@ -130,7 +130,7 @@ class Pages:
                 "run": run.key,
                 "single": None if single is None else contest_view(found, single),
                 "leaks": [] if single is None else told_of(self._site, visitor_of(request), found, single),
-                "result": run.result,
+                "sentence": found.sentence,
                 "tables": crosstables(run),
                 "contests": [] if single else [contest_row(one) for one in run.contests],
                 "problems": [f"{path}: {problem}" for path, problem in sorted(run.problems.items())],

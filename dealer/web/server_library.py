@@ -7,6 +7,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final
 
+from dealer.errors import WebError
+from dealer.match.sentences import without_output
 from dealer.server import records
 from dealer.server.ledger import JobState, RunState
 from dealer.server.records import RunRecord
@@ -21,6 +23,7 @@ __all__ = ["ServerLibrary", "run_words"]
 
 _MOST_OPEN: Final = 32
 _MOST_DIGITS: Final = 12
+_ENDED: Final = {RunState.FAILED: "has failed", RunState.CANCELLED: "was cancelled"}
 
 
 def run_words(run: RunRecord) -> str:
@@ -61,6 +64,7 @@ class ServerLibrary:
         Raises:
             LogsError: it cannot be read.
             OSError: it cannot be read.
+            WebError: it has no files; the sentence says how it ended.
         """
         number = _number(key)
         row = None if number is None else records.run(self._parts.store, number)
@@ -72,8 +76,11 @@ class ServerLibrary:
         )
         sight = Sight.AFTERWARDS if is_going or job.state is JobState.QUEUED else Sight.EVERYTHING
         path = self._parts.folder / row.folder
+        reason = f"The run {_ENDED[row.state]}: {row.reason}" if row.state in _ENDED else ""
+        reads_output = visitor.is_user(job.user.id)
         if not path.is_dir():
-            return None
+            told = reason if reads_output else without_output(reason)
+            raise WebError(404, told or "The files of this run have been removed.")
         with self._lock:
             tables = self._tables_of(row)
             run = self._open.get(key)
@@ -84,7 +91,7 @@ class ServerLibrary:
             self._open.move_to_end(key)
         with run.lock:
             run.look()
-        return ShownRun(run, sight, tables)
+        return ShownRun(run, sight, tables, reason, reads_output)
 
     def _tables_of(self, run: RunRecord) -> LiveTables | None:
         """Where a run goes on; who asks for it first has it watched until its end."""

@@ -123,8 +123,12 @@ class _Connection(H11Protocol):
             self._cancel_deadline()
 
     def handle_events(self) -> None:
-        """Take what has come."""
+        """Take what has come; a first line that is not of HTTP is answered before a second has come."""
         super().handle_events()
+        line, end, _ = self.conn.trailing_data[0].partition(b"\n")
+        if self.conn.their_state is h11.IDLE and end and b" HTTP/" not in line:
+            self.send_400_response("This is not HTTP. Bots join at the server's text port.")
+            return
         self._set_deadline()
 
     def on_response_complete(self) -> None:

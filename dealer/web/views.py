@@ -154,7 +154,7 @@ def contest_view(found: ShownRun, contest: WatchedContest) -> ContestView:
         contest.key,
         _title(contest),
         shown(contest.game_name),
-        "" if result is None else shown(result.sentence),
+        "" if result is None else shown(found.words(result.sentence)),
         scores.deals,
         scores.waiting(contest.hands),
         scores.unread,

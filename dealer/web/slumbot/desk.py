@@ -27,6 +27,7 @@ from dealer.server.accounts import User
 from dealer.server.orphans import MARK
 from dealer.server.server import ServerParts
 from dealer.server.settings import HouseBot, HouseGame, player_name
+from dealer.server.tables import GUEST_NAME
 from dealer.web.hall import Hall, TableRow
 from dealer.web.slumbot.words import action_text, entry_of, fields, is_the_game, possible
 from dealer.web.slumbot.worth import Worth
@@ -39,7 +40,6 @@ __all__ = ["Desk", "house_bots"]
 _log = logging.getLogger(__name__)
 
 _OWNER: Final = "slumbot "
-_GUEST: Final = "guest"
 _LOOK_ROUND_S: Final = 30.0
 _MOST_SESSIONS: Final = 10_000
 """Remembered; a table that is not remembered is found again by its owner."""
@@ -258,7 +258,7 @@ class Desk:
     def _config(self, session: _Session, game: HouseGame, bot: HouseBot, seed: int) -> RunConfig:
         environment = {**bot.settings.environment, MARK: str(self._parts.folder.absolute())}
         text = f"{player_name(bot.name)}={bot.settings.bot}"
-        name = player_name(_GUEST if session.user is None else session.user.name)
+        name = player_name(GUEST_NAME if session.user is None else session.user.name)
         if name == player_name(bot.name):
             name = f"{name}-client"
         others = [bot.settings.model_copy(update={"bot": text, "environment": environment})]

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
+import os
 import random
 import re
 import socket
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx2
 import pytest
 
+from dealer.contest.config import BotSettings
 from dealer.server import passwords
 from dealer.server.accounts import GuessLimit, add_user
 from dealer.server.passwords import set_password
+from dealer.server.settings import HouseBot
 from dealer.server.store import DATABASE_NAME, Store
 from tests.dealer.web.pages import PATIENCE_S, Visit, new_user, small_house, visit
 
@@ -161,6 +166,39 @@ def test_a_body_that_drips_in_ends_with_its_time(tmp_path: Path) -> None:
     visit(small_house(header_s=0.3), talk, tmp_path / "data")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="the bot is a script")
+def test_a_failed_run_says_why_and_what_its_bot_wrote_to_its_user_only(tmp_path: Path) -> None:
+    script = tmp_path / "crash.sh"
+    script.write_text("#!/bin/sh\necho a path of the server >&2\nexit 3\n")
+    script.chmod(0o755)
+    settings = small_house()
+    crash = HouseBot("crash", BotSettings(bot=str(script)))
+    games = tuple(replace(game, bots=(*game.bots, crash)) for game in settings.games)
+
+    async def talk(one: Visit) -> None:
+        headers = {"authorization": f"Bearer {one.token}"}
+        wanted = {"game": "kuhn.limit.2p", "players": ["crash", "random"]}
+        assert (await one.browser.post("/api/v1/jobs", headers=headers, json=wanted)).status_code == 201
+        async with asyncio.timeout(PATIENCE_S):
+            while '"failed"' not in (await one.browser.get("/api/v1/runs", headers=headers)).text:
+                await asyncio.sleep(0.2)
+        why, written = "Its process ended with exit code 3.", "a path of the server"
+        page = await one.browser.get("/runs/1")
+        assert (page.status_code, why in page.text, written in page.text) == (200, True, False)
+        await one.log_in()
+        assert written in (await one.browser.get("/runs/1")).text
+        (tmp_path / "data/runs/00000001").rename(tmp_path / "elsewhere")
+        async with one.another() as anybody:
+            gone = await anybody.get("/runs/1")
+        assert (gone.status_code, f"The run has failed: crash ended before it connected. {why}" in gone.text) == (
+            404,
+            True,
+        )
+        assert written not in gone.text
+
+    visit(replace(settings, games=games), talk, tmp_path / "data")
+
+
 def test_bodies_are_bounded_on_the_wire(tmp_path: Path) -> None:
     async def talk(one: Visit) -> None:
         assert (await one.browser.post("/login", content=b"x" * 5001)).status_code == 413
@@ -178,6 +216,21 @@ def test_bodies_are_bounded_on_the_wire(tmp_path: Path) -> None:
         await is_well(one)
 
     visit(small_house(body_bytes=5000), talk, tmp_path / "data")
+
+
+def test_what_is_not_http_is_answered_at_once_and_fills_no_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def talk(one: Visit) -> None:
+        for sent in (b"ann token\n", b"\x16\x03\x01\n", b"GET / HTTP/1.1\r\nbroken\r\n\r\n"):
+            reader, writer = await connected(one)
+            writer.write(sent)
+            assert (await closed(reader)).startswith(b"HTTP/1.1 400 ")
+        upgrade = {"connection": "upgrade", "upgrade": "websocket"}
+        assert (await one.browser.get("/", headers=upgrade)).status_code == 200
+
+    visit(small_house(), talk, tmp_path / "data")
+    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
 
 
 @pytest.mark.parametrize("seed", range(3))
