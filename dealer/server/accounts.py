@@ -36,6 +36,10 @@ __all__ = [
 ]
 
 
+_MOST_NAME_LETTERS: Final = 64
+"""Of a name that somebody tries, remembered."""
+
+
 class Scope(enum.StrEnum):
     """What a token is good for."""
 
@@ -251,12 +255,12 @@ class GuessLimit:
 
     def name_wait_s(self, address: str, name: str) -> int:
         """How long an address has to wait before it may try a password of this name; 0 if it need not."""
-        return 0 if (address, name) in self._known else self._names.wait_s(name)
+        return 0 if (address, name) in self._known else self._names.wait_s(name[:_MOST_NAME_LETTERS])
 
     def note_failure(self, address: str, name: str = "") -> None:
         """An address has failed to log in, with this name if it gave one; while it has to wait, nothing more counts."""
         if not self._addresses.take(address) and name:
-            self._names.take(name)
+            self._names.take(name[:_MOST_NAME_LETTERS])
 
     def note_login(self, address: str, name: str) -> None:
         """The user of this name has logged in."""

@@ -146,6 +146,7 @@ def test_a_configuration_is_written_once(arena: Arena, folder: Path) -> None:
         (["--host", ""], "--host: an address is needed: .*"),
         (["--host", "192.0.2.1", "--port", "0"], "cannot listen on 192.0.2.1 port any: .*"),
         (["--data", "bad.toml"], ".*bad.toml.*"),
+        (["names.cfg"], "no user can be called ladder: the server uses this name itself"),
         (["a", "b"], "give a configuration, or .*"),
         (["x.toml", "--init"], "give a configuration, or .*"),
         (["revoke", "ann"], "arena-server holds no server: .*"),
@@ -163,6 +164,7 @@ def test_a_configuration_is_written_once(arena: Arena, folder: Path) -> None:
 def test_what_cannot_be_done_is_told(arena: Arena, folder: Path, words: list[str], problem: str) -> None:
     Path("bad.toml").write_text("colour = 1\n")
     Path("bad.cfg").write_text("port 1\ncolour red\n")
+    Path("names.cfg").write_text("port 54000\nuser ladder secret\n")
     told = arena("serve", *words)
     assert (told.code, told.out) == (2, "")
     assert re.fullmatch(f"arena: {problem}\n", told.err), told.err

@@ -168,6 +168,8 @@ def test_one_address_cannot_lock_a_name_and_many_lock_out_no_owner() -> None:
     assert guesses.name_wait_s("elsewhere", "ann") == 15
     assert guesses.name_wait_s("home", "ann") == 0
     assert guesses.name_wait_s("elsewhere", "bob") == 0
+    guesses.note_failure("elsewhere", "x" * 10**6)
+    assert max(map(len, guesses._names._buckets)) <= 64, "what is remembered is bounded in every direction"
 
 
 def test_what_version_1_held_is_there_in_the_newest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
