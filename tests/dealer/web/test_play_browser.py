@@ -141,18 +141,26 @@ def test_who_leaves_is_led_to_the_page_that_says_so(browser: Any, server: Served
 def test_a_late_click_never_does_something_else(browser: Any, server: Served, width: int) -> None:
     with opened(browser, width=width) as page:
         sit_down(page, server, "leduc.limit.2p", "random", seed="7")
-        places: dict[str, set[tuple[float, float, float, float]]] = {}
+        corners: dict[str, set[tuple[float, float]]] = {}
         for _ in range(40):
             wait_for_question(page)
-            top = page.locator(".places").bounding_box()["y"]
-            for button in page.locator(".places button").all():
-                box, key = button.bounding_box(), button.get_attribute("data-key")
-                places.setdefault(key, set()).add((box["x"], box["y"] - top, box["width"], box["height"]))
-            if set(places) == set("fcrn") and page.locator(".at-n").count():
+            # At once: the page may be shown anew in between.
+            now = page.evaluate(
+                """() => {
+                    const places = document.querySelector(".places"), top = places.getBoundingClientRect().top;
+                    return [...places.querySelectorAll("button")].map((button) => {
+                        const box = button.getBoundingClientRect();
+                        return [button.dataset.key, box.left, box.top - top];
+                    });
+                }"""
+            )
+            for key, left, top in now:
+                corners.setdefault(key, set()).add((left, top))
+            keys = [key for key, _, _ in now]
+            if set(corners) == set("fcrn") and "n" in keys:
                 break
-            press(page, "n" if page.locator(".at-n").count() else "r" if page.locator(".at-r").count() else "c")
-        assert set(places) == set("fcrn")
-        corners = {key: {box[:2] for box in boxes} for key, boxes in places.items()}
+            press(page, next(key for key in "nrc" if key in keys))
+        assert set(corners) == set("fcrn")
         assert all(len(found) == 1 for found in corners.values()), corners
         assert len(set.union(*corners.values())) == 4
 
