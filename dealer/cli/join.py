@@ -21,7 +21,7 @@ from dealer.cli.options import Quiet, Verbose, takes_options
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
 from dealer.cli.working import live_line
 from dealer.contest.schedule import Seating
-from dealer.joining.client import JoinEnding, Joining
+from dealer.joining.client import OUTPUT_FOLDER, JoinEnding, Joining
 from dealer.joining.settings import (
     ALL_GAMES,
     BotFailed,
@@ -33,7 +33,7 @@ from dealer.joining.settings import (
     News,
 )
 from dealer.match.faults import FaultPolicy
-from dealer.record.folder import new_folder
+from dealer.record.folder import empty_folder, new_folder
 from dealer.table.loop import new_event_loop
 from dealer.table.players import NAME_RULE, Player, PlayerKind, parse_player
 from engine.errors import quoted
@@ -176,13 +176,16 @@ def join(
     if not games:
         abort(f"--games: name at least one game, or '{ALL_GAMES}'")
     wanted = _wanted(challenges, games)
+    is_there = out is not None and out.is_dir()
+    has_runs = Path("runs").is_dir()
+    folder = new_folder(out, (f"{player.name}-joined",))
     settings = JoinSettings(
         host,
         port,
         user,
         token,
         player,
-        new_folder(out, (f"{player.name}-joined",)),
+        folder,
         about.version,
         games,
         about.at_once,
@@ -193,8 +196,16 @@ def join(
         login.tls,
         login.ca,
     )
-    with live_line(terminal) as show, asyncio.Runner(loop_factory=new_event_loop) as runner:
-        ending = runner.run(_join(settings, _Teller(terminal, settings, show, is_quiet=quiet)))
+    try:
+        with live_line(terminal) as show, asyncio.Runner(loop_factory=new_event_loop) as runner:
+            ending = runner.run(_join(settings, _Teller(terminal, settings, show, is_quiet=quiet)))
+    finally:
+        if not (folder / OUTPUT_FOLDER).exists():
+            # Nothing was played, and nothing is to be read there.
+            empty_folder(folder, is_removed=not is_there)
+            if out is None and not has_runs:
+                with contextlib.suppress(OSError):
+                    folder.parent.rmdir()
     if ending is None:
         terminal.sentence(f"{player.name} has left {settings.address}.")
         raise typer.Exit(EXIT_INTERRUPTED)

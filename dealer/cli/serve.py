@@ -21,7 +21,7 @@ from dealer.results.sentences import count_of
 from dealer.server.accounts import Scope, add_token, add_user, revoke_tokens
 from dealer.server.passwords import LEAST_LETTERS, MOST_LETTERS, set_password
 from dealer.server.reference_settings import read_reference_settings
-from dealer.server.server import FIRST_USER, Started, WebFace
+from dealer.server.server import FIRST_USER, Started, WebFace, is_reserved
 from dealer.server.server import serve as serve_until_cancelled
 from dealer.server.settings import ServerSettings, house
 from dealer.server.store import DATABASE_NAME, Store, back_up
@@ -43,8 +43,8 @@ def serve(
             metavar="[CONFIG]",
             help="A configuration: FILE.toml, or a configuration file of the ACPC's benchmark server. Without one, all "
             "games and all built-in bots are there. Or 'backup FILE': copy the database to a new file, also while the "
-            "server runs. Or 'user NAME': make a user and print its token; a user who is there gets one more. Or "
-            "'password NAME': give a user a password for the pages. Or "
+            "server runs. Or 'user NAME': make a user and print its token, also before the first start; a user who is "
+            "there gets one more. Or 'password NAME': give a user a password for the pages. Or "
             "'revoke NAME': end all tokens of a user.",
             show_default=False,
         ),
@@ -152,6 +152,8 @@ def _scopes(text: str) -> frozenset[Scope]:
 def _checked_name(name: str) -> None:
     if not name.isprintable() or len(name.split()) != 1 or name != name.strip() or len(name) > _MOST_NAME_LETTERS:
         abort(f"a user's name is one word of at most {_MOST_NAME_LETTERS} letters")
+    if is_reserved(name):
+        abort(f"no user can be called {name}: the server uses this name itself; choose another")
 
 
 def _set_password(terminal: Terminal, data: Path, name: str) -> None:
@@ -168,7 +170,11 @@ def _set_password(terminal: Terminal, data: Path, name: str) -> None:
 
 def _add_user(terminal: Terminal, data: Path, name: str, scopes: frozenset[Scope]) -> None:
     _checked_name(name)
-    with contextlib.closing(_store(data)) as store:
+    try:
+        data.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        abort(f"cannot make the folder {data}: {error.strerror}")
+    with contextlib.closing(Store(data / DATABASE_NAME)) as store:
         token = store.write_now(lambda db: add_token(db, add_user(db, name), scopes))
     terminal.print(f"{name} {token}")
     terminal.say("This is the login. The token is not kept and cannot be shown again.")
@@ -176,6 +182,8 @@ def _add_user(terminal: Terminal, data: Path, name: str, scopes: frozenset[Scope
 
 def _revoke(terminal: Terminal, data: Path, name: str) -> None:
     with contextlib.closing(_store(data)) as store:
+        if not store.read("SELECT 1 FROM users WHERE name = ?", name):
+            abort(f"there is no user {name} in {data}")
         count = store.write_now(lambda db: revoke_tokens(db, name))
     terminal.sentence(f"{count} {'token' if count == 1 else 'tokens'} of {name} revoked.")
 

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from dealer.errors import JoinError, ServerLostError
 from dealer.joining.seat import PlayedSeat
@@ -46,7 +47,10 @@ from protocol.joining import (
     SeatOver,
 )
 
-__all__ = ["JoinEnding", "Joining"]
+__all__ = ["OUTPUT_FOLDER", "JoinEnding", "Joining"]
+
+OUTPUT_FOLDER: Final = "bots"
+"""In the folder of a client: what its bots write, once a seat was played."""
 
 
 @dataclass(slots=True)
@@ -281,7 +285,7 @@ class Joining:
             await self._learn(self._line, offer.game)
             game = self._games[offer.game]
         assert game is not None
-        folder = self._settings.folder / "bots"
+        folder = self._settings.folder / OUTPUT_FOLDER
         folder.mkdir(exist_ok=True)
         seed = self._settings.seed
         seat = PlayedSeat(

@@ -96,6 +96,11 @@ class ServerLine:
             answer = await line._line()
             while answer.startswith("# "):
                 raise ServerLostError(f"{settings.address}: {answer[2:].strip()}")
+            if answer.startswith("HTTP/"):
+                raise JoinError(
+                    f"{settings.address} is a port for browsers: name the server's text port, which it reports when it "
+                    "starts; 54000 unless it is configured otherwise"
+                )
             if answer == BAD_LOGIN:
                 raise JoinError(f"{settings.address} does not know this user and token")
             if answer != LOGGED_IN:

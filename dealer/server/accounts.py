@@ -10,10 +10,10 @@ from __future__ import annotations
 import enum
 import hashlib
 import hmac
+import math
 import secrets
 import sqlite3
 import time
-from collections import deque
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -24,6 +24,7 @@ __all__ = [
     "USUAL_SCOPES",
     "Accounts",
     "GuessLimit",
+    "RateLimit",
     "Scope",
     "Token",
     "User",
@@ -33,6 +34,10 @@ __all__ = [
     "revoke_tokens",
     "tokens_of",
 ]
+
+
+_MOST_NAME_LETTERS: Final = 64
+"""Of a name that somebody tries, remembered."""
 
 
 class Scope(enum.StrEnum):
@@ -146,13 +151,15 @@ class Accounts:
             name: password.encode("utf-8", "surrogateescape") for name, password in (passwords or {}).items()
         }
 
-    def find(self, name: str, secret: str) -> User | None:
+    def find(self, name: str, secret: str, *, by_token_only: bool = False) -> User | None:
         """The user of this name, if the secret is its password or a token that may play and has not been revoked."""
         given = secret.encode("utf-8", "surrogateescape")
         if "\ufffd" in name or not name.isprintable():
             return None
         password = self._passwords.get(name)
         if password is not None:
+            if by_token_only:
+                return None
             rows = self._store.read("SELECT id FROM users WHERE name = ?", name)
             return User(rows[0]["id"], name) if hmac.compare_digest(password, given) and rows else None
         token = self.find_token(secret)
@@ -164,42 +171,100 @@ class Accounts:
         return _token_of(rows[0]) if rows else None
 
 
+class RateLimit:
+    """How often somebody may do something: a bucket for each, which fills at a steady rate."""
+
+    def __init__(
+        self,
+        per_minute: float,
+        burst: float | None = None,
+        *,
+        most_keys: int = 10_000,
+        clock_s: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Start with full buckets.
+
+        Args:
+            per_minute: how often, in the long run.
+            burst: how often at once; None for what comes in ten seconds.
+            most_keys: how many buckets are kept; the one that was not used for longest is forgotten.
+            clock_s: returns the time.
+        """
+        self._rate = per_minute / 60.0
+        self._burst = max(1.0, self._rate * 10.0 if burst is None else burst)
+        self._most_keys = most_keys
+        self._clock_s = clock_s
+        self._buckets: dict[str, tuple[float, float]] = {}
+
+    def _left(self, key: str) -> float:
+        left, then_s = self._buckets.get(key, (self._burst, 0.0))
+        return min(self._burst, left + self._rate * (self._clock_s() - then_s))
+
+    def wait_s(self, key: str) -> int:
+        """The whole seconds until a bucket has something; 0 if it has now."""
+        left = self._left(key)
+        return 0 if left >= 1.0 else max(1, math.ceil((1.0 - left) / self._rate))
+
+    def take(self, key: str) -> int:
+        """Take one out of a bucket; returns what `wait_s` returned before, and takes nothing where that is not 0."""
+        wait_s, left = self.wait_s(key), self._left(key)
+        self._buckets.pop(key, None)
+        self._buckets[key] = (left if wait_s else left - 1.0, self._clock_s())
+        if len(self._buckets) > self._most_keys:
+            del self._buckets[next(iter(self._buckets))]
+        return wait_s
+
+
 class GuessLimit:
-    """How often an address may fail to log in, within a time, before it has to wait."""
+    """How often logins may fail, at all ports together: by address, and by name from whatever address.
+
+    An address that has failed too often waits, whatever it tries. A name that many addresses have tried is open only
+    to its tokens, which are too long to be guessed, and to addresses from which its user has logged in before: nobody
+    can lock somebody else out.
+    """
 
     def __init__(
         self,
         *,
         most_failures: int = 30,
+        most_by_name: int = 100,
         within_s: float = 60.0,
-        most_addresses: int = 10_000,
+        most_keys: int = 10_000,
         clock_s: Callable[[], float] = time.monotonic,
     ) -> None:
         """Start without any failure.
 
         Args:
             most_failures: of one address.
+            most_by_name: with one name; more than one address can cause.
             within_s: the time in which they count.
-            most_addresses: remembered at a time; those that failed longest ago are forgotten first.
-            clock_s: tells the time.
+            most_keys: addresses, names and logins remembered at a time; the oldest are forgotten first.
+            clock_s: returns the time.
         """
-        self._most = most_failures
-        self._within_s = within_s
-        self._most_addresses = most_addresses
-        self._clock_s = clock_s
-        self._failures: dict[str, deque[float]] = {}
+        per_minute = 60.0 / within_s
+        self._addresses, self._names = (
+            RateLimit(most * per_minute, most, most_keys=most_keys, clock_s=clock_s)
+            for most in (most_failures, most_by_name)
+        )
+        self._most_keys = most_keys
+        self._known: dict[tuple[str, str], None] = {}
 
-    def wait_s(self, address: str) -> float:
+    def wait_s(self, address: str) -> int:
         """How long an address has to wait before it may try again; 0 if it need not."""
-        failures = self._failures.get(address)
-        if failures is None or len(failures) < self._most:
-            return 0.0
-        return max(0.0, failures[0] + self._within_s - self._clock_s())
+        return self._addresses.wait_s(address)
 
-    def note_failure(self, address: str) -> None:
-        """An address has failed to log in."""
-        failures = self._failures.pop(address, None) or deque(maxlen=self._most)
-        failures.append(self._clock_s())
-        self._failures[address] = failures
-        if len(self._failures) > self._most_addresses:
-            del self._failures[next(iter(self._failures))]
+    def name_wait_s(self, address: str, name: str) -> int:
+        """How long an address has to wait before it may try a password of this name; 0 if it need not."""
+        return 0 if (address, name) in self._known else self._names.wait_s(name[:_MOST_NAME_LETTERS])
+
+    def note_failure(self, address: str, name: str = "") -> None:
+        """An address has failed to log in, with this name if it gave one; while it has to wait, nothing more counts."""
+        if not self._addresses.take(address) and name:
+            self._names.take(name[:_MOST_NAME_LETTERS])
+
+    def note_login(self, address: str, name: str) -> None:
+        """The user of this name has logged in."""
+        self._known.pop((address, name), None)
+        self._known[address, name] = None
+        if len(self._known) > self._most_keys:
+            del self._known[next(iter(self._known))]

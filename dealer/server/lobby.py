@@ -1,19 +1,23 @@
 """The bots of users that are connected: each plays on its owner's machine and comes when it is called.
 
 A bot is registered by connecting: its owner says what it is called, which version it is and which games it plays. From
-then on anybody may challenge it while it is connected. Who brings it is a `BotHost`: told that a seat waits, it
+then on anybody may challenge it while it is connected; one that was there when the server ended may be challenged
+before it has come back, for as long as requests wait for it. Who brings it is a `BotHost`: told that a seat waits, it
 connects the bot there. A bot that connects again takes the place of the connection before it.
 """
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import re
 import sqlite3
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from dealer.errors import RefusedError
+from dealer.errors import RefusedError, StoreError
 from dealer.server import roster
 from dealer.server.accounts import User
 from dealer.server.jobs import RunEnded, SeatOpen
@@ -27,6 +31,9 @@ __all__ = ["BotHost", "BotOffer", "Guest", "HostEvent", "Lobby", "Replaced", "Ru
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _MOST_LABEL_LETTERS = 64
+_SEEN_EVERY_S = 30.0
+_SEEN_WITHIN_S = 120.0
+"""What was there when the server ended was seen so long before the last that was seen, or later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +113,8 @@ class Lobby:
         self._settings = settings
         self._store = store
         self._guests: dict[str, Guest] = {}
+        self._awaited = set(roster.last_seen(store, _SEEN_WITHIN_S))
+        self._awaited_until_s = time.monotonic() + settings.own_seat_s
 
     @property
     def guests(self) -> tuple[Guest, ...]:
@@ -119,7 +128,8 @@ class Lobby:
 
     def refusal(self, game: str, name: str) -> str:
         """Why nobody of this name can be challenged, as a clause; empty if a bot of a user can."""
-        if self.find(game, name) is not None:
+        is_awaited = (game, name) in self._awaited and time.monotonic() < self._awaited_until_s
+        if is_awaited or self.find(game, name) is not None:
             return ""
         shown = "".join(char if char.isprintable() else "?" for char in name[:60])
         if roster.owner_of(self._store, game, name) is not None:
@@ -136,6 +146,7 @@ class Lobby:
         games = self._checked(offer)
         versions = await self._store.write(lambda db: self._entered(db, user, offer, games))
         guest = Guest(user, offer, host, versions)
+        self._awaited = {one for one in self._awaited if one[1] != offer.name}
         before = self._guests.pop(offer.name, None)
         self._guests[offer.name] = guest
         if before is not None and before.host is not host:
@@ -166,6 +177,19 @@ class Lobby:
         if owner is not None and owner != user.id:
             raise RefusedError(f"{offer.name} is a bot of somebody else; give yours another name")
         return {game: roster.enter_guest(db, user.id, game, offer.name, offer.label) for game in games}
+
+    async def run(self) -> None:
+        """Write from time to time which bots are there: a server that was killed reads it when it starts again."""
+        while True:
+            await asyncio.sleep(_SEEN_EVERY_S)
+            await self.note_seen(self.guests)
+
+    async def note_seen(self, guests: Sequence[Guest]) -> None:
+        """Write that bots are there, or were until now; where it cannot be written, it is left out."""
+        names = [guest.offer.name for guest in guests]
+        if names:
+            with contextlib.suppress(StoreError):
+                await self._store.write(lambda db: roster.note_seen(db, names))
 
     def leave(self, host: BotHost) -> list[Guest]:
         """A host has gone, and its bots with it; returns them."""

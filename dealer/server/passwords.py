@@ -14,7 +14,7 @@ import sqlite3
 from typing import Final, NamedTuple
 
 from dealer.errors import WebError
-from dealer.server.accounts import Accounts, User
+from dealer.server.accounts import Accounts, GuessLimit, User
 from dealer.server.store import Store
 
 __all__ = ["LEAST_LETTERS", "MOST_LETTERS", "Passwords", "set_password"]
@@ -66,29 +66,41 @@ def _enter(db: sqlite3.Connection, user: int, hashed: bytes, salt: bytes) -> Non
 class Passwords:
     """Lets people in, by password or token."""
 
-    def __init__(self, store: Store, accounts: Accounts) -> None:
+    def __init__(self, store: Store, accounts: Accounts, guesses: GuessLimit) -> None:
         """Know the passwords of a store.
 
         Args:
             store: the database.
             accounts: knows the tokens, and the passwords of a configuration.
+            guesses: how often logins may fail.
         """
         self._store = store
         self._accounts = accounts
+        self._guesses = guesses
         self._slots = asyncio.Semaphore(_AT_A_TIME)
         self._waiting = 0
 
-    async def find(self, name: str, secret: str) -> User | None:
-        """The user of this name, if the secret is its password or one of its tokens.
+    async def log_in(self, name: str, secret: str, address: str) -> User | None:
+        """The user of this name, if the secret is its password or one of its tokens; a failure is counted.
 
         Raises:
-            WebError: too many are logging in just now.
+            WebError: this address, or with a password this name, has failed too often, or too many are logging in.
         """
-        if len(secret) > MOST_LETTERS:
-            return None
-        user = self._accounts.find(name, secret)
+        wait_s, name_wait_s = self._guesses.wait_s(address), self._guesses.name_wait_s(address, name)
+        user = None
+        if not wait_s and len(secret) <= MOST_LETTERS:
+            user = self._accounts.find(name, secret, by_token_only=name_wait_s > 0)
+            if user is None and not name_wait_s:
+                user = await self._find(name, secret)
         if user is not None:
+            self._guesses.note_login(address, name)
             return user
+        self._guesses.note_failure(address, name)
+        if wait_s := wait_s or name_wait_s:
+            raise WebError(429, f"There were too many attempts; try again in {wait_s} seconds.", "login", wait_s)
+        return None
+
+    async def _find(self, name: str, secret: str) -> User | None:
         rows = self._store.read(
             "SELECT users.id, users.name, hash, salt, n, r, p FROM passwords "
             "JOIN users ON users.id = passwords.user WHERE users.name = ?",

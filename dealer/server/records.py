@@ -50,7 +50,7 @@ class BotRecord:
         owner: whose it is; None for a bot of the house.
         number: of the version among those of the bot in this game, from 1.
         label: what its owner calls the version; empty for a bot of the house.
-        created_s: when it was first seen. seen_s: when its owner last brought the bot; None for a bot of the house.
+        created_s: when it was first seen. seen_s: when the bot was last connected; None for a bot of the house.
             In seconds since 1970.
     """
 

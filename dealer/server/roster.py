@@ -11,7 +11,7 @@ from dealer.errors import ServerError
 from dealer.server.settings import HouseBot, HouseGame
 from dealer.server.store import Store
 
-__all__ = ["enter_bots", "enter_guest", "owner_of", "owner_of_name"]
+__all__ = ["enter_bots", "enter_guest", "last_seen", "note_seen", "owner_of", "owner_of_name"]
 
 
 def enter_bots(db: sqlite3.Connection, games: Sequence[HouseGame]) -> dict[tuple[str, str], int]:
@@ -71,7 +71,7 @@ def enter_guest(db: sqlite3.Connection, owner: int, game: str, name: str, label:
         (game, name, owner),
     )
     (bot,) = db.execute("SELECT id FROM bots WHERE game = ? AND name = ?", (game, name)).fetchone()
-    note_seen(db, bot)
+    note_seen(db, [name])
     fingerprint = hashlib.sha256(label.encode()).hexdigest()
     known = db.execute(
         "SELECT id FROM versions WHERE bot = ? AND fingerprint = ? AND label = ?", (bot, fingerprint, label)
@@ -79,9 +79,16 @@ def enter_guest(db: sqlite3.Connection, owner: int, game: str, name: str, label:
     return int(known["id"]) if known is not None else _add_version(db, bot, "", fingerprint, label)
 
 
-def note_seen(db: sqlite3.Connection, bot: int) -> None:
-    """A user's bot is there, or was until now."""
-    db.execute("UPDATE bots SET seen_s = ? WHERE id = ?", (time.time(), bot))
+def note_seen(db: sqlite3.Connection, names: Sequence[str]) -> None:
+    """The bots of users of these names are there, or were until now."""
+    now_s = time.time()
+    db.executemany("UPDATE bots SET seen_s = ? WHERE name = ? AND owner IS NOT NULL", [(now_s, name) for name in names])
+
+
+def last_seen(store: Store, within_s: float) -> frozenset[tuple[str, str]]:
+    """The bots of users, by game and name, that were seen within so long of the last that was seen at all."""
+    rows = store.read("SELECT game, name FROM bots WHERE seen_s >= (SELECT max(seen_s) FROM bots) - ?", within_s)
+    return frozenset((row["game"], row["name"]) for row in rows)
 
 
 def owner_of(store: Store, game: str, name: str) -> int | None:

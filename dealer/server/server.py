@@ -18,24 +18,34 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from dealer.errors import FolderBusyError, ServerError
+from bots.registry import builtin_names
+from dealer.errors import ConfigError, FolderBusyError, ServerError
 from dealer.record.folder import RunLock
 from dealer.server.accounts import Accounts, GuessLimit, add_token, add_user
 from dealer.server.descriptors import has_too_few, raise_limit, without_flood
+from dealer.server.ladder import LADDER_USER
 from dealer.server.service import Service
 from dealer.server.settings import ServerSettings
 from dealer.server.store import DATABASE_NAME, Store
+from dealer.server.tables import GUEST_NAME
 from dealer.server.text_port import TextPort
+from protocol.benchmark import OWN_SEAT
 
-__all__ = ["FIRST_USER", "ServerParts", "Started", "WebFace", "serve"]
+__all__ = ["FIRST_USER", "ServerParts", "Started", "WebFace", "is_reserved", "serve"]
 
 _log = logging.getLogger(__name__)
 
 FIRST_USER = "player"
 """The user that a server without any has from its first start on."""
+_RESERVED = frozenset(name.casefold() for name in (LADDER_USER, OWN_SEAT, GUEST_NAME, *builtin_names()))
 
 
 _MOST_THREADS = 200
+
+
+def is_reserved(name: str) -> bool:
+    """Whether no user may have a name: it means the server itself, a guest, a built-in bot or a client's own agent."""
+    return name.casefold() in _RESERVED
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +140,8 @@ async def serve(
 def _first_users(db: sqlite3.Connection, settings: ServerSettings) -> str | None:
     """Enter the users of the configuration, in its order; without any, and at the first start, one with a token."""
     for name, _ in settings.passwords:
+        if is_reserved(name):
+            raise ConfigError(f"no user can be called {name}: the server uses this name itself")
         add_user(db, name)
     if db.execute("SELECT 1 FROM users").fetchone() is not None:
         return None

@@ -107,7 +107,7 @@ class Service:
         if left:
             _log.info("%d processes of an earlier start were ended", left)
         patience = asyncio.get_running_loop().call_later(self.settings.own_seat_s, self._lose_patience)
-        works = (self.standings.run(), self._adjusting.run(), self._climb())
+        works = (self.standings.run(), self._adjusting.run(), self._climb(), self.lobby.run())
         beside = [asyncio.create_task(work) for work in works]
         try:
             while True:
@@ -127,6 +127,7 @@ class Service:
                 task.cancel()
             for active in self._jobs.values():
                 active.interrupt()
+            self._in_background(self.lobby.note_seen(self.lobby.guests))
             while self._running.tasks or self._closing:
                 await asyncio.wait([*self._running.tasks.values(), *self._closing])
 
@@ -382,7 +383,10 @@ class Service:
 
     def leave_bots(self, host: BotHost) -> None:
         """Who has brought bots has gone: what waits for them waits for a while, what is being played has its rules."""
-        for guest in self.lobby.leave(host):
+        gone = self.lobby.leave(host)
+        if not self._is_stopping:
+            self._in_background(self.lobby.note_seen(gone))
+        for guest in gone:
             name = guest.offer.name
             self._left_s[name] = time.monotonic()
             self._tell_bot(guest, is_online=False)

@@ -106,7 +106,8 @@ class WebSettings:
         write_s: for a client to take something of what it is sent. keep_alive_s: between two requests.
         connections: at a time, in all. connections_per_address: from one address.
         guests_may_play: whether people who have not logged in may sit down at a table.
-        tables_per_person: at a time. tables: in all, with bots at them.
+        tables_per_person: at a time. tables_per_address: of guests. tables: in all, with bots at them.
+        tables_for_users: the part of all tables that guests leave to users.
         table_asleep_s: a table at which nobody has looked for so long costs nothing until somebody does.
         slumbot_forfeit_s: a session of Slumbot's interface in which nothing happens for so long is over.
         table_closed_s: one at which nobody has looked for so long is closed.
@@ -127,6 +128,8 @@ class WebSettings:
     connections_per_address: int = 100
     guests_may_play: bool = False
     tables_per_person: int = 5
+    tables_per_address: int = 10
+    tables_for_users: float = 0.5
     tables: int = 50
     table_asleep_s: float = 600.0
     table_closed_s: float = 7 * 86_400.0

@@ -17,10 +17,22 @@ from dealer.server.records import versions
 from dealer.server.store import Store
 from protocol.benchmark import OWN_SEAT
 
-__all__ = ["GUEST", "TAG", "TableRecord", "add_table", "bot_versions", "close_table", "open_tables", "see_table"]
+__all__ = [
+    "GUEST",
+    "GUEST_NAME",
+    "TAG",
+    "TableRecord",
+    "add_table",
+    "bot_versions",
+    "close_table",
+    "open_tables",
+    "see_table",
+]
 
 GUEST = "a guest"
 """The user of all who have not logged in: no other user's name can have a blank."""
+GUEST_NAME = "guest"
+"""Of guests in logs and at tables."""
 TAG = "table"
 
 
@@ -35,6 +47,7 @@ class TableRecord:
         players: the names of the bots, by seat.
         folder: of the run, in that of the server.
         seen_s: when somebody last looked at it, in seconds since 1970.
+        is_guests: whether a guest sits there.
     """
 
     run: int
@@ -43,6 +56,7 @@ class TableRecord:
     players: tuple[str, ...]
     folder: str
     seen_s: float
+    is_guests: bool
 
 
 def bot_versions(store: Store, lobby: Lobby, game: str, players: tuple[str, ...]) -> list[int | None]:
@@ -106,11 +120,15 @@ def open_tables(store: Store) -> list[TableRecord]:
     """All open tables, the oldest first."""
     found = []
     for row in store.read(
-        "SELECT tables.run, tables.owner, tables.seen_s, runs.folder, runs.game, "
+        "SELECT tables.run, tables.owner, tables.seen_s, runs.folder, runs.game, users.name AS user, "
         "(SELECT group_concat(name, char(10)) FROM (SELECT bots.name FROM seats JOIN versions ON versions.id = version "
         "JOIN bots ON bots.id = bot WHERE seats.run = tables.run ORDER BY seat)) AS names "
-        "FROM tables JOIN runs ON runs.id = tables.run WHERE closed_s IS NULL ORDER BY tables.run"
+        "FROM tables JOIN runs ON runs.id = tables.run JOIN jobs ON jobs.id = runs.job "
+        "JOIN users ON users.id = jobs.user WHERE closed_s IS NULL ORDER BY tables.run"
     ):
         players = tuple(row["names"].split("\n"))
-        found.append(TableRecord(row["run"], row["owner"], row["game"], players, row["folder"], row["seen_s"]))
+        is_guests = row["user"] == GUEST
+        found.append(
+            TableRecord(row["run"], row["owner"], row["game"], players, row["folder"], row["seen_s"], is_guests)
+        )
     return found

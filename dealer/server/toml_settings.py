@@ -88,6 +88,8 @@ max_connections = 1000          # browsers and programs at a time
 max_connections_per_address = 100
 guests_may_play = false         # whether people who have not logged in may sit down at a table
 max_tables_per_person = 5
+max_tables_per_address = 10     # of people who have not logged in, from one address
+tables_for_users_percent = 50   # of all tables, kept free for people who have logged in
 max_tables = 50                 # with bots at them; a table at which nobody looks is put to sleep
 table_asleep_minutes = 10       # after so long; it is at the same decision when somebody comes back
 slumbot_forfeit_hours = 24      # a session of Slumbot's interface in which nothing happens for so long is over
@@ -148,6 +150,8 @@ class _WebTable(BaseModel):
     max_connections_per_address: int = Field(100, ge=1, le=100_000)
     guests_may_play: bool = False
     max_tables_per_person: int = Field(5, ge=1, le=1000)
+    max_tables_per_address: int = Field(10, ge=1, le=10_000)
+    tables_for_users_percent: float = Field(50.0, ge=0, le=100)
     max_tables: int = Field(50, ge=1, le=10_000)
     table_asleep_minutes: float = Field(10.0, ge=0.01, le=1e6)
     slumbot_forfeit_hours: float = Field(24.0, ge=0.001, le=10_000)
@@ -306,6 +310,8 @@ def _web(table: _WebTable, folder: Path) -> WebSettings:
         connections_per_address=table.max_connections_per_address,
         guests_may_play=table.guests_may_play,
         tables_per_person=table.max_tables_per_person,
+        tables_per_address=table.max_tables_per_address,
+        tables_for_users=table.tables_for_users_percent / 100.0,
         tables=table.max_tables,
         table_asleep_s=60.0 * table.table_asleep_minutes,
         slumbot_forfeit_s=3600.0 * table.slumbot_forfeit_hours,

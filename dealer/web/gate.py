@@ -26,7 +26,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from dealer.errors import StoreError, WebError
 from dealer.server.settings import WebSettings
 from dealer.web.sessions import Sessions
-from dealer.web.visitor import SCOPE_KEY, Visitor
+from dealer.web.visitor import KNOWN_KEY, SCOPE_KEY, Visitor
 
 __all__ = ["HEADERS", "Gate", "cookie_name", "set_cookie", "told"]
 
@@ -114,6 +114,7 @@ class Gate:
         if is_new:
             visitor = replace(visitor, cookie=secrets.token_urlsafe(24))
         scope[SCOPE_KEY] = visitor
+        scope[KNOWN_KEY] = visitor.user is not None or visitor.is_owner
         is_started = has_left = False
 
         async def answer(message: Message) -> None:
@@ -121,6 +122,8 @@ class Gate:
             if message["type"] == "http.response.start":
                 is_started = True
                 headers = MutableHeaders(scope=message)
+                if message["status"] == 408:
+                    headers["Connection"] = "close"
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
                 is_page = headers.get("content-type", "").startswith("text/html")

@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -36,15 +37,19 @@ class HallLimits:
 
     Attributes:
         per_person: open tables of one person.
+        per_address: open tables of guests from one address.
         in_all: open tables.
         awake: tables at which bots sit at a time.
+        for_users: the part of both that guests leave to users.
         asleep_after_s: without a look at it a table is put to sleep.
         closed_after_s: without a look at it a table is closed.
     """
 
     per_person: int = 5
+    per_address: int = 10
     in_all: int = 500
     awake: int = 50
+    for_users: float = 0.5
     asleep_after_s: float = 600.0
     closed_after_s: float = 7 * 86_400.0
 
@@ -61,6 +66,7 @@ class TableRow:
         folder: of its run.
         seen_s: when it was last looked at, in seconds since 1970.
         run: the number of its run on a server; None elsewhere.
+        is_guests: whether a guest sits there, who has not logged in.
     """
 
     id: str
@@ -70,6 +76,7 @@ class TableRow:
     folder: Path
     seen_s: float
     run: int | None = None
+    is_guests: bool = False
 
 
 class Book(Protocol):
@@ -138,9 +145,26 @@ class _Awake:
 
     sitting: Sitting
     task: asyncio.Task[None]
+    is_guests: bool
     looks: int = 0
     seen_s: float = field(default_factory=time.monotonic)
     noted_s: float = 0.0
+
+
+@dataclass(slots=True)
+class _Coming:
+    """A table that is being opened or woken: it counts from the moment that it was admitted.
+
+    Attributes:
+        owner: who sits down. address: of a guest; None for a user.
+        is_guests: whether a guest sits down.
+        is_new: whether the book does not have it yet.
+    """
+
+    owner: str
+    is_guests: bool
+    address: str | None = None
+    is_new: bool = False
 
 
 class Hall:
@@ -167,6 +191,8 @@ class Hall:
         self._guests = guests
         self._clock_s = clock_s
         self._awake: dict[str, _Awake] = {}
+        self._coming: list[_Coming] = []
+        self._addresses: dict[str, str] = {}
         self._opening: dict[str, asyncio.Lock] = {}
         self._keeper: asyncio.Task[None] | None = None
         self._is_closing = False
@@ -194,6 +220,7 @@ class Hall:
         game: str,
         players: tuple[str, ...],
         user: int | None = None,
+        address: str = "",
         seed: int = 0,
         decision_s: float | None = None,
     ) -> TableRow:
@@ -204,7 +231,8 @@ class Hall:
             make_config: the settings of its run; may take a while.
             game: the name of the game.
             players: the names of the bots, by seat.
-            user: the number of the user on a server.
+            user: the number of the user on a server; None for a guest.
+            address: from which the person has come.
             seed: of the cards.
             decision_s: how long a decision may take; None without limit.
 
@@ -212,22 +240,22 @@ class Hall:
             WebError: there are too many.
             DealerError: it cannot be played.
         """
-        if len(self.book.of(owner)) >= self.limits.per_person:
-            most = self.limits.per_person
-            raise WebError(429, f"You sit at {most} tables already: end one of them first.", "tables.person")
-        if len(self.book.of(None)) >= self.limits.in_all:
-            raise WebError(503, "All tables are taken; come back later.", "tables.all", 60)
-        self._check_room()
-        config = await asyncio.to_thread(make_config)
-        table = await self.book.add(owner, game, players, user, seed)
-        try:
-            run = await asyncio.to_thread(new_table, config, table.folder)
-            sitting = await asyncio.to_thread(Sitting, run, decision_s=decision_s)
-        except BaseException:
-            await self.book.close(table, None, "it could not begin")
-            raise
-        self._seat(table, sitting)
-        return table
+        coming = _Coming(owner, user is None, address if user is None else None, is_new=True)
+        self._check_open_tables(coming)
+        with self._admitted(coming):
+            config = await asyncio.to_thread(make_config)
+            table = await self.book.add(owner, game, players, user, seed)
+            coming.is_new = False
+            if coming.address is not None:
+                self._addresses[table.id] = coming.address
+            try:
+                run = await asyncio.to_thread(new_table, config, table.folder)
+                sitting = await asyncio.to_thread(Sitting, run, decision_s=decision_s)
+            except BaseException:
+                await self._close(table, None, "it could not begin")
+                raise
+            self._seat(table, sitting)
+            return table
 
     async def sitting(self, table: TableRow) -> Sitting:
         """What goes on at a table, which is woken if it sleeps.
@@ -238,12 +266,12 @@ class Hall:
         async with self._opening.setdefault(table.id, asyncio.Lock()):
             awake = self._awake.get(table.id)
             if awake is None:
-                self._check_room()
-                try:
-                    sitting = await asyncio.to_thread(_reopened, table.folder)
-                except DealerError as error:
-                    raise WebError(409, f"This table cannot be gone on with: {error}.") from None
-                awake = self._seat(table, sitting)
+                with self._admitted(_Coming(table.owner, table.is_guests)):
+                    try:
+                        sitting = await asyncio.to_thread(_reopened, table.folder)
+                    except DealerError as error:
+                        raise WebError(409, f"This table cannot be gone on with: {error}.") from None
+                    awake = self._seat(table, sitting)
         awake.seen_s = time.monotonic()
         if awake.seen_s - awake.noted_s > _NOTE_SEEN_S:
             awake.noted_s = awake.seen_s
@@ -271,8 +299,12 @@ class Hall:
         """Close a table for good."""
         awake = self._awake.get(table.id)
         await self._put_to_sleep(table.id)
-        await self.book.close(table, None if awake is None else awake.sitting, reason)
+        await self._close(table, None if awake is None else awake.sitting, reason)
+
+    async def _close(self, table: TableRow, sitting: Sitting | None, reason: str) -> None:
+        await self.book.close(table, sitting, reason)
         self._opening.pop(table.id, None)
+        self._addresses.pop(table.id, None)
 
     def turn_away(self) -> None:
         """Have everybody who waits for something new come back later: the server is being ended."""
@@ -291,15 +323,45 @@ class Hall:
 
     # ---- inside
 
-    def _check_room(self) -> None:
+    def _check_open_tables(self, coming: _Coming) -> None:
+        limits, new = self.limits, [one for one in self._coming if one.is_new]
+        if len(self.book.of(coming.owner)) + sum(one.owner == coming.owner for one in new) >= limits.per_person:
+            sentence = f"You sit at {limits.per_person} tables already: end one of them first."
+            raise WebError(429, sentence, "tables.person")
+        if coming.address is not None:
+            there = [*self._addresses.values(), *(one.address for one in new)]
+            if there.count(coming.address) >= limits.per_address:
+                sentence = (
+                    f"{limits.per_address} guests' tables are open from your address: end one of them, or log in."
+                )
+                raise WebError(429, sentence, "tables.address")
+        _check_share(
+            [table.is_guests for table in self.book.of(None)] + [one.is_guests for one in new],
+            coming,
+            limits.in_all,
+            limits,
+        )
+
+    @contextlib.contextmanager
+    def _admitted(self, coming: _Coming) -> Iterator[None]:
+        """A table takes one of the places of those at which bots sit.
+
+        Raises:
+            WebError: none is free.
+        """
         self.check_open()
-        if len(self._awake) >= self.limits.awake:
-            raise WebError(503, "So many people play just now that no table is free; try again later.", "tables", 60)
+        there = [one.is_guests for one in self._awake.values()] + [one.is_guests for one in self._coming]
+        _check_share(there, coming, self.limits.awake, self.limits)
+        self._coming.append(coming)
+        try:
+            yield
+        finally:
+            self._coming.remove(coming)
 
     def _seat(self, table: TableRow, sitting: Sitting) -> _Awake:
         if self._guests is not None:
             self._guests.seat(table, sitting)
-        awake = _Awake(sitting, asyncio.create_task(self._play(table, sitting)))
+        awake = _Awake(sitting, asyncio.create_task(self._play(table, sitting)), table.is_guests)
         self._awake[table.id] = awake
         return awake
 
@@ -338,6 +400,15 @@ class Hall:
         for table in self.book.of(None):
             if table.id not in self._awake and self._clock_s() - table.seen_s > self.limits.closed_after_s:
                 await self.end(table, "nobody has come back to it")
+
+
+def _check_share(are_guests: Sequence[bool], coming: _Coming, most: int, limits: HallLimits) -> None:
+    """Refuse a table beyond the most there may be, or a guest's beyond the part that is open to guests."""
+    if len(are_guests) >= most:
+        raise WebError(503, "So many people play just now that no table is free; try again later.", "tables", 60)
+    if coming.is_guests and sum(are_guests) >= math.ceil(most * (1.0 - limits.for_users)):
+        sentence = "All tables for guests are taken: log in, or try again later."
+        raise WebError(503, sentence, "tables.guests", 60)
 
 
 def _reopened(folder: Path) -> Sitting:

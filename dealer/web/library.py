@@ -39,11 +39,18 @@ class ShownRun:
         run: the run.
         access: what the visitor may see of it.
         tables: the tables where it goes on; None where only its files tell of it.
+        reason: why it failed or was cancelled, as the server keeps it; empty for all others.
     """
 
     run: WatchedRun
     access: Access
     tables: LiveTables | None = None
+    reason: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """How the run ended; empty while it goes on."""
+        return self.access.words(self.reason if self.run.result is None else self.run.result.sentence)
 
     @property
     def sees_cards(self) -> bool:

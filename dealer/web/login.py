@@ -1,18 +1,15 @@
 """Logging in and out: the pages, and what slows down who guesses.
 
-Failures count by address, shared with the text port, and by name: many addresses that try one name wait as well.
+Failures count by address and by name, shared with the text port: see `dealer.server.accounts.GuessLimit`.
 """
 
 from __future__ import annotations
-
-import math
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from dealer.errors import WebError
-from dealer.server.accounts import GuessLimit
 from dealer.server.passwords import Passwords
 from dealer.server.server import ServerParts
 from dealer.web.forms import read_form
@@ -54,8 +51,7 @@ class _Door:
         self._site = site
         self._server = server
         self._sessions = sessions
-        self._passwords = Passwords(server.store, server.accounts)
-        self._guesses_by_name = GuessLimit()
+        self._passwords = Passwords(server.store, server.accounts, server.guesses)
 
     async def show(self, request: Request) -> Response:
         return self._site.page(request, "login.html.jinja", next=_own_path(request.query_params.get("next", "")))
@@ -64,15 +60,9 @@ class _Door:
         form = await read_form(request)
         visitor = visitor_of(request)
         name, secret = form.get("name", "").strip(), form.get("secret", "").strip()
-        guesses = ((self._server.guesses, visitor.address), (self._guesses_by_name, name))
-        wait_s = math.ceil(max(limit.wait_s(key) for limit, key in guesses))
-        if wait_s:
-            raise WebError(429, f"There were too many attempts; try again in {wait_s} seconds.", "login", wait_s)
-        user = await self._passwords.find(name, secret)
+        user = await self._passwords.log_in(name, secret, visitor.address)
         target = _own_path(form.get("next", ""))
         if user is None:
-            for limit, key in guesses:
-                limit.note_failure(key)
             return self._site.page(request, "login.html.jinja", status=403, next=target, name=name, problem=True)
         await self._sessions.end(visitor.cookie)
         answer = RedirectResponse(target, _SEE_OTHER)

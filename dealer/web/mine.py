@@ -51,7 +51,8 @@ def routes(site: Site) -> list[BaseRoute]:
     """The pages of this room; none for a site without a server."""
     if site.server is None or site.sessions is None:
         return []
-    mine = _Mine(site, site.server, site.sessions, Passwords(site.server.store, site.server.accounts))
+    passwords = Passwords(site.server.store, site.server.accounts, site.server.guesses)
+    mine = _Mine(site, site.server, site.sessions, passwords)
     return [
         Route("/mine", mine.show),
         Route("/mine/request", mine.ask, methods=["GET"]),
@@ -288,18 +289,13 @@ class _Mine:
         user = self._user(request)
         form = await read_form(request)
         old, new = form.get("old", ""), form.get("new", "")
-        guesses = self.server.guesses
-        address = visitor_of(request).address
         if user.name in dict(self.server.settings.passwords):
             problem = "Your password stands in the configuration of the server; whoever runs it can change it."
-        elif wait_s := guesses.wait_s(address):
-            raise WebError(429, "There were too many attempts; try again later.", "login", int(wait_s) + 1)
         elif not LEAST_LETTERS <= len(new) <= MOST_LETTERS:
             problem = f"A password has {LEAST_LETTERS} to {MOST_LETTERS} letters."
         elif new != form.get("again", ""):
             problem = "The new password was not typed the same twice."
-        elif await self.passwords.find(user.name, old) != user:
-            guesses.note_failure(address)
+        elif await self.passwords.log_in(user.name, old, visitor_of(request).address) != user:
             problem = "The present password, or a token in its place, is another."
         else:
             await self.passwords.change(user, new)

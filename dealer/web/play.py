@@ -27,6 +27,7 @@ from dealer.seat.sitting import Sitting
 from dealer.server.access import Sight, sight_of_table
 from dealer.server.orphans import MARK
 from dealer.server.settings import HouseBot, HouseGame, player_name
+from dealer.server.tables import GUEST_NAME
 from dealer.web.forms import read_form
 from dealer.web.hall import Hall, TableRow
 from dealer.web.site import Site
@@ -55,6 +56,7 @@ def routes(site: Site) -> list[BaseRoute]:
     of_server = [
         Route("/play", play.ask, methods=["GET"]),
         Route("/play", play.sit_down, methods=["POST"]),
+        Route("/play/{table}/end", play.ask_to_end, methods=["GET"]),
         Route("/play/{table}/end", play.end, methods=["POST"]),
     ]
     return [
@@ -113,7 +115,7 @@ class Play:
         except _NotAsked as error:
             return self._form_page(request, form, str(error))
         seed = secrets.randbelow(2**32) if seed is None else seed
-        name = player_name(visitor.user.name if visitor.user is not None else "guest")
+        name = player_name(visitor.user.name if visitor.user is not None else GUEST_NAME)
         key = secrets.token_urlsafe(24)
         environment = {MARK: str(server.folder.absolute())}
 
@@ -139,6 +141,7 @@ class Play:
                 game=game.name,
                 players=tuple(bot if isinstance(bot, str) else bot.name for bot in bots),
                 user=None if visitor.user is None else visitor.user.id,
+                address=visitor.address,
                 seed=seed,
                 decision_s=None if decision_s is None else float(decision_s),
             )
@@ -243,6 +246,10 @@ class Play:
         else:
             await self.hall.leave(table)
         return self.site.page(request, "left.html.jinja", table=table, is_local=self.site.server is None)
+
+    async def ask_to_end(self, request: Request) -> Response:
+        """Ask whether the table is to be ended."""
+        return self.site.page(request, "end.html.jinja", table=self._table(request))
 
     async def end(self, request: Request) -> Response:
         """The person plays no more at this table."""

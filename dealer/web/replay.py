@@ -130,7 +130,7 @@ class Pages:
                 "run": run.key,
                 "single": None if single is None else contest_view(found, single),
                 "leaks": [] if single is None else told_of(found, single),
-                "sentence": "" if run.result is None else found.access.words(run.result.sentence),
+                "sentence": found.sentence,
                 "tables": crosstables(run),
                 "contests": [] if single else [contest_row(one) for one in run.contests],
                 "problems": [f"{path}: {problem}" for path, problem in sorted(run.problems.items())],

@@ -34,7 +34,14 @@ class ServerBook:
         self._folder = parts.folder
         self._tables = {
             str(one.run): TableRow(
-                str(one.run), one.owner, one.game, one.players, parts.folder / one.folder, one.seen_s, one.run
+                str(one.run),
+                one.owner,
+                one.game,
+                one.players,
+                parts.folder / one.folder,
+                one.seen_s,
+                one.run,
+                one.is_guests,
             )
             for one in open_tables(parts.store)
         }
@@ -43,7 +50,8 @@ class ServerBook:
         """Enter a table; its folder is not made."""
         bots = bot_versions(self._store, self._lobby, game, players)
         run = await self._store.write(lambda db: add_table(db, owner, user, game, players, bots, seed))
-        table = TableRow(str(run.id), owner, game, players, self._folder / run.folder, time.time(), run.id)
+        folder = self._folder / run.folder
+        table = TableRow(str(run.id), owner, game, players, folder, time.time(), run.id, user is None)
         self._tables[table.id] = table
         return table
 

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final
 
+from dealer.errors import WebError
 from dealer.server import records
 from dealer.server.access import access_to
 from dealer.server.ledger import RunState
@@ -22,6 +23,7 @@ __all__ = ["ServerLibrary", "run_words"]
 
 _MOST_OPEN: Final = 32
 _MOST_DIGITS: Final = 12
+_ENDED: Final = {RunState.FAILED: "has failed", RunState.CANCELLED: "was cancelled"}
 
 
 def run_words(run: RunRecord) -> str:
@@ -58,6 +60,7 @@ class ServerLibrary:
         Raises:
             LogsError: it cannot be read.
             OSError: it cannot be read.
+            WebError: it has no files; the sentence says how it ended.
         """
         number = _number(key)
         row = None if number is None else records.run(self._parts.store, number)
@@ -66,8 +69,9 @@ class ServerLibrary:
             return None
         access = access_to(self._parts.store, row, job, visitor.person)
         path = self._parts.folder / row.folder
+        reason = f"The run {_ENDED[row.state]}: {row.reason}" if row.state in _ENDED else ""
         if not path.is_dir():
-            return None
+            raise WebError(404, access.words(reason) or "The files of this run have been removed.")
         with self._lock:
             tables = self._tables_of(row)
             run = self._open.get(key)
@@ -78,7 +82,7 @@ class ServerLibrary:
             self._open.move_to_end(key)
         with run.lock:
             run.look()
-        return ShownRun(run, access, tables)
+        return ShownRun(run, access, tables, reason)
 
     def _tables_of(self, run: RunRecord) -> LiveTables | None:
         """Where a run goes on; who asks for it first has it watched until its end."""

@@ -50,7 +50,9 @@ def make_server_site(parts: ServerParts) -> Site:
     web = parts.settings.web
     limits = HallLimits(
         per_person=web.tables_per_person,
+        per_address=web.tables_per_address,
         awake=web.tables,
+        for_users=web.tables_for_users,
         asleep_after_s=web.table_asleep_s,
         closed_after_s=web.table_closed_s,
     )

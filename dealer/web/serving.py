@@ -1,13 +1,15 @@
 """Answers on a port: uvicorn as a part of our own event loop, within bounds of its connections.
 
-A client that sends the head of a request slowly, takes nothing of an answer or holds many connections costs its own
-connection and nobody else's time: all three have bounds here, below the application.
+A client that sends a request slowly, takes nothing of an answer or holds many connections costs its own connection and
+nobody else's time: all three have bounds here, below the application. When all connections are taken, the oldest that
+has shown neither a login nor a token makes room for the new one.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import socket
 from collections.abc import AsyncIterator, Iterator
@@ -21,14 +23,23 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from dealer.errors import ConfigError, ListenError, SettingProblem
 from dealer.server.settings import WebSettings
+from dealer.web.visitor import KNOWN_KEY
 from engine import Seat
 
 __all__ = ["answering"]
 
 _BACKLOG = 200
 _MOST_HEAD_BYTES = 32_768
+_LAST_WORDS_S = 1.0
+"""A client whose connection is closed has so long to read why."""
+_MOST_LEAVING = 100
 _GRACE_S = 1
 """At the end, answers that are being given have this long; events stop at once."""
+
+
+_clients_log = logging.getLogger("uvicorn.error.clients")
+# What clients send that is not HTTP is answered, and is nothing that whoever runs the server could mend.
+_clients_log.setLevel(logging.ERROR)
 
 
 class _Server(uvicorn.Server):
@@ -47,32 +58,83 @@ class _Connection(H11Protocol):
         self._bounds = bounds
         self._deadline: asyncio.TimerHandle | None = None
         self._stalled: asyncio.TimerHandle | None = None
+        self._made_s = self.loop.time()
+        self._is_leaving = False
+        self.logger = _clients_log
+
+    @property
+    def _is_known(self) -> bool:
+        return self.scope is not None and bool(self.scope.get(KNOWN_KEY))
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        there = [one for one in self.connections if isinstance(one, _Connection) and not one._is_leaving]
         host = self.client[0] if self.client else ""
-        same = sum(isinstance(one, _Connection) and (one.client or ("",))[0] == host for one in self.connections)
-        if len(self.connections) > self._bounds.connections or same > self._bounds.connections_per_address:
-            transport.abort()
+        self._expect_more()
+        if sum((one.client or ("",))[0] == host for one in there) > self._bounds.connections_per_address:
+            self._dismiss("Your address has too many connections to this server; close some, and try again.")
+        elif len(there) > self._bounds.connections:
+            strangers = [one for one in there if one is not self and not one._is_known]
+            last = min(strangers, key=lambda one: one._made_s, default=self)
+            last._dismiss("The server has too many connections; try again in some seconds.")
+
+    def _dismiss(self, sentence: str) -> None:
+        """Close the connection, after a sentence if no answer has begun."""
+        self._is_leaving = True
+        self._unset_keepalive_if_required()
+        self._cancel_deadline()
+        is_answered = self.cycle is None or self.cycle.response_complete
+        if not is_answered:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        leaving = sum(isinstance(one, _Connection) and one._is_leaving for one in self.connections)
+        if leaving > _MOST_LEAVING or not (is_answered or not self.cycle.response_started):
+            self.transport.abort()
             return
-        self._expect_head()
+        head = (
+            f"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nContent-Length: {len(sentence) + 1}\r\n"
+        )
+        self.transport.write(f"{head}Retry-After: 5\r\nConnection: close\r\n\r\n{sentence}\n".encode())
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        # Closed at once, it would be reset by what the client sends meanwhile, and the sentence lost.
+        self._deadline = self.loop.call_later(_LAST_WORDS_S, self.transport.abort)
 
-    def _expect_head(self) -> None:
+    def data_received(self, data: bytes) -> None:
+        """Take what comes, unless the connection is about to be closed."""
+        if not self._is_leaving:
+            super().data_received(data)
+
+    def _expect_more(self) -> None:
         if self._deadline is None:
-            self._deadline = self.loop.call_later(self._bounds.header_s, self._head_is_late)
+            self._deadline = self.loop.call_later(self._bounds.header_s, self.transport.abort)
 
-    def _head_is_late(self) -> None:
-        self._deadline = None
-        self.transport.abort()
-
-    def handle_events(self) -> None:
-        """Take what has come; a head that is not whole has its time."""
-        super().handle_events()
-        if self.conn.their_state is h11.IDLE and self.conn.trailing_data[0]:
-            self._expect_head()
-        elif self._deadline is not None:
+    def _cancel_deadline(self) -> None:
+        if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
+
+    def _set_deadline(self) -> None:
+        """A head that is not whole has its time, and the rest of a body that is already answered."""
+        ours, theirs = self.conn.our_state, self.conn.their_state
+        if (theirs is h11.IDLE and self.conn.trailing_data[0]) or (theirs is h11.SEND_BODY and ours is h11.DONE):
+            self._expect_more()
+        else:
+            self._cancel_deadline()
+
+    def handle_events(self) -> None:
+        """Take what has come; a first line that is not of HTTP is answered before a second has come."""
+        super().handle_events()
+        line, end, _ = self.conn.trailing_data[0].partition(b"\n")
+        if self.conn.their_state is h11.IDLE and end and b" HTTP/" not in line:
+            self.send_400_response("This is not HTTP. Bots join at the server's text port.")
+            return
+        self._set_deadline()
+
+    def on_response_complete(self) -> None:
+        """An answer is sent."""
+        super().on_response_complete()
+        self._set_deadline()
 
     def pause_writing(self) -> None:
         """The client takes nothing of what it is sent."""
@@ -92,9 +154,7 @@ class _Connection(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         self._clear()
-        if self._deadline is not None:
-            self._deadline.cancel()
-            self._deadline = None
+        self._cancel_deadline()
 
     def _clear(self) -> None:
         if self._stalled is not None:

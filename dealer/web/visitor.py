@@ -11,10 +11,13 @@ from starlette.requests import HTTPConnection
 from dealer.server.access import Person
 from dealer.server.accounts import User
 
-__all__ = ["SCOPE_KEY", "Visitor", "form_key_of", "visitor_of"]
+__all__ = ["KNOWN_KEY", "SCOPE_KEY", "Visitor", "form_key_of", "visitor_of"]
 
 SCOPE_KEY: Final = "arena.visitor"
 """Under which the gate leaves the visitor in the scope of a request."""
+
+KNOWN_KEY: Final = "arena.known"
+"""In the scope of a request that came with a login or a token: its connection is not closed in favour of others."""
 
 
 @dataclass(frozen=True, slots=True)

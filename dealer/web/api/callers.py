@@ -6,54 +6,17 @@ tokens count against the address they come from, as wrong logins do.
 
 from __future__ import annotations
 
-import math
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from starlette.requests import Request
 
 from dealer.errors import WebError
 from dealer.server.access import Person
-from dealer.server.accounts import Scope, Token, User
+from dealer.server.accounts import RateLimit, Scope, Token, User
 from dealer.server.server import ServerParts
-from dealer.web.visitor import visitor_of
+from dealer.web.visitor import KNOWN_KEY, visitor_of
 
-__all__ = ["Caller", "Callers", "RateLimit", "bearer_of"]
-
-_BURST_S = 10.0
-"""A bucket holds what comes in this time."""
-
-
-class RateLimit:
-    """How often somebody may ask: a bucket for each, which fills at a steady rate."""
-
-    def __init__(
-        self, per_minute: int, *, most_keys: int = 10_000, clock_s: Callable[[], float] = time.monotonic
-    ) -> None:
-        """Start with full buckets.
-
-        Args:
-            per_minute: how many requests, in the long run.
-            most_keys: how many buckets are kept; the one that was not used for longest is forgotten.
-            clock_s: tells the time.
-        """
-        self._rate = per_minute / 60.0
-        self._most = max(1.0, self._rate * _BURST_S)
-        self._most_keys = most_keys
-        self._clock_s = clock_s
-        self._buckets: dict[str, tuple[float, float]] = {}
-
-    def wait_s(self, key: str) -> int:
-        """Take one request out of a bucket; 0 if there was one, otherwise the seconds until there will be."""
-        now_s = self._clock_s()
-        left, then_s = self._buckets.pop(key, (self._most, now_s))
-        left = min(self._most, left + self._rate * (now_s - then_s))
-        is_taken = left >= 1.0
-        self._buckets[key] = (left - 1.0 if is_taken else left, now_s)
-        if len(self._buckets) > self._most_keys:
-            del self._buckets[next(iter(self._buckets))]
-        return 0 if is_taken else max(1, math.ceil((1.0 - left) / self._rate))
+__all__ = ["Caller", "Callers", "bearer_of"]
 
 
 def bearer_of(request: Request) -> str:
@@ -95,7 +58,7 @@ class Callers:
             WebError: nobody who is known, or whose token is good for this, or too often.
         """
         address = visitor_of(request).address
-        if wait_s := math.ceil(self._parts.guesses.wait_s(address)):
+        if wait_s := self._parts.guesses.wait_s(address):
             raise WebError(429, "Too many wrong tokens came from your address.", "login", wait_s)
         text = bearer_of(request)
         if not text:
@@ -104,6 +67,7 @@ class Callers:
         if token is None:
             self._parts.guesses.note_failure(address)
             raise WebError(401, "This token is unknown or has been revoked.")
+        request.scope[KNOWN_KEY] = True
         self.count(f"token {token.id}")
         self._check_scope(token, scope)
         return Caller(token.user, token.scopes)
@@ -114,7 +78,7 @@ class Callers:
         Raises:
             WebError: there were too many.
         """
-        if wait_s := self._limit.wait_s(key):
+        if wait_s := self._limit.take(key):
             most = self._parts.settings.web.requests_per_minute
             raise WebError(429, f"There may be {most} requests a minute.", "requests", wait_s)
 

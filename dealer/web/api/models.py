@@ -200,7 +200,7 @@ class Bot(_Model):
     number: int = Field(description="of the version, from 1")
     label: str = Field(description="what its owner calls the version")
     created_s: float
-    seen_s: float | None = Field(description="when its owner last brought it")
+    seen_s: float | None = Field(description="when it was last connected")
     created_at = _at("created_s")
     seen_at = _at("seen_s")
 

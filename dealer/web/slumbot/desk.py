@@ -28,6 +28,7 @@ from dealer.server.accounts import User
 from dealer.server.orphans import MARK
 from dealer.server.server import ServerParts
 from dealer.server.settings import HouseBot, HouseGame, player_name
+from dealer.server.tables import GUEST_NAME
 from dealer.web.hall import Hall, TableRow
 from dealer.web.slumbot.words import action_text, entry_of, fields, is_the_game, possible
 from dealer.web.slumbot.worth import Worth
@@ -40,16 +41,26 @@ __all__ = ["Desk", "house_bots"]
 _log = logging.getLogger(__name__)
 
 _OWNER: Final = "slumbot "
-_GUEST: Final = "guest"
 _LOOK_ROUND_S: Final = 30.0
 _MOST_SESSIONS: Final = 10_000
 """Remembered; a table that is not remembered is found again by its owner."""
+_STRENGTH: Final = ("cfr", "mfs", "rembrant", "", "random", "calling", "raising", "constant", "folding")
+"""Built-in bots, the strongest first; all others stand where the empty name is."""
 
 
 def house_bots(parts: ServerParts) -> tuple[tuple[HouseGame, HouseBot], ...]:
-    """The bots of the house that play the interface's game, in the order of the configuration."""
+    """The server's bots that play the interface's game, the strongest first.
+
+    These are the built-in `cfr`, `mfs` and `rembrant`, in this order; then all others, as they are configured; last the
+    built-in bots that only show what an opponent can be.
+    """
     games = [game for game in parts.settings.games if is_the_game(game.game)]
-    return tuple((game, bot) for game in games for bot in game.bots)
+
+    def rank(one: tuple[HouseGame, HouseBot]) -> int:
+        name = one[1].settings.bot.partition("?")[0]
+        return _STRENGTH.index(name if name in _STRENGTH else "")
+
+    return tuple(sorted(((game, bot) for game in games for bot in game.bots), key=rank))
 
 
 @dataclass(slots=True)
@@ -74,7 +85,7 @@ class _Session:
         owner: as its table knows it.
         who: the user's number, or the address, whose sessions are counted together.
         user: who has logged in; None for a guest.
-        bot: the name of the opponent; empty for the first that there is.
+        bot: the name of the opponent; empty for the strongest.
         table: where it is played; None before the first hand.
         shown: the number of the last hand that the client has been shown.
         told: the number of the last hand whose end the client has been told, or that it has given up.
@@ -147,7 +158,7 @@ class Desk:
             session = self._find(token, address)
         async with session.lock:
             if session.table is None:
-                session.table = await self._open(session)
+                session.table = await self._open(session, address)
             sitting = await self._hall.sitting(session.table)
             scene = await self._asked(sitting)
             if not scene.finished and scene.hand_number == session.shown:
@@ -226,7 +237,7 @@ class Desk:
         self._remember(session)
         return session
 
-    async def _open(self, session: _Session) -> TableRow:
+    async def _open(self, session: _Session, address: str) -> TableRow:
         there = house_bots(self._parts)
         chosen = [(game, bot) for game, bot in there if session.bot in ("", bot.name)]
         if not chosen:
@@ -241,13 +252,14 @@ class Desk:
             game=game.name,
             players=(bot.name,),
             user=None if session.user is None else session.user.id,
+            address=address,
             seed=seed,
         )
 
     def _config(self, session: _Session, game: HouseGame, bot: HouseBot, seed: int) -> RunConfig:
         environment = {**bot.settings.environment, MARK: str(self._parts.folder.absolute())}
         text = f"{player_name(bot.name)}={bot.settings.bot}"
-        name = player_name(_GUEST if session.user is None else session.user.name)
+        name = player_name(GUEST_NAME if session.user is None else session.user.name)
         if name == player_name(bot.name):
             name = f"{name}-client"
         others = [bot.settings.model_copy(update={"bot": text, "environment": environment})]

@@ -7,7 +7,6 @@ where the client only has to act otherwise, as clients expect that look for the 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, TypeAlias
 
@@ -16,10 +15,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from dealer.errors import DealerError, WebError
-from dealer.server.accounts import GuessLimit
+from dealer.server.accounts import RateLimit
 from dealer.server.passwords import Passwords
 from dealer.server.server import ServerParts
-from dealer.web.api.callers import RateLimit
 from dealer.web.slumbot.desk import Desk
 from dealer.web.visitor import visitor_of
 
@@ -76,20 +74,14 @@ class _Calls:
     def __init__(self, parts: ServerParts, desk: Desk) -> None:
         self._parts = parts
         self._desk = desk
-        self._passwords = Passwords(parts.store, parts.accounts)
-        self._guesses_by_name = GuessLimit()
+        self._passwords = Passwords(parts.store, parts.accounts, parts.guesses)
         self._sessions = RateLimit(_SESSIONS_PER_MINUTE)
 
     async def log_in(self, request: Request, sent: dict[str, Any]) -> dict[str, Any]:
         name, secret = _word(sent, "username"), _word(sent, "password")
         address = visitor_of(request).address
-        guesses = ((self._parts.guesses, address), (self._guesses_by_name, name))
-        if wait_s := math.ceil(max(limit.wait_s(key) for limit, key in guesses)):
-            raise WebError(429, f"There were too many attempts; try again in {wait_s} seconds.", "login", wait_s)
-        user = await self._passwords.find(name, secret)
+        user = await self._passwords.log_in(name, secret, address)
         if user is None:
-            for limit, key in guesses:
-                limit.note_failure(key)
             raise WebError(401, "No user has this name with this password or token.")
         self._count(address)
         return {"token": self._desk.log_in(user, request.path_params.get("bot", ""))}
@@ -107,6 +99,6 @@ class _Calls:
         return await self._desk.act(_word(sent, "token"), sent.get("incr"), visitor_of(request).address)
 
     def _count(self, address: str) -> None:
-        if wait_s := self._sessions.wait_s(address):
+        if wait_s := self._sessions.take(address):
             sentence = f"{_SESSIONS_PER_MINUTE} sessions a minute may begin; keep the token of yours."
             raise WebError(429, sentence, "sessions", wait_s)

@@ -3,7 +3,7 @@
 "use strict";
 (() => {
   const seat = document.getElementById("seat"), lost = document.getElementById("lost");
-  let isSending = false, waiting = null, clock = null;
+  let isSending = false, isLeaving = false, waiting = null, clock = null;
 
   const table = () => seat.querySelector(".table");
   const wait = (ms) => new Promise((done) => setTimeout(done, ms));
@@ -66,14 +66,14 @@
   }
 
   async function follow() {
-    for (;;) {
+    while (!isLeaving) {
       waiting = new AbortController();
       try {
         const seen = encodeURIComponent(table().dataset.tag);
         const answer = await fetch(`${seat.dataset.part}?seen=${seen}`, {signal: waiting.signal});
         if (answer.status >= 500) throw new Error();
         if (answer.status === 200) { const text = await answer.text(); if (!isSending) show(text); }
-        else if (answer.status !== 204) { location.reload(); return; }
+        else if (answer.status !== 204) { if (!isLeaving) location.reload(); return; }
         lost.hidden = true;
       } catch (error) {
         if (error.name !== "AbortError") { lost.hidden = false; await wait(1000); }
@@ -88,6 +88,14 @@
     event.preventDefault();
     send(event.target, event.submitter || event.target.querySelector("button"));
   });
+
+  // Once the person leaves, nothing is asked for any more: a question would wake the table, its answer stop the leaving.
+  document.addEventListener("submit", (event) => {
+    if (seat.contains(event.target)) return;
+    isLeaving = true;
+    waiting.abort();
+  });
+  window.addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey || event.repeat) return;

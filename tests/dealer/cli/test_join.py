@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.dealer.cli.conftest import Arena
@@ -29,7 +31,20 @@ from tests.dealer.cli.conftest import Arena
         (["127.0.0.1:1", "calling", "--token", "t", "--out", "o"], "cannot connect to 127.0.0.1:1: "),
     ],
 )
-def test_what_cannot_be_done_is_said(arena: Arena, words: list[str], problem: str) -> None:
+def test_what_cannot_be_done_is_said(
+    arena: Arena, words: list[str], problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     ran = arena("join", *words, ARENA_TOKEN="")
     assert ran.code == 2
     assert problem in ran.sentence
+    assert not list(tmp_path.iterdir()), "nothing is left behind"
+
+
+def test_a_folder_that_was_there_stays(arena: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in ("o", "runs"):
+        Path(folder).mkdir()
+    for out in (["--out", "o"], []):
+        assert arena("join", "127.0.0.1:1", "calling", "--token", "t", *out).code == 2
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["o", "runs"]

@@ -66,6 +66,8 @@ def test_a_server_from_its_first_start_to_its_end(arena: Arena, folder: Path) ->
         assert answers(port, ann.out.strip()).startswith("LOGON OKAY")
         assert arena("serve", "revoke", "ann").out == "1 token of ann revoked.\n"
         assert answers(port, ann.out.strip()) == "BAD LOGON\n"
+        unknown = arena("serve", "revoke", "nobody")
+        assert (unknown.code, unknown.err) == (2, "arena: there is no user nobody in arena-server\n")
         odd = arena("serve", "password", "nobody")
         assert (odd.code, odd.err) == (
             2,
@@ -96,6 +98,33 @@ def test_a_server_from_its_first_start_to_its_end(arena: Arena, folder: Path) ->
     assert "Log in with" not in ended(second, signal.SIGINT)
 
 
+def test_users_can_be_made_before_the_first_start(arena: Arena, folder: Path) -> None:
+    ann = arena("serve", "user", "ann")
+    assert ann.code == 0
+    program, port = started()
+    try:
+        assert answers(port, ann.out.strip(), "QUIT") == "LOGON OKAY - type help for commands\n"
+    finally:
+        assert "Log in with" not in ended(program, signal.SIGTERM), "there is a user already"
+
+
+def test_a_bot_that_joins_at_the_port_of_the_pages_is_told_so(arena: Arena, folder: Path) -> None:
+    program = start([*ARENA, "serve", "--port", "0", "--web-port", "0"], cwd=Path.cwd(), env=program_env())
+    try:
+        assert program.stdout is not None
+        program.stdout.readline()
+        page = program.stdout.readline().decode().rstrip("/\n").rpartition("//")[2]
+        ran = arena("join", page, "calling", "--token", "t")
+        assert (ran.code, ran.err) == (
+            2,
+            f"arena: {page} is a port for browsers: name the server's text port, which it reports when it starts; "
+            "54000 unless it is configured otherwise\n",
+        )
+        assert not Path("runs").exists()
+    finally:
+        ended(program, signal.SIGTERM)
+
+
 def test_a_configuration_is_written_once(arena: Arena, folder: Path) -> None:
     assert arena("serve", "--init").out == (
         "Written: arena-server.toml. Start the server with: arena serve arena-server.toml\n"
@@ -117,19 +146,25 @@ def test_a_configuration_is_written_once(arena: Arena, folder: Path) -> None:
         (["--host", ""], "--host: an address is needed: .*"),
         (["--host", "192.0.2.1", "--port", "0"], "cannot listen on 192.0.2.1 port any: .*"),
         (["--data", "bad.toml"], ".*bad.toml.*"),
+        (["names.cfg"], "no user can be called ladder: the server uses this name itself"),
         (["a", "b"], "give a configuration, or .*"),
         (["x.toml", "--init"], "give a configuration, or .*"),
-        (["user", "ann"], "arena-server holds no server: start one with 'arena serve', or .*"),
         (["revoke", "ann"], "arena-server holds no server: .*"),
         (["password", "ann"], "arena-server holds no server: .*"),
         (["user", "ann", "--scopes", "read,fly"], "--scopes: 'read,fly' is not a list of read, play, admin"),
         (["user", "a b"], "a user's name is one word of at most 64 letters"),
+        (["user", "ladder"], "no user can be called ladder: the server uses this name itself; choose another"),
+        (["user", "local"], "no user can be called local: .*"),
+        (["user", "guest"], "no user can be called guest: .*"),
+        (["user", "CFR"], "no user can be called CFR: .*"),
+        (["user", "ann", "--data", "bad.toml/x"], "cannot make the folder bad.toml/x: .*"),
         (["backup", "x"], r"arena-server.server\.sqlite3: there is no database of a server"),
     ],
 )
 def test_what_cannot_be_done_is_told(arena: Arena, folder: Path, words: list[str], problem: str) -> None:
     Path("bad.toml").write_text("colour = 1\n")
     Path("bad.cfg").write_text("port 1\ncolour red\n")
+    Path("names.cfg").write_text("port 54000\nuser ladder secret\n")
     told = arena("serve", *words)
     assert (told.code, told.out) == (2, "")
     assert re.fullmatch(f"arena: {problem}\n", told.err), told.err

@@ -427,6 +427,7 @@ def test_a_wrong_token_and_a_wrong_name(house_folder: Path) -> None:
         ([b"x" * 100_000], "it sends endless lines"),
         ([b"\xff\x00\n"], "is not a server for bots"),
         ([b"BAD LOGON\n"], "does not know this user"),
+        ([b"HTTP/1.1 400 Bad Request\r\n"], "is a port for browsers: name the server's text port"),
         ([b"LOGON OKAY - type help for commands\n", b"UNKNOWN\n"], "does not take bots that join"),
         (
             [b"LOGON OKAY - type help for commands\n", b"# JOINED who=x\n"],

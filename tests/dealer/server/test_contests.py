@@ -358,6 +358,61 @@ def test_what_waits_for_a_bot_that_does_not_come_back_is_given_up() -> None:
     play(talk, replace(settings_of(), own_seat_s=0.2))
 
 
+def test_when_a_bot_was_last_there_is_kept() -> None:
+    async def talk(service: Service, ann: User) -> None:
+        def seen_s() -> float:
+            (row,) = service.store.read("SELECT seen_s FROM bots WHERE name = 'eve'")
+            return float(row["seen_s"])
+
+        host = Host(is_idle=True)
+        await service.enter(ann, BotOffer("eve", games=("two",)), host)
+        came_s = seen_s()
+        await service.lobby.note_seen(service.lobby.guests)
+        stayed_s = seen_s()
+        assert stayed_s > came_s
+        service.leave_bots(host)
+        async with asyncio.timeout(PATIENCE_S):
+            while seen_s() <= stayed_s:
+                await asyncio.sleep(0.01)
+
+    play(talk)
+
+
+def test_after_a_restart_a_bot_that_was_there_can_be_challenged_before_it_is_back() -> None:
+    async def before(service: Service, ann: User) -> None:
+        for name in ("gone", "eve"):
+            await service.enter(ann, BotOffer(name, games=("two",)), Host())
+
+    async def after(service: Service, ann: User) -> None:
+        row, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), "1"))
+        with pytest.raises(RefusedError, match="gone is not connected now"):
+            await service.submit(ann, JobRequest("two", ("gone", "random"), "2"))
+        host = Host()
+        await service.enter(ann, BotOffer("eve", games=("two",)), host)
+        await until(service, lambda: is_over(service, row.id))
+        job = records.job(service.store, row.id)
+        assert job is not None
+        assert job.state is JobState.DONE
+        service.leave_bots(host)
+        with pytest.raises(RefusedError, match="eve is not connected now"):
+            await service.submit(ann, JobRequest("two", ("eve", "random"), "3"))
+
+    async def too_late(service: Service, ann: User) -> None:
+        row, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), "4"))
+        service._lose_patience()
+        await until(service, lambda: is_over(service, row.id))
+        job = records.job(service.store, row.id)
+        assert job is not None
+        assert (job.state, job.reason) == (JobState.CANCELLED, "eve has not come back")
+
+    settings = settings_of()
+    play(before, settings)
+    with contextlib.closing(Store(Path("data") / DATABASE_NAME)) as store:
+        store.write_now(lambda db: db.execute("UPDATE bots SET seen_s = 1 WHERE name = 'gone'"))
+    play(after, settings)
+    play(too_late, settings)
+
+
 def test_matches_can_be_watched_and_events_followed_from_any_number() -> None:
     async def talk(service: Service, ann: User) -> None:
         before = service.feed.last

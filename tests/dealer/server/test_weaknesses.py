@@ -23,6 +23,7 @@ import pytest
 from dealer.errors import ConfigError, StoreError
 from dealer.server.accounts import GuessLimit
 from dealer.server.store import Store
+from tests.dealer.helpers import PATIENCE_S
 from tests.dealer.server.servers import (
     KUHN,
     LIMIT,
@@ -111,6 +112,35 @@ def test_time_and_number_of_connections_are_bounded() -> None:
         await many[3].hear_end()
 
     play(talk, login_s=0.3, idle_s=0.3, connections_per_address=3)
+
+
+def test_who_logs_in_has_room_however_many_do_not() -> None:
+    async def talk(house: House) -> None:
+        strangers = [await house.connect() for _ in range(3)]
+        # One after the other takes the place of the oldest that has not logged in.
+        users = [await house.log_in() for _ in range(3)]
+        for stranger in strangers:
+            await stranger.hear_remark("too many connections; try again later")
+            await stranger.hear_end()
+        late = await house.connect()
+        late.say("ann secret\n")
+        await late.hear_remark("too many connections; try again later")
+        await late.hear_end()
+        for user in users:
+            await user.ask("QSTAT\n", "Queue empty\n")
+
+    play(talk, connections=3)
+
+
+def test_the_time_to_log_in_is_a_total() -> None:
+    async def talk(house: House) -> None:
+        slow = await house.connect()
+        async with asyncio.timeout(PATIENCE_S):
+            while not slow.is_closed:
+                slow.writer.write(b"a")
+                await asyncio.sleep(0.02)
+
+    play(talk, login_s=0.3)
 
 
 def test_a_client_that_waits_for_its_match_is_not_idle() -> None:

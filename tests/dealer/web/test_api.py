@@ -15,9 +15,8 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 
 from dealer.errors import StoreError
-from dealer.server.accounts import GuessLimit, Scope, add_token, add_user
+from dealer.server.accounts import GuessLimit, RateLimit, Scope, add_token, add_user
 from dealer.server.store import DATABASE_NAME, Store
-from dealer.web.api.callers import RateLimit
 from logs.export import FORMATS
 from logs.reading import read_hands
 from tests.dealer.web.pages import PATIENCE_S, Visit, small_house, visit
@@ -243,16 +242,18 @@ def test_wrong_tokens_and_too_many_requests_have_to_wait(tmp_path: Path) -> None
         late = await program.get("/games")
         assert (late.status_code, late.json()["ratelimit"]["key"]) == (429, "login")
 
-    visit(small_house(requests_per_minute=1), talk, tmp_path / "data", guesses=GuessLimit(most_failures=3))
+    visit(
+        small_house(requests_per_minute=1), talk, tmp_path / "data", guesses=GuessLimit(most_failures=3, within_s=1000)
+    )
 
 
 def test_a_bucket_fills_at_its_rate() -> None:
     now_s = 0.0
     limit = RateLimit(60, most_keys=2, clock_s=lambda: now_s)
-    assert [limit.wait_s("a") for _ in range(11)] == [0] * 10 + [1]
+    assert [limit.take("a") for _ in range(11)] == [0] * 10 + [1]
     now_s = 2.5
-    assert [limit.wait_s("a") for _ in range(3)] == [0, 0, 1]
-    assert limit.wait_s("b") == limit.wait_s("c") == 0
+    assert [limit.take("a") for _ in range(3)] == [0, 0, 1]
+    assert limit.take("b") == limit.take("c") == 0
     assert limit.wait_s("a") == 0, "what was not used for longest is forgotten"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import html
 import re
 from collections.abc import Awaitable, Callable
@@ -201,6 +202,48 @@ def test_a_person_has_so_many_tables_and_no_more(tmp_path: Path) -> None:
         assert (refused.status_code, "You sit at 2 tables already" in seen(refused)) == (429, True)
 
     play(tmp_path, talk, tables_per_person=2)
+
+
+def test_guests_have_so_many_tables_from_an_address_and_leave_some_to_users(tmp_path: Path) -> None:
+    settings = small_house(
+        guests_may_play=True, tables_per_address=2, tables=6, tables_for_users=0.5, proxies=("127.0.0.1",)
+    )
+
+    async def talk(one: Visit) -> None:
+        async with contextlib.AsyncExitStack() as stack:
+
+            async def guest(address: int) -> httpx2.AsyncClient:
+                browser = await stack.enter_async_context(one.another())
+                browser.headers["x-forwarded-for"] = f"192.0.2.{address}"
+                return browser
+
+            browsers = [await guest(1) for _ in range(5)]
+            answers = await asyncio.gather(*map(ask, browsers))
+            statuses = sorted(answer.status_code for answer in answers)
+            assert statuses == [303, 303, 429, 429, 429], "all at once, and each with a cookie of its own"
+            assert "2 guests' tables are open from your address" in seen(await ask(browsers[0]))
+            last = await guest(2)
+            table = (await ask(last)).headers["location"]
+            refused = await ask(await guest(3))
+            assert (refused.status_code, refused.headers["retry-after"]) == (503, "60")
+            assert "All tables for guests are taken: log in" in seen(refused)
+            await one.log_in()
+            for _ in range(3):
+                await sit_down(one.browser)
+            assert "no table is free" in seen(await ask(one.browser))
+            key = field((await last.get(table)).text, "form_key")
+            await last.post(f"{table}/end", data={"form_key": key})
+            assert (await ask(await guest(3))).status_code == 303, "one is free again"
+        store = Store(tmp_path / DATABASE_NAME)
+        assert sorted(table.is_guests for table in open_tables(store)) == [False] * 3 + [True] * 3
+        store.close()
+
+    async def ask(browser: httpx2.AsyncClient) -> Answer:
+        page = await browser.get("/play", params={"game": GAME})
+        data = {"form_key": field(page.text, "form_key"), "game": GAME, "bot1": "calling"}
+        return await browser.post("/play", data=data)
+
+    visit(settings, talk, tmp_path)
 
 
 def test_a_server_that_was_ended_leads_back_to_the_same_decision(tmp_path: Path) -> None:

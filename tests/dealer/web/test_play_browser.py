@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -100,6 +101,68 @@ def test_a_match_by_keyboard_only(browser: Any, server: Served) -> None:
             wait_for_question(page, before)
         page.keyboard.press("Enter")
         page.get_by_text("The match is over.").wait_for()
+
+
+@pytest.mark.parametrize("has_scripts", [True, False])
+def test_a_table_is_ended_for_good_once_that_is_confirmed(browser: Any, server: Served, has_scripts: bool) -> None:
+    with opened(browser, java_script_enabled=has_scripts) as page:
+        sit_down(page, server, "holdem.limit.2p.reverse_blinds")
+        table = page.url
+        page.get_by_text("End this table for good").click()
+        page.get_by_role("link", name="Go on playing").click()
+        assert page.url == table
+        page.get_by_text("End this table for good").click()
+        page.get_by_role("button", name="End the table").click()
+        page.wait_for_url(re.compile(r"/play$"))
+        assert page.goto(table).status == 404
+
+
+def test_who_leaves_is_led_to_the_page_that_says_so(browser: Any, server: Served) -> None:
+    with opened(browser) as page:
+        sit_down(page, server, "holdem.limit.2p.reverse_blinds")
+        wait_for_question(page)
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(f"{request.method} {request.url}"))
+
+        def answer_late(route: Any) -> None:
+            # What waits for something new is answered first: the table has been left.
+            answer = route.fetch()
+            time.sleep(1.0)
+            route.fulfill(response=answer)
+
+        page.route("**/leave", answer_late)
+        page.get_by_role("button", name="Leave").click()
+        page.get_by_role("heading", name="You have left the table").wait_for()
+        left = next(number for number, one in enumerate(asked) if one.startswith("POST "))
+        assert not [one for one in asked[left:] if "/part" in one], "a question would wake the table"
+
+
+@pytest.mark.parametrize("width", SIZES)
+def test_a_late_click_never_does_something_else(browser: Any, server: Served, width: int) -> None:
+    with opened(browser, width=width) as page:
+        sit_down(page, server, "leduc.limit.2p", "random", seed="7")
+        corners: dict[str, set[tuple[float, float]]] = {}
+        for _ in range(40):
+            wait_for_question(page)
+            # At once: the page may be shown anew in between.
+            now = page.evaluate(
+                """() => {
+                    const places = document.querySelector(".places"), top = places.getBoundingClientRect().top;
+                    return [...places.querySelectorAll("button")].map((button) => {
+                        const box = button.getBoundingClientRect();
+                        return [button.dataset.key, box.left, box.top - top];
+                    });
+                }"""
+            )
+            for key, left, top in now:
+                corners.setdefault(key, set()).add((left, top))
+            keys = [key for key, _, _ in now]
+            if set(corners) == set("fcrn") and "n" in keys:
+                break
+            press(page, next(key for key in "nrc" if key in keys))
+        assert set(corners) == set("fcrn")
+        assert all(len(found) == 1 for found in corners.values()), corners
+        assert len(set.union(*corners.values())) == 4
 
 
 @pytest.mark.slow

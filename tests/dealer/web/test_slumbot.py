@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psutil
 import pytest
 
-from dealer.server.settings import ServerSettings
-from dealer.web.slumbot.desk import Desk
+from dealer.contest.config import BotSettings
+from dealer.server import settings as configured
+from dealer.server.settings import HouseBot, ServerSettings
+from dealer.web.slumbot.desk import Desk, house_bots
 from dealer.web.slumbot.worth import Worth
 from engine import Game
 from logs import HandRecord
@@ -42,15 +45,8 @@ def house(**web: Any) -> ServerSettings:
     return with_web(small_house(), **{"guests_may_play": True, **web})
 
 
-def calling_first() -> ServerSettings:
-    """A server whose opponent calls everything."""
-    settings = small_house()
-    games = tuple(replace(game, bots=tuple(reversed(game.bots))) for game in settings.games)
-    return replace(settings, games=games)
-
-
-async def play(one: Visit, folder: Path, hands: int) -> Client:
-    client = Client(one.browser)
+async def play(one: Visit, folder: Path, hands: int, prefix: str = "/api") -> Client:
+    client = Client(one.browser, prefix=prefix)
     await client.log_in("player", one.token)
     for _ in range(hands):
         await client.play_hand()
@@ -77,13 +73,25 @@ def test_an_independent_client_plays_with_its_own_book(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("settings", [small_house, calling_first])
-def test_thousands_of_hands(tmp_path: Path, settings: Callable[[], ServerSettings]) -> None:
+@pytest.mark.parametrize("bot", ["random", "calling"])
+def test_thousands_of_hands(tmp_path: Path, bot: str) -> None:
     async def talk(one: Visit) -> None:
-        client = await play(one, tmp_path, 2000)
-        assert all(client.ends.values()) or settings is small_house
+        client = await play(one, tmp_path, 2000, f"/slumbot/{bot}/api")
+        assert all(client.ends.values()) or bot == "random"
 
-    visit(settings(), talk, tmp_path / "data")
+    visit(small_house(), talk, tmp_path / "data")
+
+
+def test_the_opponent_is_the_strongest_there_is_unless_the_address_names_another() -> None:
+    parts: Any = SimpleNamespace(settings=configured.house())
+    (game,) = {game.name for game, _ in house_bots(parts)}
+    assert [bot.name for _, bot in house_bots(parts)][:3] == ["cfr", "mfs", "rembrant"]
+    assert [bot.name for _, bot in house_bots(parts)][-1] == "folding"
+    described = ("calling", "own.sh", "cfr?rivers=0", "random")
+    bots = tuple(HouseBot(f"bot{number}", BotSettings(bot=text)) for number, text in enumerate(described))
+    (there,) = (one for one in parts.settings.games if one.name == game)
+    parts.settings = replace(parts.settings, games=(replace(there, bots=bots),))
+    assert [bot.settings.bot for _, bot in house_bots(parts)] == ["cfr?rivers=0", "own.sh", "random", "calling"]
 
 
 def test_the_opponent_is_chosen_by_the_address(tmp_path: Path) -> None:

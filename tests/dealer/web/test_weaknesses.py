@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
+import os
 import random
 import re
 import socket
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx2
 import pytest
 
+from dealer.contest.config import BotSettings
 from dealer.server import passwords
 from dealer.server.accounts import GuessLimit, add_user
 from dealer.server.passwords import set_password
+from dealer.server.settings import HouseBot
 from dealer.server.store import DATABASE_NAME, Store
 from tests.dealer.web.pages import PATIENCE_S, Visit, new_user, small_house, visit
 
@@ -118,8 +123,12 @@ def test_a_body_with_two_lengths_closes_the_connection(tmp_path: Path) -> None:
 def test_connections_are_bounded_by_address(tmp_path: Path) -> None:
     async def talk(one: Visit) -> None:
         held = [await connected(one) for _ in range(4)]
-        late, _ = await connected(one)
-        assert await closed(late) == b""
+        late, writer = await connected(one)
+        writer.write(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        said = await closed(late)
+        assert said.startswith(b"HTTP/1.1 503 ")
+        assert b"\r\nRetry-After: 5\r\n" in said
+        assert said.endswith(b"Your address has too many connections to this server; close some, and try again.\n")
         for _, writer in held:
             writer.close()
         async with asyncio.timeout(PATIENCE_S):
@@ -129,6 +138,81 @@ def test_connections_are_bounded_by_address(tmp_path: Path) -> None:
                     return
 
     visit(small_house(connections_per_address=4), talk, tmp_path / "data")
+
+
+def test_users_and_newcomers_have_room_however_many_connections_are_held(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        stranger, _ = await connected(one)
+        program, calls = await connected(one)
+        me = f"GET /api/v1/me HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {one.token}\r\n\r\n".encode()
+        calls.write(me)
+        assert b" 200 " in await program.readline()
+        visitor, writer = await connected(one)
+        writer.write(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert b" 200 " in await visitor.readline()
+        # Each of these takes the place of the oldest connection without a login or a token.
+        for _ in range(3):
+            await is_well(one)
+            await connected(one)
+        said = await closed(stranger)
+        assert said.startswith(b"HTTP/1.1 503 ")
+        assert said.endswith(b"The server has too many connections; try again in some seconds.\n")
+        assert b"HTTP/1.1 503 " in await closed(visitor)
+        calls.write(me)
+        async with asyncio.timeout(PATIENCE_S):
+            # The answer before ends without a line feed.
+            while b"HTTP/1.1 200 " not in (line := await program.readline()):
+                assert line
+
+    visit(small_house(connections=3), talk, tmp_path / "data")
+
+
+def test_a_body_that_drips_in_ends_with_its_time(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        for path in ("/login", "/nothing"):
+            reader, writer = await connected(one)
+            writer.write(f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100000\r\n\r\n".encode())
+            ended = asyncio.create_task(closed(reader))
+            async with asyncio.timeout(PATIENCE_S):
+                while not ended.done():
+                    writer.write(b"a")
+                    await asyncio.sleep(0.02)
+            assert (await ended).startswith(b"HTTP/1.1 4")
+
+    visit(small_house(header_s=0.3), talk, tmp_path / "data")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the bot is a script")
+def test_a_failed_run_says_why_and_what_its_bot_wrote_to_its_user_only(tmp_path: Path) -> None:
+    script = tmp_path / "crash.sh"
+    script.write_text("#!/bin/sh\necho a path of the server >&2\nexit 3\n")
+    script.chmod(0o755)
+    settings = small_house()
+    crash = HouseBot("crash", BotSettings(bot=str(script)))
+    games = tuple(replace(game, bots=(*game.bots, crash)) for game in settings.games)
+
+    async def talk(one: Visit) -> None:
+        headers = {"authorization": f"Bearer {one.token}"}
+        wanted = {"game": "kuhn.limit.2p", "players": ["crash", "random"]}
+        assert (await one.browser.post("/api/v1/jobs", headers=headers, json=wanted)).status_code == 201
+        async with asyncio.timeout(PATIENCE_S):
+            while '"failed"' not in (await one.browser.get("/api/v1/runs", headers=headers)).text:
+                await asyncio.sleep(0.2)
+        why, written = "Its process ended with exit code 3.", "a path of the server"
+        page = await one.browser.get("/runs/1")
+        assert (page.status_code, why in page.text, written in page.text) == (200, True, False)
+        await one.log_in()
+        assert written in (await one.browser.get("/runs/1")).text
+        (tmp_path / "data/runs/00000001").rename(tmp_path / "elsewhere")
+        async with one.another() as anybody:
+            gone = await anybody.get("/runs/1")
+        assert (gone.status_code, f"The run has failed: crash ended before it connected. {why}" in gone.text) == (
+            404,
+            True,
+        )
+        assert written not in gone.text
+
+    visit(replace(settings, games=games), talk, tmp_path / "data")
 
 
 def test_bodies_are_bounded_on_the_wire(tmp_path: Path) -> None:
@@ -148,6 +232,21 @@ def test_bodies_are_bounded_on_the_wire(tmp_path: Path) -> None:
         await is_well(one)
 
     visit(small_house(body_bytes=5000), talk, tmp_path / "data")
+
+
+def test_what_is_not_http_is_answered_at_once_and_fills_no_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def talk(one: Visit) -> None:
+        for sent in (b"ann token\n", b"\x16\x03\x01\n", b"GET / HTTP/1.1\r\nbroken\r\n\r\n"):
+            reader, writer = await connected(one)
+            writer.write(sent)
+            assert (await closed(reader)).startswith(b"HTTP/1.1 400 ")
+        upgrade = {"connection": "upgrade", "upgrade": "websocket"}
+        assert (await one.browser.get("/", headers=upgrade)).status_code == 200
+
+    visit(small_house(), talk, tmp_path / "data")
+    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -255,7 +354,32 @@ def test_guessing_over_http_is_slowed_down_by_address_and_by_name(tmp_path: Path
         headers = {"authorization": f"Bearer {one.token}"}
         assert (await one.browser.get("/api/v1/me", headers=headers)).status_code == 429
 
-    visit(small_house(), talk, tmp_path / "data", guesses=GuessLimit(most_failures=3))
+    visit(small_house(), talk, tmp_path / "data", guesses=GuessLimit(most_failures=3, within_s=1000))
+
+
+def test_nobody_locks_somebody_else_out(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        store = Store(tmp_path / "data" / DATABASE_NAME)
+        store.write_now(lambda db: set_password(db, add_user(db, "player"), "correct horse"))
+        store.close()
+
+        async def try_from(address: int, secret: str) -> int:
+            one.browser.headers["x-forwarded-for"] = f"192.0.2.{address}"
+            return (await one.log_in(secret=secret)).status_code
+
+        assert [await try_from(1, f"guess{number}") for number in range(4)] == [403, 403, 403, 429]
+        assert await try_from(2, "correct horse") == 303, "another address is not concerned"
+        assert [await try_from(address, "guess") for address in (3, 4, 5)] == [403, 403, 429]
+        assert await try_from(5, "correct horse") == 429, "many addresses have tried the name"
+        assert await try_from(2, "correct horse") == 303, "its user has logged in from here before"
+        assert await try_from(6, one.token) == 303
+        one.browser.headers["x-forwarded-for"] = "192.0.2.7"
+        called = {"username": "player", "password": one.token}
+        assert (await one.browser.post("/api/login", json=called)).status_code == 200
+        assert await try_from(1, one.token) == 429, "the address that guessed waits"
+
+    guesses = GuessLimit(most_failures=3, most_by_name=5, within_s=100_000)
+    visit(small_house(proxies=("127.0.0.1",)), talk, tmp_path / "data", guesses=guesses)
 
 
 def test_passwords_are_kept_as_hashes_and_a_new_one_ends_the_sessions(tmp_path: Path) -> None:
