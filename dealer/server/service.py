@@ -20,6 +20,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from bots.program import SERVER_VARIABLE, end_programs_of
 from dealer.errors import RefusedError, StoreError
 from dealer.server import ledger
 from dealer.server.accounts import User, add_user
@@ -31,7 +32,6 @@ from dealer.server.jobs import ActiveJob, Client, JobEnded, RunEnded, Running
 from dealer.server.ladder import LADDER_USER, Ladder, most_runs
 from dealer.server.ledger import JobRow, JobState, RunReport, RunRow, RunState
 from dealer.server.lobby import BotHost, BotOffer, Guest, Lobby
-from dealer.server.orphans import MARK, end_orphans
 from dealer.server.playing import Table, play_run
 from dealer.server.queue import Forecast, Job, has_idle_room, in_the_way, next_job, skipped
 from dealer.server.requests import JobRequest, check_contest, check_request, matches_at_once
@@ -83,7 +83,7 @@ class Service:
         self.standings = Standings(settings, store, self.feed)
         self._folder = folder
         self._mark = str(folder.absolute())
-        self._table = Table(settings, store, folder, self.lobby, self.watches, {MARK: self._mark})
+        self._table = Table(settings, store, folder, self.lobby, self.watches, {SERVER_VARIABLE: self._mark})
         self._adjusting = Adjusting(settings, folder, store, self._table.environment)
         self._changes = Changes()
         self._disk = Disk(folder, settings.least_free_mb * 10**6, self._changes.notify)
@@ -103,7 +103,7 @@ class Service:
 
     async def run(self) -> None:
         """Start runs whenever some can start, until cancelled; then interrupt what goes on, to be gone on with."""
-        left = await asyncio.to_thread(end_orphans, self._mark)
+        left = await asyncio.to_thread(end_programs_of, self._mark)
         if left:
             _log.info("%d processes of an earlier start were ended", left)
         patience = asyncio.get_running_loop().call_later(self.settings.own_seat_s, self._lose_patience)

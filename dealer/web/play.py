@@ -19,12 +19,12 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bots.errors import StaleEntry, UnclearEntry
+from bots.program import SERVER_VARIABLE
 from dealer.contest.config import RunConfig
 from dealer.errors import DealerError, WebError
 from dealer.seat.asking import HANDS, opponent_in, table_config
 from dealer.seat.sentences import game_sentence
 from dealer.seat.sitting import Sitting
-from dealer.server.orphans import MARK
 from dealer.server.settings import HouseBot, HouseGame, player_name
 from dealer.web.forms import read_form
 from dealer.web.hall import Hall, TableRow
@@ -114,7 +114,7 @@ class Play:
         seed = secrets.randbelow(2**32) if seed is None else seed
         name = player_name(visitor.user.name if visitor.user is not None else "guest")
         key = secrets.token_urlsafe(24)
-        environment = {MARK: str(server.folder.absolute())}
+        environment = {SERVER_VARIABLE: str(server.folder.absolute())}
 
         def config() -> RunConfig:
             others = [

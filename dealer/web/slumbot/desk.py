@@ -19,12 +19,12 @@ from typing import Any, Final
 
 from bots.errors import StaleEntry, UnclearEntry
 from bots.human import Scene
+from bots.program import SERVER_VARIABLE
 from dealer.contest.config import RunConfig
 from dealer.errors import DealerError, WebError
 from dealer.seat.asking import table_config
 from dealer.seat.sitting import Sitting
 from dealer.server.accounts import User
-from dealer.server.orphans import MARK
 from dealer.server.server import ServerParts
 from dealer.server.settings import HouseBot, HouseGame, player_name
 from dealer.web.hall import Hall, TableRow
@@ -125,7 +125,7 @@ class Desk:
         self._worth_s = worth_s
         self._clock_s = clock_s
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
-        self._worth = Worth({MARK: str(parts.folder.absolute())}, patience_s=worth_s)
+        self._worth = Worth({SERVER_VARIABLE: str(parts.folder.absolute())}, patience_s=worth_s)
         self._preparing: set[asyncio.Task[Any]] = set()
 
     # ---- the calls
@@ -244,7 +244,7 @@ class Desk:
         )
 
     def _config(self, session: _Session, game: HouseGame, bot: HouseBot, seed: int) -> RunConfig:
-        environment = {**bot.settings.environment, MARK: str(self._parts.folder.absolute())}
+        environment = {**bot.settings.environment, SERVER_VARIABLE: str(self._parts.folder.absolute())}
         text = f"{player_name(bot.name)}={bot.settings.bot}"
         name = player_name(_GUEST if session.user is None else session.user.name)
         if name == player_name(bot.name):

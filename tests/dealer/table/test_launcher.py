@@ -14,6 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from bots.program import SERVER_VARIABLE, end_programs_of
 from dealer.errors import LaunchError
 from dealer.table.launcher import BotProcess, command_of, stop_all
 from dealer.table.players import Player, PlayerKind, parse_player
@@ -252,6 +253,9 @@ def spawn(code="pass", **options):
 """
 """How a bot of these tests starts a process; that process names itself in the bot's output."""
 
+DAEMON = "spawn('os.fork() and os._exit(0); os.setsid(); os.fork() and os._exit(0)', env={})"
+"""It has forked twice, and has a session of its own, another parent and no environment."""
+
 STAYS = "\nimport time; time.sleep(600)"
 
 
@@ -310,6 +314,25 @@ def _ends_with_its_child(start: Start, code: str) -> None:
 )
 def test_what_a_bot_has_started_ends_with_it(start: Start, code: str) -> None:
     _ends_with_its_child(start, code)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are marked by a limit of Linux")
+@pytest.mark.parametrize("stays", [STAYS, ""], ids=["beside the bot", "left behind"])
+def test_a_process_that_has_left_everything_ends_with_its_bot(start: Start, stays: str) -> None:
+    _ends_with_its_child(start, DAEMON + stays)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are marked by a limit of Linux")
+def test_what_a_killed_server_has_left_behind_is_found_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, start: Start
+) -> None:
+    monkeypatch.setenv(SERVER_VARIABLE, str(tmp_path))
+    children = [_child_of(start(CHILD + DAEMON + STAYS)), _child_of(start(CHILD + "spawn()" + STAYS))]
+    monkeypatch.setenv(SERVER_VARIABLE, str(tmp_path / "another"))
+    other = start("import time; print('up'); time.sleep(600)")
+    assert end_programs_of(str(tmp_path)) == 4
+    assert all(_is_ended(child) for child in children)
+    assert other.exit_code is None
 
 
 @pytest.mark.parametrize(
