@@ -89,10 +89,13 @@ class Adjusting:
             stderr=subprocess.PIPE,
             env=self._environment,
         )
+        communicating = asyncio.ensure_future(asyncio.to_thread(process.communicate))
         try:
-            out, err = await asyncio.to_thread(process.communicate)
+            # Also one that is cancelled before its thread has begun is waited for, and its pipes are closed.
+            out, err = await asyncio.shield(communicating)
         except asyncio.CancelledError:
             process.kill()
+            await communicating
             raise
         if process.returncode:
             _log.error("all-in hands cannot be counted: %s", err.decode("utf-8", "replace").strip()[-500:])

@@ -7,18 +7,34 @@ taken while less than a bound is free, and a run that has failed meanwhile is go
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
+import os
 import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-__all__ = ["Disk", "free_bytes"]
+__all__ = ["Disk", "free_bytes", "make_private"]
 
 _log = logging.getLogger(__name__)
 
 _LOOK_AGAIN_S = 5.0
 _LOOKS_LAST_S = 1.0
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder that only its owner may enter, or have it be one: in it are seeds of matches that are played.
+
+    Raises:
+        OSError: it cannot be made, or stays open to others.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if os.name == "nt" or not folder.stat().st_mode & 0o077:
+        return
+    folder.chmod(0o700)
+    if folder.stat().st_mode & 0o077:
+        raise OSError(errno.EPERM, "its file system keeps no permissions")
 
 
 def free_bytes(folder: Path) -> int:

@@ -21,7 +21,8 @@ from dealer.server.jobs import ActiveJob
 from dealer.server.ledger import JobRow, RunReport, RunRow, RunState
 from dealer.server.lobby import Lobby
 from dealer.server.reports import report_of
-from dealer.server.settings import HouseGame, ServerSettings, door_host, run_config
+from dealer.server.server_bots import door_host, run_config
+from dealer.server.settings import HouseGame, ServerSettings
 from dealer.server.store import Store
 from dealer.server.summons import addresses_of, summons
 from dealer.server.watches import Watches

@@ -15,7 +15,8 @@ from dealer.errors import ConfigError, RefusedError
 from dealer.match.faults import FaultPolicy
 from dealer.server.ledger import JobKind
 from dealer.server.queue import never_fits
-from dealer.server.settings import HouseGame, ServerSettings, most_hands, run_config, slot_of
+from dealer.server.server_bots import run_config
+from dealer.server.settings import HouseGame, ServerSettings, most_hands, slot_of
 from logs.errors import StopRuleError
 from logs.estimation import FixedHands, parse_stop_rule
 from protocol.benchmark import MOST_TAG_BYTES, OWN_SEAT, RequestRuns

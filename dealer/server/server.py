@@ -22,6 +22,7 @@ from dealer.errors import FolderBusyError, ServerError
 from dealer.record.folder import RunLock
 from dealer.server.accounts import Accounts, GuessLimit, add_token, add_user
 from dealer.server.descriptors import has_too_few, raise_limit, without_flood
+from dealer.server.disk import make_private
 from dealer.server.service import Service
 from dealer.server.settings import ServerSettings
 from dealer.server.store import DATABASE_NAME, Store
@@ -102,7 +103,7 @@ async def serve(
         ServerError: another server runs in the folder, or the database cannot be had.
         StartError: the port cannot be had, or the folder not be written.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    _make_private(settings, folder)
     asyncio.get_running_loop().set_exception_handler(without_flood())
     if problem := has_too_few(settings, raise_limit()):
         _log.warning("%s", problem)
@@ -125,6 +126,26 @@ async def serve(
         page = None if web is None else await stack.enter_async_context(web(parts))
         on_started(Started(tuple(port.addresses), token, len(service.active()), page))
         await service.run()
+
+
+def _make_private(settings: ServerSettings, folder: Path) -> None:
+    """Keep other users, and so the bots that run as one, out of the server's folder.
+
+    Raises:
+        ServerError: it cannot be made, or bots run as another user who can read it.
+    """
+    try:
+        make_private(folder)
+        # It may be a link to another disk.
+        make_private(folder / "runs")
+    except OSError as error:
+        runs_as_another = settings.bot_limits.get("user") or any(
+            bot.settings.user for game in settings.games for bot in game.bots
+        )
+        reason = error.strerror or str(error)
+        if runs_as_another or not (folder / "runs").is_dir():
+            raise ServerError(f"{folder} cannot be closed to other users: {reason}") from None
+        _log.warning("%s cannot be closed to other users, who can read seeds and cards there: %s", folder, reason)
 
 
 def _first_users(db: sqlite3.Connection, settings: ServerSettings) -> str | None:

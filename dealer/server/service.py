@@ -20,7 +20,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from bots.program import SERVER_VARIABLE, end_programs_of
+from bots.program import end_programs_of
 from dealer.errors import RefusedError, StoreError
 from dealer.server import ledger
 from dealer.server.accounts import User, add_user
@@ -36,6 +36,7 @@ from dealer.server.playing import Table, play_run
 from dealer.server.queue import Forecast, Job, has_idle_room, in_the_way, next_job, skipped
 from dealer.server.requests import JobRequest, check_contest, check_request, matches_at_once
 from dealer.server.roster import enter_bots
+from dealer.server.server_bots import confine_again, process_environment
 from dealer.server.settings import HouseGame, ServerSettings
 from dealer.server.standings import Standings
 from dealer.server.store import Store
@@ -83,7 +84,7 @@ class Service:
         self.standings = Standings(settings, store, self.feed)
         self._folder = folder
         self._mark = str(folder.absolute())
-        self._table = Table(settings, store, folder, self.lobby, self.watches, {SERVER_VARIABLE: self._mark})
+        self._table = Table(settings, store, folder, self.lobby, self.watches, process_environment(folder))
         self._adjusting = Adjusting(settings, folder, store, self._table.environment)
         self._changes = Changes()
         self._disk = Disk(folder, settings.least_free_mb * 10**6, self._changes.notify)
@@ -98,6 +99,7 @@ class Service:
         wish = settings.ladder
         self._ladder = None if wish is None else Ladder(settings, wish, store, self.lobby, self._versions)
         self._jobs = take_up(settings, store, self._versions)
+        confine_again(settings, folder, store)
 
     # ---- the life of the service
 

@@ -12,9 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bots.registry import builtin_names
-from dealer.contest.config import BotSettings, RunConfig, validated
-from dealer.contest.schedule import Seating
-from dealer.match.faults import FaultPolicy
+from dealer.contest.config import BotSettings
 from dealer.server.queue import Limits, Slot
 from dealer.table.players import game_refusal, parse_player
 from engine import Game
@@ -31,11 +29,9 @@ __all__ = [
     "LadderSettings",
     "ServerSettings",
     "WebSettings",
-    "door_host",
     "house",
     "most_hands",
     "player_name",
-    "run_config",
     "slot_of",
 ]
 
@@ -43,8 +39,6 @@ DEFAULT_PORT = 54000
 DEFAULT_WEB_PORT = 8080
 _MOST_NAME_LETTERS = 64
 MOST_HANDS = 100_000
-_COALESCE_MS = 5.0
-"""How long lines for a user's bot that is not to act are held: half as many lines go through the text port."""
 _HANDS = 3000
 _RUNS = 10
 
@@ -263,84 +257,3 @@ def slot_of(game: HouseGame, players: Sequence[str], *, user: int, at_once: int,
     """
     bots = tuple(player for player in players if player != OWN_SEAT and game.bot(player) is not None)
     return Slot(user, game.name, bots * at_once, is_idle)
-
-
-def door_host(settings: ServerSettings, players: Sequence[str]) -> str:
-    """Where a run awaits its players: where the server listens if clients' own agents come, else on this machine."""
-    return settings.host if OWN_SEAT in players else "127.0.0.1"
-
-
-def run_config(
-    settings: ServerSettings,
-    game: HouseGame,
-    players: Sequence[str],
-    *,
-    user: str,
-    seed: int,
-    key: str | None = None,
-    addresses: Mapping[str, str | None] | None = None,
-    environment: Mapping[str, str] | None = None,
-    hands: int | None = None,
-    seating: Seating = Seating.SINGLE,
-    stop: str | None = None,
-    on_fault: FaultPolicy = FaultPolicy.END,
-) -> RunConfig:
-    """What `arena play` would be asked for to play one run of a request.
-
-    Args:
-        settings: of the server.
-        game: which game.
-        players: by seat, names of the house's bots, of users' bots, or `OWN_SEAT`.
-        user: whose request it is.
-        seed: of the cards.
-        key: what has to be said for the seats of users' bots.
-        addresses: by player that is none of the house, from where it has to come; None, or left out, for anywhere.
-        environment: variables that the processes of the house's bots get.
-        hands: the most deals; None for as many as are set for the game.
-        seating: in which seatings they are played.
-        stop: the rule that may end the run before.
-        on_fault: what becomes of a player that fails.
-
-    Raises:
-        ConfigError: a setting cannot be had.
-    """
-    bots = []
-    position = 0
-    is_here = all(player == OWN_SEAT or game.bot(player) is not None for player in players)
-    for player in players:
-        bot = None if player == OWN_SEAT else game.bot(player)
-        if bot is None:
-            name = player_name(user if player == OWN_SEAT else player)
-            own = None if player == OWN_SEAT else key
-            bots.append(BotSettings(bot=f"{name}=tcp", address=(addresses or {}).get(player), key=own))
-            continue
-        more: dict[str, object] = {
-            "bot": f"{player_name(bot.name)}={bot.settings.bot}",
-            "environment": {**bot.settings.environment, **(environment or {})},
-        }
-        for limit, value in settings.bot_limits.items():
-            if getattr(bot.settings, limit) is None:
-                more[limit] = value
-        if settings.tells_position:
-            more["arguments"] = [str(position)]
-        bots.append(bot.settings.model_copy(update=more))
-        position += 1
-    return validated(
-        {
-            "games": [game.path],
-            "bots": [bot.model_dump() for bot in bots],
-            "hands": most_hands(game, hands, stop),
-            "seed": seed,
-            "seating": seating,
-            "stop": stop,
-            "workers": 1,
-            "coalesce_ms": None if is_here else _COALESCE_MS,
-            "on_fault": on_fault,
-            "t_response_s": settings.response_s,
-            "t_hand_s": settings.hand_s,
-            "t_per_hand_s": settings.per_hand_s,
-            "start_timeout_s": settings.start_s,
-            "host": door_host(settings, players),
-            "directory": settings.directory,
-        }
-    )

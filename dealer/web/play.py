@@ -19,12 +19,12 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bots.errors import StaleEntry, UnclearEntry
-from bots.program import SERVER_VARIABLE
 from dealer.contest.config import RunConfig
 from dealer.errors import DealerError, WebError
 from dealer.seat.asking import HANDS, opponent_in, table_config
 from dealer.seat.sentences import game_sentence
 from dealer.seat.sitting import Sitting
+from dealer.server.server_bots import process_environment, process_settings
 from dealer.server.settings import HouseBot, HouseGame, player_name
 from dealer.web.forms import read_form
 from dealer.web.hall import Hall, TableRow
@@ -114,20 +114,12 @@ class Play:
         seed = secrets.randbelow(2**32) if seed is None else seed
         name = player_name(visitor.user.name if visitor.user is not None else "guest")
         key = secrets.token_urlsafe(24)
-        environment = {SERVER_VARIABLE: str(server.folder.absolute())}
+        environment = process_environment(server.folder)
 
         def config() -> RunConfig:
-            others = [
-                guest_settings(server, bot, key)
-                if isinstance(bot, str)
-                else bot.settings.model_copy(
-                    update={
-                        "bot": f"{player_name(bot.name)}={bot.settings.bot}",
-                        "environment": {**bot.settings.environment, **environment},
-                    }
-                )
-                for bot in bots
-            ]
+            own = [bot for bot in bots if not isinstance(bot, str)]
+            started = iter(process_settings(server.settings, own, environment))
+            others = [guest_settings(server, bot, key) if isinstance(bot, str) else next(started) for bot in bots]
             directory = server.settings.directory
             return table_config(game.path, others, name=name, hands=hands, seed=seed, directory=directory)
 

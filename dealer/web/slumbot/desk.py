@@ -19,13 +19,13 @@ from typing import Any, Final
 
 from bots.errors import StaleEntry, UnclearEntry
 from bots.human import Scene
-from bots.program import SERVER_VARIABLE
 from dealer.contest.config import RunConfig
 from dealer.errors import DealerError, WebError
 from dealer.seat.asking import table_config
 from dealer.seat.sitting import Sitting
 from dealer.server.accounts import User
 from dealer.server.server import ServerParts
+from dealer.server.server_bots import process_environment, process_settings
 from dealer.server.settings import HouseBot, HouseGame, player_name
 from dealer.web.hall import Hall, TableRow
 from dealer.web.slumbot.words import action_text, entry_of, fields, is_the_game, possible
@@ -125,7 +125,7 @@ class Desk:
         self._worth_s = worth_s
         self._clock_s = clock_s
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
-        self._worth = Worth({SERVER_VARIABLE: str(parts.folder.absolute())}, patience_s=worth_s)
+        self._worth = Worth(process_environment(parts.folder), patience_s=worth_s)
         self._preparing: set[asyncio.Task[Any]] = set()
 
     # ---- the calls
@@ -244,12 +244,10 @@ class Desk:
         )
 
     def _config(self, session: _Session, game: HouseGame, bot: HouseBot, seed: int) -> RunConfig:
-        environment = {**bot.settings.environment, SERVER_VARIABLE: str(self._parts.folder.absolute())}
-        text = f"{player_name(bot.name)}={bot.settings.bot}"
         name = player_name(_GUEST if session.user is None else session.user.name)
         if name == player_name(bot.name):
             name = f"{name}-client"
-        others = [bot.settings.model_copy(update={"bot": text, "environment": environment})]
+        others = process_settings(self._parts.settings, [bot], process_environment(self._parts.folder))
         return table_config(game.path, others, name=name, seed=seed, directory=self._parts.settings.directory)
 
     async def _make_room(self, session: _Session) -> None:

@@ -12,7 +12,8 @@ import pytest
 from dealer.errors import ConfigError
 from dealer.server.queue import Limits
 from dealer.server.reference_settings import read_reference_settings
-from dealer.server.settings import LadderSettings, house, player_name, run_config
+from dealer.server.server_bots import run_config
+from dealer.server.settings import LadderSettings, house, player_name
 from dealer.server.toml_settings import EXAMPLE, read_toml_settings
 from protocol import shipped_games
 from protocol.benchmark import OWN_SEAT, games_text

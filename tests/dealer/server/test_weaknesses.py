@@ -426,7 +426,7 @@ def test_a_bot_that_hangs_is_ended_with_what_it_started() -> None:
         await ann.hear_remark("ann.h run 1 of 1: failed: .*")
         await ann.ask("QSTAT\n", "Queue empty\n")
         pids = [int(line) for line in Path("hung.txt").read_text().splitlines()]
-        assert len(pids) == 2
+        assert len(pids) == 3
         alive = [pid for pid in pids if psutil.pid_exists(pid)]
         assert [pid for pid in alive if psutil.Process(pid).status() != psutil.STATUS_ZOMBIE] == []
         await is_served(house)
