@@ -92,7 +92,7 @@ class Ladder:
         """
         self.settings = ladder
         self._limits = settings.limits
-        self._games = [game for game in settings.games if game.name in ladder.games and game.hands]
+        self._games = [game for game in settings.games if game.name in (ladder.games or ()) and game.hands]
         self._store = store
         self._lobby = lobby
         self._house = {
@@ -142,7 +142,7 @@ class Ladder:
             climb
             for game in self._games
             for climb in self.climbs(game)
-            if climb.half_width_95 > self.settings.width_mbb
+            if climb.half_width_95 > self.settings.width
             and (climb.game, frozenset(climb.players)) not in going
             and self._tries.get((climb.game, climb.versions), (-1, 0)) < (climb.duplicates, _MOST_TRIES)
             and not never_fits(slot_of(game, climb.players, user=0, at_once=1), self._limits)

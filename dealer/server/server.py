@@ -139,7 +139,7 @@ def _make_private(settings: ServerSettings, folder: Path) -> None:
         # It may be a link to another disk.
         make_private(folder / "runs")
     except OSError as error:
-        runs_as_another = settings.bot_limits.get("user") or any(
+        runs_as_another = bool(settings.bot_user) or any(
             bot.settings.user for game in settings.games for bot in game.bots
         )
         reason = error.strerror or str(error)

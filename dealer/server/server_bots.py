@@ -50,7 +50,7 @@ def process_settings(
     found = []
     for position, bot in enumerate(bots):
         changes: dict[str, object] = {
-            name: value for name, value in settings.bot_limits.items() if getattr(bot.settings, name) is None
+            name: getattr(bot.settings, name) or getattr(settings, f"bot_{name}") or None for name in _LIMITS
         }
         if settings.tells_position:
             changes["arguments"] = [str(position)]
@@ -146,10 +146,10 @@ def run_config(
             "workers": 1,
             "coalesce_ms": None if is_here else _COALESCE_MS,
             "on_fault": on_fault,
-            "t_response_s": settings.response_s,
-            "t_hand_s": settings.hand_s,
-            "t_per_hand_s": settings.per_hand_s,
-            "start_timeout_s": settings.start_s,
+            "t_response_s": settings.t_response_s,
+            "t_hand_s": settings.t_hand_s,
+            "t_per_hand_s": settings.t_per_hand_s,
+            "start_timeout_s": settings.start_timeout_s,
             "host": door_host(settings, players),
             "directory": settings.directory,
         }

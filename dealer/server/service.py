@@ -108,7 +108,7 @@ class Service:
         left = await asyncio.to_thread(end_programs_of, self._mark)
         if left:
             _log.info("%d processes of an earlier start were ended", left)
-        patience = asyncio.get_running_loop().call_later(self.settings.own_seat_s, self._lose_patience)
+        patience = asyncio.get_running_loop().call_later(self.settings.own_seat_patience_s, self._lose_patience)
         works = (self.standings.run(), self._adjusting.run(), self._climb())
         beside = [asyncio.create_task(work) for work in works]
         try:
@@ -370,8 +370,8 @@ class Service:
         game = check_request(self.settings, request, user=user.name, refusal=self.lobby.refusal)
         if client is None and OWN_SEAT in request.players[: game.game.num_players]:
             raise RefusedError("an agent of your own needs a connection on which it is told where to play")
-        if sum(job.row.user.id == user.id for job in self._jobs.values()) >= self.settings.queued_per_user:
-            raise RefusedError(f"{self.settings.queued_per_user} of your requests are waiting already")
+        if sum(job.row.user.id == user.id for job in self._jobs.values()) >= self.settings.max_queued_per_user:
+            raise RefusedError(f"{self.settings.max_queued_per_user} of your requests are waiting already")
         return game
 
     async def enter(self, user: User, offer: BotOffer, host: BotHost) -> Guest:
@@ -388,7 +388,7 @@ class Service:
             name = guest.offer.name
             self._left_s[name] = time.monotonic()
             self._tell_bot(guest, is_online=False)
-            patience_s = self.settings.own_seat_s
+            patience_s = self.settings.own_seat_patience_s
             asyncio.get_running_loop().call_later(patience_s, self._give_up, name, patience_s)
 
     def _tell_bot(self, guest: Guest, *, is_online: bool) -> None:

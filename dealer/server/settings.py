@@ -1,46 +1,95 @@
-"""What a server is: its games and the bots of the house, its limits, where it listens; settled, with nothing left open.
+"""What a server is set to: one tree of settings, each with its meaning, its bounds and its default, here and only here.
 
-`house` is the server without any configuration; `dealer.server.toml_settings` and `dealer.server.reference_settings`
-read files.
+The names are those of the configuration file. `dealer.server.toml_settings` reads such a file and makes the example and
+the reference page from this tree; `dealer.server.reference_settings` reads the files of the ACPC's server; `house` is
+the server without a configuration.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from ipaddress import ip_network
+from typing import Annotated, Any, ClassVar, TypeAlias
+
+from pydantic import AfterValidator, ConfigDict, Field, SkipValidation
 
 from bots.registry import builtin_names
-from dealer.contest.config import BotSettings
+from dealer.contest.config import NO_ADDRESS, BotSettings
 from dealer.server.queue import Limits, Slot
 from dealer.table.players import game_refusal, parse_player
 from engine import Game
+from engine.errors import quoted
 from logs.estimation import FixedHands, parse_stop_rule
 from protocol import find_game, shipped_games
 from protocol.benchmark import OWN_SEAT
 
 __all__ = [
-    "DEFAULT_PORT",
-    "DEFAULT_WEB_PORT",
-    "MOST_HANDS",
+    "GameSettings",
     "HouseBot",
     "HouseGame",
     "LadderSettings",
     "ServerSettings",
     "WebSettings",
+    "bots_for",
     "house",
     "most_hands",
     "player_name",
     "slot_of",
 ]
 
-DEFAULT_PORT = 54000
-DEFAULT_WEB_PORT = 8080
 _MOST_NAME_LETTERS = 64
-MOST_HANDS = 100_000
-_HANDS = 3000
+_MOST_DEALS = 100_000
+_DEALS = 3000
 _RUNS = 10
+
+
+def _about(
+    meaning: str, *, group: str = "", example: object = None, otherwise: str = "", only_file: bool = True, **bounds: Any
+) -> Any:
+    """What there is to know of a setting.
+
+    Args:
+        meaning: for the example and the reference page.
+        group: a heading of which it is the first setting.
+        example: shown in the example where it is left out by default.
+        otherwise: the default in words, where the value does not tell.
+        only_file: whether it can be written in a file.
+        bounds: as in `pydantic.Field`.
+    """
+    extra: dict[str, Any] = {"group": group, "example": example, "otherwise": otherwise, "in_file": only_file}
+    return Field(description=meaning, json_schema_extra=extra, **bounds)
+
+
+def _is_address(text: str) -> str:
+    if not text:
+        raise ValueError(NO_ADDRESS)
+    return text
+
+
+def _is_advertised(text: str) -> str:
+    if not text.isprintable() or " " in text:
+        raise ValueError(f"{quoted(text)} is not an address")
+    return text
+
+
+def _network(text: str) -> str:
+    try:
+        return str(ip_network(text))
+    except ValueError:
+        raise ValueError(f"{quoted(text)} is not an address or a network") from None
+
+
+_Count: TypeAlias = Annotated[int, Field(ge=0, le=1_000_000)]
+_Port: TypeAlias = Annotated[int, Field(ge=0, le=65535)]
+_Seconds: TypeAlias = Annotated[float, Field(ge=0.001, le=1e9)]
+_Connections: TypeAlias = Annotated[int, Field(ge=1, le=100_000)]
+_Deals: TypeAlias = Annotated[int, Field(ge=1, le=2**32 - 1)]
+_Path: TypeAlias = Annotated[str, Field(max_length=4096)]
+_HostName: TypeAlias = Annotated[str, Field(min_length=1, max_length=253), AfterValidator(str.lower)]
+_STRICT = ConfigDict(extra="forbid")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +107,17 @@ class HouseBot:
 
 @dataclass(frozen=True, slots=True)
 class HouseGame:
-    """A game that is played here.
+    """A game that is played here, found and with its bots.
 
     Attributes:
         name: as clients call it.
         path: the game as a run describes it.
         game: its definition.
-        hands: of one run; 0 for a game that cannot be played.
+        hands: deals of one run; 0 for a game that cannot be played.
         most_runs: of one request.
-        most_hands: that a request may ask for in one run.
         bots: of the house, in the order in which they were named.
+        most_hands: deals that a request may ask for in one run.
+        max_running: runs at a time; 0 for any number.
     """
 
     name: str
@@ -76,7 +126,8 @@ class HouseGame:
     hands: int
     most_runs: int
     bots: tuple[HouseBot, ...]
-    most_hands: int = MOST_HANDS
+    most_hands: int = _MOST_DEALS
+    max_running: int = 0
 
     def bot(self, name: str) -> HouseBot | None:
         """The bot of this name."""
@@ -84,122 +135,166 @@ class HouseGame:
 
 
 @dataclass(frozen=True, slots=True)
-class WebSettings:
-    """The pages and the HTTP interface.
+class GameSettings:
+    """The games, each with its bots. Without any, all games and all built-in bots are there."""
 
-    Attributes:
-        port: to listen on, at the address of the text port; 0 for a free one.
-        names: host names under which browsers may ask; without any, those of this machine where only it is listened
-            to, and all others everywhere else.
-        certificate: a PEM file, for TLS; empty for none. key: its key; empty if that is in the same file.
-        proxies: addresses and networks whose ``X-Forwarded-`` headers are believed.
-        session_s: a login that is not used for so long is forgotten.
-        requests_per_minute: of one token, or of one address without one, to the interface for programs.
-        header_s: for a client to send the head of a request, and for the body. body_bytes: of one request.
-        write_s: for a client to take something of what it is sent. keep_alive_s: between two requests.
-        connections: at a time, in all. connections_per_address: from one address.
-        guests_may_play: whether people who have not logged in may sit down at a table.
-        tables_per_person: at a time. tables: in all, with bots at them.
-        table_asleep_s: a table at which nobody has looked for so long costs nothing until somebody does.
-        slumbot_forfeit_s: a session of Slumbot's interface in which nothing happens for so long is over.
-        table_closed_s: one at which nobody has looked for so long is closed.
-    """
+    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
 
-    port: int = DEFAULT_WEB_PORT
-    names: tuple[str, ...] = ()
-    certificate: str = ""
-    key: str = ""
-    proxies: tuple[str, ...] = ()
-    session_s: float = 14 * 86_400.0
-    requests_per_minute: int = 600
-    header_s: float = 20.0
-    body_bytes: int = 1_000_000
-    write_s: float = 60.0
-    keep_alive_s: float = 30.0
-    connections: int = 1000
-    connections_per_address: int = 100
-    guests_may_play: bool = False
-    tables_per_person: int = 5
-    tables: int = 50
-    table_asleep_s: float = 600.0
-    table_closed_s: float = 7 * 86_400.0
-    slumbot_forfeit_s: float = 86_400.0
+    game: Annotated[str, _about("as for `arena play`: a game's name, or a .game file beside this one", example="limit")]
+    name: Annotated[
+        str | None,
+        _about("what clients call it", example="limit", otherwise="its full name", min_length=1, max_length=200),
+    ] = None
+    hands: Annotated[_Deals, _about("deals of one run")] = _DEALS
+    max_runs: Annotated[int, _about("runs of one request", ge=1, le=10_000)] = _RUNS
+    max_hands: Annotated[_Deals, _about("deals of one run that a request may ask for")] = _MOST_DEALS
+    max_running: Annotated[
+        _Count | None, _about("runs at a time; 0 means no limit", example=1, otherwise="the number of cores")
+    ] = None
+    bots: Annotated[
+        tuple[BotSettings, ...] | None,
+        _about(
+            "as for `arena play`",
+            example=["random", "mfs", "Mine=./my_bot.sh"],
+            otherwise="all built-in bots that play it",
+            max_length=1000,
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
 class LadderSettings:
-    """What is played while nobody wants anything.
+    """Matches between bots while no request waits: the pair with the widest interval first, until all are narrow."""
 
-    Attributes:
-        width_mbb: every pair is played until half its 95 % interval is as narrow, in mbb/g.
-        games: the names of the games.
-        hands: deals of one run, each in every seating.
-        share: of the cores at most.
-    """
+    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
 
-    width_mbb: float
-    games: tuple[str, ...]
-    hands: int
-    share: float
+    width: Annotated[float, _about("half the 95 % interval of every pair, in mbb/g", gt=0, le=1e9)] = 20.0
+    games: Annotated[
+        tuple[str, ...] | None,
+        _about("as clients call them", example=["limit"], otherwise="all games of two players", max_length=1000),
+    ] = None
+    hands: Annotated[int, _about("deals of one run, each in every seating", ge=100, le=_MOST_DEALS)] = 1000
+    share: Annotated[float, _about("of the cores at most", gt=0, le=1)] = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class WebSettings:
+    """The pages and the interface for programs (they need the extra: pip install 'acpc-arena[web]')."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
+
+    port: Annotated[_Port, _about("at the same address; 0 means any free port")] = 8080
+    names: Annotated[
+        tuple[_HostName, ...],
+        _about("host names that browsers may use; without any, all, on loopback this machine's", max_length=1000),
+    ] = ()
+    certificate: Annotated[_Path, _about("a PEM file; with it, the pages are encrypted (TLS)")] = ""
+    key: Annotated[_Path, _about("its key, if that is in another file")] = ""
+    proxies: Annotated[
+        tuple[Annotated[str, AfterValidator(_network)], ...],
+        _about("addresses or networks of proxies whose X-Forwarded-For and -Proto are believed", max_length=1000),
+    ] = ()
+    session_days: Annotated[float, _about("until a login that is not used expires", ge=0.001, le=3650)] = 14.0
+    requests_per_minute: Annotated[
+        int, _about("of one token, or of one address without one, to the interface for programs", ge=1, le=1_000_000)
+    ] = 600
+    max_body_bytes: Annotated[int, _about("of one request", ge=1000, le=1_000_000_000)] = 1_000_000
+    header_timeout_s: Annotated[_Seconds, _about("for a client to send the head of a request, and for its body")] = 20.0
+    write_timeout_s: Annotated[_Seconds, _about("for a client to read something of what it is sent")] = 60.0
+    keep_alive_s: Annotated[_Seconds, _about("between two requests of a connection")] = 30.0
+    max_connections: Annotated[_Connections, _about("browsers and programs at a time")] = 1000
+    max_connections_per_address: Annotated[_Connections, _about("of them from one address")] = 100
+    guests_may_play: Annotated[bool, _about("whether people who have not logged in may sit down at a table")] = False
+    max_tables_per_person: Annotated[int, _about("open tables of one person", ge=1, le=1000)] = 5
+    max_tables: Annotated[int, _about("tables with bots at them at a time", ge=1, le=10_000)] = 50
+    table_asleep_minutes: Annotated[
+        float, _about("until a table that nobody looks at is put to sleep; it is kept as it is", ge=0.01, le=1e6)
+    ] = 10.0
+    slumbot_forfeit_hours: Annotated[
+        float, _about("until an idle session of Slumbot's interface is ended", ge=0.001, le=10_000)
+    ] = 24.0
+    table_closed_days: Annotated[float, _about("until a table that nobody looks at is closed", ge=0.001, le=3650)] = 7.0
 
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """All about a server.
+    """The configuration of `arena serve`. Every setting may be left out; what stands here is its default."""
 
-    Attributes:
-        games: in the order in which they were named.
-        host: the address to listen on, also for the seats of clients' own agents.
-        port: of the text port; 0 for a free one.
-        advertise: the address that clients are told; empty for the one to which they have connected.
-        directory: where commands start.
-        passwords: names and passwords of users that a benchmark-server configuration has; others have tokens.
-        limits: what may go on at a time.
-        queued_per_user: unfinished requests of one user.
-        start_s: for the players of a match to connect and name their version; 0 waits without limit.
-        response_s: for one answer. hand_s: for all in one hand. per_hand_s: per hand on average.
-        login_s: for a client to log in.
-        idle_s: a client that says nothing for so long, and waits for nothing, is let go.
-        write_s: for a client to take something of what it is sent.
-        connections: at a time, in all. connections_per_address: from one address.
-        seats_by_address: an agent of a client has to come from the client's own address.
-        certificate: a PEM file; with it, the text port speaks TLS only. key: of it; empty if that is in the same file.
-        tells_position: commands get one more argument: the number of the bot, from 0, as from the reference's server.
-        bot_limits: what bots of the house may have that say nothing of their own: ``user``, ``memory_mb``, ``cpu_s``.
-        ladder: what is played while nobody wants anything; None for nothing.
-        own_seat_s: how long requests wait for a client that the server has lost when it was started again.
-        web: the pages and the HTTP interface.
-        rejoin_s: how long a match waits for the connection of a user's bot that has broken.
-        least_free_mb: what has to be free on the disk, in millions of bytes, before anything is begun; 0 for nothing.
-    """
+    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
 
-    games: tuple[HouseGame, ...]
-    host: str = "127.0.0.1"
-    port: int = DEFAULT_PORT
-    advertise: str = ""
-    directory: str | None = None
-    passwords: tuple[tuple[str, str], ...] = ()
-    limits: Limits = field(default_factory=Limits)
-    queued_per_user: int = 100
-    start_s: float = 60.0
-    response_s: float = 600.0
-    hand_s: float = 600.0
-    per_hand_s: float = 7.0
-    login_s: float = 60.0
-    idle_s: float = 86_400.0
-    write_s: float = 60.0
-    connections: int = 500
-    connections_per_address: int = 50
-    own_seat_s: float = 3600.0
-    rejoin_s: float = 60.0
-    least_free_mb: int = 500
-    seats_by_address: bool = True
-    certificate: str = ""
-    key: str = ""
-    tells_position: bool = False
+    games: Annotated[SkipValidation[tuple[HouseGame, ...]], _about("the games, found", only_file=False)]
+    host: Annotated[
+        str, _about('the address to listen on; "0.0.0.0" admits other machines'), AfterValidator(_is_address)
+    ] = "127.0.0.1"
+    port: Annotated[_Port, _about("0 means any free port")] = 54000
+    advertise: Annotated[
+        str,
+        _about('the address announced for clients\' own agents; "" is the one they connected to'),
+        AfterValidator(_is_advertised),
+    ] = ""
+    seats_by_address: Annotated[bool, _about("a client's own agents have to come from the client's address")] = True
+    certificate: Annotated[_Path, _about("a PEM file; with it, clients of the text port have to use TLS")] = ""
+    key: Annotated[_Path, _about("the key of the certificate, if it is in another file")] = ""
+    max_running_bots: Annotated[
+        _Count, _about("the server's own bots at a time, in all runs", group="Limits; 0 means none.")
+    ] = 0
+    max_runs_per_user: Annotated[_Count, _about("runs of one user at a time")] = 0
+    max_runs_per_bot: Annotated[_Count, _about("seats of one of the server's own bots at a time")] = 0
+    max_queued_per_user: Annotated[int, _about("unfinished requests of one user (not 0)", ge=1, le=10_000)] = 100
+    least_free_mb: Annotated[
+        int, _about("millions of bytes free on the disk; with less, nothing is begun or accepted", ge=0, le=10**9)
+    ] = 500
+    bot_user: Annotated[
+        str,
+        _about(
+            'the user as which bots run, which needs a server that root has started; "" is its own',
+            group="Processes of the server's own bots (Linux and macOS); the settings of a bot take precedence.",
+            max_length=256,
+        ),
+    ] = ""
+    bot_memory_mb: Annotated[
+        int, _about("millions of bytes of address space, for each process; 0 means no limit", ge=0, le=10**9)
+    ] = 0
+    bot_cpu_s: Annotated[
+        int, _about("seconds of the processor, for each process; 0 means no limit", ge=0, le=10**9)
+    ] = 0
+    start_timeout_s: Annotated[
+        float,
+        _about("for all players of a match to connect; 0 waits without limit", group="Seconds.", ge=0, le=1e9),
+    ] = 60.0
+    t_response_s: Annotated[_Seconds, _about("for one answer")] = 600.0
+    t_hand_s: Annotated[_Seconds, _about("for all answers of a player in one hand")] = 600.0
+    t_per_hand_s: Annotated[_Seconds, _about("per hand, on average over the match")] = 7.0
+    login_timeout_s: Annotated[_Seconds, _about("for a client to log in")] = 60.0
+    idle_timeout_s: Annotated[_Seconds, _about("until a client that sends nothing and waits for nothing is closed")] = (
+        86_400.0
+    )
+    write_timeout_s: Annotated[_Seconds, _about("for a client to read something of what it is sent")] = 60.0
+    own_seat_patience_s: Annotated[
+        _Seconds, _about("for a client with an agent or a bot of its own to come back, also after a restart")
+    ] = 3600.0
+    rejoin_timeout_s: Annotated[_Seconds, _about("for the broken connection of a user's bot to be there again")] = 60.0
+    max_connections: Annotated[_Connections, _about("clients at a time", group="Connections of the text port.")] = 500
+    max_connections_per_address: Annotated[_Connections, _about("of them from one address")] = 50
     web: WebSettings = field(default_factory=WebSettings)
     ladder: LadderSettings | None = None
-    bot_limits: Mapping[str, str | int] = field(default_factory=dict)
+    directory: Annotated[str | None, _about("where commands start", only_file=False)] = None
+    passwords: Annotated[
+        tuple[tuple[str, str], ...], _about("users of a benchmark server's configuration", only_file=False)
+    ] = ()
+    tells_position: Annotated[
+        bool, _about("commands get their number as one more argument, as there", only_file=False)
+    ] = False
+
+    @property
+    def limits(self) -> Limits:
+        """What may be played at a time."""
+        return Limits(
+            bots=self.max_running_bots or None,
+            runs_per_user=self.max_runs_per_user or None,
+            runs_per_bot=self.max_runs_per_bot or None,
+            runs_per_game={game.name: game.max_running for game in self.games if game.max_running},
+        )
 
     def game(self, name: str) -> HouseGame | None:
         """The game of this name."""
@@ -220,9 +315,8 @@ def house() -> ServerSettings:
     games = []
     for name in shipped_games():
         full, game = find_game(name)
-        games.append(HouseGame(full, full, game, _HANDS, _RUNS, bots_for(game)))
-    limits = Limits(runs_per_game={game.name: os.cpu_count() or 1 for game in games})
-    return ServerSettings(tuple(games), limits=limits)
+        games.append(HouseGame(full, full, game, _DEALS, _RUNS, bots_for(game), max_running=os.cpu_count() or 1))
+    return ServerSettings(tuple(games))
 
 
 def player_name(text: str) -> str:

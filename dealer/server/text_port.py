@@ -68,7 +68,7 @@ class TextPort:
                 limit=_READ_BYTES,
                 backlog=100,
                 ssl=tls,
-                ssl_handshake_timeout=None if tls is None else settings.login_s,
+                ssl_handshake_timeout=None if tls is None else settings.login_timeout_s,
             )
         except (OSError, OverflowError) as error:
             raise ListenError(
@@ -89,7 +89,10 @@ class TextPort:
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         address = str((writer.get_extra_info("peername") or ["?"])[0])
         settings = self._service.settings
-        if len(self._tasks) >= settings.connections or self._by_address[address] >= settings.connections_per_address:
+        if (
+            len(self._tasks) >= settings.max_connections
+            or self._by_address[address] >= settings.max_connections_per_address
+        ):
             writer.write(remark("too many connections; try again later").encode())
             writer.close()
             return
@@ -112,7 +115,7 @@ class TextPort:
     async def _serve(self, address: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = Connection(self._service, self._hosting, address, reader, writer)
         try:
-            async with asyncio.timeout(self._service.settings.login_s):
+            async with asyncio.timeout(self._service.settings.login_timeout_s):
                 first = await connection.first_event()
             if isinstance(first, SeatClaim):
                 await self._seat(address, connection, first)
@@ -126,7 +129,7 @@ class TextPort:
             writer.close()
             if not self._is_closing:
                 with contextlib.suppress(OSError, TimeoutError):
-                    async with asyncio.timeout(self._service.settings.write_s):
+                    async with asyncio.timeout(self._service.settings.write_timeout_s):
                         await writer.wait_closed()
             writer.transport.abort()
 

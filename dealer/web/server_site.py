@@ -49,14 +49,14 @@ def make_server_site(parts: ServerParts) -> Site:
     """The site of a server."""
     web = parts.settings.web
     limits = HallLimits(
-        per_person=web.tables_per_person,
-        awake=web.tables,
-        asleep_after_s=web.table_asleep_s,
-        closed_after_s=web.table_closed_s,
+        per_person=web.max_tables_per_person,
+        awake=web.max_tables,
+        asleep_after_s=60 * web.table_asleep_minutes,
+        closed_after_s=86_400 * web.table_closed_days,
     )
     return Site(
         server=parts,
-        sessions=Sessions(parts.store, web.session_s),
+        sessions=Sessions(parts.store, 86_400 * web.session_days),
         hall=Hall(ServerBook(parts), limits, TableGuests(parts)),
         links=LINKS,
     )
@@ -67,7 +67,7 @@ async def server_site(parts: ServerParts) -> AsyncIterator[str]:
     """Answer for a server until the end of the block; gives the address for browsers."""
     site = make_server_site(parts)
     assert site.hall is not None
-    desk = Desk(parts, site.hall, forfeit_s=parts.settings.web.slumbot_forfeit_s)
+    desk = Desk(parts, site.hall, forfeit_s=3600 * parts.settings.web.slumbot_forfeit_hours)
     library, counting = ServerLibrary(parts), Counting()
     routes = [
         *(route for room in ROOMS for route in room(site)),

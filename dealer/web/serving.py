@@ -52,14 +52,14 @@ class _Connection(H11Protocol):
         super().connection_made(transport)
         host = self.client[0] if self.client else ""
         same = sum(isinstance(one, _Connection) and (one.client or ("",))[0] == host for one in self.connections)
-        if len(self.connections) > self._bounds.connections or same > self._bounds.connections_per_address:
+        if len(self.connections) > self._bounds.max_connections or same > self._bounds.max_connections_per_address:
             transport.abort()
             return
         self._expect_head()
 
     def _expect_head(self) -> None:
         if self._deadline is None:
-            self._deadline = self.loop.call_later(self._bounds.header_s, self._head_is_late)
+            self._deadline = self.loop.call_later(self._bounds.header_timeout_s, self._head_is_late)
 
     def _head_is_late(self) -> None:
         self._deadline = None
@@ -77,7 +77,7 @@ class _Connection(H11Protocol):
     def pause_writing(self) -> None:
         """The client takes nothing of what it is sent."""
         super().pause_writing()
-        self._stalled = self.loop.call_later(self._bounds.write_s, self.transport.abort)
+        self._stalled = self.loop.call_later(self._bounds.write_timeout_s, self.transport.abort)
 
     def resume_writing(self) -> None:
         """The client takes something."""
@@ -87,7 +87,7 @@ class _Connection(H11Protocol):
     def timeout_keep_alive_handler(self) -> None:
         """Nothing more is asked for."""
         super().timeout_keep_alive_handler()
-        self._stalled = self.loop.call_later(self._bounds.write_s, self.transport.abort)
+        self._stalled = self.loop.call_later(self._bounds.write_timeout_s, self.transport.abort)
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)

@@ -355,7 +355,7 @@ def test_what_waits_for_a_bot_that_does_not_come_back_is_given_up() -> None:
         assert (job.state, job.reason) == (JobState.CANCELLED, "eve has not come back")
         await service.cancel_job(ann, busy.id)
 
-    play(talk, replace(settings_of(), own_seat_s=0.2))
+    play(talk, replace(settings_of(), own_seat_patience_s=0.2))
 
 
 def test_matches_can_be_watched_and_events_followed_from_any_number() -> None:

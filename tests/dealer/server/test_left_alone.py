@@ -124,7 +124,7 @@ def test_as_many_descriptors_as_the_system_admits() -> None:
 
 
 def test_too_few_descriptors_are_told_in_one_sentence() -> None:
-    settings = ServerSettings((), connections=500, web=WebSettings(connections=300))
+    settings = ServerSettings((), max_connections=500, web=WebSettings(max_connections=300))
     assert has_too_few(settings, None) == has_too_few(settings, 1000) == ""
     assert has_too_few(settings, 999) == (
         "999 files and connections can be open at a time, and the configuration admits 1,000: raise the limit "

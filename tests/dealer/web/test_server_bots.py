@@ -195,7 +195,7 @@ def test_limits_that_are_set_later_hold_for_what_was_begun(folder: Path) -> None
         await by_table(one)
         await found_in(folder / "data")
 
-    visit(replace(settings_in(folder), bot_limits={}), begin, folder / "data")
+    visit(replace(settings_in(folder), bot_memory_mb=0, bot_cpu_s=0), begin, folder / "data")
     assert [bot.memory_mb for bot in validated(read_config(path)).bots] == [None, None]
     settings = settings_in(folder)
     store = Store(folder / "data" / DATABASE_NAME)

@@ -244,7 +244,7 @@ def test_who_says_nothing_for_long_has_given_up(tmp_path: Path) -> None:
         (log,) = (tmp_path / "data" / "runs" / "00000001").glob("match*.log")
         assert list(read_hands([log]))
 
-    visit(house(slumbot_forfeit_s=0.5), talk, tmp_path / "data")
+    visit(house(slumbot_forfeit_hours=0.5 / 3600), talk, tmp_path / "data")
 
 
 def test_one_cannot_play_anothers_session(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def test_heads_and_bodies_that_come_slowly_cost_their_connection_only(tmp_path: 
             assert b"408" in await body.readline()
         await is_well(one)
 
-    visit(small_house(header_s=0.5, keep_alive_s=1.0), talk, tmp_path / "data")
+    visit(small_house(header_timeout_s=0.5, keep_alive_s=1.0), talk, tmp_path / "data")
 
 
 def test_who_does_not_read_is_let_go(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_who_does_not_read_is_let_go(tmp_path: Path) -> None:
             await asyncio.wait_for(ask_on(), PATIENCE_S)
         await is_well(one)
 
-    visit(small_house(write_s=0.5), talk, tmp_path / "data")
+    visit(small_house(write_timeout_s=0.5), talk, tmp_path / "data")
 
 
 def test_connections_are_bounded_by_address(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_connections_are_bounded_by_address(tmp_path: Path) -> None:
                     await is_well(one)
                     return
 
-    visit(small_house(connections_per_address=4), talk, tmp_path / "data")
+    visit(small_house(max_connections_per_address=4), talk, tmp_path / "data")
 
 
 def test_bodies_are_bounded_on_the_wire(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_bodies_are_bounded_on_the_wire(tmp_path: Path) -> None:
         assert b" 200 " not in await closed(huge)
         await is_well(one)
 
-    visit(small_house(body_bytes=5000), talk, tmp_path / "data")
+    visit(small_house(max_body_bytes=5000), talk, tmp_path / "data")
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -178,7 +178,7 @@ def test_whatever_comes_is_answered_or_closed_and_nothing_ends(tmp_path: Path, s
             writer.close()
         await is_well(one)
 
-    visit(small_house(header_s=0.3, keep_alive_s=1.0), talk, tmp_path / "data")
+    visit(small_house(header_timeout_s=0.3, keep_alive_s=1.0), talk, tmp_path / "data")
 
 
 def test_addresses_lead_to_no_file_but_those_of_the_pages(tmp_path: Path) -> None:
