@@ -152,5 +152,7 @@ def run_config(
             "start_timeout_s": settings.start_timeout_s,
             "host": door_host(settings, players),
             "directory": settings.directory,
+            # `arena export`, the pages and the interface make hand histories of the logs when they are asked for.
+            "export": [],
         }
     )

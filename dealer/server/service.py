@@ -25,7 +25,7 @@ from dealer.errors import RefusedError, StoreError
 from dealer.server import ledger
 from dealer.server.accounts import User, add_user
 from dealer.server.adjusting import Adjusting
-from dealer.server.disk import Disk
+from dealer.server.disk import Disk, remove_old_logs
 from dealer.server.feed import BotChanged, Feed, JobChanged, RunChanged
 from dealer.server.forecasts import forecasts
 from dealer.server.jobs import ActiveJob, Client, JobEnded, RunEnded, Running
@@ -109,7 +109,8 @@ class Service:
         if left:
             _log.info("%d processes of an earlier start were ended", left)
         patience = asyncio.get_running_loop().call_later(self.settings.own_seat_patience_s, self._lose_patience)
-        works = (self.standings.run(), self._adjusting.run(), self._climb())
+        removing = remove_old_logs(self._folder, self.store, self.settings.keep_days)
+        works = (self.standings.run(), self._adjusting.run(), self._climb(), removing)
         beside = [asyncio.create_task(work) for work in works]
         try:
             while True:

@@ -244,6 +244,9 @@ class ServerSettings:
     least_free_mb: Annotated[
         int, _about("millions of bytes free on the disk; with less, nothing is begun or accepted", ge=0, le=10**9)
     ] = 500
+    keep_days: Annotated[
+        float, _about("days until the logs of a run that has ended are removed; 0 keeps them for ever", ge=0, le=36_500)
+    ] = 0.0
     bot_user: Annotated[
         str,
         _about(

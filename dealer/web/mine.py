@@ -21,6 +21,7 @@ from dealer.match.faults import QUOTED_BYTES
 from dealer.server import records
 from dealer.server.accounts import Scope, User, add_token, revoke_token, tokens_of
 from dealer.server.crosstable import RatingRecord, standings
+from dealer.server.disk import removed_on
 from dealer.server.ledger import JobRow, JobState
 from dealer.server.passwords import LEAST_LETTERS, MOST_LETTERS, Passwords
 from dealer.server.records import FaultRecord, RunRecord
@@ -207,6 +208,7 @@ class _Mine:
             run=run,
             own=own,
             matches=matches,
+            removed=removed_on(self.server.folder / run.folder),
             faults=[_fault_line(fault, run.seats[fault.player].name) for fault in faults],
         )
 

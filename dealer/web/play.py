@@ -121,7 +121,7 @@ class Play:
             started = iter(process_settings(server.settings, own, environment))
             others = [guest_settings(server, bot, key) if isinstance(bot, str) else next(started) for bot in bots]
             directory = server.settings.directory
-            return table_config(game.path, others, name=name, hands=hands, seed=seed, directory=directory)
+            return table_config(game.path, others, name=name, hands=hands, seed=seed, directory=directory, export=[])
 
         try:
             table = await self.hall.open(

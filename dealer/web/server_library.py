@@ -7,7 +7,9 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final
 
+from dealer.errors import WebError
 from dealer.server import records
+from dealer.server.disk import removed_on
 from dealer.server.ledger import JobState, RunState
 from dealer.server.records import RunRecord
 from dealer.server.server import ServerParts
@@ -59,6 +61,7 @@ class ServerLibrary:
         """A run by its number.
 
         Raises:
+            WebError: its logs were removed.
             LogsError: it cannot be read.
             OSError: it cannot be read.
         """
@@ -72,6 +75,8 @@ class ServerLibrary:
         )
         sight = Sight.AFTERWARDS if is_going or job.state is JobState.QUEUED else Sight.EVERYTHING
         path = self._parts.folder / row.folder
+        if date := removed_on(path):
+            raise WebError(410, f"The logs of this run were removed on {date}; its results are kept.")
         if not path.is_dir():
             return None
         with self._lock:

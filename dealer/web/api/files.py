@@ -19,6 +19,7 @@ from starlette.responses import FileResponse, Response
 from dealer.errors import WebError
 from dealer.server import records
 from dealer.server.accounts import Scope
+from dealer.server.disk import removed_on
 from dealer.server.ledger import RunState
 from dealer.server.records import MatchRecord, RunRecord
 from dealer.server.server import ServerParts
@@ -84,6 +85,8 @@ class Files:
         if place >= len(found):
             raise WebError(404, f"Run {run.id} has {len(found)} matches with hands, counted from 0.")
         path = self._parts.folder / run.folder / found[place].log
+        if date := removed_on(path.parent):
+            raise WebError(410, f"The logs of this run were removed on {date}; its results are kept.")
         if not path.is_file():
             raise WebError(410, "The files of this run have been removed.")
         return run, found[place], path

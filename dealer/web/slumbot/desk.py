@@ -248,7 +248,8 @@ class Desk:
         if name == player_name(bot.name):
             name = f"{name}-client"
         others = process_settings(self._parts.settings, [bot], process_environment(self._parts.folder))
-        return table_config(game.path, others, name=name, seed=seed, directory=self._parts.settings.directory)
+        directory = self._parts.settings.directory
+        return table_config(game.path, others, name=name, seed=seed, directory=directory, export=[])
 
     async def _make_room(self, session: _Session) -> None:
         """End the oldest sessions of who has too many; those that are being called wait."""
