@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_network
-from typing import Annotated, Any, ClassVar, TypeAlias
+from typing import Annotated, ClassVar, Final, NamedTuple, TypeAlias
 
 from pydantic import AfterValidator, ConfigDict, Field, SkipValidation
 
@@ -32,6 +32,7 @@ __all__ = [
     "HouseGame",
     "LadderSettings",
     "ServerSettings",
+    "Shown",
     "WebSettings",
     "bots_for",
     "house",
@@ -46,24 +47,21 @@ _DEALS = 3000
 _RUNS = 10
 
 
-def _about(
-    meaning: str, *, group: str = "", example: object = None, otherwise: str = "", only_file: bool = True, **bounds: Any
-) -> Any:
-    """What there is to know of a setting.
+class Shown(NamedTuple):
+    """How the texts made from a setting differ from its default.
 
-    Args:
-        meaning: for the example and the reference page.
-        group: a heading of which it is the first setting.
-        example: shown in the example where it is left out by default.
-        otherwise: the default in words, where the value does not tell.
-        only_file: whether it can be written in a file.
-        bounds: as in `pydantic.Field`.
+    Attributes:
+        group: a heading, of which the setting is the first.
+        example: stands in the example, commented out with its section.
+        otherwise: the default in words.
     """
-    extra: dict[str, Any] = {"group": group, "example": example, "otherwise": otherwise, "in_file": only_file}
-    return Field(description=meaning, json_schema_extra=extra, **bounds)
+
+    group: str = ""
+    example: object = None
+    otherwise: str = ""
 
 
-def _is_address(text: str) -> str:
+def _address(text: str) -> str:
     if not text:
         raise ValueError(NO_ADDRESS)
     return text
@@ -83,13 +81,25 @@ def _network(text: str) -> str:
 
 
 _Count: TypeAlias = Annotated[int, Field(ge=0, le=1_000_000)]
+_Bound: TypeAlias = Annotated[int, Field(ge=1, le=10_000)]
+_Rate: TypeAlias = Annotated[int, Field(ge=1, le=1_000_000)]
+_Amount: TypeAlias = Annotated[int, Field(ge=0, le=10**9)]
+_Bytes: TypeAlias = Annotated[int, Field(ge=1000, le=1_000_000_000)]
 _Port: TypeAlias = Annotated[int, Field(ge=0, le=65535)]
-_Seconds: TypeAlias = Annotated[float, Field(ge=0.001, le=1e9)]
 _Connections: TypeAlias = Annotated[int, Field(ge=1, le=100_000)]
 _Deals: TypeAlias = Annotated[int, Field(ge=1, le=2**32 - 1)]
-_Path: TypeAlias = Annotated[str, Field(max_length=4096)]
+_Seconds: TypeAlias = Annotated[float, Field(ge=0.001, le=1e9)]
+_MaySeconds: TypeAlias = Annotated[float, Field(ge=0, le=1e9)]
+_Minutes: TypeAlias = Annotated[float, Field(ge=0.01, le=1e6)]
+_Hours: TypeAlias = Annotated[float, Field(ge=0.001, le=10_000)]
+_Days: TypeAlias = Annotated[float, Field(ge=0.001, le=3650)]
+_MayDays: TypeAlias = Annotated[float, Field(ge=0, le=36_500)]
+_Text: TypeAlias = Annotated[str, Field(max_length=4096)]
+_Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=200)]
 _HostName: TypeAlias = Annotated[str, Field(min_length=1, max_length=253), AfterValidator(str.lower)]
-_STRICT = ConfigDict(extra="forbid")
+_Network: TypeAlias = Annotated[str, AfterValidator(_network)]
+_Listed: Final = Field(max_length=1000)
+_STRICT: Final = ConfigDict(extra="forbid")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,25 +150,19 @@ class GameSettings:
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
 
-    game: Annotated[str, _about("as for `arena play`: a game's name, or a .game file beside this one", example="limit")]
-    name: Annotated[
-        str | None,
-        _about("what clients call it", example="limit", otherwise="its full name", min_length=1, max_length=200),
-    ] = None
-    hands: Annotated[_Deals, _about("deals of one run")] = _DEALS
-    max_runs: Annotated[int, _about("runs of one request", ge=1, le=10_000)] = _RUNS
-    max_hands: Annotated[_Deals, _about("deals of one run that a request may ask for")] = _MOST_DEALS
+    game: Annotated[str, "as for `arena play`: a game's name, or a .game file beside this one", Shown(example="limit")]
+    name: Annotated[_Name | None, "what clients call it", Shown(example="limit", otherwise="its full name")] = None
+    hands: Annotated[_Deals, "deals of one run"] = _DEALS
+    max_runs: Annotated[_Bound, "runs of one request"] = _RUNS
+    max_hands: Annotated[_Deals, "deals of one run that a request may ask for"] = _MOST_DEALS
     max_running: Annotated[
-        _Count | None, _about("runs at a time; 0 means no limit", example=1, otherwise="the number of cores")
+        _Count | None, "runs at a time; 0 means no limit", Shown(example=1, otherwise="the number of cores")
     ] = None
     bots: Annotated[
         tuple[BotSettings, ...] | None,
-        _about(
-            "as for `arena play`",
-            example=["random", "mfs", "Mine=./my_bot.sh"],
-            otherwise="all built-in bots that play it",
-            max_length=1000,
-        ),
+        "as for `arena play`",
+        Shown(example=["random", "mfs", "Mine=./my_bot.sh"], otherwise="all built-in bots that play it"),
+        _Listed,
     ] = None
 
 
@@ -168,13 +172,15 @@ class LadderSettings:
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
 
-    width: Annotated[float, _about("half the 95 % interval of every pair, in mbb/g", gt=0, le=1e9)] = 20.0
+    width: Annotated[float, "half the 95 % interval of every pair, in mbb/g", Field(gt=0, le=1e9)] = 20.0
     games: Annotated[
         tuple[str, ...] | None,
-        _about("as clients call them", example=["limit"], otherwise="all games of two players", max_length=1000),
+        "as clients call them",
+        Shown(example=["limit"], otherwise="all games of two players"),
+        _Listed,
     ] = None
-    hands: Annotated[int, _about("deals of one run, each in every seating", ge=100, le=_MOST_DEALS)] = 1000
-    share: Annotated[float, _about("of the cores at most", gt=0, le=1)] = 0.5
+    hands: Annotated[int, "deals of one run, each in every seating", Field(ge=100, le=_MOST_DEALS)] = 1000
+    share: Annotated[float, "of the cores at most", Field(gt=0, le=1)] = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,37 +189,27 @@ class WebSettings:
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
 
-    port: Annotated[_Port, _about("at the same address; 0 means any free port")] = 8080
-    names: Annotated[
-        tuple[_HostName, ...],
-        _about("host names that browsers may use; without any, all, on loopback this machine's", max_length=1000),
-    ] = ()
-    certificate: Annotated[_Path, _about("a PEM file; with it, the pages are encrypted (TLS)")] = ""
-    key: Annotated[_Path, _about("its key, if that is in another file")] = ""
+    port: Annotated[_Port, "at the same address; 0 means any free port"] = 8080
+    names: Annotated[tuple[_HostName, ...], "host names of the pages; without any, all are answered", _Listed] = ()
+    certificate: Annotated[_Text, "a PEM file; with it, the pages are encrypted (TLS)"] = ""
+    key: Annotated[_Text, "its key, if that is in another file"] = ""
     proxies: Annotated[
-        tuple[Annotated[str, AfterValidator(_network)], ...],
-        _about("addresses or networks of proxies whose X-Forwarded-For and -Proto are believed", max_length=1000),
+        tuple[_Network, ...], "addresses or networks of proxies whose X-Forwarded-For and -Proto are believed", _Listed
     ] = ()
-    session_days: Annotated[float, _about("until a login that is not used expires", ge=0.001, le=3650)] = 14.0
-    requests_per_minute: Annotated[
-        int, _about("of one token, or of one address without one, to the interface for programs", ge=1, le=1_000_000)
-    ] = 600
-    max_body_bytes: Annotated[int, _about("of one request", ge=1000, le=1_000_000_000)] = 1_000_000
-    header_timeout_s: Annotated[_Seconds, _about("for a client to send the head of a request, and for its body")] = 20.0
-    write_timeout_s: Annotated[_Seconds, _about("for a client to read something of what it is sent")] = 60.0
-    keep_alive_s: Annotated[_Seconds, _about("between two requests of a connection")] = 30.0
-    max_connections: Annotated[_Connections, _about("browsers and programs at a time")] = 1000
-    max_connections_per_address: Annotated[_Connections, _about("of them from one address")] = 100
-    guests_may_play: Annotated[bool, _about("whether people who have not logged in may sit down at a table")] = False
-    max_tables_per_person: Annotated[int, _about("open tables of one person", ge=1, le=1000)] = 5
-    max_tables: Annotated[int, _about("tables with bots at them at a time", ge=1, le=10_000)] = 50
-    table_asleep_minutes: Annotated[
-        float, _about("until a table that nobody looks at is put to sleep; it is kept as it is", ge=0.01, le=1e6)
-    ] = 10.0
-    slumbot_forfeit_hours: Annotated[
-        float, _about("until an idle session of Slumbot's interface is ended", ge=0.001, le=10_000)
-    ] = 24.0
-    table_closed_days: Annotated[float, _about("until a table that nobody looks at is closed", ge=0.001, le=3650)] = 7.0
+    session_days: Annotated[_Days, "until a login that is not used expires"] = 14.0
+    requests_per_minute: Annotated[_Rate, "of one token, or of one address without one, to the interface"] = 600
+    max_body_bytes: Annotated[_Bytes, "of one request"] = 1_000_000
+    header_timeout_s: Annotated[_Seconds, "for a client to send the head of a request, and for its body"] = 20.0
+    write_timeout_s: Annotated[_Seconds, "for a client to read something of what it is sent"] = 60.0
+    keep_alive_s: Annotated[_Seconds, "between two requests of a connection"] = 30.0
+    max_connections: Annotated[_Connections, "browsers and programs at a time"] = 1000
+    max_connections_per_address: Annotated[_Connections, "of them from one address"] = 100
+    guests_may_play: Annotated[bool, "whether people who have not logged in may sit down at a table"] = False
+    max_tables_per_person: Annotated[_Bound, "open tables of one person"] = 5
+    max_tables: Annotated[_Bound, "tables with bots at them at a time"] = 50
+    table_asleep_minutes: Annotated[_Minutes, "until the bots leave a table that nobody looks at; it is kept"] = 10.0
+    slumbot_forfeit_hours: Annotated[_Hours, "until an idle session of Slumbot's interface is ended"] = 24.0
+    table_closed_days: Annotated[_Days, "until a table that nobody looks at is closed"] = 7.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,72 +218,52 @@ class ServerSettings:
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
 
-    games: Annotated[SkipValidation[tuple[HouseGame, ...]], _about("the games, found", only_file=False)]
-    host: Annotated[
-        str, _about('the address to listen on; "0.0.0.0" admits other machines'), AfterValidator(_is_address)
-    ] = "127.0.0.1"
-    port: Annotated[_Port, _about("0 means any free port")] = 54000
-    advertise: Annotated[
-        str,
-        _about('the address announced for clients\' own agents; "" is the one they connected to'),
-        AfterValidator(_is_advertised),
-    ] = ""
-    seats_by_address: Annotated[bool, _about("a client's own agents have to come from the client's address")] = True
-    certificate: Annotated[_Path, _about("a PEM file; with it, clients of the text port have to use TLS")] = ""
-    key: Annotated[_Path, _about("the key of the certificate, if it is in another file")] = ""
-    max_running_bots: Annotated[
-        _Count, _about("the server's own bots at a time, in all runs", group="Limits; 0 means none.")
-    ] = 0
-    max_runs_per_user: Annotated[_Count, _about("runs of one user at a time")] = 0
-    max_runs_per_bot: Annotated[_Count, _about("seats of one of the server's own bots at a time")] = 0
-    max_queued_per_user: Annotated[int, _about("unfinished requests of one user (not 0)", ge=1, le=10_000)] = 100
-    least_free_mb: Annotated[
-        int, _about("millions of bytes free on the disk; with less, nothing is begun or accepted", ge=0, le=10**9)
-    ] = 500
-    keep_days: Annotated[
-        float, _about("days until the logs of a run that has ended are removed; 0 keeps them for ever", ge=0, le=36_500)
-    ] = 0.0
-    bot_user: Annotated[
-        str,
-        _about(
-            'the user as which bots run, which needs a server that root has started; "" is its own',
-            group="Processes of the server's own bots (Linux and macOS); the settings of a bot take precedence.",
-            max_length=256,
-        ),
-    ] = ""
-    bot_memory_mb: Annotated[
-        int, _about("millions of bytes of address space, for each process; 0 means no limit", ge=0, le=10**9)
-    ] = 0
-    bot_cpu_s: Annotated[
-        int, _about("seconds of the processor, for each process; 0 means no limit", ge=0, le=10**9)
-    ] = 0
-    start_timeout_s: Annotated[
-        float,
-        _about("for all players of a match to connect; 0 waits without limit", group="Seconds.", ge=0, le=1e9),
-    ] = 60.0
-    t_response_s: Annotated[_Seconds, _about("for one answer")] = 600.0
-    t_hand_s: Annotated[_Seconds, _about("for all answers of a player in one hand")] = 600.0
-    t_per_hand_s: Annotated[_Seconds, _about("per hand, on average over the match")] = 7.0
-    login_timeout_s: Annotated[_Seconds, _about("for a client to log in")] = 60.0
-    idle_timeout_s: Annotated[_Seconds, _about("until a client that sends nothing and waits for nothing is closed")] = (
-        86_400.0
+    games: SkipValidation[tuple[HouseGame, ...]]
+    host: Annotated[str, 'address to listen on; "0.0.0.0" admits other machines', AfterValidator(_address)] = (
+        "127.0.0.1"
     )
-    write_timeout_s: Annotated[_Seconds, _about("for a client to read something of what it is sent")] = 60.0
-    own_seat_patience_s: Annotated[
-        _Seconds, _about("for a client with an agent or a bot of its own to come back, also after a restart")
-    ] = 3600.0
-    rejoin_timeout_s: Annotated[_Seconds, _about("for the broken connection of a user's bot to be there again")] = 60.0
-    max_connections: Annotated[_Connections, _about("clients at a time", group="Connections of the text port.")] = 500
-    max_connections_per_address: Annotated[_Connections, _about("of them from one address")] = 50
+    port: Annotated[_Port, "0 means any free port"] = 54000
+    advertise: Annotated[
+        str, 'the address clients\' own agents get; "" is the one the client came to', AfterValidator(_is_advertised)
+    ] = ""
+    seats_by_address: Annotated[bool, "a client's own agents have to come from the client's address"] = True
+    certificate: Annotated[_Text, "a PEM file; with it, clients of the text port have to use TLS"] = ""
+    key: Annotated[_Text, "the key of the certificate, if it is in another file"] = ""
+    max_running_bots: Annotated[
+        _Count, "the server's own bots at a time, in all runs", Shown(group="Limits; 0 means none.")
+    ] = 0
+    max_runs_per_user: Annotated[_Count, "runs of one user at a time"] = 0
+    max_runs_per_bot: Annotated[_Count, "seats of one of the server's own bots at a time"] = 0
+    max_queued_per_user: Annotated[_Bound, "unfinished requests of one user (not 0)"] = 100
+    least_free_mb: Annotated[_Amount, "millions of bytes free on the disk; with less, nothing is begun"] = 500
+    keep_days: Annotated[_MayDays, "until the logs of a run that has ended are removed; 0 keeps them for ever"] = 0.0
+    bot_user: Annotated[
+        _Text,
+        'the user as which bots run, which needs a server that root has started; "" is its own',
+        Shown(group="Processes of the server's own bots (Linux and macOS); the settings of a bot take precedence."),
+    ] = ""
+    bot_memory_mb: Annotated[_Amount, "millions of bytes of address space, for each process; 0 means no limit"] = 0
+    bot_cpu_s: Annotated[_Amount, "seconds of the processor, for each process; 0 means no limit"] = 0
+    start_timeout_s: Annotated[
+        _MaySeconds, "for all players of a match to connect; 0 waits without limit", Shown(group="Seconds.")
+    ] = 60.0
+    t_response_s: Annotated[_Seconds, "for one answer"] = 600.0
+    t_hand_s: Annotated[_Seconds, "for all answers of a player in one hand"] = 600.0
+    t_per_hand_s: Annotated[_Seconds, "per hand, on average over the match"] = 7.0
+    login_timeout_s: Annotated[_Seconds, "for a client to log in"] = 60.0
+    idle_timeout_s: Annotated[_Seconds, "until a client that sends nothing and waits for nothing is closed"] = 86_400.0
+    write_timeout_s: Annotated[_Seconds, "for a client to read something of what it is sent"] = 60.0
+    own_seat_patience_s: Annotated[_Seconds, "for a client's agent or bot to come back, also after a restart"] = 3600.0
+    rejoin_timeout_s: Annotated[_Seconds, "for the broken connection of a user's bot to be there again"] = 60.0
+    max_connections: Annotated[_Connections, "clients at a time", Shown(group="Connections of the text port.")] = 500
+    max_connections_per_address: Annotated[_Connections, "of them from one address"] = 50
     web: WebSettings = field(default_factory=WebSettings)
     ladder: LadderSettings | None = None
-    directory: Annotated[str | None, _about("where commands start", only_file=False)] = None
-    passwords: Annotated[
-        tuple[tuple[str, str], ...], _about("users of a benchmark server's configuration", only_file=False)
-    ] = ()
-    tells_position: Annotated[
-        bool, _about("commands get their number as one more argument, as there", only_file=False)
-    ] = False
+    # Not of a file: where commands start, the users of a benchmark server's configuration, and whether commands get
+    # their number as one more argument, as there.
+    directory: str | None = None
+    passwords: tuple[tuple[str, str], ...] = ()
+    tells_position: bool = False
 
     @property
     def limits(self) -> Limits:

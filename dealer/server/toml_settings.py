@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
-from dataclasses import MISSING, Field, fields, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import MISSING, fields, replace
 from pathlib import Path
-from typing import Any, Final, TypeVar, get_type_hints
+from typing import Any, Final, NamedTuple, TypeVar, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
@@ -24,6 +24,7 @@ from dealer.server.settings import (
     HouseGame,
     LadderSettings,
     ServerSettings,
+    Shown,
     WebSettings,
     bots_for,
     house,
@@ -59,7 +60,8 @@ def read_toml_settings(path: Path) -> ServerSettings:
 
 def _settled(data: dict[str, Any], folder: Path) -> ServerSettings:
     written = data.pop("games", [])
-    unknown = [name for name in data if name not in dict(_in_file(ServerSettings)) | {"web": 0, "ladder": 0}]
+    known = {"web", "ladder", *(setting.name for setting in _in_file(ServerSettings))}
+    unknown = [name for name in data if name not in known]
     problems = [SettingProblem(name, "there is no such setting") for name in unknown]
     found: dict[str, Any] = {}
     for name, kind, value in (
@@ -151,24 +153,38 @@ def _bot(settings: BotSettings, folder: Path) -> HouseBot:
 # ---- the texts that are made from the settings
 
 
-def _in_file(section: type) -> Iterator[tuple[str, tuple[Field[Any], FieldInfo]]]:
-    """The settings of a section that a file can have: by name, the field and what there is to know of it."""
+class _Setting(NamedTuple):
+    """A setting as the texts show it."""
+
+    name: str
+    default: object
+    meaning: str
+    shown: Shown
+    bounds: tuple[str, str]
+
+    @property
+    def value(self) -> str:
+        """The default as TOML."""
+        value = list(self.default) if isinstance(self.default, tuple) else self.default
+        return json.dumps(int(value) if isinstance(value, float) and value.is_integer() else value)
+
+
+def _in_file(section: type) -> Iterator[_Setting]:
+    """The settings of a section that a file can have: those with a meaning."""
     hints = get_type_hints(section, include_extras=True)
     for one in fields(section):
-        about = FieldInfo.from_annotation(hints[one.name])
-        if _extra(about, "in_file"):
-            yield one.name, (one, about)
+        about = FieldInfo.from_annotation(hints[one.name]).metadata
+        meaning = next((more for more in about if isinstance(more, str)), None)
+        if meaning is not None:
+            shown = next((more for more in about if isinstance(more, Shown)), Shown())
+            bounds = _bound(about, "ge") or _bound(about, "gt", "more than "), _bound(about, "le")
+            yield _Setting(one.name, one.default, meaning, shown, bounds)
 
 
-def _extra(about: FieldInfo, name: str) -> Any:
-    extra = about.json_schema_extra
-    return extra.get(name) if isinstance(extra, dict) else None
-
-
-def _value(one: Field[Any]) -> str:
-    """A default as TOML."""
-    value = list(one.default) if isinstance(one.default, tuple) else one.default
-    return json.dumps(int(value) if isinstance(value, float) and value.is_integer() else value)
+def _bound(about: Sequence[object], name: str, words: str = "") -> str:
+    """A bound of a number in words; nothing where it has none."""
+    found = (getattr(more, name, None) for more in about)
+    return next((f"{words}{value:,.12g}" for value in found if value is not None), "")
 
 
 def example() -> str:
@@ -176,19 +192,18 @@ def example() -> str:
     lines: list[str] = []
     for name, section in _SECTIONS.items():
         mark = "# " if name in _OPTIONAL else ""
-        if lines:
-            lines.append("")
-        lines += [f"# {section.__doc__}", *([] if not name else [f"{mark}{_OPTIONAL.get(name, f'[{name}]')}"])]
-        if not name:
-            lines.append("")
-        for key, (one, about) in _in_file(section):
-            if group := _extra(about, "group"):
-                lines += ["", f"# {group}"]
-            shown, otherwise = _extra(about, "example"), _extra(about, "otherwise")
-            value = _value(one) if shown is None else json.dumps(shown)
-            meaning = f"{about.description}; left out, {otherwise}" if otherwise else about.description
-            lines.append(f"{f'{mark}{key} = {value} ':{_MEANING_COLUMN}}# {meaning}")
+        lines += [*([""] if lines else []), f"# {section.__doc__}", f"{mark}{_heading(name)}"]
+        for setting in _in_file(section):
+            group, shown, otherwise = setting.shown
+            lines += ["", f"# {group}"] if group else []
+            line = f"{mark}{setting.name} = {setting.value if shown is None else json.dumps(shown)} "
+            meaning = f"{setting.meaning}; left out, {otherwise}" if otherwise else setting.meaning
+            lines.append(f"{line:{_MEANING_COLUMN}}# {meaning}")
     return "\n".join(lines) + "\n"
+
+
+def _heading(section: str) -> str:
+    return _OPTIONAL.get(section, f"[{section}]" if section else "")
 
 
 def reference_page() -> str:
@@ -200,20 +215,9 @@ def reference_page() -> str:
         "[Run a server](serve.md) explains them. This page is made by `python docs/serve/settings.py`.",
     ]
     for name, section in _SECTIONS.items():
-        heading = f"`{_OPTIONAL.get(name, f'[{name}]')}`" if name else "The server"
-        lines += ["", f"## {heading}", "", str(section.__doc__), ""]
+        lines += ["", f"## {f'`{_heading(name)}`' if name else 'The server'}", "", str(section.__doc__), ""]
         lines += ["| setting | default | from | to | meaning |", "| --- | --- | --- | --- | --- |"]
-        for key, (one, about) in _in_file(section):
-            default = "" if one.default is MISSING else _extra(about, "otherwise") or f"`{_value(one)}`"
-            least, most = _bound(about, "ge", "gt"), _bound(about, "le")
-            lines.append(f"| `{key}` | {default} | {least} | {most} | {about.description} |")
+        for one in _in_file(section):
+            default = "" if one.default is MISSING else one.shown.otherwise or f"`{one.value}`"
+            lines.append(f"| `{one.name}` | {default} | {' | '.join(one.bounds)} | {one.meaning} |")
     return "\n".join(lines) + "\n"
-
-
-def _bound(about: FieldInfo, *names: str) -> str:
-    """A bound of a number in words; nothing where it has none."""
-    for bound in about.metadata:
-        for name in names:
-            if (value := getattr(bound, name, None)) is not None:
-                return f"{'more than ' if name == 'gt' else ''}{value:,.12g}"
-    return ""
