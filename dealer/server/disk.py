@@ -33,12 +33,11 @@ _LOOKS_LAST_S = 1.0
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder that only its owner may enter, or have it be one: in it are seeds of matches that are played.
+    """Close a folder to all but its owner: in it are seeds of matches that are played.
 
     Raises:
-        OSError: it cannot be made, or stays open to others.
+        OSError: it stays open to others.
     """
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if os.name == "nt" or not folder.stat().st_mode & 0o077:
         return
     folder.chmod(0o700)

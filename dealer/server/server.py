@@ -134,16 +134,22 @@ def _make_private(settings: ServerSettings, folder: Path) -> None:
     Raises:
         ServerError: it cannot be made, or bots run as another user who can read it.
     """
+    # The runs may be a link to another disk.
+    folders = (folder, folder / "runs")
     try:
-        make_private(folder)
-        # It may be a link to another disk.
-        make_private(folder / "runs")
+        for one in folders:
+            one.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ServerError(f"the folder {folder} cannot be made: {error.strerror}") from None
+    try:
+        for one in folders:
+            make_private(one)
     except OSError as error:
         runs_as_another = bool(settings.bot_user) or any(
             bot.settings.user for game in settings.games for bot in game.bots
         )
         reason = error.strerror or str(error)
-        if runs_as_another or not (folder / "runs").is_dir():
+        if runs_as_another:
             raise ServerError(f"{folder} cannot be closed to other users: {reason}") from None
         _log.warning("%s cannot be closed to other users, who can read seeds and cards there: %s", folder, reason)
 

@@ -245,8 +245,6 @@ def test_a_bot_of_another_user_can_read_nothing_of_the_server(
 
 
 def test_a_folder_that_others_may_enter_is_closed(tmp_path: Path) -> None:
-    make_private(tmp_path / "new" / "data")
-    assert stat.S_IMODE((tmp_path / "new" / "data").stat().st_mode) == 0o700
     (tmp_path / "open").mkdir()
     (tmp_path / "open").chmod(0o755)
     make_private(tmp_path / "open")
@@ -272,6 +270,16 @@ def test_a_folder_that_cannot_be_closed(
     else:
         visit(settings, talk, folder / "data")
         assert "who can read seeds and cards there" in caplog.text
+
+
+def test_a_folder_that_cannot_be_made(folder: Path) -> None:
+    (folder / "file").touch()
+
+    async def talk(one: Visit) -> None:
+        del one
+
+    with pytest.raises(ServerError, match=r"the folder .*/file/data cannot be made: Not a directory"):
+        visit(settings_in(folder), talk, folder / "file" / "data")
 
 
 def test_a_copy_of_the_database_is_its_owners_alone(tmp_path: Path) -> None:
