@@ -29,7 +29,7 @@ from dealer.bench.served import Caller, Served, event_times, row_of_times, serve
 from dealer.bench.usage import Spent, machine_s, spent_by, spent_by_all
 from dealer.bench.watched import page_times
 from dealer.server.accounts import add_token, add_user
-from dealer.server.settings import HouseGame, house
+from dealer.server.settings import ServerGame, default_settings
 from dealer.server.store import DATABASE_NAME, Store
 from protocol import find_game
 
@@ -108,7 +108,7 @@ def measure(
         folder = Path(name)
         show(f"entering {runs:,} matches")
         full = find_game(game)[0]
-        token = _prepared(folder, next(one for one in house().games if one.name == full), runs)
+        token = _prepared(folder, next(one for one in default_settings().games if one.name == full), runs)
         with (
             served(folder, _CONFIG.format(game=game, start_s=_START_S)) as server,
             contextlib.closing(Caller(server.web_port, token)) as caller,
@@ -129,7 +129,7 @@ def measure(
                 return [*_rates(bots, full, ours, theirs), *memory.rows(bots), *busy, *rows]
 
 
-def _prepared(folder: Path, game: HouseGame, runs: int) -> str:
+def _prepared(folder: Path, game: ServerGame, runs: int) -> str:
     """A database with matches that have been played; gives the token of the bench's user."""
     data = folder / "arena-server"
     data.mkdir()

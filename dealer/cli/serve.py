@@ -23,7 +23,7 @@ from dealer.server.passwords import LEAST_LETTERS, MOST_LETTERS, set_password
 from dealer.server.reference_settings import read_reference_settings
 from dealer.server.server import FIRST_USER, Started, WebFace
 from dealer.server.server import serve as serve_until_cancelled
-from dealer.server.settings import ServerSettings, house
+from dealer.server.settings import ServerSettings, default_settings
 from dealer.server.store import DATABASE_NAME, Store, back_up
 from dealer.server.toml_settings import example, read_toml_settings
 from dealer.table.collector import spare_collector
@@ -122,7 +122,7 @@ def serve(
 
 def _settings(path: Path | None) -> ServerSettings:
     if path is None:
-        return house()
+        return default_settings()
     return read_toml_settings(path) if path.suffix == ".toml" else read_reference_settings(path)
 
 

@@ -18,7 +18,7 @@ from typing import Final
 from bots.program import IS_WINDOWS
 from dealer.contest.config import BotSettings
 from dealer.errors import ConfigError
-from dealer.server.settings import HouseBot, HouseGame, ServerSettings
+from dealer.server.settings import ServerBot, ServerGame, ServerSettings
 from engine import Game
 from protocol import GameDefinitionError, find_game
 from protocol.benchmark import OWN_SEAT
@@ -207,13 +207,13 @@ def _check_name(name: str) -> None:
 def _settled(reading: _Reading) -> ServerSettings:
     numbers = reading.numbers
     games = tuple(
-        HouseGame(
+        ServerGame(
             block.name,
             os.path.abspath(block.name),
             block.game,
             block.hands,
             block.runs,
-            tuple(HouseBot(name, BotSettings(bot=_command(command))) for name, command in block.bots.items()),
+            tuple(ServerBot(name, BotSettings(bot=_command(command))) for name, command in block.bots.items()),
             max_running=block.jobs,
         )
         for block in reading.games

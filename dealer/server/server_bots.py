@@ -18,12 +18,12 @@ from dealer.contest.schedule import Seating
 from dealer.errors import ConfigError
 from dealer.match.faults import FaultPolicy
 from dealer.record.folder import CONFIG_NAME
-from dealer.server.settings import HouseBot, HouseGame, ServerSettings, most_hands, player_name
+from dealer.server.settings import ServerBot, ServerGame, ServerSettings, most_hands, player_name
 from dealer.server.store import Store
 from logs.whole_file import write_whole
 from protocol.benchmark import OWN_SEAT
 
-__all__ = ["confine_again", "door_host", "process_environment", "process_settings", "run_config"]
+__all__ = ["confine_again", "listener_host", "process_environment", "process_settings", "run_config"]
 
 _log = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ def process_environment(folder: Path) -> dict[str, str]:
 
 
 def process_settings(
-    settings: ServerSettings, bots: Sequence[HouseBot], environment: Mapping[str, str]
+    settings: ServerSettings, bots: Sequence[ServerBot], environment: Mapping[str, str]
 ) -> list[BotSettings]:
     """The bots of a run that the server starts, as settings of the run.
 
@@ -85,14 +85,14 @@ def confine_again(settings: ServerSettings, folder: Path, store: Store) -> None:
             _log.error("%s: %s", path, error)
 
 
-def door_host(settings: ServerSettings, players: Sequence[str]) -> str:
+def listener_host(settings: ServerSettings, players: Sequence[str]) -> str:
     """Where a run awaits its players: where the server listens if clients' own agents come, else on this machine."""
     return settings.host if OWN_SEAT in players else "127.0.0.1"
 
 
 def run_config(
     settings: ServerSettings,
-    game: HouseGame,
+    game: ServerGame,
     players: Sequence[str],
     *,
     user: str,
@@ -110,12 +110,12 @@ def run_config(
     Args:
         settings: of the server.
         game: which game.
-        players: by seat, names of the house's bots, of users' bots, or `OWN_SEAT`.
+        players: by seat, names of the server's own bots, of users' bots, or `OWN_SEAT`.
         user: whose request it is.
         seed: of the cards.
         key: what has to be said for the seats of users' bots.
-        addresses: by player that is none of the house, from where it has to come; None, or left out, for anywhere.
-        environment: variables that the processes of the house's bots get.
+        addresses: by player that the server does not start, from where it has to come; None, or left out, for anywhere.
+        environment: variables that the processes of the server's own bots get.
         hands: the most deals; None for as many as are set for the game.
         seating: in which seatings they are played.
         stop: the rule that may end the run before.
@@ -150,7 +150,7 @@ def run_config(
             "t_hand_s": settings.t_hand_s,
             "t_per_hand_s": settings.t_per_hand_s,
             "start_timeout_s": settings.start_timeout_s,
-            "host": door_host(settings, players),
+            "host": listener_host(settings, players),
             "directory": settings.directory,
             # `arena export`, the pages and the interface make hand histories of the logs when they are asked for.
             "export": [],

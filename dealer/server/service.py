@@ -37,7 +37,7 @@ from dealer.server.queue import Forecast, Job, has_idle_room, in_the_way, next_j
 from dealer.server.requests import JobRequest, check_contest, check_request, matches_at_once
 from dealer.server.roster import enter_bots
 from dealer.server.server_bots import confine_again, process_environment
-from dealer.server.settings import HouseGame, ServerSettings
+from dealer.server.settings import ServerGame, ServerSettings
 from dealer.server.standings import Standings
 from dealer.server.store import Store
 from dealer.server.summons import hosts_of
@@ -96,8 +96,8 @@ class Service:
         self._versions = store.write_now(lambda db: enter_bots(db, settings.games))
         self._stamp = ledger.last_stamp(store)
         self._served = ledger.served_stamps(store)
-        wish = settings.ladder
-        self._ladder = None if wish is None else Ladder(settings, wish, store, self.lobby, self._versions)
+        ladder = settings.ladder
+        self._ladder = None if ladder is None else Ladder(settings, ladder, store, self.lobby, self._versions)
         self._jobs = take_up(settings, store, self._versions)
         confine_again(settings, folder, store)
 
@@ -151,13 +151,13 @@ class Service:
         )
 
     def _make_room(self) -> None:
-        """Interrupt the ladder where it is in a user's way, to be gone on with when nobody wants anything."""
+        """Interrupt the ladder where it is in a user's way, to be resumed when no request waits."""
         most = os.cpu_count() or 1
         for number in in_the_way(self._waiting(), self._running.slots, self.settings.limits, most=most):
             self._jobs[number].interrupt()
 
     async def _climb(self) -> None:
-        """Have the ladder play whenever nobody wants anything."""
+        """Have the ladder play whenever no request waits."""
         if self._ladder is None:
             return
         climber = User(await self.store.write(lambda db: add_user(db, LADDER_USER)), LADDER_USER)
@@ -360,7 +360,7 @@ class Service:
             _log.error("no forecast can be made: %s", error)
             return row, None
 
-    def _checked(self, user: User, request: JobRequest, client: Client | None) -> HouseGame:
+    def _checked(self, user: User, request: JobRequest, client: Client | None) -> ServerGame:
         """The game of a request that can be played.
 
         Raises:

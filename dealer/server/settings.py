@@ -1,8 +1,8 @@
 """What a server is set to: one tree of settings, each with its meaning, its bounds and its default, here and only here.
 
 The names are those of the configuration file. `dealer.server.toml_settings` reads such a file and makes the example and
-the reference page from this tree; `dealer.server.reference_settings` reads the files of the ACPC's server; `house` is
-the server without a configuration.
+the reference page from this tree; `dealer.server.reference_settings` reads the files of the ACPC's server;
+`default_settings` is the server without a configuration.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from protocol.benchmark import OWN_SEAT
 
 __all__ = [
     "GameSettings",
-    "HouseBot",
-    "HouseGame",
     "LadderSettings",
+    "ServerBot",
+    "ServerGame",
     "ServerSettings",
     "Shown",
     "WebSettings",
     "bots_for",
-    "house",
+    "default_settings",
     "most_hands",
     "player_name",
     "slot_of",
@@ -103,8 +103,8 @@ _STRICT: Final = ConfigDict(extra="forbid")
 
 
 @dataclass(frozen=True, slots=True)
-class HouseBot:
-    """A bot of the house.
+class ServerBot:
+    """One of the server's own bots.
 
     Attributes:
         name: as clients call it.
@@ -116,7 +116,7 @@ class HouseBot:
 
 
 @dataclass(frozen=True, slots=True)
-class HouseGame:
+class ServerGame:
     """A game that is played here, found and with its bots.
 
     Attributes:
@@ -125,7 +125,7 @@ class HouseGame:
         game: its definition.
         hands: deals of one run; 0 for a game that cannot be played.
         most_runs: of one request.
-        bots: of the house, in the order in which they were named.
+        bots: the server's own, in the order in which they were named.
         most_hands: deals that a request may ask for in one run.
         max_running: runs at a time; 0 for any number.
     """
@@ -135,11 +135,11 @@ class HouseGame:
     game: Game
     hands: int
     most_runs: int
-    bots: tuple[HouseBot, ...]
+    bots: tuple[ServerBot, ...]
     most_hands: int = _MOST_DEALS
     max_running: int = 0
 
-    def bot(self, name: str) -> HouseBot | None:
+    def bot(self, name: str) -> ServerBot | None:
         """The bot of this name."""
         return next((bot for bot in self.bots if bot.name == name), None)
 
@@ -218,7 +218,7 @@ class ServerSettings:
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
 
-    games: SkipValidation[tuple[HouseGame, ...]]
+    games: SkipValidation[tuple[ServerGame, ...]]
     host: Annotated[str, 'address to listen on; "0.0.0.0" admits other machines', AfterValidator(_address)] = (
         "127.0.0.1"
     )
@@ -275,26 +275,26 @@ class ServerSettings:
             runs_per_game={game.name: game.max_running for game in self.games if game.max_running},
         )
 
-    def game(self, name: str) -> HouseGame | None:
+    def game(self, name: str) -> ServerGame | None:
         """The game of this name."""
         return next((game for game in self.games if game.name == name), None)
 
 
-def bots_for(game: Game, names: Sequence[str] = ()) -> tuple[HouseBot, ...]:
+def bots_for(game: Game, names: Sequence[str] = ()) -> tuple[ServerBot, ...]:
     """The built-in bots that play a game; of these names, if any are given."""
     return tuple(
-        HouseBot(name, BotSettings(bot=name))
+        ServerBot(name, BotSettings(bot=name))
         for name in names or builtin_names()
         if game_refusal(parse_player(name), game) is None
     )
 
 
-def house() -> ServerSettings:
+def default_settings() -> ServerSettings:
     """A server without a configuration: every game that is shipped, every built-in bot that plays it."""
     games = []
     for name in shipped_games():
         full, game = find_game(name)
-        games.append(HouseGame(full, full, game, _DEALS, _RUNS, bots_for(game), max_running=os.cpu_count() or 1))
+        games.append(ServerGame(full, full, game, _DEALS, _RUNS, bots_for(game), max_running=os.cpu_count() or 1))
     return ServerSettings(tuple(games))
 
 
@@ -304,7 +304,7 @@ def player_name(text: str) -> str:
     return name if re.search("[A-Za-z0-9]", name) else "player"
 
 
-def most_hands(game: HouseGame, hands: int | None, stop: str | None) -> int:
+def most_hands(game: ServerGame, hands: int | None, stop: str | None) -> int:
     """The most deals of a run: as many as were asked for, or as the stop rule or the game allows.
 
     Raises:
@@ -318,15 +318,15 @@ def most_hands(game: HouseGame, hands: int | None, stop: str | None) -> int:
     return rule.hands if isinstance(rule, FixedHands) else game.most_hands
 
 
-def slot_of(game: HouseGame, players: Sequence[str], *, user: int, at_once: int, is_idle: bool = False) -> Slot:
+def slot_of(game: ServerGame, players: Sequence[str], *, user: int, at_once: int, is_idle: bool = False) -> Slot:
     """What a run takes while it goes on.
 
     Args:
         game: which game.
-        players: by seat; those that are bots of the house run here.
+        players: by seat; those that are the server's own bots run here.
         user: whose run it is.
         at_once: how many matches of it sit at tables at a time.
-        is_idle: whether it is played only while nobody wants anything.
+        is_idle: whether it is played only while no request waits.
     """
     bots = tuple(player for player in players if player != OWN_SEAT and game.bot(player) is not None)
     return Slot(user, game.name, bots * at_once, is_idle)

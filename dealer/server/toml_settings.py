@@ -20,14 +20,14 @@ from dealer.contest.config import BotSettings, problem_in_words, read_toml
 from dealer.errors import ConfigError, PlayerError, SettingProblem
 from dealer.server.settings import (
     GameSettings,
-    HouseBot,
-    HouseGame,
     LadderSettings,
+    ServerBot,
+    ServerGame,
     ServerSettings,
     Shown,
     WebSettings,
     bots_for,
-    house,
+    default_settings,
 )
 from dealer.table.confinement import Confinement
 from dealer.table.players import PlayerKind, parse_player
@@ -77,7 +77,7 @@ def _settled(data: dict[str, Any], folder: Path) -> ServerSettings:
     settings: ServerSettings = found[""]
     if len(found["games"]) > _MOST_GAMES:
         raise ConfigError(SettingProblem("games", f"must have at most {_MOST_GAMES}, not {len(found['games'])}"))
-    games = tuple(_game(game, folder) for game in found["games"]) or house().games
+    games = tuple(_game(game, folder) for game in found["games"]) or default_settings().games
     names = [game.name for game in games]
     for name in names:
         if names.count(name) > 1:
@@ -101,7 +101,7 @@ def _problem(section: str, problem: Any) -> SettingProblem:
     return SettingProblem(where, "there is no such setting" if is_unknown else text)
 
 
-def _ladder(ladder: LadderSettings, games: tuple[HouseGame, ...]) -> LadderSettings:
+def _ladder(ladder: LadderSettings, games: tuple[ServerGame, ...]) -> LadderSettings:
     known = [game.name for game in games]
     for name in ladder.games or ():
         if name not in known:
@@ -121,7 +121,7 @@ def _with_certificate(settings: _Settings, folder: Path, where: str) -> _Setting
     return replace(settings, certificate=certificate, key=key)
 
 
-def _game(written: GameSettings, folder: Path) -> HouseGame:
+def _game(written: GameSettings, folder: Path) -> ServerGame:
     beside = folder / written.game
     try:
         full, game = find_game(str(beside) if beside.is_file() else written.game)
@@ -137,17 +137,17 @@ def _game(written: GameSettings, folder: Path) -> HouseGame:
             raise ConfigError(SettingProblem("bots", f"{name} has two bots called {bot_name}; NAME=BOT gives a name"))
     most_hands = max(written.max_hands, written.hands)
     running = (os.cpu_count() or 1) if written.max_running is None else written.max_running
-    return HouseGame(name, full, game, written.hands, written.max_runs, bots, most_hands, running)
+    return ServerGame(name, full, game, written.hands, written.max_runs, bots, most_hands, running)
 
 
-def _bot(settings: BotSettings, folder: Path) -> HouseBot:
+def _bot(settings: BotSettings, folder: Path) -> ServerBot:
     try:
         player = parse_player(settings.bot, os.path.join(folder, settings.directory or ""))
     except PlayerError as error:
         raise ConfigError(SettingProblem("bots", str(error))) from None
     if player.kind is PlayerKind.TCP or player.name == OWN_SEAT:
         raise ConfigError(SettingProblem("bots", f"{quoted(settings.bot)} is not a bot that the server could start"))
-    return HouseBot(player.name, settings.model_copy(update={"bot": player.text}))
+    return ServerBot(player.name, settings.model_copy(update={"bot": player.text}))
 
 
 # ---- the texts that are made from the settings

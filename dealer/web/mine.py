@@ -27,7 +27,7 @@ from dealer.server.passwords import LEAST_LETTERS, MOST_LETTERS, Passwords
 from dealer.server.records import FaultRecord, RunRecord
 from dealer.server.requests import JobRequest
 from dealer.server.server import ServerParts
-from dealer.server.settings import HouseGame
+from dealer.server.settings import ServerGame
 from dealer.server.tables import TAG
 from dealer.web.forms import read_form
 from dealer.web.gate import set_cookie
@@ -300,7 +300,7 @@ class _Mine:
         return await self._page(request, status=422, problem=problem)
 
 
-def _request_of(form: Mapping[str, str], game: HouseGame) -> JobRequest:
+def _request_of(form: Mapping[str, str], game: ServerGame) -> JobRequest:
     """The request of a form.
 
     Raises:

@@ -17,7 +17,7 @@ from dealer.server.accounts import Scope
 from dealer.server.ledger import JobRow, JobState, RunState
 from dealer.server.records import BotRecord, FaultRecord, RunRecord
 from dealer.server.server import ServerParts
-from dealer.server.settings import HouseGame
+from dealer.server.settings import ServerGame
 from dealer.web.api import models
 from dealer.web.api.callers import Caller
 from dealer.web.api.operations import PREFIX, Call, Operation, Parameter
@@ -253,7 +253,7 @@ class Reading:
         found = records.faults(self._store, run=query["run"], owner=owner, before=query["before"], most=query["limit"])
         return models.Faults(faults=list(map(_fault_model, found)), before=_next(found, query["limit"]))
 
-    def _game(self, call: Call) -> HouseGame:
+    def _game(self, call: Call) -> ServerGame:
         game = self._parts.settings.game(call.path["game"])
         if game is None:
             raise WebError(404, "There is no such game here; /games lists those there are.")

@@ -26,7 +26,7 @@ from dealer.seat.sitting import Sitting
 from dealer.server.accounts import User
 from dealer.server.server import ServerParts
 from dealer.server.server_bots import process_environment, process_settings
-from dealer.server.settings import HouseBot, HouseGame, player_name
+from dealer.server.settings import ServerBot, ServerGame, player_name
 from dealer.web.hall import Hall, TableRow
 from dealer.web.slumbot.words import action_text, entry_of, fields, is_the_game, possible
 from dealer.web.slumbot.worth import Worth
@@ -34,7 +34,7 @@ from engine import Game
 from logs import HandRecord
 from logs.reading import read_hands
 
-__all__ = ["Desk", "house_bots"]
+__all__ = ["Desk", "server_bots"]
 
 _log = logging.getLogger(__name__)
 
@@ -45,8 +45,8 @@ _MOST_SESSIONS: Final = 10_000
 """Remembered; a table that is not remembered is found again by its owner."""
 
 
-def house_bots(parts: ServerParts) -> tuple[tuple[HouseGame, HouseBot], ...]:
-    """The bots of the house that play the interface's game, in the order of the configuration."""
+def server_bots(parts: ServerParts) -> tuple[tuple[ServerGame, ServerBot], ...]:
+    """The the server's own bots that play the interface's game, in the order of the configuration."""
     games = [game for game in parts.settings.games if is_the_game(game.game)]
     return tuple((game, bot) for game in games for bot in game.bots)
 
@@ -226,7 +226,7 @@ class Desk:
         return session
 
     async def _open(self, session: _Session) -> TableRow:
-        there = house_bots(self._parts)
+        there = server_bots(self._parts)
         chosen = [(game, bot) for game, bot in there if session.bot in ("", bot.name)]
         if not chosen:
             raise WebError(404, f"The bots here are {', '.join(bot.name for _, bot in there) or 'none'}.")
@@ -243,7 +243,7 @@ class Desk:
             seed=seed,
         )
 
-    def _config(self, session: _Session, game: HouseGame, bot: HouseBot, seed: int) -> RunConfig:
+    def _config(self, session: _Session, game: ServerGame, bot: ServerBot, seed: int) -> RunConfig:
         name = player_name(_GUEST if session.user is None else session.user.name)
         if name == player_name(bot.name):
             name = f"{name}-client"

@@ -102,7 +102,7 @@ class Bringing:
 
 
 def bringing(house: House, bot: str = "./bot2l.sh", *, name: str = "mine", **more: Any) -> Bringing:
-    """A client of the first user, that brings a bot of the house's folder."""
+    """A client of the first user, that brings a bot of the server's folder."""
     host, port = house.started.addresses[0]
     folder = Path("joined") / name
     folder.mkdir(parents=True, exist_ok=True)

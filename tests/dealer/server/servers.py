@@ -1,6 +1,6 @@
 """Servers inside a test, and clients that hear what is said to them as it was recorded of the reference.
 
-`conversation` starts a server in the loop of the test; `Talk` is a client. Bots of the house are small programs of
+`conversation` starts a server in the loop of the test; `Talk` is a client. Bots of the server are small programs of
 their own, which need no import of ours: one plays, others wait, hang or crash.
 """
 

@@ -299,7 +299,7 @@ def test_a_users_bot_can_be_challenged_while_it_is_there() -> None:
 @pytest.mark.parametrize(
     ("offer", "told"),
     [
-        (BotOffer("A", games=("kuhn",)), "A is a bot of the house"),
+        (BotOffer("A", games=("kuhn",)), "A is one of the server's own bots"),
         (BotOffer("LOCAL"), "cannot be a bot's name"),
         (BotOffer("a/b"), "cannot be a bot's name"),
         (BotOffer("..."), "cannot be a bot's name"),

@@ -14,7 +14,7 @@ from dealer.errors import ConfigError
 from dealer.server.queue import Limits
 from dealer.server.reference_settings import read_reference_settings
 from dealer.server.server_bots import run_config
-from dealer.server.settings import LadderSettings, house, player_name
+from dealer.server.settings import LadderSettings, default_settings, player_name
 from dealer.server.toml_settings import example, read_toml_settings
 from protocol import shipped_games
 from protocol.benchmark import OWN_SEAT, games_text
@@ -77,7 +77,7 @@ def test_a_configuration_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_without_a_configuration_everything_is_there() -> None:
-    settings = house()
+    settings = default_settings()
     assert [game.name for game in settings.games] == shipped_games()
     limit = settings.game("holdem.limit.2p.reverse_blinds")
     kuhn = settings.game("kuhn.limit.3p")
@@ -91,7 +91,7 @@ def test_without_a_configuration_everything_is_there() -> None:
 def test_the_example_is_what_there_is_without_it(tmp_path: Path) -> None:
     path = tmp_path / "arena-server.toml"
     path.write_text(example())
-    assert read_toml_settings(path) == replace(house(), directory=str(tmp_path))
+    assert read_toml_settings(path) == replace(default_settings(), directory=str(tmp_path))
     # With its last part, too, every setting of which is commented out.
     path.write_text(re.sub(r"(?m)^# (?=\[|[a-z_]+ =)", "", example()).replace(', "Mine=./my_bot.sh"', ""))
     settings = read_toml_settings(path)
