@@ -2,6 +2,8 @@
 
     python -m bots.builtin BOT HOST PORT [--game GAME] [--seed N]
 
+Without ``--seed``, the seed is that of the environment variable ``ARENA_SEED``, if it is set.
+
 BOT is a name that `bots.registry` knows, a class in a module or a file, and options if there are any:
 ``random?fold=0.1``, ``my_bot.py:MyBot``. Game and exit codes are those of `bots.client`. Our dealer gives a bot
 that learns two more options, ``--start MEMORY --journal FILE`` (`bots.learning`).
@@ -9,6 +11,7 @@ that learns two more options, ``--start MEMORY --journal FILE`` (`bots.learning`
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -16,7 +19,7 @@ from typing import Final
 from bots.bot import Bot
 from bots.client import play_to_exit_code, read_arguments, read_port, say, show_own_failure
 from bots.errors import BotFileError, SpecError, UsageError
-from bots.registry import make_bot
+from bots.registry import SEED_VARIABLE, make_bot
 from engine.errors import quoted
 
 __all__ = ["main"]
@@ -38,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if "help" in arguments:
             say(sys.stdout, _USAGE)
             return 0
-        port, seed = read_port(arguments["PORT"]), _read_seed(arguments.get("seed"))
+        port, seed = read_port(arguments["PORT"]), _read_seed(arguments)
     except UsageError as error:
         say(sys.stderr, f"bot: {error}; {_USAGE}")
         return 2
@@ -68,13 +71,15 @@ def _train(bot: Bot, arguments: Mapping[str, str]) -> None:
     bot.train(arguments["start"], arguments["journal"])
 
 
-def _read_seed(text: str | None) -> int | None:
+def _read_seed(arguments: Mapping[str, str]) -> int | None:
+    text = arguments.get("seed", os.environ.get(SEED_VARIABLE))
     if text is None:
         return None
     try:
         return int(text)
     except ValueError:
-        raise UsageError(f"--seed must be a whole number, not {quoted(text)}") from None
+        where = "--seed" if "seed" in arguments else SEED_VARIABLE
+        raise UsageError(f"{where} must be a whole number, not {quoted(text)}") from None
 
 
 if __name__ == "__main__":

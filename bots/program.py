@@ -1,31 +1,45 @@
 """A program as a process: started, watched, and ended together with everything it started.
 
 A bot may be a script that starts the real player, and that player may outlive the script. So whatever belongs to a
-program is found in three ways: its process group (POSIX), its descendants, and a variable in the environment that every
-process it starts inherits (``ARENA_BOT``), wherever that process has moved since.
+program is found in four ways: its process group (POSIX), its descendants, a variable in the environment
+(``ARENA_BOT``), and, on Linux, a number in a resource limit. A process that forks twice, calls ``setsid`` and clears
+its environment has left the first three; a hard limit it inherits all the same, and only root can raise it again. The
+limit is ``RLIMIT_RTTIME``, which concerns real-time scheduling only, and the numbers are too large to bound even that.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
+import re
 import shlex
 import signal
 import subprocess
+import sys
 import threading
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import psutil
 
-__all__ = ["Program", "split_command"]
+__all__ = ["SERVER_VARIABLE", "Program", "end_programs_of", "split_command"]
 
 _LAST_LINES = 5
 _LAST_BYTES = 1 << 14
 _MOST_LINE_LETTERS = 4096
-_MARK = "ARENA_BOT"
+_BOT_VARIABLE = "ARENA_BOT"
+SERVER_VARIABLE = "ARENA_SERVER"
+"""Set in the environment of every process of a server; its value names the server's folder, the same at every start."""
+_BOT_BITS = 32
+_LEAST_MARK = 1 << 61
+"""Above any time that somebody sets: 73,000 years, in microseconds."""
+_REALTIME_LIMIT = re.compile(rb"(?m)^Max realtime timeout +\S+ +([0-9]+) ")
+_MOST_ROUNDS = 10
+"""How often what is left is looked for: a process may start another while it is being ended."""
+_ROUND_S = 0.05
 IS_WINDOWS = os.name == "nt"
 
 
@@ -80,7 +94,8 @@ class Program:
         self._on_exit = on_exit
         self._ended = threading.Event()
         self._is_stopped = False
-        self._mark = uuid.uuid4().hex
+        self._name = uuid.uuid4().hex
+        self._mark = _server_bits(environment.get(SERVER_VARIABLE, self._name)) | int(self._name[:8], 16)
         self._older_pids = frozenset(psutil.pids())
         with output_path.open("ab" if append else "wb") as output:
             self._output_start = os.fstat(output.fileno()).st_size
@@ -89,13 +104,14 @@ class Program:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                env={**environment, _MARK: self._mark},
+                env={**environment, _BOT_VARIABLE: self._name},
                 cwd=directory,
                 start_new_session=not IS_WINDOWS,
                 # Ctrl-C reaches us, not the bots: we end them. Windows alone knows the flag.
                 creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
             )
         self.pid = self._process.pid
+        _set_mark(self.pid, self._mark)
         try:
             threading.Thread(target=self._await_exit, daemon=True).start()
         except RuntimeError:
@@ -161,9 +177,13 @@ class Program:
         psutil.wait_procs(others, max(0.0, until - time.monotonic()))
         # Also when the bot itself has ended: what it started may still be there, or may have started more meanwhile.
         self._signal_group("SIGKILL")
-        for process in {*others, *self._others()}:
-            with contextlib.suppress(psutil.Error):
-                process.kill()
+        for _ in range(_MOST_ROUNDS):
+            for process in others:
+                with contextlib.suppress(psutil.Error):
+                    process.kill()
+            psutil.wait_procs(others, _ROUND_S)
+            if not (others := self._others()):
+                break
         self.wait(grace_s)
         self._is_stopped = True
 
@@ -184,12 +204,58 @@ class Program:
         with contextlib.suppress(psutil.Error):
             if self.exit_code is None:
                 found = psutil.Process(self._process.pid).children(recursive=True)
-        for pid in set(psutil.pids()) - self._older_pids - {self._process.pid, *(process.pid for process in found)}:
-            with contextlib.suppress(psutil.Error, OSError):
-                process = psutil.Process(pid)
-                if process.environ().get(_MARK) == self._mark:
-                    found.append(process)
-        return found
+        pids = set(psutil.pids()) - self._older_pids - {self._process.pid, *(process.pid for process in found)}
+        return found + _marked(pids, _BOT_VARIABLE, self._name, lambda mark: mark == self._mark)
+
+
+def end_programs_of(server: str) -> int:
+    """End every process that an earlier start of a server has left behind; returns how many there were.
+
+    Args:
+        server: the value of `SERVER_VARIABLE`.
+    """
+    bits = _server_bits(server)
+    found = _marked(psutil.pids(), SERVER_VARIABLE, server, lambda mark: mark >> _BOT_BITS == bits >> _BOT_BITS)
+    for process in found:
+        with contextlib.suppress(psutil.Error):
+            process.kill()
+    psutil.wait_procs(found, 5.0)
+    return len(found)
+
+
+def _server_bits(server: str) -> int:
+    """The upper bits of the marks of a server's programs."""
+    digest = hashlib.blake2b(server.encode("utf-8", "surrogateescape"), digest_size=4).digest()
+    return _LEAST_MARK | int.from_bytes(digest) >> 4 << _BOT_BITS
+
+
+def _set_mark(pid: int, mark: int) -> None:
+    """Mark a process and all that it will start, where the system can."""
+    if sys.platform == "linux":
+        import resource
+
+        with contextlib.suppress(OSError, ValueError):
+            resource.prlimit(pid, resource.RLIMIT_RTTIME, (mark, mark))
+
+
+def _marked(pids: Iterable[int], variable: str, value: str, has_mark: Callable[[int], bool]) -> list[psutil.Process]:
+    """The processes that have a variable in their environment or a mark in their limits."""
+    found = []
+    for pid in pids:
+        with contextlib.suppress(psutil.Error, OSError):
+            process = psutil.Process(pid)
+            is_marked = has_mark(_mark_of(pid)) or process.environ().get(variable) == value
+            if is_marked and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+    return found
+
+
+def _mark_of(pid: int) -> int:
+    """The mark of a process; 0 where it has none."""
+    if sys.platform != "linux":
+        return 0
+    limit = _REALTIME_LIMIT.search(Path(f"/proc/{pid}/limits").read_bytes())
+    return 0 if limit is None else int(limit[1])
 
 
 def _printable(line: str) -> str:

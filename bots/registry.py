@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ENTRY_POINT_GROUP",
+    "SEED_VARIABLE",
     "BotDescription",
     "BotSpec",
     "OptionDescription",
@@ -54,6 +55,8 @@ __all__ = [
 
 ENTRY_POINT_GROUP: Final = "acpc_arena.bots"
 """The entry points by which other distributions declare bots."""
+SEED_VARIABLE: Final = "ARENA_SEED"
+"""Holds the seed of a bot's process, where no option does: a command line can be read by all users of a machine."""
 
 OptionValue: TypeAlias = str | int | float | bool | None
 

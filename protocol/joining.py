@@ -88,7 +88,7 @@ class Challenge:
     Attributes:
         tag: what the client calls it.
         game: its name.
-        players: by seat: the client's bot, bots of the house, bots of others.
+        players: by seat: the client's bot, the server's own bots, bots of others.
         hands: the most deals to play.
         stop: the rule that may end it before, as `arena play` takes it.
         seating: ``single``, ``rotations`` or ``permutations``.

@@ -44,7 +44,7 @@ IMPORTED = (
     *(f"dealer.cli.{command}" for command in COMMANDS),
 )
 """What the server imports before it forks."""
-START_PYTHON = command_of(parse_player("calling"), host="", port=0, game="", seed=None)[3]
+START_PYTHON = command_of(parse_player("calling"), host="", port=0, game="")[3]
 """The code with which a Python bot is started."""
 
 

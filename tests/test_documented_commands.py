@@ -27,7 +27,7 @@ from dealer import play
 from dealer.cli import COMMANDS as COMMAND_NAMES
 from dealer.cli.app import application
 from dealer.server.store import DATABASE_NAME, Store
-from dealer.server.toml_settings import EXAMPLE
+from dealer.server.toml_settings import example
 from protocol.mock_dealer import MockDealer
 from tests.bots.conftest import ThreadDealer
 from tests.dealer.helpers import ARENA, DEALER, PATIENCE_S, ROOT, free_ports, program_env
@@ -258,7 +258,7 @@ def _serve(words: list[str], folder: Path) -> None:
         with contextlib.closing(Store(_made(folder / "arena-server") / DATABASE_NAME)):
             pass
     elif words[2:3] == ["arena-server.toml"]:
-        (folder / words[2]).write_text(EXAMPLE)
+        (folder / words[2]).write_text(example())
     elif words[2:3] == ["bm_server.config"]:
         (folder / words[2]).write_text("user ann secret\n")
     is_server = "--init" not in words and words[2:3] not in (["backup"], ["user"], ["revoke"])

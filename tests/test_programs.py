@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing is fork
 
 
 def command(bot: str, port: int = 1) -> list[str]:
-    words = command_of(parse_player("calling"), host="127.0.0.1", port=port, game="kuhn", seed=None)
+    words = command_of(parse_player("calling"), host="127.0.0.1", port=port, game="kuhn")
     return [bot if word == "calling" else word for word in words]
 
 

@@ -1,9 +1,10 @@
-"""The page about servers holds the figures that its script measured last."""
+"""The pages about servers: figures are those measured last, settings those of the program."""
 
 from __future__ import annotations
 
 import json
 
+from dealer.server.toml_settings import reference_page
 from tests.scripts import script
 
 
@@ -12,3 +13,8 @@ def test_the_tables_are_those_of_the_last_measurement() -> None:
     found = json.loads(remake.MEASURED.read_text("utf-8"))
     page = remake.PAGE.read_text("utf-8")
     assert remake.with_tables(page, found) == page
+
+
+def test_the_page_of_the_settings_is_made_from_the_program() -> None:
+    page = script("serve/settings.py").PAGE
+    assert page.read_text("utf-8") == reference_page(), "make it again: python docs/serve/settings.py"

@@ -23,9 +23,9 @@ from dealer.server.passwords import LEAST_LETTERS, MOST_LETTERS, set_password
 from dealer.server.reference_settings import read_reference_settings
 from dealer.server.server import FIRST_USER, Started, WebFace, is_reserved
 from dealer.server.server import serve as serve_until_cancelled
-from dealer.server.settings import ServerSettings, house
+from dealer.server.settings import ServerSettings, default_settings
 from dealer.server.store import DATABASE_NAME, Store, back_up
-from dealer.server.toml_settings import EXAMPLE, read_toml_settings
+from dealer.server.toml_settings import example, read_toml_settings
 from dealer.table.collector import spare_collector
 from dealer.table.loop import new_event_loop
 
@@ -122,7 +122,7 @@ def serve(
 
 def _settings(path: Path | None) -> ServerSettings:
     if path is None:
-        return house()
+        return default_settings()
     return read_toml_settings(path) if path.suffix == ".toml" else read_reference_settings(path)
 
 
@@ -130,7 +130,7 @@ def _write_example(terminal: Terminal) -> None:
     path = Path(_CONFIG_NAME)
     try:
         with path.open("x", encoding="utf-8") as file:
-            file.write(EXAMPLE)
+            file.write(example())
     except FileExistsError:
         abort(f"{path} is there already, and nothing is ever overwritten")
     terminal.sentence(f"Written: {path}. Start the server with: arena serve {path}")

@@ -388,15 +388,20 @@ _WORDS: Final = {
     "string_type": "must be text",
     "model_type": "must be text or a table with a 'bot'",
     "list_type": "must be a list",
+    "tuple_type": "must be a list",
+    "dataclass_type": "must be a table",
     "enum": "must be {expected}",
+    "greater_than": "must be more than {gt}",
     "greater_than_equal": "must be at least {ge}",
     "less_than_equal": "must be at most {le}",
     "too_short": "must have at least {min_length}",
     "too_long": "must have at most {max_length}, not {actual_length}",
+    "string_too_short": "must have at least {min_length} characters",
+    "string_too_long": "must have at most {max_length} characters",
 }
 """What is wrong with a value, by pydantic's kinds of problems."""
-_UNSHOWN: Final = {"missing", "int_parsing_size", "too_short", "too_long"}
-_BOUNDS: Final = {"greater_than_equal", "less_than_equal"}
+_UNSHOWN: Final = {"missing", "int_parsing_size", "too_short", "too_long", "string_too_short", "string_too_long"}
+_BOUNDS: Final = {"greater_than", "greater_than_equal", "less_than_equal"}
 
 
 def problem_in_words(problem: Any) -> tuple[str, str]:

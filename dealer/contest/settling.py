@@ -342,6 +342,8 @@ def _check_training(config: RunConfig, players: Sequence[Player], stop: StopRule
     learner = next((player for player in players if player.learns), None)
     if learner is None:
         return
+    if learner.has_own_user:
+        raise _problem("bots", f"{learner.name} learns, but another user cannot write its journal; add learn=false")
     frozen = f"{learner.name} learns while it plays, so it is another player in every hand"
     if config.score is not Score.RAW:
         raise _problem("score", f"{frozen} and has no win rate to be corrected; add learn=false")

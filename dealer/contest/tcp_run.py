@@ -9,9 +9,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
+import tempfile
 import time
 from collections.abc import Coroutine
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 from bots.registry import is_builtin
@@ -26,7 +29,7 @@ from dealer.match.setup import Loss, Phase
 from dealer.table.connections import Connections
 from dealer.table.launcher import BotProcess, stop_all
 from dealer.table.loop import Changes
-from dealer.table.players import PlayerKind
+from dealer.table.players import Player, PlayerKind
 from engine import Seat
 
 __all__ = ["REACHABLE", "TcpRun"]
@@ -64,6 +67,7 @@ class TcpRun(MatchRun):
         self._connections: Connections | None = None
         self._playing: asyncio.Task[None] | None = None
         self._helpers: set[asyncio.Task[None]] = set()
+        self._open_folder: tempfile.TemporaryDirectory[str] | None = None
 
     @property
     def is_over(self) -> bool:
@@ -134,6 +138,8 @@ class TcpRun(MatchRun):
         # In a thread: other matches of this loop go on meanwhile.
         leave_s = _LEARNERS_LEAVE_S if any(self.plan.lessons) else _LEAVE_S
         await asyncio.shield(asyncio.to_thread(stop_all, list(self._processes.values()), leave_s=leave_s))
+        if self._open_folder is not None:
+            self._open_folder.cleanup()
 
     # ---- opening
 
@@ -171,13 +177,33 @@ class TcpRun(MatchRun):
             plan.players[seat],
             host=REACHABLE.get(plan.host, plan.host),
             port=self.ports[seat],
-            game=str(plan.record.path(plan.setup, "game").absolute()),
+            game=str(self._game_file(plan.players[seat])),
             seed=plan.bot_seeds[seat],
             output_path=plan.record.output_path(plan.setup, seat),
             append=self._is_resumed or seat in self._processes,
             lesson=plan.lesson(seat),
             on_exit=partial(_notify_from_thread, asyncio.get_running_loop(), connections.changes),
         )
+
+    def _game_file(self, player: Player) -> Path:
+        """The definition of the game: for a process of another user alone in a folder that everybody may read.
+
+        Raises:
+            LaunchError: it cannot be written.
+        """
+        definition = self.plan.record.path(self.plan.setup, "game").absolute()
+        if not player.has_own_user:
+            return definition
+        try:
+            if self._open_folder is None:
+                self._open_folder = tempfile.TemporaryDirectory(prefix="arena-game-", ignore_cleanup_errors=True)
+                os.chmod(self._open_folder.name, 0o755)
+            copy = Path(self._open_folder.name) / definition.name
+            copy.write_bytes(definition.read_bytes())
+            copy.chmod(0o644)
+        except OSError as error:
+            raise LaunchError(f"write the game for {player.name}", error.strerror) from None
+        return copy
 
     def _help(self, connections: Connections, work: Coroutine[None, None, None]) -> None:
         """Do something while the match goes on."""

@@ -37,6 +37,7 @@ def table_config(
     seed: int | None = None,
     host: str | None = None,
     directory: str | None = None,
+    export: Sequence[str] | None = None,
     on_fault: FaultPolicy = FaultPolicy.RESTART,
 ) -> RunConfig:
     """The settings of a match of a person against bots.
@@ -49,6 +50,7 @@ def table_config(
         seed: of the cards; None for a new one.
         host: address to listen on for ``tcp`` players; None for this machine alone.
         directory: the folder where commands start; None for the present one.
+        export: the formats of hand histories to write; None for what `arena play` writes.
         on_fault: what becomes of a bot that fails.
 
     Raises:
@@ -74,6 +76,7 @@ def table_config(
             "seed": seed,
             "host": host,
             "directory": directory,
+            "export": export,
             "on_fault": on_fault,
             # Other people are waited for without limit.
             "start_timeout_s": 0.0 if is_remote else None,

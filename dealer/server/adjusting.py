@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from dealer.errors import StoreError
-from dealer.server.settings import HouseGame, ServerSettings
+from dealer.server.settings import ServerGame, ServerSettings
 from dealer.server.store import Store
 from dealer.table.loop import Changes
 from logs.tracker.positions import is_holdem
@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 _MOST_OF_EARLIER_STARTS = 1000
 
 
-def has_all_ins(game: HouseGame) -> bool:
+def has_all_ins(game: ServerGame) -> bool:
     """Whether all-in hands of a game are looked at."""
     return is_holdem(game.game) and not game.game.is_limit
 
@@ -89,10 +89,13 @@ class Adjusting:
             stderr=subprocess.PIPE,
             env=self._environment,
         )
+        communicating = asyncio.ensure_future(asyncio.to_thread(process.communicate))
         try:
-            out, err = await asyncio.to_thread(process.communicate)
+            # Also one that is cancelled before its thread has begun is waited for, and its pipes are closed.
+            out, err = await asyncio.shield(communicating)
         except asyncio.CancelledError:
             process.kill()
+            await communicating
             raise
         if process.returncode:
             _log.error("all-in hands cannot be counted: %s", err.decode("utf-8", "replace").strip()[-500:])

@@ -6,7 +6,7 @@ import sqlite3
 from dataclasses import dataclass
 
 from dealer.server.records import VERSIONS, BotRecord, RunRecord, bot_of_row, runs_by_number
-from dealer.server.settings import HouseGame
+from dealer.server.settings import ServerGame
 from dealer.server.store import Store
 from logs.estimation import Bounds, Moments, score_bounds
 
@@ -122,20 +122,20 @@ def _pairs_of_rows(rows: list[sqlite3.Row], bounds: Bounds) -> tuple[PairRecord,
     )
 
 
-def pairs(store: Store, game: HouseGame) -> tuple[PairRecord, ...]:
+def pairs(store: Store, game: ServerGame) -> tuple[PairRecord, ...]:
     """The crosstable of a game: all pairs, or larger tables, of which something counts."""
     rows = store.read(_PAIRS + "WHERE lineups.game = ? ORDER BY lineups.id, version", game.name)
     return _pairs_of_rows(rows, score_bounds(game.game))
 
 
-def pair(store: Store, game: HouseGame, number: int) -> PairRecord | None:
+def pair(store: Store, game: ServerGame, number: int) -> PairRecord | None:
     """A pair of a game by its number."""
     rows = store.read(_PAIRS + "WHERE lineups.game = ? AND lineups.id = ? ORDER BY version", game.name, number)
     found = _pairs_of_rows(rows, score_bounds(game.game))
     return found[0] if found else None
 
 
-def companies(store: Store, game: HouseGame) -> tuple[CompanyRecord, ...]:
+def companies(store: Store, game: ServerGame) -> tuple[CompanyRecord, ...]:
     """The crosstable of a game of more than two: every player with every other that it has met; empty between two."""
     query = "SELECT * FROM company WHERE game = ? ORDER BY version, other"
     bounds = score_bounds(game.game)
@@ -152,13 +152,13 @@ def companies(store: Store, game: HouseGame) -> tuple[CompanyRecord, ...]:
     )
 
 
-def count_tables(store: Store, game: HouseGame) -> int:
+def count_tables(store: Store, game: ServerGame) -> int:
     """How many pairs, or larger tables, of a game there are of which something counts."""
     return int(store.read("SELECT count(*) AS found FROM lineups WHERE game = ?", game.name)[0]["found"])
 
 
 def tables(
-    store: Store, game: HouseGame, *, together: tuple[int, int] | None = None, after: int | None = None, most: int = 50
+    store: Store, game: ServerGame, *, together: tuple[int, int] | None = None, after: int | None = None, most: int = 50
 ) -> tuple[PairRecord, ...]:
     """Tables of a game, in the order in which they first met; of two players, the worst for the first of them first.
 

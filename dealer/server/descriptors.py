@@ -42,7 +42,7 @@ def raise_limit() -> int | None:
 
 def has_too_few(settings: ServerSettings, limit: int | None) -> str:
     """What to tell where a limit is less than what the settings admit; empty where it is not."""
-    needed = settings.connections + settings.web.connections + _OTHERS
+    needed = settings.max_connections + settings.web.max_connections + _OTHERS
     if limit is None or limit >= needed:
         return ""
     return (

@@ -1,24 +1,48 @@
-"""Room on the disk: while there is too little, nothing is begun, and nothing that fails for want of it is over.
+"""The server's folder: closed to others, with room on its disk, and without logs that are too old.
 
 A disk that is full would fail one run of the queue after the other within seconds. So no run is begun and no request
 taken while less than a bound is free, and a run that has failed meanwhile is gone on with when there is room again.
+Logs of a run that ended `keep_days` ago are removed; its result stays, in its folder and in the database.
 """
 
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
+import os
 import shutil
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
-__all__ = ["Disk", "free_bytes"]
+from dealer.record.folder import RESULT_NAME
+from dealer.server.store import Store
+from logs.whole_file import write_whole
+
+__all__ = ["Disk", "free_bytes", "make_private", "remove_old_logs", "removed_on"]
 
 _log = logging.getLogger(__name__)
 
+_REMOVED_NAME = "logs-removed"
+"""The file in the folder of a run whose logs were removed; it holds the date."""
+_REMOVE_EVERY_S = 3600.0
 _LOOK_AGAIN_S = 5.0
 _LOOKS_LAST_S = 1.0
+
+
+def make_private(folder: Path) -> None:
+    """Close a folder to all but its owner: in it are seeds of matches that are played.
+
+    Raises:
+        OSError: it stays open to others.
+    """
+    if os.name == "nt" or not folder.stat().st_mode & 0o077:
+        return
+    folder.chmod(0o700)
+    if folder.stat().st_mode & 0o077:
+        raise OSError(errno.EPERM, "its file system keeps no permissions")
 
 
 def free_bytes(folder: Path) -> int:
@@ -85,3 +109,51 @@ class Disk:
         """Tell nobody any more."""
         if self._again is not None:
             self._again.cancel()
+
+
+def removed_on(folder: Path) -> str | None:
+    """The date at which the logs of a run were removed, as in 2026-11-23; None if they were not."""
+    try:
+        return (folder / _REMOVED_NAME).read_text("ascii").strip()
+    except (OSError, ValueError):
+        return None
+
+
+async def remove_old_logs(folder: Path, store: Store, keep_days: float) -> None:
+    """Remove the logs of runs that ended some days ago, now and every hour, until cancelled.
+
+    Args:
+        folder: of the server.
+        store: its database.
+        keep_days: how long they stay; 0 for ever.
+    """
+    seen_s = 0.0
+    while keep_days:
+        before_s = time.time() - 86_400.0 * keep_days
+        rows = store.read(
+            "SELECT folder FROM runs WHERE state != 'running' AND ended_s >= ? AND ended_s < ?", seen_s, before_s
+        )
+        seen_s = before_s
+        freed = [await asyncio.to_thread(_remove, folder / row["folder"]) for row in rows]
+        if count := sum(size is not None for size in freed):
+            size_mb = sum(size or 0 for size in freed) / 1e6
+            _log.warning("keep_days = %g: the logs of %d runs were removed, %.1f MB", keep_days, count, size_mb)
+        await asyncio.sleep(_REMOVE_EVERY_S)
+
+
+def _remove(run: Path) -> int | None:
+    """Remove everything but the result from the folder of a run; how many bytes, None if nothing was to be done."""
+    if not run.is_dir() or removed_on(run) is not None:
+        return None
+    size = 0
+    try:
+        # First: what an interruption leaves is not taken for logs.
+        write_whole(run / _REMOVED_NAME, f"{datetime.now(UTC).date()}\n")
+        for path in run.iterdir():
+            if path.name in (_REMOVED_NAME, RESULT_NAME):
+                continue
+            size += sum(one.lstat().st_size for one in (path, *path.rglob("*")) if one.is_file())
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+    except OSError as error:
+        _log.error("the logs in %s cannot be removed: %s", run, error)
+    return size

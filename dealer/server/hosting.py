@@ -167,7 +167,7 @@ class Hosting:
             service: the server.
         """
         self.seats = Seats()
-        self.rejoin_s = service.settings.rejoin_s
+        self.rejoin_s = service.settings.rejoin_timeout_s
         self._service = service
         self._hosts: dict[tuple[int, str], _Host] = {}
 

@@ -9,7 +9,7 @@ from typing import Protocol, TypeAlias
 from dealer.runs import AnyResult, Run
 from dealer.server.ledger import JobKind, JobRow, JobState, RunReport, RunRow
 from dealer.server.queue import Job, Slot
-from dealer.server.settings import HouseGame, slot_of
+from dealer.server.settings import ServerGame, slot_of
 from protocol.benchmark import OWN_SEAT
 
 __all__ = ["ActiveJob", "Client", "JobEnded", "RunEnded", "Running", "SeatOpen", "ServiceEvent"]
@@ -76,7 +76,7 @@ class ActiveJob:
 
     Attributes:
         row: as it is kept, with the number of runs started.
-        game: of the house.
+        game: of the server.
         client: who is told.
         going: the run that goes on. run: the same, once it is being played.
         is_resumed: whether `going` is to be gone on with, not started.
@@ -88,7 +88,7 @@ class ActiveJob:
     """
 
     row: JobRow
-    game: HouseGame
+    game: ServerGame
     client: Client | None = None
     going: RunRow | None = None
     run: Run[AnyResult] | None = None

@@ -1,8 +1,8 @@
-"""The ladder: what a server plays while nobody wants anything, so that every pair is known equally well.
+"""The ladder: what a server plays while no request waits, so that every pair is known equally well.
 
-Among all pairs of bots that are there (those of the house, and those whose owners let them climb; line-ups in games of
-more players) the one with the widest interval comes next, until every interval is narrower than asked for. `Ladder`
-only chooses; `dealer.server.service` plays the choice like any request, after everybody else's.
+Among all pairs of bots that are there (the server's own, and those whose owners admit it; line-ups in games of more
+players) the one with the widest interval comes next, until every interval is narrower than asked for. `Ladder` only
+chooses; `dealer.server.service` plays the choice like any request, after everybody else's.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from dealer.server.lobby import Lobby
 from dealer.server.queue import never_fits
 from dealer.server.ratings import TableScores
 from dealer.server.requests import JobRequest
-from dealer.server.settings import HouseGame, LadderSettings, ServerSettings, slot_of
+from dealer.server.settings import LadderSettings, ServerGame, ServerSettings, slot_of
 from dealer.server.store import Store
 from dealer.table.loop import Changes
 from dealer.table.players import learning_bot, parse_player
@@ -79,7 +79,7 @@ class Ladder:
         ladder: LadderSettings,
         store: Store,
         lobby: Lobby,
-        house: dict[tuple[str, str], int],
+        own_versions: dict[tuple[str, str], int],
     ) -> None:
         """Prepare to choose.
 
@@ -88,15 +88,17 @@ class Ladder:
             ladder: what is wanted of it.
             store: the database.
             lobby: the bots of users.
-            house: the versions of the house's bots, by game and name.
+            own_versions: of the server's own bots, by game and name.
         """
         self.settings = ladder
         self._limits = settings.limits
-        self._games = [game for game in settings.games if game.name in ladder.games and game.hands]
+        self._games = [game for game in settings.games if game.name in (ladder.games or ()) and game.hands]
         self._store = store
         self._lobby = lobby
-        self._house = {
-            game.name: {bot.name: house[game.name, bot.name] for bot in game.bots if not _learns(bot.settings.bot)}
+        self._own_versions = {
+            game.name: {
+                bot.name: own_versions[game.name, bot.name] for bot in game.bots if not _learns(bot.settings.bot)
+            }
             for game in self._games
         }
         self._tries: dict[tuple[str, tuple[int, ...]], tuple[int, int]] = {}
@@ -114,7 +116,7 @@ class Ladder:
 
         Args:
             changes: tells when to look again. feed: tells whether anything has happened.
-            is_idle: whether nobody wants anything.
+            is_idle: whether no request waits.
             going: what the ladder plays already: games and players.
             submit: asks.
         """
@@ -142,7 +144,7 @@ class Ladder:
             climb
             for game in self._games
             for climb in self.climbs(game)
-            if climb.half_width_95 > self.settings.width_mbb
+            if climb.half_width_95 > self.settings.width
             and (climb.game, frozenset(climb.players)) not in going
             and self._tries.get((climb.game, climb.versions), (-1, 0)) < (climb.duplicates, _MOST_TRIES)
             and not never_fits(slot_of(game, climb.players, user=0, at_once=1), self._limits)
@@ -165,11 +167,11 @@ class Ladder:
             kind=JobKind.LADDER,
         )
 
-    def climbs(self, game: HouseGame) -> Iterator[Climb]:
+    def climbs(self, game: ServerGame) -> Iterator[Climb]:
         """All line-ups of the bots of a game that are there."""
         tables = {table.players: table for table in lineups.table_scores(self._store, game.name).values()}
         bounds = score_bounds(game.game)
-        there = {version: name for name, version in self._house.get(game.name, {}).items()}
+        there = {version: name for name, version in self._own_versions.get(game.name, {}).items()}
         for guest in self._lobby.guests:
             if guest.offer.is_on_ladder and game.name in guest.versions:
                 there[guest.versions[game.name]] = guest.offer.name
@@ -187,5 +189,5 @@ def _width(table: TableScores, bounds: tuple[float, float]) -> float:
 
 
 def _learns(text: str) -> bool:
-    """Whether a bot of the house is another player after every hand, which no interval is about."""
+    """Whether a bot of the server is another player after every hand, which no interval is about."""
     return is_builtin(text) and learning_bot(parse_player(text)) is not None

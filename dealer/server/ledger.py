@@ -64,7 +64,7 @@ class JobKind(enum.StrEnum):
     REQUEST = "request"
     """A user wants it."""
     LADDER = "ladder"
-    """The server plays it while nobody wants anything."""
+    """The server plays it while no request waits."""
 
 
 class RunState(enum.StrEnum):
@@ -105,7 +105,7 @@ class JobRow:
         user: whose it is.
         tag: what the user calls it.
         game: the name of the game.
-        players: by seat of the first seating: names of bots of the house or of users, or
+        players: by seat of the first seating: names of the server's own bots or of users, or
             `protocol.benchmark.OWN_SEAT`.
         runs: how many.
         seed: of all of them together.
@@ -240,7 +240,7 @@ def begin_run(db: sqlite3.Connection, job: JobRow, versions: Sequence[int | None
     Args:
         db: the database.
         job: whose run it is.
-        versions: by seat, of the bots of the house; None for a client's own.
+        versions: by seat, of the server's own bots; None for a client's own.
         stamp: of this start.
     """
     number = job.started + 1

@@ -45,7 +45,7 @@ class BotOffer:
         label: which version its owner says it is; results of different versions are never put together.
         games: the names of the games that it plays; empty for all.
         most_runs: how many runs it plays at a time.
-        is_on_ladder: whether the server may have it play while nobody wants anything.
+        is_on_ladder: whether the server may have it play while no request waits.
     """
 
     name: str
@@ -114,7 +114,7 @@ class Lobby:
         self._store = store
         self._guests: dict[str, Guest] = {}
         self._awaited = set(roster.last_seen(store, _SEEN_WITHIN_S))
-        self._awaited_until_s = time.monotonic() + settings.own_seat_s
+        self._awaited_until_s = time.monotonic() + settings.own_seat_patience_s
 
     @property
     def guests(self) -> tuple[Guest, ...]:
@@ -169,7 +169,7 @@ class Lobby:
             if game is None:
                 raise RefusedError(f"there is no game {name[:60]!r} here")
             if game.bot(offer.name) is not None:
-                raise RefusedError(f"{offer.name} is a bot of the house; give yours another name")
+                raise RefusedError(f"{offer.name} is one of the server's own bots; give yours another name")
         return tuple(dict.fromkeys(games))
 
     def _entered(self, db: sqlite3.Connection, user: User, offer: BotOffer, games: tuple[str, ...]) -> dict[str, int]:

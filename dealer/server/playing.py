@@ -21,7 +21,8 @@ from dealer.server.jobs import ActiveJob
 from dealer.server.ledger import JobRow, RunReport, RunRow, RunState
 from dealer.server.lobby import Lobby
 from dealer.server.reports import report_of
-from dealer.server.settings import HouseGame, ServerSettings, door_host, run_config
+from dealer.server.server_bots import listener_host, run_config
+from dealer.server.settings import ServerGame, ServerSettings
 from dealer.server.store import Store
 from dealer.server.summons import addresses_of, summons
 from dealer.server.watches import Watches
@@ -43,7 +44,7 @@ class Table:
         folder: of everything it keeps.
         lobby: the bots of users.
         watches: who watches.
-        environment: variables that the processes of the house's bots get.
+        environment: variables that the processes of the server's own bots get.
         key: what has to be said for the seats of users' bots.
     """
 
@@ -95,7 +96,7 @@ async def play_run(table: Table, job: ActiveJob, row: RunRow) -> RunReport | Non
 def _opened(
     settings: ServerSettings,
     job: JobRow,
-    game: HouseGame,
+    game: ServerGame,
     folder: Path,
     *,
     seed: int,
@@ -112,8 +113,8 @@ def _opened(
         folder: of the run.
         seed: of its cards.
         key: what has to be said for the seats of users' bots.
-        addresses: by player that is none of the house, from where it has to come.
-        environment: variables that the processes of the house's bots get.
+        addresses: by player that is not one of the server's own bots, from where it has to come.
+        environment: variables that the processes of the server's own bots get.
 
     Raises:
         DealerError: the folder is not that of this run, or cannot be read or written.
@@ -164,5 +165,5 @@ def _readdress(
         else bot
         for bot, player in zip(config.bots, job.players, strict=True)
     ]
-    host = door_host(settings, job.players)
+    host = listener_host(settings, job.players)
     write_whole(path, config.model_copy(update={"bots": bots, "host": host}).to_toml())

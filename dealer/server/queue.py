@@ -34,9 +34,9 @@ class Limits:
     """What may go on at a time; None: as much as anybody likes.
 
     Attributes:
-        bots: bots of the house, in all runs.
+        bots: the server's own bots, in all runs.
         runs_per_user: runs of one user.
-        runs_per_bot: how often one bot of the house sits at a table.
+        runs_per_bot: how often one of the server's own bots sits at a table.
         runs_per_game: by game; a game that is missing has no limit.
     """
 
@@ -53,8 +53,8 @@ class Slot:
     Attributes:
         user: whose it is.
         game: its name.
-        bots: the bots of the house, by seat; one may sit twice.
-        is_idle: whether it is played only while nobody wants anything.
+        bots: the server's own bots, by seat; one may sit twice.
+        is_idle: whether it is played only while no request waits.
     """
 
     user: int
@@ -151,7 +151,7 @@ def _eligible(waiting: Iterable[Job], running: Mapping[int, Slot]) -> list[Job]:
 
 
 def has_idle_room(waiting: Iterable[Job], running: Mapping[int, Slot], *, most_idle: int, most: int) -> bool:
-    """Whether something may start that is played only while nobody wants anything.
+    """Whether something may start that is played only while no request waits.
 
     Args:
         waiting: the jobs.
@@ -164,7 +164,7 @@ def has_idle_room(waiting: Iterable[Job], running: Mapping[int, Slot], *, most_i
 
 
 def in_the_way(waiting: Iterable[Job], running: Mapping[int, Slot], limits: Limits, *, most: int) -> list[int]:
-    """The jobs that are played only while nobody wants anything, and have to make room now.
+    """The jobs that are played only while no request waits, and have to make room now.
 
     Args:
         waiting: the jobs.

@@ -47,10 +47,10 @@ class BotRecord:
         version: its number among all versions: what seats, pairs and ratings name.
         game: the name of the game.
         name: of the bot.
-        owner: whose it is; None for a bot of the house.
+        owner: whose it is; None for a bot of the server.
         number: of the version among those of the bot in this game, from 1.
-        label: what its owner calls the version; empty for a bot of the house.
-        created_s: when it was first seen. seen_s: when the bot was last connected; None for a bot of the house.
+        label: what its owner calls the version; empty for a bot of the server.
+        created_s: when it was first seen. seen_s: when the bot was last connected; None for a bot of the server.
             In seconds since 1970.
     """
 

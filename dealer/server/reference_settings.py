@@ -11,15 +11,14 @@ import os
 import re
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from bots.program import IS_WINDOWS
 from dealer.contest.config import BotSettings
 from dealer.errors import ConfigError
-from dealer.server.queue import Limits
-from dealer.server.settings import DEFAULT_PORT, HouseBot, HouseGame, ServerSettings
+from dealer.server.settings import ServerBot, ServerGame, ServerSettings
 from engine import Game
 from protocol import GameDefinitionError, find_game
 from protocol.benchmark import OWN_SEAT
@@ -207,18 +206,15 @@ def _check_name(name: str) -> None:
 
 def _settled(reading: _Reading) -> ServerSettings:
     numbers = reading.numbers
-    limits = Limits(
-        bots=numbers.get("maxRunningBots", 0) or None,
-        runs_per_game={block.name: block.jobs for block in reading.games if block.jobs},
-    )
     games = tuple(
-        HouseGame(
+        ServerGame(
             block.name,
             os.path.abspath(block.name),
             block.game,
             block.hands,
             block.runs,
-            tuple(HouseBot(name, BotSettings(bot=_command(command))) for name, command in block.bots.items()),
+            tuple(ServerBot(name, BotSettings(bot=_command(command))) for name, command in block.bots.items()),
+            max_running=block.jobs,
         )
         for block in reading.games
     )
@@ -227,18 +223,18 @@ def _settled(reading: _Reading) -> ServerSettings:
         # A limit of 0 ends every match there; the shortest we have does, too.
         return min(_MOST_S, max(_LEAST_S, float(numbers.get(keyword, otherwise))))
 
-    return ServerSettings(
+    settings = ServerSettings(
         games,
-        port=numbers.get("port", DEFAULT_PORT),
+        max_running_bots=numbers.get("maxRunningBots", 0),
         directory=os.getcwd(),
         passwords=tuple(reading.passwords.items()),
-        limits=limits,
-        start_s=float(numbers.get("startupTimeoutSecs", 60)),
-        response_s=limit_s("responseTimeoutSecs", 600),
-        hand_s=limit_s("handTimeoutSecs", 21000),
-        per_hand_s=limit_s("avgHandTimeSecs", 7),
+        start_timeout_s=float(numbers.get("startupTimeoutSecs", 60)),
+        t_response_s=limit_s("responseTimeoutSecs", 600),
+        t_hand_s=limit_s("handTimeoutSecs", 21000),
+        t_per_hand_s=limit_s("avgHandTimeSecs", 7),
         tells_position=True,
     )
+    return replace(settings, port=numbers.get("port", settings.port))
 
 
 def _command(path: str) -> str:

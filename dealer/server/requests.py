@@ -15,7 +15,8 @@ from dealer.errors import ConfigError, RefusedError
 from dealer.match.faults import FaultPolicy
 from dealer.server.ledger import JobKind
 from dealer.server.queue import never_fits
-from dealer.server.settings import HouseGame, ServerSettings, most_hands, run_config, slot_of
+from dealer.server.server_bots import run_config
+from dealer.server.settings import ServerGame, ServerSettings, most_hands, slot_of
 from logs.errors import StopRuleError
 from logs.estimation import FixedHands, parse_stop_rule
 from protocol.benchmark import MOST_TAG_BYTES, OWN_SEAT, RequestRuns
@@ -29,7 +30,7 @@ class JobRequest:
 
     Attributes:
         game: its name on this server.
-        players: by seat of the first seating: bots of the house, bots of users (`dealer.server.lobby`), or
+        players: by seat of the first seating: the server's own bots, bots of users (`dealer.server.lobby`), or
             `protocol.benchmark.OWN_SEAT` for an agent that the client itself brings.
         tag: what the user calls it.
         runs: how often.
@@ -70,14 +71,14 @@ def of_text_port(request: RequestRuns) -> JobRequest:
 
 def check_request(
     settings: ServerSettings, request: JobRequest, *, user: str, refusal: Callable[[str, str], str]
-) -> HouseGame:
+) -> ServerGame:
     """The game of a request that can be played.
 
     Args:
         settings: of the server.
         request: what is asked for.
         user: who asks.
-        refusal: why a bot that is none of the house cannot play a game, as a clause; empty if it can.
+        refusal: why a bot that is not one of the server's own bots cannot play a game, as a clause; empty if it can.
 
     Raises:
         RefusedError: it can never be played; the sentence says why.
@@ -104,7 +105,7 @@ def check_request(
     return game
 
 
-def matches_at_once(game: HouseGame, seating: Seating, stop: str | None) -> int:
+def matches_at_once(game: ServerGame, seating: Seating, stop: str | None) -> int:
     """How many matches of a contest sit at tables at a time: all seatings where a rule looks at the scores.
 
     Raises:
@@ -117,7 +118,7 @@ def matches_at_once(game: HouseGame, seating: Seating, stop: str | None) -> int:
     return 1 if is_fixed else number_of_seatings(seating, game.game.num_players)
 
 
-def check_contest(settings: ServerSettings, game: HouseGame, request: JobRequest) -> None:
+def check_contest(settings: ServerSettings, game: ServerGame, request: JobRequest) -> None:
     """Refuse what is too long, and what `arena play` would refuse; looking at every bot takes a moment.
 
     Raises:
@@ -136,7 +137,7 @@ def check_contest(settings: ServerSettings, game: HouseGame, request: JobRequest
         raise RefusedError(str(error)) from None
 
 
-def _config(settings: ServerSettings, game: HouseGame, request: JobRequest) -> RunConfig:
+def _config(settings: ServerSettings, game: ServerGame, request: JobRequest) -> RunConfig:
     return run_config(
         settings,
         game,

@@ -1,4 +1,4 @@
-"""The bots that the store knows, of the house and of users, and their versions, as functions for `Store.write`."""
+"""The bots in the store, the server's own and those of users, and their versions, as functions for `Store.write`."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import time
 from collections.abc import Sequence
 
 from dealer.errors import ServerError
-from dealer.server.settings import HouseBot, HouseGame
+from dealer.server.settings import ServerBot, ServerGame
 from dealer.server.store import Store
 
 __all__ = ["enter_bots", "enter_guest", "last_seen", "note_seen", "owner_of", "owner_of_name"]
 
 
-def enter_bots(db: sqlite3.Connection, games: Sequence[HouseGame]) -> dict[tuple[str, str], int]:
-    """Enter the bots of the house; one that is described otherwise than before gets a new version.
+def enter_bots(db: sqlite3.Connection, games: Sequence[ServerGame]) -> dict[tuple[str, str], int]:
+    """Enter the server's own bots; one that is described otherwise than before gets a new version.
 
     Returns:
         the number of the version, by the names of game and bot.
@@ -29,12 +29,12 @@ def enter_bots(db: sqlite3.Connection, games: Sequence[HouseGame]) -> dict[tuple
             db.execute("INSERT INTO bots (game, name) VALUES (?, ?) ON CONFLICT DO NOTHING", (game.name, bot.name))
             row = db.execute("SELECT id, owner FROM bots WHERE game = ? AND name = ?", (game.name, bot.name)).fetchone()
             if row["owner"] is not None:
-                raise ServerError(f"{bot.name} is a user's bot in {game.name}; call that of the house otherwise")
+                raise ServerError(f"{bot.name} is a user's bot in {game.name}; give the server's own bot another name")
             versions[game.name, bot.name] = _enter_version(db, row["id"], bot)
     return versions
 
 
-def _enter_version(db: sqlite3.Connection, bot: int, described: HouseBot) -> int:
+def _enter_version(db: sqlite3.Connection, bot: int, described: ServerBot) -> int:
     text = described.settings.model_dump_json()
     fingerprint = hashlib.sha256(text.encode()).hexdigest()
     row = db.execute(
@@ -92,6 +92,6 @@ def last_seen(store: Store, within_s: float) -> frozenset[tuple[str, str]]:
 
 
 def owner_of(store: Store, game: str, name: str) -> int | None:
-    """The user whose bot this is; None for a bot of the house, and where there is none."""
+    """The user whose bot this is; None for a bot of the server, and where there is none."""
     rows = store.read("SELECT owner FROM bots WHERE game = ? AND name = ?", game, name)
     return rows[0]["owner"] if rows else None

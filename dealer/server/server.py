@@ -23,6 +23,7 @@ from dealer.errors import ConfigError, FolderBusyError, ServerError
 from dealer.record.folder import RunLock
 from dealer.server.accounts import Accounts, GuessLimit, add_token, add_user
 from dealer.server.descriptors import has_too_few, raise_limit, without_flood
+from dealer.server.disk import make_private
 from dealer.server.ladder import LADDER_USER
 from dealer.server.service import Service
 from dealer.server.settings import ServerSettings
@@ -112,7 +113,7 @@ async def serve(
         ServerError: another server runs in the folder, or the database cannot be had.
         StartError: the port cannot be had, or the folder not be written.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    _make_private(settings, folder)
     asyncio.get_running_loop().set_exception_handler(without_flood())
     if problem := has_too_few(settings, raise_limit()):
         _log.warning("%s", problem)
@@ -135,6 +136,32 @@ async def serve(
         page = None if web is None else await stack.enter_async_context(web(parts))
         on_started(Started(tuple(port.addresses), token, len(service.active()), page))
         await service.run()
+
+
+def _make_private(settings: ServerSettings, folder: Path) -> None:
+    """Keep other users, and so the bots that run as one, out of the server's folder.
+
+    Raises:
+        ServerError: it cannot be made, or bots run as another user who can read it.
+    """
+    # The runs may be a link to another disk.
+    folders = (folder, folder / "runs")
+    try:
+        for one in folders:
+            one.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ServerError(f"the folder {folder} cannot be made: {error.strerror}") from None
+    try:
+        for one in folders:
+            make_private(one)
+    except OSError as error:
+        runs_as_another = bool(settings.bot_user) or any(
+            bot.settings.user for game in settings.games for bot in game.bots
+        )
+        reason = error.strerror or str(error)
+        if runs_as_another:
+            raise ServerError(f"{folder} cannot be closed to other users: {reason}") from None
+        _log.warning("%s cannot be closed to other users, who can read seeds and cards there: %s", folder, reason)
 
 
 def _first_users(db: sqlite3.Connection, settings: ServerSettings) -> str | None:

@@ -20,23 +20,24 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from bots.program import end_programs_of
 from dealer.errors import RefusedError, StoreError
 from dealer.server import ledger
 from dealer.server.accounts import User, add_user
 from dealer.server.adjusting import Adjusting
-from dealer.server.disk import Disk
+from dealer.server.disk import Disk, remove_old_logs
 from dealer.server.feed import BotChanged, Feed, JobChanged, RunChanged
 from dealer.server.forecasts import forecasts
 from dealer.server.jobs import ActiveJob, Client, JobEnded, RunEnded, Running
 from dealer.server.ladder import LADDER_USER, Ladder, most_runs
 from dealer.server.ledger import JobRow, JobState, RunReport, RunRow, RunState
 from dealer.server.lobby import BotHost, BotOffer, Guest, Lobby
-from dealer.server.orphans import MARK, end_orphans
 from dealer.server.playing import Table, play_run
 from dealer.server.queue import Forecast, Job, has_idle_room, in_the_way, next_job, skipped
 from dealer.server.requests import JobRequest, check_contest, check_request, matches_at_once
 from dealer.server.roster import enter_bots
-from dealer.server.settings import HouseGame, ServerSettings
+from dealer.server.server_bots import confine_again, process_environment
+from dealer.server.settings import ServerGame, ServerSettings
 from dealer.server.standings import Standings
 from dealer.server.store import Store
 from dealer.server.summons import hosts_of
@@ -83,7 +84,7 @@ class Service:
         self.standings = Standings(settings, store, self.feed)
         self._folder = folder
         self._mark = str(folder.absolute())
-        self._table = Table(settings, store, folder, self.lobby, self.watches, {MARK: self._mark})
+        self._table = Table(settings, store, folder, self.lobby, self.watches, process_environment(folder))
         self._adjusting = Adjusting(settings, folder, store, self._table.environment)
         self._changes = Changes()
         self._disk = Disk(folder, settings.least_free_mb * 10**6, self._changes.notify)
@@ -95,19 +96,21 @@ class Service:
         self._versions = store.write_now(lambda db: enter_bots(db, settings.games))
         self._stamp = ledger.last_stamp(store)
         self._served = ledger.served_stamps(store)
-        wish = settings.ladder
-        self._ladder = None if wish is None else Ladder(settings, wish, store, self.lobby, self._versions)
+        ladder = settings.ladder
+        self._ladder = None if ladder is None else Ladder(settings, ladder, store, self.lobby, self._versions)
         self._jobs = take_up(settings, store, self._versions)
+        confine_again(settings, folder, store)
 
     # ---- the life of the service
 
     async def run(self) -> None:
         """Start runs whenever some can start, until cancelled; then interrupt what goes on, to be gone on with."""
-        left = await asyncio.to_thread(end_orphans, self._mark)
+        left = await asyncio.to_thread(end_programs_of, self._mark)
         if left:
             _log.info("%d processes of an earlier start were ended", left)
-        patience = asyncio.get_running_loop().call_later(self.settings.own_seat_s, self._lose_patience)
-        works = (self.standings.run(), self._adjusting.run(), self._climb(), self.lobby.run())
+        patience = asyncio.get_running_loop().call_later(self.settings.own_seat_patience_s, self._lose_patience)
+        removing = remove_old_logs(self._folder, self.store, self.settings.keep_days)
+        works = (self.standings.run(), self._adjusting.run(), self._climb(), self.lobby.run(), removing)
         beside = [asyncio.create_task(work) for work in works]
         try:
             while True:
@@ -149,13 +152,13 @@ class Service:
         )
 
     def _make_room(self) -> None:
-        """Interrupt the ladder where it is in a user's way, to be gone on with when nobody wants anything."""
+        """Interrupt the ladder where it is in a user's way, to be resumed when no request waits."""
         most = os.cpu_count() or 1
         for number in in_the_way(self._waiting(), self._running.slots, self.settings.limits, most=most):
             self._jobs[number].interrupt()
 
     async def _climb(self) -> None:
-        """Have the ladder play whenever nobody wants anything."""
+        """Have the ladder play whenever no request waits."""
         if self._ladder is None:
             return
         climber = User(await self.store.write(lambda db: add_user(db, LADDER_USER)), LADDER_USER)
@@ -358,7 +361,7 @@ class Service:
             _log.error("no forecast can be made: %s", error)
             return row, None
 
-    def _checked(self, user: User, request: JobRequest, client: Client | None) -> HouseGame:
+    def _checked(self, user: User, request: JobRequest, client: Client | None) -> ServerGame:
         """The game of a request that can be played.
 
         Raises:
@@ -369,8 +372,8 @@ class Service:
         game = check_request(self.settings, request, user=user.name, refusal=self.lobby.refusal)
         if client is None and OWN_SEAT in request.players[: game.game.num_players]:
             raise RefusedError("an agent of your own needs a connection on which it is told where to play")
-        if sum(job.row.user.id == user.id for job in self._jobs.values()) >= self.settings.queued_per_user:
-            raise RefusedError(f"{self.settings.queued_per_user} of your requests are waiting already")
+        if sum(job.row.user.id == user.id for job in self._jobs.values()) >= self.settings.max_queued_per_user:
+            raise RefusedError(f"{self.settings.max_queued_per_user} of your requests are waiting already")
         return game
 
     async def enter(self, user: User, offer: BotOffer, host: BotHost) -> Guest:
@@ -390,7 +393,7 @@ class Service:
             name = guest.offer.name
             self._left_s[name] = time.monotonic()
             self._tell_bot(guest, is_online=False)
-            patience_s = self.settings.own_seat_s
+            patience_s = self.settings.own_seat_patience_s
             asyncio.get_running_loop().call_later(patience_s, self._give_up, name, patience_s)
 
     def _tell_bot(self, guest: Guest, *, is_online: bool) -> None:

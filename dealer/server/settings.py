@@ -1,58 +1,111 @@
-"""What a server is: its games and the bots of the house, its limits, where it listens; settled, with nothing left open.
+"""What a server is set to: one tree of settings, each with its meaning, its bounds and its default, here and only here.
 
-`house` is the server without any configuration; `dealer.server.toml_settings` and `dealer.server.reference_settings`
-read files.
+The names are those of the configuration file. `dealer.server.toml_settings` reads such a file and makes the example and
+the reference page from this tree; `dealer.server.reference_settings` reads the files of the ACPC's server;
+`default_settings` is the server without a configuration.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from ipaddress import ip_network
+from typing import Annotated, ClassVar, Final, NamedTuple, TypeAlias
+
+from pydantic import AfterValidator, ConfigDict, Field, SkipValidation
 
 from bots.registry import builtin_names
-from dealer.contest.config import BotSettings, RunConfig, validated
-from dealer.contest.schedule import Seating
-from dealer.match.faults import FaultPolicy
+from dealer.contest.config import NO_ADDRESS, BotSettings
 from dealer.server.queue import Limits, Slot
 from dealer.table.players import game_refusal, parse_player
 from engine import Game
+from engine.errors import quoted
 from logs.estimation import FixedHands, parse_stop_rule
 from protocol import find_game, shipped_games
 from protocol.benchmark import OWN_SEAT
 from protocol.game_definition import SHORT_NAMES
 
 __all__ = [
-    "DEFAULT_PORT",
-    "DEFAULT_WEB_PORT",
-    "MOST_HANDS",
-    "HouseBot",
-    "HouseGame",
+    "GameSettings",
     "LadderSettings",
+    "ServerBot",
+    "ServerGame",
     "ServerSettings",
+    "Shown",
     "WebSettings",
-    "door_host",
-    "house",
+    "bots_for",
+    "default_settings",
     "most_hands",
     "player_name",
-    "run_config",
     "slot_of",
 ]
 
-DEFAULT_PORT = 54000
-DEFAULT_WEB_PORT = 8080
 _MOST_NAME_LETTERS = 64
-MOST_HANDS = 100_000
-_COALESCE_MS = 5.0
-"""How long lines for a user's bot that is not to act are held: half as many lines go through the text port."""
-_HANDS = 3000
+_MOST_DEALS = 100_000
+_DEALS = 3000
 _RUNS = 10
 
 
+class Shown(NamedTuple):
+    """How the texts made from a setting differ from its default.
+
+    Attributes:
+        group: a heading, of which the setting is the first.
+        example: stands in the example, commented out with its section.
+        otherwise: the default in words.
+    """
+
+    group: str = ""
+    example: object = None
+    otherwise: str = ""
+
+
+def _address(text: str) -> str:
+    if not text:
+        raise ValueError(NO_ADDRESS)
+    return text
+
+
+def _is_advertised(text: str) -> str:
+    if not text.isprintable() or " " in text:
+        raise ValueError(f"{quoted(text)} is not an address")
+    return text
+
+
+def _network(text: str) -> str:
+    try:
+        return str(ip_network(text))
+    except ValueError:
+        raise ValueError(f"{quoted(text)} is not an address or a network") from None
+
+
+_Count: TypeAlias = Annotated[int, Field(ge=0, le=1_000_000)]
+_Bound: TypeAlias = Annotated[int, Field(ge=1, le=10_000)]
+_Rate: TypeAlias = Annotated[int, Field(ge=1, le=1_000_000)]
+_Amount: TypeAlias = Annotated[int, Field(ge=0, le=10**9)]
+_Bytes: TypeAlias = Annotated[int, Field(ge=1000, le=1_000_000_000)]
+_Port: TypeAlias = Annotated[int, Field(ge=0, le=65535)]
+_Connections: TypeAlias = Annotated[int, Field(ge=1, le=100_000)]
+_Deals: TypeAlias = Annotated[int, Field(ge=1, le=2**32 - 1)]
+_Seconds: TypeAlias = Annotated[float, Field(ge=0.001, le=1e9)]
+_MaySeconds: TypeAlias = Annotated[float, Field(ge=0, le=1e9)]
+_Minutes: TypeAlias = Annotated[float, Field(ge=0.01, le=1e6)]
+_Hours: TypeAlias = Annotated[float, Field(ge=0.001, le=10_000)]
+_Days: TypeAlias = Annotated[float, Field(ge=0.001, le=3650)]
+_MayDays: TypeAlias = Annotated[float, Field(ge=0, le=36_500)]
+_Text: TypeAlias = Annotated[str, Field(max_length=4096)]
+_Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=200)]
+_HostName: TypeAlias = Annotated[str, Field(min_length=1, max_length=253), AfterValidator(str.lower)]
+_Network: TypeAlias = Annotated[str, AfterValidator(_network)]
+_Listed: Final = Field(max_length=1000)
+_STRICT: Final = ConfigDict(extra="forbid")
+
+
 @dataclass(frozen=True, slots=True)
-class HouseBot:
-    """A bot of the house.
+class ServerBot:
+    """One of the server's own bots.
 
     Attributes:
         name: as clients call it.
@@ -64,17 +117,18 @@ class HouseBot:
 
 
 @dataclass(frozen=True, slots=True)
-class HouseGame:
-    """A game that is played here.
+class ServerGame:
+    """A game that is played here, found and with its bots.
 
     Attributes:
         name: as clients call it.
         path: the game as a run describes it.
         game: its definition.
-        hands: of one run; 0 for a game that cannot be played.
+        hands: deals of one run; 0 for a game that cannot be played.
         most_runs: of one request.
-        most_hands: that a request may ask for in one run.
-        bots: of the house, in the order in which they were named.
+        bots: the server's own, in the order in which they were named.
+        most_hands: deals that a request may ask for in one run.
+        max_running: runs at a time; 0 for any number.
     """
 
     name: str
@@ -82,158 +136,172 @@ class HouseGame:
     game: Game
     hands: int
     most_runs: int
-    bots: tuple[HouseBot, ...]
-    most_hands: int = MOST_HANDS
+    bots: tuple[ServerBot, ...]
+    most_hands: int = _MOST_DEALS
+    max_running: int = 0
 
-    def bot(self, name: str) -> HouseBot | None:
+    def bot(self, name: str) -> ServerBot | None:
         """The bot of this name."""
         return next((bot for bot in self.bots if bot.name == name), None)
 
 
 @dataclass(frozen=True, slots=True)
-class WebSettings:
-    """The pages and the HTTP interface.
+class GameSettings:
+    """The games, each with its bots. Without any, all games and all built-in bots are there."""
 
-    Attributes:
-        port: to listen on, at the address of the text port; 0 for a free one.
-        names: host names under which browsers may ask; without any, those of this machine where only it is listened
-            to, and all others everywhere else.
-        certificate: a PEM file, for TLS; empty for none. key: its key; empty if that is in the same file.
-        proxies: addresses and networks whose ``X-Forwarded-`` headers are believed.
-        session_s: a login that is not used for so long is forgotten.
-        requests_per_minute: of one token, or of one address without one, to the interface for programs.
-        header_s: for a client to send the head of a request, and for the body. body_bytes: of one request.
-        write_s: for a client to take something of what it is sent. keep_alive_s: between two requests.
-        connections: at a time, in all. connections_per_address: from one address.
-        guests_may_play: whether people who have not logged in may sit down at a table.
-        tables_per_person: at a time. tables_per_address: of guests. tables: in all, with bots at them.
-        tables_for_users: the part of all tables that guests leave to users.
-        table_asleep_s: a table at which nobody has looked for so long costs nothing until somebody does.
-        slumbot_forfeit_s: a session of Slumbot's interface in which nothing happens for so long is over.
-        table_closed_s: one at which nobody has looked for so long is closed.
-    """
+    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
 
-    port: int = DEFAULT_WEB_PORT
-    names: tuple[str, ...] = ()
-    certificate: str = ""
-    key: str = ""
-    proxies: tuple[str, ...] = ()
-    session_s: float = 14 * 86_400.0
-    requests_per_minute: int = 600
-    header_s: float = 20.0
-    body_bytes: int = 1_000_000
-    write_s: float = 60.0
-    keep_alive_s: float = 30.0
-    connections: int = 1000
-    connections_per_address: int = 100
-    guests_may_play: bool = False
-    tables_per_person: int = 5
-    tables_per_address: int = 10
-    tables_for_users: float = 0.5
-    tables: int = 50
-    table_asleep_s: float = 600.0
-    table_closed_s: float = 7 * 86_400.0
-    slumbot_forfeit_s: float = 86_400.0
+    game: Annotated[str, "as for `arena play`: a game's name, or a .game file beside this one", Shown(example="limit")]
+    name: Annotated[_Name | None, "what clients call it", Shown(example="limit", otherwise="its full name")] = None
+    hands: Annotated[_Deals, "deals of one run"] = _DEALS
+    max_runs: Annotated[_Bound, "runs of one request"] = _RUNS
+    max_hands: Annotated[_Deals, "deals of one run that a request may ask for"] = _MOST_DEALS
+    max_running: Annotated[
+        _Count | None, "runs at a time; 0 means no limit", Shown(example=1, otherwise="the number of cores")
+    ] = None
+    bots: Annotated[
+        tuple[BotSettings, ...] | None,
+        "as for `arena play`",
+        Shown(example=["random", "mfs", "Mine=./my_bot.sh"], otherwise="all built-in bots that play it"),
+        _Listed,
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
 class LadderSettings:
-    """What is played while nobody wants anything.
+    """Matches between bots while no request waits: the pair with the widest interval first, until all are narrow."""
 
-    Attributes:
-        width_mbb: every pair is played until half its 95 % interval is as narrow, in mbb/g.
-        games: the names of the games.
-        hands: deals of one run, each in every seating.
-        share: of the cores at most.
-    """
+    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
 
-    width_mbb: float
-    games: tuple[str, ...]
-    hands: int
-    share: float
+    width: Annotated[float, "half the 95 % interval of every pair, in mbb/g", Field(gt=0, le=1e9)] = 20.0
+    games: Annotated[
+        tuple[str, ...] | None,
+        "as clients call them",
+        Shown(example=["limit"], otherwise="all games of two players"),
+        _Listed,
+    ] = None
+    hands: Annotated[int, "deals of one run, each in every seating", Field(ge=100, le=_MOST_DEALS)] = 1000
+    share: Annotated[float, "of the cores at most", Field(gt=0, le=1)] = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class WebSettings:
+    """The pages and the interface for programs (they need the extra: pip install 'acpc-arena[web]')."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
+
+    port: Annotated[_Port, "at the same address; 0 means any free port"] = 8080
+    names: Annotated[tuple[_HostName, ...], "host names of the pages; without any, all are answered", _Listed] = ()
+    certificate: Annotated[_Text, "a PEM file; with it, the pages are encrypted (TLS)"] = ""
+    key: Annotated[_Text, "its key, if that is in another file"] = ""
+    proxies: Annotated[
+        tuple[_Network, ...], "addresses or networks of proxies whose X-Forwarded-For and -Proto are believed", _Listed
+    ] = ()
+    session_days: Annotated[_Days, "until a login that is not used expires"] = 14.0
+    requests_per_minute: Annotated[_Rate, "of one token, or of one address without one, to the interface"] = 600
+    max_body_bytes: Annotated[_Bytes, "of one request"] = 1_000_000
+    header_timeout_s: Annotated[_Seconds, "for a client to send the head of a request, and for its body"] = 20.0
+    write_timeout_s: Annotated[_Seconds, "for a client to read something of what it is sent"] = 60.0
+    keep_alive_s: Annotated[_Seconds, "between two requests of a connection"] = 30.0
+    max_connections: Annotated[_Connections, "browsers and programs at a time"] = 1000
+    max_connections_per_address: Annotated[_Connections, "of them from one address"] = 100
+    guests_may_play: Annotated[bool, "whether people who have not logged in may sit down at a table"] = False
+    max_tables_per_person: Annotated[_Bound, "open tables of one person"] = 5
+    max_tables_per_address: Annotated[_Bound, "of people who have not logged in, from one address"] = 10
+    tables_for_users_percent: Annotated[
+        float, "of all tables, kept free for people who have logged in", Field(ge=0, le=100)
+    ] = 50.0
+    max_tables: Annotated[_Bound, "tables with bots at them at a time"] = 50
+    table_asleep_minutes: Annotated[_Minutes, "until the bots leave a table that nobody looks at; it is kept"] = 10.0
+    slumbot_forfeit_hours: Annotated[_Hours, "until an idle session of Slumbot's interface is ended"] = 24.0
+    table_closed_days: Annotated[_Days, "until a table that nobody looks at is closed"] = 7.0
 
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """All about a server.
+    """The configuration of `arena serve`. Every setting may be left out; what stands here is its default."""
 
-    Attributes:
-        games: in the order in which they were named.
-        host: the address to listen on, also for the seats of clients' own agents.
-        port: of the text port; 0 for a free one.
-        advertise: the address that clients are told; empty for the one to which they have connected.
-        directory: where commands start.
-        passwords: names and passwords of users that a benchmark-server configuration has; others have tokens.
-        limits: what may go on at a time.
-        queued_per_user: unfinished requests of one user.
-        start_s: for the players of a match to connect and name their version; 0 waits without limit.
-        response_s: for one answer. hand_s: for all in one hand. per_hand_s: per hand on average.
-        login_s: for a client to log in.
-        idle_s: a client that says nothing for so long, and waits for nothing, is let go.
-        write_s: for a client to take something of what it is sent.
-        connections: at a time, in all. connections_per_address: from one address.
-        seats_by_address: an agent of a client has to come from the client's own address.
-        certificate: a PEM file; with it, the text port speaks TLS only. key: of it; empty if that is in the same file.
-        tells_position: commands get one more argument: the number of the bot, from 0, as from the reference's server.
-        bot_limits: what bots of the house may have that say nothing of their own: ``user``, ``memory_mb``, ``cpu_s``.
-        ladder: what is played while nobody wants anything; None for nothing.
-        own_seat_s: how long requests wait for a client that the server has lost when it was started again.
-        web: the pages and the HTTP interface.
-        rejoin_s: how long a match waits for the connection of a user's bot that has broken.
-        least_free_mb: what has to be free on the disk, in millions of bytes, before anything is begun; 0 for nothing.
-    """
+    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
 
-    games: tuple[HouseGame, ...]
-    host: str = "127.0.0.1"
-    port: int = DEFAULT_PORT
-    advertise: str = ""
-    directory: str | None = None
-    passwords: tuple[tuple[str, str], ...] = ()
-    limits: Limits = field(default_factory=Limits)
-    queued_per_user: int = 100
-    start_s: float = 60.0
-    response_s: float = 600.0
-    hand_s: float = 600.0
-    per_hand_s: float = 7.0
-    login_s: float = 60.0
-    idle_s: float = 86_400.0
-    write_s: float = 60.0
-    connections: int = 500
-    connections_per_address: int = 50
-    own_seat_s: float = 3600.0
-    rejoin_s: float = 60.0
-    least_free_mb: int = 500
-    seats_by_address: bool = True
-    certificate: str = ""
-    key: str = ""
-    tells_position: bool = False
+    games: SkipValidation[tuple[ServerGame, ...]]
+    host: Annotated[str, 'address to listen on; "0.0.0.0" admits other machines', AfterValidator(_address)] = (
+        "127.0.0.1"
+    )
+    port: Annotated[_Port, "0 means any free port"] = 54000
+    advertise: Annotated[
+        str, 'the address clients\' own agents get; "" is the one the client came to', AfterValidator(_is_advertised)
+    ] = ""
+    seats_by_address: Annotated[bool, "a client's own agents have to come from the client's address"] = True
+    certificate: Annotated[_Text, "a PEM file; with it, clients of the text port have to use TLS"] = ""
+    key: Annotated[_Text, "the key of the certificate, if it is in another file"] = ""
+    max_running_bots: Annotated[
+        _Count, "the server's own bots at a time, in all runs", Shown(group="Limits; 0 means none.")
+    ] = 0
+    max_runs_per_user: Annotated[_Count, "runs of one user at a time"] = 0
+    max_runs_per_bot: Annotated[_Count, "seats of one of the server's own bots at a time"] = 0
+    max_queued_per_user: Annotated[_Bound, "unfinished requests of one user (not 0)"] = 100
+    least_free_mb: Annotated[_Amount, "millions of bytes free on the disk; with less, nothing is begun"] = 500
+    keep_days: Annotated[_MayDays, "until the logs of a run that has ended are removed; 0 keeps them for ever"] = 0.0
+    bot_user: Annotated[
+        _Text,
+        'the user as which bots run, which needs a server that root has started; "" is its own',
+        Shown(group="Processes of the server's own bots (Linux and macOS); the settings of a bot take precedence."),
+    ] = ""
+    bot_memory_mb: Annotated[_Amount, "millions of bytes of address space, for each process; 0 means no limit"] = 0
+    bot_cpu_s: Annotated[_Amount, "seconds of the processor, for each process; 0 means no limit"] = 0
+    start_timeout_s: Annotated[
+        _MaySeconds, "for all players of a match to connect; 0 waits without limit", Shown(group="Seconds.")
+    ] = 60.0
+    t_response_s: Annotated[_Seconds, "for one answer"] = 600.0
+    t_hand_s: Annotated[_Seconds, "for all answers of a player in one hand"] = 600.0
+    t_per_hand_s: Annotated[_Seconds, "per hand, on average over the match"] = 7.0
+    login_timeout_s: Annotated[_Seconds, "for a client to log in"] = 60.0
+    idle_timeout_s: Annotated[_Seconds, "until a client that sends nothing and waits for nothing is closed"] = 86_400.0
+    write_timeout_s: Annotated[_Seconds, "for a client to read something of what it is sent"] = 60.0
+    own_seat_patience_s: Annotated[_Seconds, "for a client's agent or bot to come back, also after a restart"] = 3600.0
+    rejoin_timeout_s: Annotated[_Seconds, "for the broken connection of a user's bot to be there again"] = 60.0
+    max_connections: Annotated[_Connections, "clients at a time", Shown(group="Connections of the text port.")] = 500
+    max_connections_per_address: Annotated[_Connections, "of them from one address"] = 50
     web: WebSettings = field(default_factory=WebSettings)
     ladder: LadderSettings | None = None
-    bot_limits: Mapping[str, str | int] = field(default_factory=dict)
+    # Not of a file: where commands start, the users of a benchmark server's configuration, and whether commands get
+    # their number as one more argument, as there.
+    directory: str | None = None
+    passwords: tuple[tuple[str, str], ...] = ()
+    tells_position: bool = False
 
-    def game(self, name: str) -> HouseGame | None:
+    @property
+    def limits(self) -> Limits:
+        """What may be played at a time."""
+        return Limits(
+            bots=self.max_running_bots or None,
+            runs_per_user=self.max_runs_per_user or None,
+            runs_per_bot=self.max_runs_per_bot or None,
+            runs_per_game={game.name: game.max_running for game in self.games if game.max_running},
+        )
+
+    def game(self, name: str) -> ServerGame | None:
         """The game of this name, which may be short where no other is called so."""
         names = (name, SHORT_NAMES.get(name.lower(), name))
         return next((game for wanted in names for game in self.games if game.name == wanted), None)
 
 
-def bots_for(game: Game, names: Sequence[str] = ()) -> tuple[HouseBot, ...]:
+def bots_for(game: Game, names: Sequence[str] = ()) -> tuple[ServerBot, ...]:
     """The built-in bots that play a game; of these names, if any are given."""
     return tuple(
-        HouseBot(name, BotSettings(bot=name))
+        ServerBot(name, BotSettings(bot=name))
         for name in names or builtin_names()
         if game_refusal(parse_player(name), game) is None
     )
 
 
-def house() -> ServerSettings:
+def default_settings() -> ServerSettings:
     """A server without a configuration: every game that is shipped, every built-in bot that plays it."""
     games = []
     for name in shipped_games():
         full, game = find_game(name)
-        games.append(HouseGame(full, full, game, _HANDS, _RUNS, bots_for(game)))
-    limits = Limits(runs_per_game={game.name: os.cpu_count() or 1 for game in games})
-    return ServerSettings(tuple(games), limits=limits)
+        games.append(ServerGame(full, full, game, _DEALS, _RUNS, bots_for(game), max_running=os.cpu_count() or 1))
+    return ServerSettings(tuple(games))
 
 
 def player_name(text: str) -> str:
@@ -242,7 +310,7 @@ def player_name(text: str) -> str:
     return name if re.search("[A-Za-z0-9]", name) else "player"
 
 
-def most_hands(game: HouseGame, hands: int | None, stop: str | None) -> int:
+def most_hands(game: ServerGame, hands: int | None, stop: str | None) -> int:
     """The most deals of a run: as many as were asked for, or as the stop rule or the game allows.
 
     Raises:
@@ -256,96 +324,15 @@ def most_hands(game: HouseGame, hands: int | None, stop: str | None) -> int:
     return rule.hands if isinstance(rule, FixedHands) else game.most_hands
 
 
-def slot_of(game: HouseGame, players: Sequence[str], *, user: int, at_once: int, is_idle: bool = False) -> Slot:
+def slot_of(game: ServerGame, players: Sequence[str], *, user: int, at_once: int, is_idle: bool = False) -> Slot:
     """What a run takes while it goes on.
 
     Args:
         game: which game.
-        players: by seat; those that are bots of the house run here.
+        players: by seat; those that are the server's own bots run here.
         user: whose run it is.
         at_once: how many matches of it sit at tables at a time.
-        is_idle: whether it is played only while nobody wants anything.
+        is_idle: whether it is played only while no request waits.
     """
     bots = tuple(player for player in players if player != OWN_SEAT and game.bot(player) is not None)
     return Slot(user, game.name, bots * at_once, is_idle)
-
-
-def door_host(settings: ServerSettings, players: Sequence[str]) -> str:
-    """Where a run awaits its players: where the server listens if clients' own agents come, else on this machine."""
-    return settings.host if OWN_SEAT in players else "127.0.0.1"
-
-
-def run_config(
-    settings: ServerSettings,
-    game: HouseGame,
-    players: Sequence[str],
-    *,
-    user: str,
-    seed: int,
-    key: str | None = None,
-    addresses: Mapping[str, str | None] | None = None,
-    environment: Mapping[str, str] | None = None,
-    hands: int | None = None,
-    seating: Seating = Seating.SINGLE,
-    stop: str | None = None,
-    on_fault: FaultPolicy = FaultPolicy.END,
-) -> RunConfig:
-    """What `arena play` would be asked for to play one run of a request.
-
-    Args:
-        settings: of the server.
-        game: which game.
-        players: by seat, names of the house's bots, of users' bots, or `OWN_SEAT`.
-        user: whose request it is.
-        seed: of the cards.
-        key: what has to be said for the seats of users' bots.
-        addresses: by player that is none of the house, from where it has to come; None, or left out, for anywhere.
-        environment: variables that the processes of the house's bots get.
-        hands: the most deals; None for as many as are set for the game.
-        seating: in which seatings they are played.
-        stop: the rule that may end the run before.
-        on_fault: what becomes of a player that fails.
-
-    Raises:
-        ConfigError: a setting cannot be had.
-    """
-    bots = []
-    position = 0
-    is_here = all(player == OWN_SEAT or game.bot(player) is not None for player in players)
-    for player in players:
-        bot = None if player == OWN_SEAT else game.bot(player)
-        if bot is None:
-            name = player_name(user if player == OWN_SEAT else player)
-            own = None if player == OWN_SEAT else key
-            bots.append(BotSettings(bot=f"{name}=tcp", address=(addresses or {}).get(player), key=own))
-            continue
-        more: dict[str, object] = {
-            "bot": f"{player_name(bot.name)}={bot.settings.bot}",
-            "environment": {**bot.settings.environment, **(environment or {})},
-        }
-        for limit, value in settings.bot_limits.items():
-            if getattr(bot.settings, limit) is None:
-                more[limit] = value
-        if settings.tells_position:
-            more["arguments"] = [str(position)]
-        bots.append(bot.settings.model_copy(update=more))
-        position += 1
-    return validated(
-        {
-            "games": [game.path],
-            "bots": [bot.model_dump() for bot in bots],
-            "hands": most_hands(game, hands, stop),
-            "seed": seed,
-            "seating": seating,
-            "stop": stop,
-            "workers": 1,
-            "coalesce_ms": None if is_here else _COALESCE_MS,
-            "on_fault": on_fault,
-            "t_response_s": settings.response_s,
-            "t_hand_s": settings.hand_s,
-            "t_per_hand_s": settings.per_hand_s,
-            "start_timeout_s": settings.start_s,
-            "host": door_host(settings, players),
-            "directory": settings.directory,
-        }
-    )

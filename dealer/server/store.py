@@ -310,6 +310,8 @@ def back_up(path: Path, copy: Path) -> None:
     new = copy.with_name(f"{copy.name}.new")
     try:
         new.unlink(missing_ok=True)
+        # Hashes of tokens and seeds of matches that are played are its owner's alone.
+        new.touch(0o600)
         with contextlib.closing(_connected(path)) as source, contextlib.closing(sqlite3.connect(new)) as target:
             source.backup(target)
             target.execute("PRAGMA journal_mode = DELETE")

@@ -21,7 +21,7 @@ __all__ = ["addresses_of", "hosts_of", "summons"]
 
 
 def addresses_of(job: ActiveJob, *, is_bound: bool) -> dict[str, str | None]:
-    """From where the players of a job that are none of the house have to come; None for anywhere.
+    """From where the players of a job that are not the server's own have to come; None for anywhere.
 
     Users' bots come from anywhere where their seats' key is known.
 

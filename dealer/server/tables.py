@@ -60,7 +60,7 @@ class TableRecord:
 
 
 def bot_versions(store: Store, lobby: Lobby, game: str, players: tuple[str, ...]) -> list[int | None]:
-    """The versions of the bots of a table, by seat: of the house the newest, of users those there; None: the person."""
+    """The versions of the bots of a table, by seat: the server's newest, users' as connected; None: the person."""
     there = [lobby.find(game, name) for name in players]
     return [
         None,

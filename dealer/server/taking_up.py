@@ -17,19 +17,19 @@ from protocol.benchmark import OWN_SEAT
 __all__ = ["take_up"]
 
 
-def take_up(settings: ServerSettings, store: Store, house: Collection[tuple[str, str]]) -> dict[int, ActiveJob]:
+def take_up(settings: ServerSettings, store: Store, own_bots: Collection[tuple[str, str]]) -> dict[int, ActiveJob]:
     """The jobs that go on, by their numbers; those that cannot any more are closed.
 
     Args:
         settings: of the server.
         store: the database.
-        house: the bots of the house, by game and name.
+        own_bots: the server's own bots, by game and name.
     """
     store.write_now(ledger.close_abandoned_runs)
     jobs = {}
     for row in ledger.open_jobs(store):
         game = settings.game(row.game)
-        why = _why_not(settings, store, house, row)
+        why = _why_not(settings, store, own_bots, row)
         if why or game is None:
             _write_off(store, row, why)
         elif row.going is None and row.started >= row.runs:
@@ -40,12 +40,12 @@ def take_up(settings: ServerSettings, store: Store, house: Collection[tuple[str,
     return jobs
 
 
-def _why_not(settings: ServerSettings, store: Store, house: Collection[tuple[str, str]], row: JobRow) -> str:
+def _why_not(settings: ServerSettings, store: Store, own_bots: Collection[tuple[str, str]], row: JobRow) -> str:
     """Why a job cannot go on, as a clause; empty if it can."""
     if settings.game(row.game) is None:
         return f"there is no {row.game} any more"
     for player in row.players:
-        is_known = player == OWN_SEAT or (row.game, player) in house
+        is_known = player == OWN_SEAT or (row.game, player) in own_bots
         if not is_known and owner_of(store, row.game, player) is None:
             return f"there is no {player} any more"
     is_lost = row.kind is JobKind.LADDER and settings.ladder is None

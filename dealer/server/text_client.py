@@ -149,7 +149,7 @@ class Connection:
         if self._errand is not None:
             await self._run_errand(self._errand)
             return
-        while (event := await self._next_event(self._service.settings.idle_s)) is not None:
+        while (event := await self._next_event(self._service.settings.idle_timeout_s)) is not None:
             if isinstance(event, Quit):
                 self.has_quit = True
                 return
@@ -174,7 +174,7 @@ class Connection:
         Raises:
             TimeoutError: it does not read.
         """
-        async with asyncio.timeout(self._service.settings.write_s):
+        async with asyncio.timeout(self._service.settings.write_timeout_s):
             await self._writer.drain()
 
     # ---- what the service tells

@@ -75,7 +75,7 @@ class TextPort:
                 limit=_READ_BYTES,
                 backlog=100,
                 ssl=tls,
-                ssl_handshake_timeout=None if tls is None else settings.login_s,
+                ssl_handshake_timeout=None if tls is None else settings.login_timeout_s,
             )
         except (OSError, OverflowError) as error:
             raise ListenError(
@@ -97,8 +97,8 @@ class TextPort:
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         address = str((writer.get_extra_info("peername") or ["?"])[0])
         settings = self._service.settings
-        is_full = len(self._tasks - self._leaving) >= settings.connections
-        if self._by_address[address] >= settings.connections_per_address or (is_full and not self._displace()):
+        is_full = len(self._tasks - self._leaving) >= settings.max_connections
+        if self._by_address[address] >= settings.max_connections_per_address or (is_full and not self._displace()):
             self._refuse(reader, writer)
             return
         with contextlib.suppress(OSError):
@@ -159,7 +159,7 @@ class TextPort:
     async def _serve(self, address: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = Connection(self._service, self._hosting, address, reader, writer)
         try:
-            async with asyncio.timeout(self._service.settings.login_s):
+            async with asyncio.timeout(self._service.settings.login_timeout_s):
                 first = await connection.first_event()
             task = asyncio.current_task()
             assert task is not None
@@ -177,7 +177,7 @@ class TextPort:
             if not self._is_closing:
                 with contextlib.suppress(OSError, TimeoutError):
                     is_leaving = asyncio.current_task() in self._leaving
-                    async with asyncio.timeout(_LAST_WORDS_S if is_leaving else self._service.settings.write_s):
+                    async with asyncio.timeout(_LAST_WORDS_S if is_leaving else self._service.settings.write_timeout_s):
                         await writer.wait_closed()
             writer.transport.abort()
 

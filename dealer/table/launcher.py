@@ -2,8 +2,9 @@
 
 A bot is started with host and port as its last two arguments (what it is set to have more comes after them), the game
 in the environment variable ``ARENA_GAME``, and both output streams in a file, so that the last lines of a bot that died
-can be shown. Our own interpreter is told not to put the present folder before the installed packages (``-P``); a
-command may import what lies beside it.
+can be shown. The seed of a Python bot is in its environment too, because every process of a machine can read a command
+line; a bot that runs as another user gets none, since the match's seed follows from it. Our own interpreter is told not
+to put the present folder before the installed packages (``-P``); a command may import what lies beside it.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bots.program import Program
+from bots.registry import SEED_VARIABLE
 from dealer.errors import LaunchError
 from dealer.table.players import Lesson, Player, PlayerKind
 from engine.errors import quoted
@@ -52,7 +54,7 @@ class BotProcess(Program):
             host: address of the dealer.
             port: of the seat.
             game: name or path of the game.
-            seed: for the chance decisions of a Python bot.
+            seed: for the chance decisions of a Python bot, unless it runs as another user.
             output_path: where its output goes; an earlier file is replaced.
             append: keep what is in that file.
             lesson: for a Python bot that learns.
@@ -65,8 +67,8 @@ class BotProcess(Program):
         self._on_bot_exit = on_exit
         try:
             super().__init__(
-                command_of(player, host=host, port=port, game=game, seed=seed, lesson=lesson),
-                environment=dict(os.environ, ARENA_GAME=game, PYTHONUNBUFFERED="1") | dict(player.environment),
+                command_of(player, host=host, port=port, game=game, lesson=lesson),
+                environment=_environment(player, game, seed),
                 output_path=output_path,
                 directory=player.directory,
                 append=append,
@@ -86,21 +88,24 @@ class BotProcess(Program):
         self._on_bot_exit()
 
 
-def command_of(
-    player: Player, *, host: str, port: int, game: str, seed: int | None, lesson: Lesson | None = None
-) -> Sequence[str]:
+def _environment(player: Player, game: str, seed: int | None) -> dict[str, str]:
+    variables = dict(os.environ, ARENA_GAME=game, PYTHONUNBUFFERED="1")
+    variables.pop(SEED_VARIABLE, None)
+    if seed is not None and player.kind is PlayerKind.PYTHON and not player.has_own_user:
+        variables[SEED_VARIABLE] = str(seed)
+    return variables | dict(player.environment)
+
+
+def command_of(player: Player, *, host: str, port: int, game: str, lesson: Lesson | None = None) -> Sequence[str]:
     """The command line that starts a player."""
-    command = _own_command(player, host=host, port=port, game=game, seed=seed, lesson=lesson)
+    command = _own_command(player, host=host, port=port, game=game, lesson=lesson)
     return command if player.confinement is None else player.confinement.command(command)
 
 
-def _own_command(
-    player: Player, *, host: str, port: int, game: str, seed: int | None, lesson: Lesson | None
-) -> list[str]:
+def _own_command(player: Player, *, host: str, port: int, game: str, lesson: Lesson | None) -> list[str]:
     if player.kind is PlayerKind.PYTHON:
         # The script `arena bot` may not be on the path of this process; the interpreter is known.
         command = [sys.executable, "-P", "-c", _START_PYTHON, player.text, host, str(port), "--game", game]
-        command += [] if seed is None else ["--seed", str(seed)]
         return command if lesson is None else [*command, "--start", lesson.start, "--journal", lesson.journal]
     return [*player.command, host, str(port), *player.arguments]
 

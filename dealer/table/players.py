@@ -92,6 +92,11 @@ class Player:
     learns: bool = False
     confinement: Confinement | None = None
 
+    @property
+    def has_own_user(self) -> bool:
+        """Whether its process runs as a user that is named for it, who may read nothing of the run."""
+        return self.confinement is not None and self.confinement.user != ""
+
 
 @dataclass(frozen=True, slots=True)
 class Lesson:

@@ -168,20 +168,20 @@ class Gate:
         length = request.headers.get("content-length", "0")
         if not length.isdecimal() or len(length) > 18:
             raise WebError(400, "The length of the request's body is not a number.")
-        if int(length) > self._settings.body_bytes:
+        if int(length) > self._settings.max_body_bytes:
             raise self._too_long()
         if "content-length" in request.headers and "transfer-encoding" in request.headers:
             # A proxy that goes by the other of the two takes a part of the body for a request of somebody else's.
             raise WebError(400, "The request has Content-Length and Transfer-Encoding: one of them is wrong.")
 
     def _too_long(self) -> WebError:
-        return WebError(413, f"The body of a request may have {self._settings.body_bytes:,} bytes, no more.")
+        return WebError(413, f"The body of a request may have {self._settings.max_body_bytes:,} bytes, no more.")
 
     def _bounded(self, headers: Headers, receive: Receive) -> Receive:
         """The body of a request, within its bounds."""
         count = 0
         is_whole = False
-        deadline_s = asyncio.get_running_loop().time() + self._settings.header_s
+        deadline_s = asyncio.get_running_loop().time() + self._settings.header_timeout_s
 
         async def next_piece() -> Message:
             nonlocal count, is_whole
@@ -194,7 +194,7 @@ class Gate:
                 raise WebError(408, "The body of the request did not come in time.") from None
             count += len(message.get("body", b""))
             is_whole = not message.get("more_body", False)
-            if count > self._settings.body_bytes:
+            if count > self._settings.max_body_bytes:
                 raise self._too_long()
             return message
 

@@ -22,12 +22,13 @@ from dealer.server import access, records
 from dealer.server.access import Access
 from dealer.server.accounts import Scope, User, add_token, revoke_token, tokens_of
 from dealer.server.crosstable import RatingRecord, standings
+from dealer.server.disk import removed_on
 from dealer.server.ledger import JobRow, JobState
 from dealer.server.passwords import LEAST_LETTERS, MOST_LETTERS, Passwords
 from dealer.server.records import FaultRecord, RunRecord
 from dealer.server.requests import JobRequest
 from dealer.server.server import ServerParts
-from dealer.server.settings import HouseGame
+from dealer.server.settings import ServerGame
 from dealer.server.tables import TAG
 from dealer.web.forms import read_form
 from dealer.web.gate import set_cookie
@@ -213,6 +214,7 @@ class _Mine:
             own=seen.own,
             sees_cards=seen.sees_cards,
             matches=matches,
+            removed=removed_on(self.server.folder / run.folder),
             faults=[_fault_line(fault, run.seats[fault.player].name) for fault in faults],
         )
 
@@ -305,7 +307,7 @@ class _Mine:
         return await self._page(request, status=422, problem=problem)
 
 
-def _request_of(form: Mapping[str, str], game: HouseGame) -> JobRequest:
+def _request_of(form: Mapping[str, str], game: ServerGame) -> JobRequest:
     """The request of a form.
 
     Raises:

@@ -25,8 +25,8 @@ from dealer.seat.asking import HANDS, opponent_in, table_config
 from dealer.seat.sentences import game_sentence
 from dealer.seat.sitting import Sitting
 from dealer.server.access import Sight, sight_of_table
-from dealer.server.orphans import MARK
-from dealer.server.settings import HouseBot, HouseGame, player_name
+from dealer.server.server_bots import process_environment, process_settings
+from dealer.server.settings import ServerBot, ServerGame, player_name
 from dealer.server.tables import GUEST_NAME
 from dealer.web.forms import read_form
 from dealer.web.hall import Hall, TableRow
@@ -117,22 +117,14 @@ class Play:
         seed = secrets.randbelow(2**32) if seed is None else seed
         name = player_name(visitor.user.name if visitor.user is not None else GUEST_NAME)
         key = secrets.token_urlsafe(24)
-        environment = {MARK: str(server.folder.absolute())}
+        environment = process_environment(server.folder)
 
         def config() -> RunConfig:
-            others = [
-                guest_settings(server, bot, key)
-                if isinstance(bot, str)
-                else bot.settings.model_copy(
-                    update={
-                        "bot": f"{player_name(bot.name)}={bot.settings.bot}",
-                        "environment": {**bot.settings.environment, **environment},
-                    }
-                )
-                for bot in bots
-            ]
+            own = [bot for bot in bots if not isinstance(bot, str)]
+            started = iter(process_settings(server.settings, own, environment))
+            others = [guest_settings(server, bot, key) if isinstance(bot, str) else next(started) for bot in bots]
             directory = server.settings.directory
-            return table_config(game.path, others, name=name, hands=hands, seed=seed, directory=directory)
+            return table_config(game.path, others, name=name, hands=hands, seed=seed, directory=directory, export=[])
 
         try:
             table = await self.hall.open(
@@ -157,7 +149,7 @@ class Play:
         server = self.site.server
         return visitor_of(request).user is not None or (server is not None and server.settings.web.guests_may_play)
 
-    def _game(self, name: str) -> HouseGame:
+    def _game(self, name: str) -> ServerGame:
         assert self.site.server is not None
         game = self.site.server.settings.game(name)
         if game is None or not game.bots:
@@ -295,19 +287,19 @@ def _number(text: str, what: str, least: int, most: int) -> int | None:
     return int(text)
 
 
-def _usual(game: HouseGame) -> str:
+def _usual(game: ServerGame) -> str:
     """The bot that is chosen unless the person chooses another."""
     names = [bot.name for bot in game.bots]
     usual = opponent_in(game.game)
     return usual if usual in names else names[0]
 
 
-def _bots_of(form: Mapping[str, str], game: HouseGame, guests: Sequence[str]) -> list[HouseBot | str]:
-    """The bots that were chosen, by seat: of the house, or the names of users' bots, which sit once.
+def _bots_of(form: Mapping[str, str], game: ServerGame, guests: Sequence[str]) -> list[ServerBot | str]:
+    """The bots that were chosen, by seat: the server's own, or the names of users' bots, which sit once.
 
-    A seat without a choice gets the bot of the house that was chosen first, or the usual one.
+    A seat without a choice gets the server's own bot that was chosen first, or the usual one.
     """
-    chosen: list[HouseBot | str] = []
+    chosen: list[ServerBot | str] = []
     for seat in range(1, game.game.num_players):
         first = next((bot.name for bot in chosen if not isinstance(bot, str)), _usual(game))
         name = form.get(f"bot{seat}", "") or first

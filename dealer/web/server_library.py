@@ -10,6 +10,7 @@ from typing import Final
 from dealer.errors import WebError
 from dealer.server import records
 from dealer.server.access import access_to
+from dealer.server.disk import removed_on
 from dealer.server.ledger import RunState
 from dealer.server.records import RunRecord
 from dealer.server.server import ServerParts
@@ -60,7 +61,7 @@ class ServerLibrary:
         Raises:
             LogsError: it cannot be read.
             OSError: it cannot be read.
-            WebError: it has no files; the sentence says how it ended.
+            WebError: its files were removed, or there never were any; the sentence gives the reason.
         """
         number = _number(key)
         row = None if number is None else records.run(self._parts.store, number)
@@ -70,6 +71,8 @@ class ServerLibrary:
         access = access_to(self._parts.store, row, job, visitor.person)
         path = self._parts.folder / row.folder
         reason = f"The run {_ENDED[row.state]}: {row.reason}" if row.state in _ENDED else ""
+        if date := removed_on(path):
+            raise WebError(410, f"The logs of this run were removed on {date}; its results are kept.")
         if not path.is_dir():
             raise WebError(404, access.words(reason) or "The files of this run have been removed.")
         with self._lock:

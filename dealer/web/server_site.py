@@ -49,16 +49,16 @@ def make_server_site(parts: ServerParts) -> Site:
     """The site of a server."""
     web = parts.settings.web
     limits = HallLimits(
-        per_person=web.tables_per_person,
-        per_address=web.tables_per_address,
-        awake=web.tables,
-        for_users=web.tables_for_users,
-        asleep_after_s=web.table_asleep_s,
-        closed_after_s=web.table_closed_s,
+        per_person=web.max_tables_per_person,
+        per_address=web.max_tables_per_address,
+        awake=web.max_tables,
+        for_users=web.tables_for_users_percent / 100,
+        asleep_after_s=60 * web.table_asleep_minutes,
+        closed_after_s=86_400 * web.table_closed_days,
     )
     return Site(
         server=parts,
-        sessions=Sessions(parts.store, web.session_s),
+        sessions=Sessions(parts.store, 86_400 * web.session_days),
         hall=Hall(ServerBook(parts), limits, TableGuests(parts)),
         links=LINKS,
     )
@@ -81,7 +81,7 @@ async def server_site(parts: ServerParts) -> AsyncIterator[str]:
     """Answer for a server until the end of the block; gives the address for browsers."""
     site = make_server_site(parts)
     assert site.hall is not None
-    desk = Desk(parts, site.hall, forfeit_s=parts.settings.web.slumbot_forfeit_s)
+    desk = Desk(parts, site.hall, forfeit_s=3600 * parts.settings.web.slumbot_forfeit_hours)
     counting = Counting()
     host, settings = parts.settings.host, parts.settings.web
     app = make_app(site, server_routes(site, parts, desk, counting), settings, is_loopback=_is_loopback(host))

@@ -71,9 +71,9 @@ class _Connection(H11Protocol):
         there = [one for one in self.connections if isinstance(one, _Connection) and not one._is_leaving]
         host = self.client[0] if self.client else ""
         self._expect_more()
-        if sum((one.client or ("",))[0] == host for one in there) > self._bounds.connections_per_address:
+        if sum((one.client or ("",))[0] == host for one in there) > self._bounds.max_connections_per_address:
             self._dismiss("Your address has too many connections to this server; close some, and try again.")
-        elif len(there) > self._bounds.connections:
+        elif len(there) > self._bounds.max_connections:
             strangers = [one for one in there if one is not self and not one._is_known]
             last = min(strangers, key=lambda one: one._made_s, default=self)
             last._dismiss("The server has too many connections; try again in some seconds.")
@@ -107,7 +107,7 @@ class _Connection(H11Protocol):
 
     def _expect_more(self) -> None:
         if self._deadline is None:
-            self._deadline = self.loop.call_later(self._bounds.header_s, self.transport.abort)
+            self._deadline = self.loop.call_later(self._bounds.header_timeout_s, self.transport.abort)
 
     def _cancel_deadline(self) -> None:
         if self._deadline is not None:
@@ -139,7 +139,7 @@ class _Connection(H11Protocol):
     def pause_writing(self) -> None:
         """The client takes nothing of what it is sent."""
         super().pause_writing()
-        self._stalled = self.loop.call_later(self._bounds.write_s, self.transport.abort)
+        self._stalled = self.loop.call_later(self._bounds.write_timeout_s, self.transport.abort)
 
     def resume_writing(self) -> None:
         """The client takes something."""
@@ -149,7 +149,7 @@ class _Connection(H11Protocol):
     def timeout_keep_alive_handler(self) -> None:
         """Nothing more is asked for."""
         super().timeout_keep_alive_handler()
-        self._stalled = self.loop.call_later(self._bounds.write_s, self.transport.abort)
+        self._stalled = self.loop.call_later(self._bounds.write_timeout_s, self.transport.abort)
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)

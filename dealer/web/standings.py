@@ -20,7 +20,7 @@ from dealer.errors import WebError
 from dealer.server import crosstable, records
 from dealer.server.crosstable import CompanyRecord, PairRecord, worst_runs
 from dealer.server.server import ServerParts
-from dealer.server.settings import HouseGame
+from dealer.server.settings import ServerGame
 from dealer.web.addresses import run_path
 from dealer.web.crosstable import Cell, Crosstable, Line, LineUp, cell_of
 from dealer.web.site import Site
@@ -77,7 +77,7 @@ def routes(site: Site) -> list[BaseRoute]:
     ]
 
 
-def _game(server: ServerParts, request: Request) -> HouseGame:
+def _game(server: ServerParts, request: Request) -> ServerGame:
     found = next((one for one in server.settings.games if one.name == request.path_params["game"]), None)
     if found is None:
         raise WebError(404, "That game is not played here.")
@@ -106,7 +106,7 @@ def _name_of(server: ServerParts, version: int) -> str:
     return "?" if bot is None else _name(bot.name, bot.number)
 
 
-def _table(server: ServerParts, game: HouseGame) -> tuple[Crosstable, int]:
+def _table(server: ServerParts, game: ServerGame) -> tuple[Crosstable, int]:
     """The ratings of a game and who won what against, or in the company of, whom; and of more than two, the tables."""
     ratings = crosstable.standings(server.store, game.name)
     names = {rating.bot.version: _name(rating.bot.name, rating.bot.number) for rating in ratings}
@@ -122,7 +122,7 @@ def _table(server: ServerParts, game: HouseGame) -> tuple[Crosstable, int]:
     return Crosstable(shown(game.name), tuple(names.values()), tuple(lines), not is_for_two), tables
 
 
-def _against(server: ServerParts, game: HouseGame, names: dict[int, str]) -> dict[tuple[int, int], Cell]:
+def _against(server: ServerParts, game: ServerGame, names: dict[int, str]) -> dict[tuple[int, int], Cell]:
     """By version and opponent, what the one won from the other."""
     return {
         (mine.version, theirs.version): cell_of(
@@ -134,7 +134,7 @@ def _against(server: ServerParts, game: HouseGame, names: dict[int, str]) -> dic
     }
 
 
-def _in_company(server: ServerParts, game: HouseGame, names: dict[int, str]) -> dict[tuple[int, int], Cell]:
+def _in_company(server: ServerParts, game: ServerGame, names: dict[int, str]) -> dict[tuple[int, int], Cell]:
     """By version and another, what the one won at the tables at which the other sat too."""
     return {
         (one.version, one.other): _in_company_of(one, names, f"{_tables_path(game)}?bot={one.version}&with={one.other}")
@@ -149,7 +149,7 @@ def _in_company_of(one: CompanyRecord, names: dict[int, str], path: str = "") ->
 
 
 def _tables(
-    server: ServerParts, game: HouseGame, bot: int | None, other: int | None, after: int | None
+    server: ServerParts, game: ServerGame, bot: int | None, other: int | None, after: int | None
 ) -> dict[str, Any]:
     """A page of tables: all, or those of two bots."""
     met = None
@@ -176,7 +176,7 @@ def _tables(
     }
 
 
-def _lineup(game: HouseGame, pair: PairRecord, names: dict[int, str], first: int | None) -> LineUp:
+def _lineup(game: ServerGame, pair: PairRecord, names: dict[int, str], first: int | None) -> LineUp:
     """What the bots of a table won there."""
     scores = sorted(pair.scores, key=lambda score: score.version != first)
     rates = [Rate(score.mbb_per_game, score.half_width_95, names[score.version], "the others") for score in scores]
@@ -184,15 +184,15 @@ def _lineup(game: HouseGame, pair: PairRecord, names: dict[int, str], first: int
     return LineUp(" - ".join(rate.player for rate in rates), _pair_path(game, pair), pair.duplicates, won)
 
 
-def _tables_path(game: HouseGame) -> str:
+def _tables_path(game: ServerGame) -> str:
     return f"/tables/{quote(game.name, safe='/')}"
 
 
-def _pair_path(game: HouseGame, pair: PairRecord) -> str:
+def _pair_path(game: ServerGame, pair: PairRecord) -> str:
     return f"/pairs/{quote(game.name, safe='/')}/{pair.id}"
 
 
-def _pair(server: ServerParts, game: HouseGame, number: int, after: int | None) -> dict[str, Any]:
+def _pair(server: ServerParts, game: ServerGame, number: int, after: int | None) -> dict[str, Any]:
     pair = crosstable.pair(server.store, game, number)
     if pair is None:
         raise WebError(404, "There is no such pair.")

@@ -9,7 +9,7 @@ from dealer.server.accounts import User
 from dealer.server.jobs import ActiveJob
 from dealer.server.ledger import JobRow, RunRow, versions_of
 from dealer.server.server import ServerParts
-from dealer.server.settings import HouseGame, player_name
+from dealer.server.settings import ServerGame, player_name
 from dealer.server.summons import summons
 from dealer.server.tables import TAG
 from dealer.web.hall import TableRow
@@ -18,7 +18,7 @@ from protocol.benchmark import OWN_SEAT
 __all__ = ["TableGuests", "guest_settings", "guests_in"]
 
 
-def guests_in(parts: ServerParts, game: HouseGame) -> tuple[tuple[str, str], ...]:
+def guests_in(parts: ServerParts, game: ServerGame) -> tuple[tuple[str, str], ...]:
     """The bots of users that are connected and play a game: names, and those of their owners."""
     there = [guest for guest in parts.service.lobby.guests if game.name in guest.versions]
     return tuple(sorted((guest.offer.name, guest.owner.name) for guest in there))

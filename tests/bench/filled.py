@@ -6,14 +6,14 @@ import sqlite3
 from array import array
 
 from dealer.server import lineups
-from dealer.server.settings import HouseGame
+from dealer.server.settings import ServerGame
 from dealer.server.store import Store
 
 BOTS = 20
 USERS = 10
 
 
-def fill(db: sqlite3.Connection, game: HouseGame, runs: int) -> None:
+def fill(db: sqlite3.Connection, game: ServerGame, runs: int) -> None:
     """Enter runs between twenty bots, asked for by the first ten users, as they are when they have been played.
 
     Args:
@@ -65,7 +65,7 @@ def fill(db: sqlite3.Connection, game: HouseGame, runs: int) -> None:
         lineups.add_run(db, run, game.name, pair, [scores, other], 200)
 
 
-def enter_ratings(store: Store, game: HouseGame) -> None:
+def enter_ratings(store: Store, game: ServerGame) -> None:
     """Make the ratings of a game from what stands in the database."""
     ratings = lineups.fitted(lineups.table_scores(store, game.name), (-100_000.0, 100_000.0))
     store.write_now(lambda db: lineups.write_ratings(db, game.name, ratings))

@@ -20,6 +20,7 @@ from starlette.responses import FileResponse, Response
 from dealer.errors import WebError
 from dealer.server import access, records
 from dealer.server.access import Sight
+from dealer.server.disk import removed_on
 from dealer.server.ledger import RunState
 from dealer.server.server import ServerParts
 from dealer.web.api import models
@@ -71,6 +72,8 @@ def _log_of(parts: ServerParts, caller: Caller, run: int, match: int) -> Path:
     if match >= len(found):
         raise WebError(404, f"Run {run} has {len(found)} matches with hands, counted from 0.")
     path = parts.folder / row.folder / found[match].log
+    if date := removed_on(path.parent):
+        raise WebError(410, f"The logs of this run were removed on {date}; its results are kept.")
     if not path.is_file():
         raise WebError(410, "The files of this run have been removed.")
     return path

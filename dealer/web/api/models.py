@@ -196,7 +196,7 @@ class Bot(_Model):
     version: int = Field(description="the number that seats, pairs and ratings name")
     game: str
     name: str
-    owner: str | None = Field(description="null for a bot of the house")
+    owner: str | None = Field(description="null for a bot of the server")
     number: int = Field(description="of the version, from 1")
     label: str = Field(description="what its owner calls the version")
     created_s: float

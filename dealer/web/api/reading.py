@@ -17,7 +17,7 @@ from dealer.server.access import Sight
 from dealer.server.ledger import JobRow, JobState
 from dealer.server.records import BotRecord, FaultRecord, RunRecord
 from dealer.server.server import ServerParts
-from dealer.server.settings import HouseGame
+from dealer.server.settings import ServerGame
 from dealer.web.api import models
 from dealer.web.api.callers import Caller
 from dealer.web.api.calls import PREFIX, Parts, Reader, answers, new_router
@@ -110,7 +110,7 @@ def _page(found: Sequence[_T], query: models.PageQuery | models.BotsQuery) -> tu
     return found[query.after : end], end if end < len(found) else None
 
 
-def _game(parts: ServerParts, name: str) -> HouseGame:
+def _game(parts: ServerParts, name: str) -> ServerGame:
     game = parts.settings.game(name)
     if game is None:
         raise WebError(404, "There is no such game here; /games lists those there are.")

@@ -25,9 +25,9 @@ from dealer.seat.asking import table_config
 from dealer.seat.sitting import Sitting
 from dealer.server.access import Sight, sight_of_table
 from dealer.server.accounts import User
-from dealer.server.orphans import MARK
 from dealer.server.server import ServerParts
-from dealer.server.settings import HouseBot, HouseGame, player_name
+from dealer.server.server_bots import process_environment, process_settings
+from dealer.server.settings import ServerBot, ServerGame, player_name
 from dealer.server.tables import GUEST_NAME
 from dealer.web.hall import Hall, TableRow
 from dealer.web.slumbot.words import action_text, entry_of, fields, is_the_game, possible
@@ -36,7 +36,7 @@ from engine import Game
 from logs import HandRecord
 from logs.reading import read_hands
 
-__all__ = ["Desk", "house_bots"]
+__all__ = ["Desk", "server_bots"]
 
 _log = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ _STRENGTH: Final = ("cfr", "mfs", "rembrant", "", "random", "calling", "raising"
 """Built-in bots, the strongest first; all others stand where the empty name is."""
 
 
-def house_bots(parts: ServerParts) -> tuple[tuple[HouseGame, HouseBot], ...]:
+def server_bots(parts: ServerParts) -> tuple[tuple[ServerGame, ServerBot], ...]:
     """The server's bots that play the interface's game, the strongest first.
 
     These are the built-in `cfr`, `mfs` and `rembrant`, in this order; then all others, as they are configured; last the
@@ -56,7 +56,7 @@ def house_bots(parts: ServerParts) -> tuple[tuple[HouseGame, HouseBot], ...]:
     """
     games = [game for game in parts.settings.games if is_the_game(game.game)]
 
-    def rank(one: tuple[HouseGame, HouseBot]) -> int:
+    def rank(one: tuple[ServerGame, ServerBot]) -> int:
         name = one[1].settings.bot.partition("?")[0]
         return _STRENGTH.index(name if name in _STRENGTH else "")
 
@@ -137,7 +137,7 @@ class Desk:
         self._worth_s = worth_s
         self._clock_s = clock_s
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
-        self._worth = Worth({MARK: str(parts.folder.absolute())}, patience_s=worth_s)
+        self._worth = Worth(process_environment(parts.folder), patience_s=worth_s)
         self._preparing: set[asyncio.Task[Any]] = set()
 
     # ---- the calls
@@ -238,7 +238,7 @@ class Desk:
         return session
 
     async def _open(self, session: _Session, address: str) -> TableRow:
-        there = house_bots(self._parts)
+        there = server_bots(self._parts)
         chosen = [(game, bot) for game, bot in there if session.bot in ("", bot.name)]
         if not chosen:
             raise WebError(404, f"The bots here are {', '.join(bot.name for _, bot in there) or 'none'}.")
@@ -256,14 +256,13 @@ class Desk:
             seed=seed,
         )
 
-    def _config(self, session: _Session, game: HouseGame, bot: HouseBot, seed: int) -> RunConfig:
-        environment = {**bot.settings.environment, MARK: str(self._parts.folder.absolute())}
-        text = f"{player_name(bot.name)}={bot.settings.bot}"
+    def _config(self, session: _Session, game: ServerGame, bot: ServerBot, seed: int) -> RunConfig:
         name = player_name(GUEST_NAME if session.user is None else session.user.name)
         if name == player_name(bot.name):
             name = f"{name}-client"
-        others = [bot.settings.model_copy(update={"bot": text, "environment": environment})]
-        return table_config(game.path, others, name=name, seed=seed, directory=self._parts.settings.directory)
+        others = process_settings(self._parts.settings, [bot], process_environment(self._parts.folder))
+        directory = self._parts.settings.directory
+        return table_config(game.path, others, name=name, seed=seed, directory=directory, export=[])
 
     async def _make_room(self, session: _Session) -> None:
         """End the oldest sessions of who has too many; those that are being called wait."""

@@ -157,7 +157,7 @@ def test_arguments_and_an_address_of_its_own(tmp_path: Path) -> None:
     bots = [{"bot": "./bot.sh -x", "arguments": ["0", "a b"]}, {"bot": "tcp", "address": "10.0.0.7", "key": key}]
     config = validated({"games": ["kuhn"], "bots": bots, "directory": str(tmp_path)})
     first, second = settle(config).players
-    command = command_of(first, host="h", port=7, game="kuhn", seed=None)
+    command = command_of(first, host="h", port=7, game="kuhn")
     assert command == [f"{tmp_path}/./bot.sh", "-x", "h", "7", "0", "a b"]
     assert (first.address, second.address) == (None, "10.0.0.7")
     assert (first.key, second.key) == (None, key)

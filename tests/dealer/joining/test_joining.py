@@ -102,7 +102,7 @@ class Bringing:
 
 
 def bringing(house: House, bot: str = "./bot2l.sh", *, name: str = "mine", **more: Any) -> Bringing:
-    """A client of the first user, that brings a bot of the house's folder."""
+    """A client of the first user, that brings a bot of the server's folder."""
     host, port = house.started.addresses[0]
     folder = Path("joined") / name
     folder.mkdir(parents=True, exist_ok=True)
@@ -347,7 +347,7 @@ def test_a_bot_that_hangs_is_ended_when_the_client_leaves(house_folder: Path) ->
         await client.until(SeatOffer)
         path = Path("hung.txt")
         async with asyncio.timeout(PATIENCE_S):
-            while not path.exists() or len(path.read_text().split()) < 2:
+            while not path.exists() or len(path.read_text().split()) < 3:
                 await asyncio.sleep(0.01)
         await client.leave()
         alive = [psutil.Process(int(pid)) for pid in path.read_text().split() if psutil.pid_exists(int(pid))]

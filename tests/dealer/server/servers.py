@@ -1,6 +1,6 @@
 """Servers inside a test, and clients that hear what is said to them as it was recorded of the reference.
 
-`conversation` starts a server in the loop of the test; `Talk` is a client. Bots of the house are small programs of
+`conversation` starts a server in the loop of the test; `Talk` is a client. Bots of the server are small programs of
 their own, which need no import of ours: one plays, others wait, hang or crash.
 """
 
@@ -51,6 +51,14 @@ if name == "hang":
     child = os.fork()
     with open("hung.txt", "a") as file:
         file.write("%d\\n" % os.getpid())
+    if child and not os.fork():
+        # A daemon: it has another parent, a session of its own and no environment.
+        os.setsid()
+        if os.fork():
+            os._exit(0)
+        with open("hung.txt", "a") as file:
+            file.write("%d\\n" % os.getpid())
+        os.execve(sys.executable, [sys.executable, "-ISs", "-c", "import time; time.sleep(600)"], {{}})
     time.sleep(600)
 while name == "slow" and not taken():
     time.sleep(0.01)

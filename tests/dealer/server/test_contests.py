@@ -299,7 +299,7 @@ def test_a_users_bot_can_be_challenged_while_it_is_there() -> None:
 @pytest.mark.parametrize(
     ("offer", "told"),
     [
-        (BotOffer("A", games=("kuhn",)), "A is a bot of the house"),
+        (BotOffer("A", games=("kuhn",)), "A is one of the server's own bots"),
         (BotOffer("LOCAL"), "cannot be a bot's name"),
         (BotOffer("a/b"), "cannot be a bot's name"),
         (BotOffer("..."), "cannot be a bot's name"),
@@ -355,7 +355,7 @@ def test_what_waits_for_a_bot_that_does_not_come_back_is_given_up() -> None:
         assert (job.state, job.reason) == (JobState.CANCELLED, "eve has not come back")
         await service.cancel_job(ann, busy.id)
 
-    play(talk, replace(settings_of(), own_seat_s=0.2))
+    play(talk, replace(settings_of(), own_seat_patience_s=0.2))
 
 
 def test_when_a_bot_was_last_there_is_kept() -> None:

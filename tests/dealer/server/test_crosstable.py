@@ -17,12 +17,12 @@ import pytest
 
 from dealer.server import crosstable, ledger, lineups
 from dealer.server.accounts import User, add_user
-from dealer.server.settings import HouseGame
+from dealer.server.settings import ServerGame
 from dealer.server.store import DATABASE_NAME, Store, back_up
 from logs.estimation import RunningMean, score_bounds
 from protocol import find_game
 
-GAME = HouseGame("three", "kuhn.limit.3p", find_game("kuhn.limit.3p")[1], 20, 10, ())
+GAME = ServerGame("three", "kuhn.limit.3p", find_game("kuhn.limit.3p")[1], 20, 10, ())
 BOTS = range(1, 6)
 LINE_UPS = tuple(itertools.combinations(BOTS, 3))
 Scores = defaultdict[tuple[tuple[int, ...], int], list[float]]

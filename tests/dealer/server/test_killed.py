@@ -17,11 +17,11 @@ from typing import Any
 import psutil
 import pytest
 
+from bots.program import SERVER_VARIABLE
 from dealer.contest.schedule import Seating, number_of_seatings
 from dealer.match.faults import FaultPolicy
 from dealer.server import records
 from dealer.server.ledger import JobRow, add_job
-from dealer.server.orphans import MARK
 from dealer.server.store import DATABASE_NAME, Store
 from tests.dealer.helpers import ARENA, PATIENCE_S, program_env
 from tests.dealer.server.servers import KUHN, rows
@@ -127,7 +127,7 @@ def left_behind() -> list[int]:
     found = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error, OSError):
-            if process.environ().get(MARK) == value and process.status() != psutil.STATUS_ZOMBIE:
+            if process.environ().get(SERVER_VARIABLE) == value and process.status() != psutil.STATUS_ZOMBIE:
                 found.append(process.pid)
     return found
 

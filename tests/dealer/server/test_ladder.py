@@ -1,4 +1,4 @@
-"""What is played while nobody wants anything."""
+"""What is played while no request waits."""
 
 from __future__ import annotations
 

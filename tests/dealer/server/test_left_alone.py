@@ -20,7 +20,7 @@ from dealer.server.descriptors import has_too_few, raise_limit, without_flood
 from dealer.server.disk import Disk
 from dealer.server.ledger import RunState
 from dealer.server.server import ServerParts
-from dealer.server.settings import ServerSettings, WebSettings, house
+from dealer.server.settings import ServerSettings, WebSettings, default_settings
 from dealer.server.store import Store
 from dealer.server.watches import Watches
 from logs.line_file import LineFile
@@ -124,7 +124,7 @@ def test_as_many_descriptors_as_the_system_admits() -> None:
 
 
 def test_too_few_descriptors_are_told_in_one_sentence() -> None:
-    settings = ServerSettings((), connections=500, web=WebSettings(connections=300))
+    settings = ServerSettings((), max_connections=500, web=WebSettings(max_connections=300))
     assert has_too_few(settings, None) == has_too_few(settings, 1000) == ""
     assert has_too_few(settings, 999) == (
         "999 files and connections can be open at a time, and the configuration admits 1,000: raise the limit "
@@ -180,7 +180,7 @@ def test_other_mistakes_of_a_loop_are_told_as_ever() -> None:
 
 
 def test_a_clock_that_is_set_back_makes_no_run_shorter_than_nothing(tmp_path: Path) -> None:
-    game = next(game for game in house().games if game.game.num_players == 2)
+    game = next(game for game in default_settings().games if game.game.num_players == 2)
     with contextlib.closing(Store(tmp_path / "server.sqlite3")) as store:
         for number in range(10):
             store.write_now(lambda db, number=number: add_user(db, f"user{number}"))  # type: ignore[misc]

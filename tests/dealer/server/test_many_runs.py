@@ -15,12 +15,12 @@ from dealer.server import crosstable, ledger, records
 from dealer.server.accounts import User, add_user
 from dealer.server.crosstable import worst_runs
 from dealer.server.ledger import JobState, RunState
-from dealer.server.settings import HouseGame, house
+from dealer.server.settings import ServerGame, default_settings
 from dealer.server.store import MIGRATIONS, Store
 from tests.bench.filled import enter_ratings, fill
 
 
-def questions(store: Store, game: HouseGame, runs: int) -> dict[str, Callable[[], object]]:
+def questions(store: Store, game: ServerGame, runs: int) -> dict[str, Callable[[], object]]:
     """What pages ask."""
     pair = crosstable.pair(store, game, 7)
     assert pair is not None
@@ -54,8 +54,8 @@ def questions(store: Store, game: HouseGame, runs: int) -> dict[str, Callable[[]
 
 
 @contextlib.contextmanager
-def filled(folder: Path, runs: int) -> Iterator[tuple[Store, HouseGame]]:
-    game = next(game for game in house().games if game.game.num_players == 2)
+def filled(folder: Path, runs: int) -> Iterator[tuple[Store, ServerGame]]:
+    game = next(game for game in default_settings().games if game.game.num_players == 2)
     with contextlib.closing(Store(folder / "server.sqlite3")) as store:
         for number in range(10):
             store.write_now(lambda db, number=number: add_user(db, f"user{number}"))  # type: ignore[misc]

@@ -224,7 +224,7 @@ def test_who_asks_for_a_challenge_is_told_how_it_ends() -> None:
 @pytest.mark.parametrize(
     ("line", "answer"),
     [
-        ("JOIN bot=A session=s", "REFUSED verb=JOIN reason=A is a bot of the house.*"),
+        ("JOIN bot=A session=s", "REFUSED verb=JOIN reason=A is one of the server's own bots.*"),
         ("JOIN bot=../x session=s", "REFUSED verb=JOIN reason=that cannot be a bot's name.*"),
         ("JOIN bot=\x1b[2J session=s", r"REFUSED verb=JOIN reason=JOIN: bot=\?\[2J: it has a character.*"),
         ("JOIN bot=mine session=s game=chess", "REFUSED verb=JOIN reason=there is no game 'chess' here"),

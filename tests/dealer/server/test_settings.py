@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import replace
+import tomllib
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,9 @@ import pytest
 from dealer.errors import ConfigError
 from dealer.server.queue import Limits
 from dealer.server.reference_settings import read_reference_settings
-from dealer.server.settings import LadderSettings, house, player_name, run_config
-from dealer.server.toml_settings import EXAMPLE, read_toml_settings
+from dealer.server.server_bots import run_config
+from dealer.server.settings import LadderSettings, default_settings, player_name
+from dealer.server.toml_settings import example, read_toml_settings
 from protocol import shipped_games
 from protocol.benchmark import OWN_SEAT, games_text
 from tests.dealer.server.servers import KUHN, recordings, write_house
@@ -49,8 +51,12 @@ def test_numbers_of_the_reference_wrap_and_have_its_defaults() -> None:
         f"port 70000\nmaxRunningBots -1\nresponseTimeoutSecs 0\ngame {KUHN} {{\nmaxRunningJobs 0\nbot a b\n}}\n"
     )
     settings = read_reference_settings(Path("cfg"))
-    assert (settings.port, settings.limits, settings.response_s) == (4464, Limits(bots=65535, runs_per_game={}), 0.001)
-    assert (settings.start_s, settings.hand_s, settings.per_hand_s) == (60, 21000, 7)
+    assert (settings.port, settings.limits, settings.t_response_s) == (
+        4464,
+        Limits(bots=65535, runs_per_game={}),
+        0.001,
+    )
+    assert (settings.start_timeout_s, settings.t_hand_s, settings.t_per_hand_s) == (60, 21000, 7)
     (game,) = settings.games
     assert (game.hands, game.most_runs, game.bots[0].settings.bot) == (5000, 10, "./b")
 
@@ -71,7 +77,7 @@ def test_a_configuration_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_without_a_configuration_everything_is_there() -> None:
-    settings = house()
+    settings = default_settings()
     assert [game.name for game in settings.games] == shipped_games()
     limit = settings.game("holdem.limit.2p.reverse_blinds")
     kuhn = settings.game("kuhn.limit.3p")
@@ -84,10 +90,10 @@ def test_without_a_configuration_everything_is_there() -> None:
 
 def test_the_example_is_what_there_is_without_it(tmp_path: Path) -> None:
     path = tmp_path / "arena-server.toml"
-    path.write_text(EXAMPLE)
-    assert read_toml_settings(path) == replace(house(), directory=str(tmp_path))
+    path.write_text(example())
+    assert read_toml_settings(path) == replace(default_settings(), directory=str(tmp_path))
     # With its last part, too, every setting of which is commented out.
-    path.write_text(re.sub(r"(?m)^# (?=\[|[a-z_]+ =)", "", EXAMPLE).replace(', "Mine=./my_bot.sh"', ""))
+    path.write_text(re.sub(r"(?m)^# (?=\[|[a-z_]+ =)", "", example()).replace(', "Mine=./my_bot.sh"', ""))
     settings = read_toml_settings(path)
     assert [(game.name, game.hands, [bot.name for bot in game.bots]) for game in settings.games] == [
         ("limit", 3000, ["random", "mfs"])
@@ -148,6 +154,18 @@ def test_games_and_bots_beside_the_file(tmp_path: Path) -> None:
         ('[[games]]\ngame = "kuhn"\nbots = ["random", "random"]', "two bots called random"),
         ('[[games]]\ngame = "kuhn"\nhands = 0', "games.0.hands: must be at least 1, not 0"),
         ("max_connections = 0", "max_connections: must be at least 1"),
+        ("directory = '/'", "directory: there is no such setting"),
+        ("[web]\ncolour = 1", "web.colour: there is no such setting"),
+        ("[web]\nproxies = ['10.0.0.1/8']", "web.proxies.0: '10.0.0.1/8' is not an address or a network"),
+        ("[web]\nkey = 'k'", "web.key: there is no file"),
+        ("web = 1", "web: must be a table, not 1"),
+        ("[web]\nnames = 3", "web.names: must be a list, not 3"),
+        ("[web]\nnames = ['']", "web.names.0: must have at least 1 characters"),
+        ("[ladder]\nwidth = 0", "ladder.width: must be more than 0, not 0"),
+        ("games = 1", "games: must be a list, not 1"),
+        ("[[games]]\nhands = 1", "games.0.game: it is missing"),
+        ("[ladder]\ngames = ['chess']", "ladder.games: there is no game 'chess' among the games"),
+        ("max_running_bots = 1.5", "max_running_bots: must be a whole number"),
     ],
 )
 def test_what_makes_no_sense_is_told(tmp_path: Path, text: str, problem: str) -> None:
@@ -194,3 +212,22 @@ def test_a_match_with_users_bots_holds_lines_that_nobody_waits_for(tmp_path: Pat
         for players in (("A", "A"), ("A", OWN_SEAT), ("A", "joined"), ("joined", "another"))
     }
     assert held == {("A", "A"): None, ("A", OWN_SEAT): None, ("A", "joined"): 5.0, ("joined", "another"): 5.0}
+
+
+def test_every_setting_of_the_example_is_read(tmp_path: Path) -> None:
+    """None is left out, and each has the place that the example gives it."""
+    path = tmp_path / "s.toml"
+    text = re.sub(r"(?m)^# (?=\[|[a-z_]+ =)", "", example()).replace(', "Mine=./my_bot.sh"', "")
+    path.write_text(text)
+    written = tomllib.loads(text)
+    settings = read_toml_settings(path)
+    for section, read in (("web", settings.web), ("ladder", settings.ladder)):
+        of_file = written.pop(section)
+        assert of_file.keys() == {one.name for one in fields(read)}  # type: ignore[arg-type]
+    del written["games"]
+    internal = {"games", "web", "ladder", "directory", "passwords", "tells_position"}
+    assert written.keys() == {one.name for one in fields(settings)} - internal
+    changed = text.replace("own_seat_patience_s = 3600", "own_seat_patience_s = 7").replace("port = 8080", "port = 1")
+    path.write_text(changed)
+    other = read_toml_settings(path)
+    assert (other.own_seat_patience_s, other.web.port) == (7.0, 1)

@@ -83,7 +83,7 @@ def test_clients_that_say_half_a_line_and_that_do_not_read() -> None:
         # The end of the server waits for neither; with the test's own patience it would.
         assert len(deaf.heard) == 0
 
-    play(talk, write_s=10_000.0)
+    play(talk, write_timeout_s=10_000.0)
 
 
 def test_a_client_that_does_not_read_is_let_go() -> None:
@@ -97,7 +97,7 @@ def test_a_client_that_does_not_read_is_let_go() -> None:
                 await deaf.writer.drain()
         await is_served(house)
 
-    play(talk, write_s=0.2)
+    play(talk, write_timeout_s=0.2)
 
 
 def test_time_and_number_of_connections_are_bounded() -> None:
@@ -111,7 +111,7 @@ def test_time_and_number_of_connections_are_bounded() -> None:
         await many[3].hear_remark("too many connections; try again later")
         await many[3].hear_end()
 
-    play(talk, login_s=0.3, idle_s=0.3, connections_per_address=3)
+    play(talk, login_timeout_s=0.3, idle_timeout_s=0.3, max_connections_per_address=3)
 
 
 def test_who_logs_in_has_room_however_many_do_not() -> None:
@@ -140,7 +140,7 @@ def test_the_time_to_log_in_is_a_total() -> None:
                 slow.writer.write(b"a")
                 await asyncio.sleep(0.02)
 
-    play(talk, login_s=0.3)
+    play(talk, login_timeout_s=0.3)
 
 
 def test_a_client_that_waits_for_its_match_is_not_idle() -> None:
@@ -154,7 +154,7 @@ def test_a_client_that_waits_for_its_match_is_not_idle() -> None:
         await ann.hear_remark("ann.t run 1 of 1: finished, .*")
         await ann.hear_end()
 
-    play(talk, idle_s=0.1)
+    play(talk, idle_timeout_s=0.1)
 
 
 # ---- 2: tags, disks and games that ended the server
@@ -456,12 +456,12 @@ def test_a_bot_that_hangs_is_ended_with_what_it_started() -> None:
         await ann.hear_remark("ann.h run 1 of 1: failed: .*")
         await ann.ask("QSTAT\n", "Queue empty\n")
         pids = [int(line) for line in Path("hung.txt").read_text().splitlines()]
-        assert len(pids) == 2
+        assert len(pids) == 3
         alive = [pid for pid in pids if psutil.pid_exists(pid)]
         assert [pid for pid in alive if psutil.Process(pid).status() != psutil.STATUS_ZOMBIE] == []
         await is_served(house)
 
-    play(talk, start_s=1.0)
+    play(talk, start_timeout_s=1.0)
 
 
 def test_requests_of_one_user_are_bounded() -> None:
@@ -475,7 +475,7 @@ def test_requests_of_one_user_are_bounded() -> None:
         await ann.ask("QSTAT\n", "Queue empty\n")
         await is_served(house)
 
-    play(talk, queued_per_user=2)
+    play(talk, max_queued_per_user=2)
 
 
 # ---- restarts
@@ -508,7 +508,7 @@ def test_requests_with_own_seats_wait_for_their_client_after_a_restart() -> None
     assert rows(Path("data"), "SELECT state FROM runs") == [("running",)]
     conversation(settings, after)
     assert rows(Path("data"), "SELECT state FROM jobs") == [("done",)]
-    conversation(replace(settings, own_seat_s=0.1), while_away, folder=Path("other"))
+    conversation(replace(settings, own_seat_patience_s=0.1), while_away, folder=Path("other"))
     assert rows(Path("other"), "SELECT state, reason FROM jobs") == [("cancelled", "its client has not come back")]
 
 

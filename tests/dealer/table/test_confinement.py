@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import os
 import sys
 from dataclasses import replace
@@ -88,9 +89,10 @@ def test_limits_are_settings_of_a_bot() -> None:
     for bot, told in (
         ({"bot": "calling", "user": "no such user"}, "there is no user 'no such user'"),
         ({"bot": "tcp", "cpu_s": 1}, "is not started as a process"),
+        ({"bot": "learner", "user": getpass.getuser()}, "another user cannot write its journal"),
     ):
         with pytest.raises(ConfigError, match=told):
-            settle(validated({"game": "kuhn", "bots": [bot, "random"]}))
+            settle(validated({"game": "limit", "bots": [bot, "random"]}))
 
 
 def test_another_user_needs_root(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import getpass
 import json
 import os
 import signal
+import socket
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
 
+from bots.program import SERVER_VARIABLE, end_programs_of
 from dealer.errors import LaunchError
+from dealer.table.confinement import Confinement
 from dealer.table.launcher import BotProcess, command_of, stop_all
 from dealer.table.players import Player, PlayerKind, parse_player
 from tests.dealer.helpers import PATIENCE_S, write_program
@@ -63,7 +68,7 @@ def _is_alive(pid: int) -> bool:
 
 def test_host_and_port_are_the_last_arguments() -> None:
     player = parse_player(f"{sys.executable} bot.py --fast")
-    assert command_of(player, host="h", port=5, game="kuhn", seed=3) == [
+    assert command_of(player, host="h", port=5, game="kuhn") == [
         sys.executable,
         "bot.py",
         "--fast",
@@ -72,11 +77,28 @@ def test_host_and_port_are_the_last_arguments() -> None:
     ]
 
 
-def test_a_built_in_bot_is_told_game_and_seed() -> None:
-    command = command_of(parse_player("random?fold=0.1"), host="h", port=5, game="g.game", seed=3)
+def test_a_built_in_bot_gets_the_game_on_its_command_line() -> None:
+    command = command_of(parse_player("random?fold=0.1"), host="h", port=5, game="g.game")
     assert command[0] == sys.executable
-    assert command[-7:] == ["random?fold=0.1", "h", "5", "--game", "g.game", "--seed", "3"]
-    assert "--seed" not in command_of(parse_player("calling"), host="h", port=5, game="kuhn", seed=None)
+    assert command[-5:] == ["random?fold=0.1", "h", "5", "--game", "g.game"]
+
+
+@unix_only
+def test_the_seed_is_where_other_users_cannot_read_it(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        seeds = []
+        for user in ("", getpass.getuser()):
+            player = replace(parse_player("random"), confinement=Confinement(user=user, cpu_s=1000))
+            port = listener.getsockname()[1]
+            path = tmp_path / f"{user}.out"
+            process = BotProcess(player, host="127.0.0.1", port=port, game="kuhn", seed=34567, output_path=path)
+            connection, _ = listener.accept()
+            with connection:
+                found = psutil.Process(process.pid)
+                assert "34567" not in " ".join(found.cmdline())
+                seeds.append(found.environ().get("ARENA_SEED"))
+            process.stop()
+    assert seeds == ["34567", None]
 
 
 def test_a_bot_finds_game_and_port_in_its_environment_and_arguments(start: Start) -> None:
@@ -252,6 +274,9 @@ def spawn(code="pass", **options):
 """
 """How a bot of these tests starts a process; that process names itself in the bot's output."""
 
+DAEMON = "spawn('os.fork() and os._exit(0); os.setsid(); os.fork() and os._exit(0)', env={})"
+"""It has forked twice, and has a session of its own, another parent and no environment."""
+
 STAYS = "\nimport time; time.sleep(600)"
 
 
@@ -310,6 +335,25 @@ def _ends_with_its_child(start: Start, code: str) -> None:
 )
 def test_what_a_bot_has_started_ends_with_it(start: Start, code: str) -> None:
     _ends_with_its_child(start, code)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are marked by a limit of Linux")
+@pytest.mark.parametrize("stays", [STAYS, ""], ids=["beside the bot", "left behind"])
+def test_a_process_that_has_left_everything_ends_with_its_bot(start: Start, stays: str) -> None:
+    _ends_with_its_child(start, DAEMON + stays)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are marked by a limit of Linux")
+def test_what_a_killed_server_has_left_behind_is_found_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, start: Start
+) -> None:
+    monkeypatch.setenv(SERVER_VARIABLE, str(tmp_path))
+    children = [_child_of(start(CHILD + DAEMON + STAYS)), _child_of(start(CHILD + "spawn()" + STAYS))]
+    monkeypatch.setenv(SERVER_VARIABLE, str(tmp_path / "another"))
+    other = start("import time; print('up'); time.sleep(600)")
+    assert end_programs_of(str(tmp_path)) == 4
+    assert all(_is_ended(child) for child in children)
+    assert other.exit_code is None
 
 
 @pytest.mark.parametrize(

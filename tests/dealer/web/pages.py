@@ -13,7 +13,7 @@ import httpx2
 
 from dealer.server.accounts import GuessLimit, add_token, add_user
 from dealer.server.server import WebFace
-from dealer.server.settings import HouseGame, ServerSettings, WebSettings, bots_for
+from dealer.server.settings import ServerGame, ServerSettings, WebSettings, bots_for
 from dealer.server.store import DATABASE_NAME, Store
 from dealer.table.loop import new_event_loop
 from dealer.web.server_site import server_site
@@ -28,7 +28,7 @@ def small_house(hands: int = 20, most_hands: int = 10_000, **web: Any) -> Server
     games = []
     for name in ("kuhn", "leduc", "limit", "nolimit"):
         full, game = find_game(name)
-        games.append(HouseGame(full, full, game, hands, 10, bots_for(game, ("random", "calling")), most_hands))
+        games.append(ServerGame(full, full, game, hands, 10, bots_for(game, ("random", "calling")), most_hands))
     return ServerSettings(tuple(games), port=0, web=WebSettings(port=0, **web))
 
 

@@ -216,7 +216,7 @@ def test_a_form_needs_the_key_of_its_browser_and_comes_from_here() -> None:
 
 
 def test_bodies_are_bounded_whether_they_say_their_length_or_not() -> None:
-    browser = client(WebSettings(body_bytes=1000))
+    browser = client(WebSettings(max_body_bytes=1000))
     assert browser.post("/change", content=b"x" * 1001).status_code == 413
 
     def pieces() -> object:

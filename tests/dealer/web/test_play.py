@@ -201,7 +201,7 @@ def test_a_person_has_so_many_tables_and_no_more(tmp_path: Path) -> None:
         refused = await one.browser.post("/play", data=data)
         assert (refused.status_code, "You sit at 2 tables already" in seen(refused)) == (429, True)
 
-    play(tmp_path, talk, tables_per_person=2)
+    play(tmp_path, talk, max_tables_per_person=2)
 
 
 def test_guests_have_so_many_tables_from_an_address_and_leave_some_to_users(tmp_path: Path) -> None:
@@ -307,7 +307,7 @@ def test_a_table_that_nobody_looks_at_falls_asleep_and_is_closed_at_last(
         assert (found.state, found.reason) == ("cancelled", "nobody has come back to it.")
         assert (await one.browser.get(table)).status_code == 404
 
-    play(tmp_path, talk, table_asleep_s=0.05, table_closed_s=0.1)
+    play(tmp_path, talk, table_asleep_minutes=0.05 / 60, table_closed_days=0.1 / 86_400)
 
 
 def test_the_script_gets_a_part_of_the_page_as_soon_as_something_is_new(tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ import pytest
 
 from dealer.contest.config import BotSettings
 from dealer.server import settings as configured
-from dealer.server.settings import HouseBot, ServerSettings
-from dealer.web.slumbot.desk import Desk, house_bots
+from dealer.server.settings import ServerBot, ServerSettings
+from dealer.web.slumbot.desk import Desk, server_bots
 from dealer.web.slumbot.worth import Worth
 from engine import Game
 from logs import HandRecord
@@ -84,14 +84,14 @@ def test_thousands_of_hands(tmp_path: Path, bot: str) -> None:
 
 def test_the_opponent_is_the_strongest_there_is_unless_the_address_names_another() -> None:
     parts: Any = SimpleNamespace(settings=configured.house())
-    (game,) = {game.name for game, _ in house_bots(parts)}
-    assert [bot.name for _, bot in house_bots(parts)][:3] == ["cfr", "mfs", "rembrant"]
-    assert [bot.name for _, bot in house_bots(parts)][-1] == "folding"
+    (game,) = {game.name for game, _ in server_bots(parts)}
+    assert [bot.name for _, bot in server_bots(parts)][:3] == ["cfr", "mfs", "rembrant"]
+    assert [bot.name for _, bot in server_bots(parts)][-1] == "folding"
     described = ("calling", "own.sh", "cfr?rivers=0", "random")
-    bots = tuple(HouseBot(f"bot{number}", BotSettings(bot=text)) for number, text in enumerate(described))
+    bots = tuple(ServerBot(f"bot{number}", BotSettings(bot=text)) for number, text in enumerate(described))
     (there,) = (one for one in parts.settings.games if one.name == game)
     parts.settings = replace(parts.settings, games=(replace(there, bots=bots),))
-    assert [bot.settings.bot for _, bot in house_bots(parts)] == ["cfr?rivers=0", "own.sh", "random", "calling"]
+    assert [bot.settings.bot for _, bot in server_bots(parts)] == ["cfr?rivers=0", "own.sh", "random", "calling"]
 
 
 def test_the_opponent_is_chosen_by_the_address(tmp_path: Path) -> None:
@@ -252,7 +252,7 @@ def test_who_says_nothing_for_long_has_given_up(tmp_path: Path) -> None:
         (log,) = (tmp_path / "data" / "runs" / "00000001").glob("match*.log")
         assert list(read_hands([log]))
 
-    visit(house(slumbot_forfeit_s=0.5), talk, tmp_path / "data")
+    visit(house(slumbot_forfeit_hours=0.5 / 3600), talk, tmp_path / "data")
 
 
 def test_one_cannot_play_anothers_session(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dealer.server.settings import HouseGame, bots_for
+from dealer.server.settings import ServerGame, bots_for
 from protocol import find_game
 from tests.dealer.web.browsing import links
 from tests.dealer.web.pages import PATIENCE_S, Visit, small_house, visit
@@ -61,7 +61,7 @@ def test_from_the_standings_to_a_hand(tmp_path: Path) -> None:
 def test_a_table_of_three_shows_what_each_won_there(tmp_path: Path) -> None:
     _, game = find_game("kuhn.limit.3p")
     bots = bots_for(game, ("random", "calling", "folding"))
-    settings = replace(small_house(), games=(HouseGame("kuhn3", "kuhn.limit.3p", game, 20, 10, bots),))
+    settings = replace(small_house(), games=(ServerGame("kuhn3", "kuhn.limit.3p", game, 20, 10, bots),))
 
     async def talk(one: Visit) -> None:
         for players in (["random", "calling", "folding"], ["folding", "random", "calling"]):
@@ -91,7 +91,7 @@ def test_a_cell_of_a_larger_game_leads_to_the_tables_of_both_bots(
     monkeypatch.setattr("dealer.web.standings._TABLES_OF_A_PAGE", 1)
     _, game = find_game("kuhn.limit.3p")
     bots = bots_for(game, ("random", "calling", "folding", "raising"))
-    settings = replace(small_house(), games=(HouseGame("kuhn3", "kuhn.limit.3p", game, 20, 10, bots),))
+    settings = replace(small_house(), games=(ServerGame("kuhn3", "kuhn.limit.3p", game, 20, 10, bots),))
 
     async def talk(one: Visit) -> None:
         for last in ("folding", "raising"):

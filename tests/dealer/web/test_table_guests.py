@@ -14,7 +14,7 @@ from dealer.server.jobs import ActiveJob
 from dealer.server.ledger import JobKind, JobRow
 from dealer.server.lobby import BotOffer
 from dealer.server.server import ServerParts
-from dealer.server.settings import HouseGame, bots_for
+from dealer.server.settings import ServerGame, bots_for
 from dealer.server.store import DATABASE_NAME, Store
 from dealer.server.table_seats import TableSeats
 from dealer.web.server_site import server_site
@@ -46,7 +46,7 @@ class Guested:
         return words
 
 
-def play(folder: Path, talk: Callable[[Guested], Awaitable[None]], *games: HouseGame) -> None:
+def play(folder: Path, talk: Callable[[Guested], Awaitable[None]], *games: ServerGame) -> None:
     there: list[ServerParts] = []
 
     def face(parts: ServerParts) -> AbstractAsyncContextManager[str]:
@@ -119,7 +119,7 @@ def test_a_table_waits_for_a_bot_that_is_away(tmp_path: Path) -> None:
 
 def test_a_users_bot_has_one_seat_at_a_table_and_has_to_be_there(tmp_path: Path) -> None:
     _, game = find_game("kuhn.limit.3p")
-    three = HouseGame("kuhn3", "kuhn.limit.3p", game, 20, 10, bots_for(game, ("random", "calling")))
+    three = ServerGame("kuhn3", "kuhn.limit.3p", game, 20, 10, bots_for(game, ("random", "calling")))
 
     async def talk(given: Guested) -> None:
         browser = given.one.browser

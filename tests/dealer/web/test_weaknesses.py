@@ -20,7 +20,7 @@ from dealer.contest.config import BotSettings
 from dealer.server import passwords
 from dealer.server.accounts import GuessLimit, add_user
 from dealer.server.passwords import set_password
-from dealer.server.settings import HouseBot
+from dealer.server.settings import ServerBot
 from dealer.server.store import DATABASE_NAME, Store
 from tests.dealer.web.pages import PATIENCE_S, Visit, new_user, small_house, visit
 
@@ -82,7 +82,7 @@ def test_heads_and_bodies_that_come_slowly_cost_their_connection_only(tmp_path: 
             assert b"408" in await body.readline()
         await is_well(one)
 
-    visit(small_house(header_s=0.5, keep_alive_s=1.0), talk, tmp_path / "data")
+    visit(small_house(header_timeout_s=0.5, keep_alive_s=1.0), talk, tmp_path / "data")
 
 
 def test_who_does_not_read_is_let_go(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_who_does_not_read_is_let_go(tmp_path: Path) -> None:
             await asyncio.wait_for(ask_on(), PATIENCE_S)
         await is_well(one)
 
-    visit(small_house(write_s=0.5), talk, tmp_path / "data")
+    visit(small_house(write_timeout_s=0.5), talk, tmp_path / "data")
 
 
 def test_a_body_with_two_lengths_closes_the_connection(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_connections_are_bounded_by_address(tmp_path: Path) -> None:
                     await is_well(one)
                     return
 
-    visit(small_house(connections_per_address=4), talk, tmp_path / "data")
+    visit(small_house(max_connections_per_address=4), talk, tmp_path / "data")
 
 
 def test_users_and_newcomers_have_room_however_many_connections_are_held(tmp_path: Path) -> None:
@@ -188,7 +188,7 @@ def test_a_failed_run_says_why_and_what_its_bot_wrote_to_its_user_only(tmp_path:
     script.write_text("#!/bin/sh\necho a path of the server >&2\nexit 3\n")
     script.chmod(0o755)
     settings = small_house()
-    crash = HouseBot("crash", BotSettings(bot=str(script)))
+    crash = ServerBot("crash", BotSettings(bot=str(script)))
     games = tuple(replace(game, bots=(*game.bots, crash)) for game in settings.games)
 
     async def talk(one: Visit) -> None:
@@ -231,7 +231,7 @@ def test_bodies_are_bounded_on_the_wire(tmp_path: Path) -> None:
         assert b" 200 " not in await closed(huge)
         await is_well(one)
 
-    visit(small_house(body_bytes=5000), talk, tmp_path / "data")
+    visit(small_house(max_body_bytes=5000), talk, tmp_path / "data")
 
 
 def test_what_is_not_http_is_answered_at_once_and_fills_no_log(
@@ -293,7 +293,7 @@ def test_whatever_comes_is_answered_or_closed_and_nothing_ends(tmp_path: Path, s
             writer.close()
         await is_well(one)
 
-    visit(small_house(header_s=0.3, keep_alive_s=1.0), talk, tmp_path / "data")
+    visit(small_house(header_timeout_s=0.3, keep_alive_s=1.0), talk, tmp_path / "data")
 
 
 def test_addresses_lead_to_no_file_but_those_of_the_pages(tmp_path: Path) -> None:

@@ -1,0 +1,158 @@
+"""The server's own bots as players of runs: what their processes are given, and what they are confined to.
+
+Whatever starts such a bot (the text port, the HTTP interface, the pages, the ladder, a table with people, Slumbot's
+interface) takes its settings from `process_settings`. Runs of an earlier start are played on with the limits that are
+set now: `confine_again`.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from bots.program import SERVER_VARIABLE
+from dealer.contest.config import BotSettings, RunConfig, read_config, validated
+from dealer.contest.schedule import Seating
+from dealer.errors import ConfigError
+from dealer.match.faults import FaultPolicy
+from dealer.record.folder import CONFIG_NAME
+from dealer.server.settings import ServerBot, ServerGame, ServerSettings, most_hands, player_name
+from dealer.server.store import Store
+from logs.whole_file import write_whole
+from protocol.benchmark import OWN_SEAT
+
+__all__ = ["confine_again", "listener_host", "process_environment", "process_settings", "run_config"]
+
+_log = logging.getLogger(__name__)
+
+_COALESCE_MS = 5.0
+"""How long lines for a user's bot that is not to act are held: half as many lines go through the text port."""
+_LIMITS = ("user", "memory_mb", "cpu_s")
+
+
+def process_environment(folder: Path) -> dict[str, str]:
+    """The variables that every process of the server in a folder gets."""
+    return {SERVER_VARIABLE: str(folder.absolute())}
+
+
+def process_settings(
+    settings: ServerSettings, bots: Sequence[ServerBot], environment: Mapping[str, str]
+) -> list[BotSettings]:
+    """The bots of a run that the server starts, as settings of the run.
+
+    Args:
+        settings: of the server.
+        bots: in the order of their seats.
+        environment: variables for their processes, besides those of the bots' own settings.
+    """
+    found = []
+    for position, bot in enumerate(bots):
+        changes: dict[str, object] = {
+            name: getattr(bot.settings, name) or getattr(settings, f"bot_{name}") or None for name in _LIMITS
+        }
+        if settings.tells_position:
+            changes["arguments"] = [str(position)]
+        changes["bot"] = f"{player_name(bot.name)}={bot.settings.bot}"
+        changes["environment"] = {**bot.settings.environment, **environment}
+        found.append(bot.settings.model_copy(update=changes))
+    return found
+
+
+def confine_again(settings: ServerSettings, folder: Path, store: Store) -> None:
+    """Give the bots of unfinished runs and open tables the limits that are configured now, before any is started."""
+    environment = process_environment(folder)
+    for row in store.read(
+        "SELECT runs.folder, runs.game, jobs.players FROM runs JOIN jobs ON jobs.id = job WHERE runs.state = 'running'"
+    ):
+        path = folder / row["folder"] / CONFIG_NAME
+        game = settings.game(row["game"])
+        if game is None or not path.is_file():
+            continue
+        try:
+            config = validated(read_config(path), str(path))
+            bots = list(config.bots)
+            for seat, player in enumerate(json.loads(row["players"])[: len(bots)]):
+                if player != OWN_SEAT and (bot := game.bot(player)) is not None:
+                    (now,) = process_settings(settings, [bot], environment)
+                    changes = {name: getattr(now, name) for name in (*_LIMITS, "environment")}
+                    bots[seat] = bots[seat].model_copy(update=changes)
+            if bots != config.bots:
+                write_whole(path, config.model_copy(update={"bots": bots}).to_toml())
+        except (ConfigError, OSError) as error:
+            # It is reported again, with its run, when that is to be played on.
+            _log.error("%s: %s", path, error)
+
+
+def listener_host(settings: ServerSettings, players: Sequence[str]) -> str:
+    """Where a run awaits its players: where the server listens if clients' own agents come, else on this machine."""
+    return settings.host if OWN_SEAT in players else "127.0.0.1"
+
+
+def run_config(
+    settings: ServerSettings,
+    game: ServerGame,
+    players: Sequence[str],
+    *,
+    user: str,
+    seed: int,
+    key: str | None = None,
+    addresses: Mapping[str, str | None] | None = None,
+    environment: Mapping[str, str] | None = None,
+    hands: int | None = None,
+    seating: Seating = Seating.SINGLE,
+    stop: str | None = None,
+    on_fault: FaultPolicy = FaultPolicy.END,
+) -> RunConfig:
+    """What `arena play` would be asked for to play one run of a request.
+
+    Args:
+        settings: of the server.
+        game: which game.
+        players: by seat, names of the server's own bots, of users' bots, or `OWN_SEAT`.
+        user: whose request it is.
+        seed: of the cards.
+        key: what has to be said for the seats of users' bots.
+        addresses: by player that the server does not start, from where it has to come; None, or left out, for anywhere.
+        environment: variables that the processes of the server's own bots get.
+        hands: the most deals; None for as many as are set for the game.
+        seating: in which seatings they are played.
+        stop: the rule that may end the run before.
+        on_fault: what becomes of a player that fails.
+
+    Raises:
+        ConfigError: a setting cannot be had.
+    """
+    own = (bot for player in players if player != OWN_SEAT and (bot := game.bot(player)) is not None)
+    started = iter(process_settings(settings, list(own), environment or {}))
+    is_here = all(player == OWN_SEAT or game.bot(player) is not None for player in players)
+    bots = []
+    for player in players:
+        if player != OWN_SEAT and game.bot(player) is not None:
+            bots.append(next(started))
+            continue
+        name = player_name(user if player == OWN_SEAT else player)
+        own_key = None if player == OWN_SEAT else key
+        bots.append(BotSettings(bot=f"{name}=tcp", address=(addresses or {}).get(player), key=own_key))
+    return validated(
+        {
+            "games": [game.path],
+            "bots": [bot.model_dump() for bot in bots],
+            "hands": most_hands(game, hands, stop),
+            "seed": seed,
+            "seating": seating,
+            "stop": stop,
+            "workers": 1,
+            "coalesce_ms": None if is_here else _COALESCE_MS,
+            "on_fault": on_fault,
+            "t_response_s": settings.t_response_s,
+            "t_hand_s": settings.t_hand_s,
+            "t_per_hand_s": settings.t_per_hand_s,
+            "start_timeout_s": settings.start_timeout_s,
+            "host": listener_host(settings, players),
+            "directory": settings.directory,
+            # `arena export`, the pages and the interface make hand histories of the logs when they are asked for.
+            "export": [],
+        }
+    )

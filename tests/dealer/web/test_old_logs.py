@@ -1,0 +1,85 @@
+"""The files of a server's runs: hand histories on request, and logs that are removed after a while."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+from dealer.server.accounts import add_token, add_user
+from dealer.server.disk import removed_on
+from dealer.server.store import DATABASE_NAME, Store
+from tests.dealer.web.pages import PATIENCE_S, Visit, small_house, visit
+from tests.dealer.web.test_play import seen
+
+API = "/api/v1"
+
+
+async def played(one: Visit, runs: int = 1) -> int:
+    """Have a run played that makes it so many; its number."""
+    headers = {"authorization": f"Bearer {one.token}"}
+    asked = {"game": "holdem.limit.2p.reverse_blinds", "players": ["random", "calling"], "hands": 5}
+    answer = await one.browser.post(f"{API}/jobs", json=asked, headers=headers)
+    assert answer.status_code < 300, answer.text
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            found = (await one.browser.get(f"{API}/runs", headers=headers)).json()["runs"]
+            if len(found) == runs and all(run["state"] == "finished" for run in found):
+                return int(found[0]["id"])
+            await asyncio.sleep(0.02)
+
+
+def test_a_run_has_no_hand_histories_until_they_are_asked_for(tmp_path: Path) -> None:
+    async def talk(one: Visit) -> None:
+        run = await played(one)
+        assert not list((tmp_path / "data").rglob("pokerstars"))
+        headers = {"authorization": f"Bearer {one.token}"}
+        text = await one.browser.get(f"{API}/runs/{run}/matches/0/export/pokerstars", headers=headers)
+        assert text.text.count("PokerStars Hand #") == 5
+
+    visit(small_house(), talk, tmp_path / "data")
+
+
+def test_logs_are_removed_after_some_days_and_results_stay(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+
+    async def play(one: Visit) -> None:
+        await played(one)
+        await played(one, 2)
+
+    visit(small_house(), play, data)
+    old, young = sorted((data / "runs").iterdir())
+    assert list(old.glob("*.log"))
+
+    async def wait(one: Visit) -> None:
+        async with asyncio.timeout(PATIENCE_S):
+            while (date := removed_on(old)) is None or len(list(old.iterdir())) > 2:
+                await asyncio.sleep(0.02)
+        assert {path.name for path in old.iterdir()} == {"result.json", "logs-removed"}
+        assert removed_on(young) is None
+        assert list(young.glob("*.log"))
+        said = f"The logs of this run were removed on {date}; its results are kept."
+        await one.log_in()
+        page = await one.browser.get("/runs/1")
+        assert (page.status_code, said in seen(page)) == (410, True)
+        assert said in seen(await one.browser.get("/mine/runs/1"))
+        assert (await one.browser.get("/runs/2")).status_code == 200
+        headers = {"authorization": f"Bearer {one.token}"}
+        answer = await one.browser.get(f"{API}/runs/1/matches/0/log", headers=headers)
+        assert (answer.status_code, said in answer.text) == (410, True)
+        assert (await one.browser.get(f"{API}/runs/1", headers=headers)).json()["run"]["state"] == "finished"
+
+    token = age(data, run=1, days=3)
+    visit(replace(small_house(), keep_days=2), lambda one: wait(replace(one, token=token)), data)
+
+
+def age(data: Path, run: int, days: float) -> str:
+    """Have a run have ended days ago; returns a token of the user's."""
+    store = Store(data / DATABASE_NAME)
+    try:
+        store.write_now(
+            lambda db: db.execute("UPDATE runs SET ended_s = ended_s - ? WHERE id = ?", (86_400 * days, run))
+        )
+        return store.write_now(lambda db: add_token(db, add_user(db, "player")))
+    finally:
+        store.close()

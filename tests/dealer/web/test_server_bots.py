@@ -1,0 +1,288 @@
+"""The server's own bots as processes, by every way in: their limits, and what one of another user can read."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import stat
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dealer.contest.config import read_config, validated
+from dealer.errors import ServerError
+from dealer.server.disk import make_private
+from dealer.server.server_bots import confine_again
+from dealer.server.settings import ServerSettings, WebSettings
+from dealer.server.store import DATABASE_NAME, Store, back_up
+from dealer.server.toml_settings import read_toml_settings
+from dealer.web.slumbot.worth import Worth
+from tests.dealer.web.pages import PATIENCE_S, Visit, visit
+from tests.dealer.web.test_play import sit_down
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="the limits are those of POSIX systems")
+as_root = pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root can start bots as another user")
+
+PROBE = '''#!{python} -ISs
+"""Calls whenever it is asked; in its first hand it writes down what it can find out about its match."""
+import json, os, resource, socket, sys
+
+def paths_from(start):
+    """What can be seen from a place upwards, and the files that a run is known to have."""
+    start = os.path.realpath(start)
+    while start != "/":
+        yield from known(start)
+        start = os.path.dirname(start)
+
+def known(folder):
+    names = ["run.toml", "match.log", "match.tlog", "match.game", "server.sqlite3", "server.sqlite3-wal"]
+    found = [os.path.join(folder, name) for name in names]
+    for place in (folder, *(os.path.join(folder, name) for name in ("data", "runs", "data/runs"))):
+        try:
+            found += [os.path.join(place, name) for name in os.listdir(place)]
+        except OSError:
+            pass
+    return found
+
+def read(path):
+    try:
+        with open(path, "rb") as file:
+            return file.read(100_000).decode("latin-1")
+    except OSError:
+        return None
+
+def probe():
+    out = os.readlink("/proc/self/fd/1")
+    places = {{os.environ["ARENA_GAME"], os.getcwd(), out, os.environ["ARENA_SERVER"]}}
+    if len(sys.argv) > 3:
+        places.add(sys.argv[3])
+    files = {{path: text for place in places for path in paths_from(place) if (text := read(path)) is not None}}
+    processes = [read("/proc/%s/%s" % (pid, name)) for pid in os.listdir("/proc") for name in ("cmdline", "environ")]
+    return dict(
+        user=os.getuid(),
+        memory=resource.getrlimit(resource.RLIMIT_AS)[0],
+        cpu=resource.getrlimit(resource.RLIMIT_CPU)[0],
+        game=os.environ["ARENA_GAME"],
+        beside=sorted(os.listdir(os.path.dirname(os.environ["ARENA_GAME"]))),
+        out=out,
+        files=files,
+        processes=[text for text in processes if text],
+        environment=dict(os.environ),
+    )
+
+sock = socket.create_connection((sys.argv[1], int(sys.argv[2])))
+sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+sock.sendall(b"VERSION:2.0.0\\r\\n")
+is_first = True
+for line in sock.makefile("rb"):
+    if is_first:
+        is_first = False
+        print("FOUND " + json.dumps(probe() if "{probes}" else {{}}), flush=True)
+    sock.sendall(line.strip() + b":c\\r\\n")
+'''
+CONFIG = """
+bot_memory_mb = 1000
+bot_cpu_s = 500
+{more}
+[[games]]
+game = "{game}"
+name = "game"
+hands = 5
+bots = ["A={bot}", {other}]
+{ladder}
+"""
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder that everybody may enter: those of pytest are closed to other users."""
+    found = Path(tempfile.mkdtemp(prefix="bots-"))
+    found.chmod(0o755)
+    yield found
+    shutil.rmtree(found)
+
+
+def settings_in(
+    folder: Path, game: str = "kuhn", *, more: str = "", ladder: str = "", python: str = sys.executable, other: str = ""
+) -> ServerSettings:
+    bot = folder / "probe.py"
+    bot.write_text(PROBE.format(python=python, probes="yes"))
+    bot.chmod(0o755)
+    path = folder / "s.toml"
+    path.write_text(CONFIG.format(game=game, bot=bot, other=other or f'"B={bot}"', more=more, ladder=ladder))
+    settings = read_toml_settings(path)
+    return replace(settings, port=0, web=WebSettings(port=0, guests_may_play=True))
+
+
+async def found_in(data: Path, count: int = 1) -> list[dict[str, Any]]:
+    """What bots have written down, once so many have."""
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            lines = [line for path in data.glob("runs/*/*.out") for line in path.read_text().splitlines(keepends=True)]
+            found = [json.loads(line[6:]) for line in lines if line.startswith("FOUND ") and line.endswith("\n")]
+            if len(found) >= count:
+                return found
+            await asyncio.sleep(0.02)
+
+
+async def by_text_port(one: Visit) -> None:
+    talk = await one.house.log_in("player", one.token)
+    talk.say("RUNMATCHES game 1 t 0 A B\n")
+    await talk.hear_remark("player.t run 1 of 1: .*")
+
+
+async def by_interface(one: Visit) -> None:
+    asked = {"game": "game", "players": ["A", "B"], "hands": 5}
+    headers = {"authorization": f"Bearer {one.token}"}
+    answer = await one.browser.post("/api/v1/jobs", json=asked, headers=headers)
+    assert answer.status_code < 300, answer.text
+
+
+async def by_pages(one: Visit) -> None:
+    await one.log_in()
+    data = {"form_key": await one.form_key("/mine"), "game": "game", "player1": "A", "player2": "B", "hands": "5"}
+    answer = await one.browser.post("/mine/request", data=data)
+    assert answer.status_code == 303, answer.text
+
+
+async def by_ladder(one: Visit) -> None:
+    del one
+
+
+async def by_table(one: Visit) -> None:
+    await one.log_in()
+    await one.browser.get(await sit_down(one.browser, "game", bot1="A", seed=""))
+
+
+async def by_slumbot(one: Visit) -> None:
+    answer = await one.browser.post("/slumbot/A/api/new_hand", json={})
+    assert answer.status_code == 200, answer.text
+
+
+WAYS_IN = (by_text_port, by_interface, by_pages, by_ladder, by_table, by_slumbot)
+
+
+@pytest.mark.parametrize("way_in", WAYS_IN, ids=lambda way_in: way_in.__name__[3:])
+def test_a_bot_has_the_limits_that_are_set_by_every_way_in(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, way_in: Callable[[Visit], Awaitable[None]]
+) -> None:
+    async def talk(one: Visit) -> None:
+        await way_in(one)
+        for found in await found_in(folder / "data"):
+            assert (found["memory"], found["cpu"]) == (10**9, 500)
+            assert found["environment"]["ARENA_SERVER"] == str(folder / "data")
+
+    async def values(*asked: Any) -> None:
+        del asked
+
+    monkeypatch.setattr(Worth, "values", values)
+    ladder = "[ladder]\nhands = 100" if way_in is by_ladder else ""
+    visit(settings_in(folder, "nolimit", ladder=ladder), talk, folder / "data")
+
+
+def test_limits_that_are_set_later_hold_for_what_was_begun(folder: Path) -> None:
+    """A run that waits to be played on, and a table that is asleep, have settings of an earlier start."""
+    path = folder / "data" / "runs" / "00000001" / "run.toml"
+
+    async def begin(one: Visit) -> None:
+        await by_table(one)
+        await found_in(folder / "data")
+
+    visit(replace(settings_in(folder), bot_memory_mb=0, bot_cpu_s=0), begin, folder / "data")
+    assert [bot.memory_mb for bot in validated(read_config(path)).bots] == [None, None]
+    settings = settings_in(folder)
+    store = Store(folder / "data" / DATABASE_NAME)
+    confine_again(settings, folder / "data", store)
+    store.close()
+    assert [(bot.memory_mb, bot.cpu_s) for bot in validated(read_config(path)).bots] == [(None, None), (1000, 500)]
+
+
+@as_root
+@pytest.mark.parametrize("way_in", [by_text_port, by_table, by_slumbot], ids=lambda way_in: way_in.__name__[3:])
+def test_a_bot_of_another_user_can_read_nothing_of_the_server(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, way_in: Callable[[Visit], Awaitable[None]]
+) -> None:
+    import pwd
+
+    python = "/usr/bin/python3"
+    if not os.access(python, os.X_OK):
+        pytest.skip("there is no interpreter that everybody may start")
+
+    async def talk(one: Visit) -> None:
+        await way_in(one)
+        (found,) = await found_in(folder / "data")
+        assert found["user"] == pwd.getpwnam("nobody").pw_uid
+        assert found["out"].startswith(str(folder / "data")), "the bot knows where to look"
+        assert found["beside"] == [Path(found["game"]).name]
+        assert [path for path in found["files"] if path.startswith(str(folder / "data"))] == []
+        assert found["game"] in found["files"]
+        seen = [*found["files"].values(), *found["processes"], *found["environment"].values(), found["game"]]
+        rows = one.house.rows("SELECT seed FROM jobs UNION SELECT seed FROM runs")
+        for seed in {seed for (seed,) in rows if seed}:
+            # What a built-in bot draws with follows from it, and it can be computed back.
+            of_bots = [(seed * 1000003 + seating * 1009 + player) % 2**32 for seating in (0, 1) for player in (0, 1)]
+            for number in (seed, *of_bots):
+                assert not any(str(number) in text for text in seen)
+
+    async def values(*asked: Any) -> None:
+        del asked
+
+    monkeypatch.setattr(Worth, "values", values)
+    other = '{bot = "B=random", user = "root"}'
+    settings = settings_in(folder, "nolimit", more='bot_user = "nobody"', python=python, other=other)
+    data = folder / "data"
+    data.mkdir(mode=0o755)
+    visit(settings, talk, data)
+    assert {stat.S_IMODE(path.stat().st_mode) for path in (data, data / "runs")} == {0o700}
+    assert list(Path(tempfile.gettempdir()).glob("arena-game-*")) == []
+
+
+def test_a_folder_that_others_may_enter_is_closed(tmp_path: Path) -> None:
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o755)
+    make_private(tmp_path / "open")
+    assert stat.S_IMODE((tmp_path / "open").stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize("more", ["", 'bot_user = "root"'])
+def test_a_folder_that_cannot_be_closed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, more: str
+) -> None:
+    if more and os.geteuid():
+        pytest.skip("only root can start bots as another user")
+    (folder / "data" / "runs").mkdir(parents=True)
+    settings = settings_in(folder, more=more)
+    monkeypatch.setattr(Path, "chmod", lambda path, mode: None)
+
+    async def talk(one: Visit) -> None:
+        del one
+
+    if more:
+        with pytest.raises(ServerError, match="cannot be closed to other users: its file system keeps no permissions"):
+            visit(settings, talk, folder / "data")
+    else:
+        visit(settings, talk, folder / "data")
+        assert "who can read seeds and cards there" in caplog.text
+
+
+def test_a_folder_that_cannot_be_made(folder: Path) -> None:
+    (folder / "file").touch()
+
+    async def talk(one: Visit) -> None:
+        del one
+
+    with pytest.raises(ServerError, match=r"the folder .*/file/data cannot be made: Not a directory"):
+        visit(settings_in(folder), talk, folder / "file" / "data")
+
+
+def test_a_copy_of_the_database_is_its_owners_alone(tmp_path: Path) -> None:
+    Store(tmp_path / DATABASE_NAME).close()
+    back_up(tmp_path / DATABASE_NAME, tmp_path / "copy")
+    assert stat.S_IMODE((tmp_path / "copy").stat().st_mode) == 0o600
