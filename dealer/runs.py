@@ -347,7 +347,7 @@ def _extended(config: RunConfig, plan: RunPlan, hands: int, result: AnyResult | 
             for contest in plan.contests:
                 for slot in contest.slots:
                     log = contest.record.folder / f"{slot.name}.log"
-                    extend_log(log, slot.name, contest.record.game_name, contest.seed, contest.hands, hands)
+                    extend_log(log, slot.name, contest.record.game_name, contest.seed_of(slot), contest.hands, hands)
             write_whole(plan.folder / CONFIG_NAME, repeatable(config, settle(config)).to_toml())
         except OSError as error:
             raise LaunchError(f"write to {plan.folder}", error.strerror) from None

@@ -286,7 +286,7 @@ class Contest:
                 plan.game,
                 slot.name,
                 slot.hands,
-                plan.seed,
+                plan.seed_of(slot),
                 tuple(plan.names[player] for player in slot.players),
                 conditions.fixed_seats,
                 slot.first_hand,
@@ -297,8 +297,7 @@ class Contest:
             ),
             plan.record,
             tuple(plan.players[player] for player in slot.players),
-            # The same in every slice: what a bot does in a hand does not depend on how the hands are cut.
-            tuple((plan.seed * 1000003 + slot.seating * 1009 + player) % 2**32 for player in slot.players),
+            tuple(plan.bot_seed(slot, player) for player in slot.players),
             conditions.host,
             conditions.ports,
             conditions.coalesce_s,

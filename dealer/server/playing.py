@@ -25,6 +25,7 @@ from dealer.server.settings import HouseGame, ServerSettings, door_host, run_con
 from dealer.server.store import Store
 from dealer.server.summons import addresses_of, summons
 from dealer.server.watches import Watches
+from engine import Seed
 from logs.whole_file import write_whole
 from protocol.benchmark import OWN_SEAT
 
@@ -98,7 +99,7 @@ def _opened(
     game: HouseGame,
     folder: Path,
     *,
-    seed: int,
+    seed: Seed,
     key: str,
     addresses: Mapping[str, str | None],
     environment: Mapping[str, str],
@@ -110,7 +111,7 @@ def _opened(
         job: whose run it is.
         game: the game.
         folder: of the run.
-        seed: of its cards.
+        seed: of its cards, a number or a key.
         key: what has to be said for the seats of users' bots.
         addresses: by player that is none of the house, from where it has to come.
         environment: variables that the processes of the house's bots get.

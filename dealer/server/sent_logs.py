@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from dealer.contest.schedule import Seating
 from dealer.server.ledger import JobRow, JobState, RunState, runs_of
 from dealer.server.store import Store
 
@@ -18,17 +17,14 @@ def may_be_sent(store: Store, job: JobRow) -> bool:
     """Whether the user of a job may see its seeds and cards.
 
     Everybody may when nothing of it is left to play. Before that only who has known the seed all along: who chose it,
-    or was told it in the answer to a request on the text port, which is played in one seating and never counts. From
-    the seed of one run of any other job the cards to come can be found, and so can those of a table at which people
-    sit (`dealer.server.tables`).
+    or was told it in the answer to a request on the text port. Any other job has a key that the server keeps.
     """
     is_going = any(run.state is RunState.RUNNING for run in runs_of(store, job.id))
     if job.state is not JobState.QUEUED and not is_going:
         return True
     if store.read("SELECT 1 FROM runs JOIN tables ON tables.run = runs.id WHERE runs.job = ?", job.id):
         return False
-    is_of_text_port = job.seating == Seating.SINGLE and job.hands is None and job.stop is None
-    return is_of_text_port or not job.is_seed_drawn
+    return not job.is_seed_drawn
 
 
 def log_lines(job: JobRow, path: Path) -> Iterator[str]:

@@ -17,7 +17,7 @@ from dealer.contest.schedule import Seating
 from dealer.match.faults import FaultPolicy
 from dealer.server.queue import Limits, Slot
 from dealer.table.players import game_refusal, parse_player
-from engine import Game
+from engine import Game, Seed
 from logs.estimation import FixedHands, parse_stop_rule
 from protocol import find_game, shipped_games
 from protocol.benchmark import OWN_SEAT
@@ -276,7 +276,7 @@ def run_config(
     players: Sequence[str],
     *,
     user: str,
-    seed: int,
+    seed: Seed,
     key: str | None = None,
     addresses: Mapping[str, str | None] | None = None,
     environment: Mapping[str, str] | None = None,
@@ -292,7 +292,7 @@ def run_config(
         game: which game.
         players: by seat, names of the house's bots, of users' bots, or `OWN_SEAT`.
         user: whose request it is.
-        seed: of the cards.
+        seed: of the cards, a number or a key.
         key: what has to be said for the seats of users' bots.
         addresses: by player that is none of the house, from where it has to come; None, or left out, for anywhere.
         environment: variables that the processes of the house's bots get.

@@ -15,6 +15,7 @@ from dealer.server.ledger import JobRow, JobState, RunReport, RunRow, add_job, b
 from dealer.server.lobby import Lobby
 from dealer.server.records import versions
 from dealer.server.store import Store
+from engine import Seed
 from protocol.benchmark import OWN_SEAT
 
 __all__ = ["GUEST", "TAG", "TableRecord", "add_table", "bot_versions", "close_table", "open_tables", "see_table"]
@@ -64,7 +65,7 @@ def add_table(
     game: str,
     players: tuple[str, ...],
     bots: list[int | None],
-    seed: int,
+    seed: Seed,
 ) -> RunRow:
     """Enter a table.
 
@@ -75,7 +76,7 @@ def add_table(
         game: the name of the game.
         players: the names of the bots, by seat.
         bots: what `bot_versions` says of them.
-        seed: of the cards.
+        seed: of the cards, a number or a key.
     """
     number = add_user(db, GUEST) if user is None else user
     row = db.execute("SELECT name, served FROM users WHERE id = ?", (number,)).fetchone()

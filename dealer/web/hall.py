@@ -21,6 +21,7 @@ from dealer.errors import DealerError, WebError
 from dealer.results.schema import ContestResult
 from dealer.runs import Run, new_table, reopen
 from dealer.seat.sitting import Sitting
+from engine import Seed
 
 __all__ = ["Book", "Guests", "Hall", "HallLimits", "LocalBook", "TableRow"]
 
@@ -75,7 +76,7 @@ class TableRow:
 class Book(Protocol):
     """What is known of tables, over restarts."""
 
-    async def add(self, owner: str, game: str, players: tuple[str, ...], user: int | None, seed: int) -> TableRow:
+    async def add(self, owner: str, game: str, players: tuple[str, ...], user: int | None, seed: Seed) -> TableRow:
         """Enter a table; its folder is not made."""
 
     async def see(self, table: TableRow) -> None:
@@ -112,7 +113,7 @@ class LocalBook:
         self.closed = asyncio.Event()
         self._table = table
 
-    async def add(self, owner: str, game: str, players: tuple[str, ...], user: int | None, seed: int) -> TableRow:
+    async def add(self, owner: str, game: str, players: tuple[str, ...], user: int | None, seed: Seed) -> TableRow:
         """Refuse: there is one."""
         raise WebError(403, "There is one table here; end it and start another with 'arena table'.")
 
@@ -194,7 +195,7 @@ class Hall:
         game: str,
         players: tuple[str, ...],
         user: int | None = None,
-        seed: int = 0,
+        seed: Seed = 0,
         decision_s: float | None = None,
     ) -> TableRow:
         """A new table.
@@ -205,7 +206,7 @@ class Hall:
             game: the name of the game.
             players: the names of the bots, by seat.
             user: the number of the user on a server.
-            seed: of the cards.
+            seed: of the cards, a number or a key.
             decision_s: how long a decision may take; None without limit.
 
         Raises:

@@ -72,7 +72,8 @@ def _may_see(site: Site, visitor: Visitor, run: str, player: str) -> bool:
 
 def told_of(site: Site, visitor: Visitor, found: ShownRun, contest: WatchedContest) -> list[tuple[str, str]]:
     """The players of a contest of whose leaks a visitor can be told, each with the address."""
-    if not sees_all(found) or not is_holdem(contest.game) or max(map(len, contest.seatings), default=1) == 1:
+    is_duplicate = max(map(len, contest.seatings), default=1) > 1 and not contest.has_own_cards
+    if not sees_all(found) or not is_holdem(contest.game) or not is_duplicate:
         return []
     key = found.run.key
     return [

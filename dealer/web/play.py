@@ -32,6 +32,7 @@ from dealer.web.site import Site
 from dealer.web.table_guests import guest_settings, guests_in
 from dealer.web.table_view import table_values
 from dealer.web.visitor import Visitor, visitor_of
+from engine import DealKey, Seed
 
 __all__ = ["LOCAL_OWNER", "Play", "routes"]
 
@@ -111,7 +112,7 @@ class Play:
             decision_s = _number(form.get("decision_s", ""), "seconds for a decision", 1, 86_400)
         except _NotAsked as error:
             return self._form_page(request, form, str(error))
-        seed = secrets.randbelow(2**32) if seed is None else seed
+        cards: Seed = DealKey.new() if seed is None else seed
         name = player_name(visitor.user.name if visitor.user is not None else "guest")
         key = secrets.token_urlsafe(24)
         environment = {MARK: str(server.folder.absolute())}
@@ -129,7 +130,7 @@ class Play:
                 for bot in bots
             ]
             directory = server.settings.directory
-            return table_config(game.path, others, name=name, hands=hands, seed=seed, directory=directory)
+            return table_config(game.path, others, name=name, hands=hands, seed=cards, directory=directory)
 
         try:
             table = await self.hall.open(
@@ -138,7 +139,7 @@ class Play:
                 game=game.name,
                 players=tuple(bot if isinstance(bot, str) else bot.name for bot in bots),
                 user=None if visitor.user is None else visitor.user.id,
-                seed=seed,
+                seed=cards,
                 decision_s=None if decision_s is None else float(decision_s),
             )
         except WebError as error:

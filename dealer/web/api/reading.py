@@ -21,6 +21,7 @@ from dealer.server.settings import HouseGame
 from dealer.web.api import models
 from dealer.web.api.callers import Caller
 from dealer.web.api.operations import PREFIX, Call, Operation, Parameter
+from engine import DealKey, Seed
 from protocol import format_game_definition
 from protocol.benchmark import OWN_SEAT
 
@@ -71,10 +72,15 @@ def job_model(parts: ServerParts, job: JobRow, caller: Caller) -> models.Job:
         seating=job.seating,
         hands=job.hands,
         stop=job.stop,
-        seed=job.seed if may_see_cards(parts, caller, job) else None,
+        seed=_shown(job.seed) if may_see_cards(parts, caller, job) else None,
         submitted_s=job.submitted_s,
         ended_s=job.ended_s,
     )
+
+
+def _shown(seed: Seed) -> int | str:
+    """A seed that may be seen: a number, or the digits of a key."""
+    return seed.secret.hex() if isinstance(seed, DealKey) else seed
 
 
 def _bot_model(bot: BotRecord) -> models.Bot:

@@ -30,7 +30,7 @@ from dealer.server.settings import HouseBot, HouseGame, player_name
 from dealer.web.hall import Hall, TableRow
 from dealer.web.slumbot.words import action_text, entry_of, fields, is_the_game, possible
 from dealer.web.slumbot.worth import Worth
-from engine import Game
+from engine import DealKey, Game
 from logs import HandRecord
 from logs.reading import read_hands
 
@@ -233,7 +233,7 @@ class Desk:
         await self._make_room(session)
         game, bot = chosen[0]
         self._prepare(game.game)
-        seed = secrets.randbelow(2**32)
+        seed = DealKey.new()
         return await self._hall.open(
             session.owner,
             lambda: self._config(session, game, bot, seed),
@@ -243,7 +243,7 @@ class Desk:
             seed=seed,
         )
 
-    def _config(self, session: _Session, game: HouseGame, bot: HouseBot, seed: int) -> RunConfig:
+    def _config(self, session: _Session, game: HouseGame, bot: HouseBot, seed: DealKey) -> RunConfig:
         environment = {**bot.settings.environment, MARK: str(self._parts.folder.absolute())}
         text = f"{player_name(bot.name)}={bot.settings.bot}"
         name = player_name(_GUEST if session.user is None else session.user.name)

@@ -191,7 +191,7 @@ def test_cards_and_seeds_are_seen_when_nothing_is_left_to_play(tmp_path: Path) -
             for reader in (ann, program):
                 assert (await reader.get(f"/runs/{run}/matches/0/{what}")).status_code == 403
         # With a seed of one's own there is nothing to find out.
-        store.write_now(lambda db: db.execute("UPDATE jobs SET is_seed_drawn = 0 WHERE id = ?", (job,)))
+        store.write_now(lambda db: db.execute("UPDATE jobs SET deal_key = NULL WHERE id = ?", (job,)))
         assert (await program.get(f"/runs/{run}/matches/0/log")).status_code == 200
         assert (await ann.get(f"/runs/{run}/matches/0/log")).status_code == 403
         # A table at which a person sits is closed as a job from the start, and its cards are still to come.
