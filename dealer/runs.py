@@ -186,6 +186,12 @@ class Run(Generic[_Result_co]):
         if self._playing is not None:
             self._playing.cancel()
 
+    def interrupt_after_hand(self) -> None:
+        """Interrupt it as soon as the hands that are being played are over, so that none is dealt twice."""
+        held = [contest.hold() for contest in self._contests]
+        if not any(held):
+            self.interrupt()
+
     def _write_contest(self, contest: Contest) -> None:
         """Write the result of a tournament's contest into its own folder."""
         folder = contest.plan.record.folder

@@ -144,6 +144,7 @@ class Contest:
         self._matches: list[MatchRun] = []
         self._is_closed: list[bool] = []
         self._looked_at = 0
+        self._is_held = False
 
     @property
     def judged(self) -> Scores:
@@ -201,6 +202,14 @@ class Contest:
             self.trained = training.end(self.slots)
         except TrainingError as error:
             self.ending = Ending(Outcome.FAILED, f"{error}.")
+
+    def hold(self) -> bool:
+        """Have it interrupted when the hands that are being played are over; whether there are any."""
+        if not self._is_held:
+            # All are to hold, whatever the first says.
+            held = [run.hold() for run in self._matches]
+            self._is_held = any(held)
+        return self._is_held
 
     async def play_out(self) -> None:
         """Run the contest to its end, in its folder, which is made; whatever goes wrong is its ending."""
@@ -318,6 +327,8 @@ class Contest:
     async def _play_all(self) -> Ending:
         for until in self._marks():
             await self._advance(until)
+            if self._is_held and not all(self._is_closed):
+                raise asyncio.CancelledError
             if self.monitor is not None and self._is_decided(self.monitor, until):
                 reason = stop_reason(self.monitor.rule, self.monitor.verdict, self.plan.names[0], self.plan.opponent)
                 return await self._finish(Outcome.STOPPED, reason)
@@ -351,7 +362,8 @@ class Contest:
     async def _advance_match(self, index: int, until: int) -> None:
         run, slot = self._matches[index], self.slots[index]
         async with self._workers:
-            await run.play_until(min(until, slot.hands))
+            if not self._is_held:
+                await run.play_until(min(until, slot.hands))
             if run.failure is not None:
                 raise _MatchFailed(run.failure)
             if self.scores.hands(index) >= slot.hands:

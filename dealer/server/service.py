@@ -151,7 +151,7 @@ class Service:
         """Interrupt the ladder where it is in a user's way, to be gone on with when nobody wants anything."""
         most = os.cpu_count() or 1
         for number in in_the_way(self._waiting(), self._running.slots, self.settings.limits, most=most):
-            self._jobs[number].interrupt()
+            self._jobs[number].make_room()
 
     async def _climb(self) -> None:
         """Have the ladder play whenever nobody wants anything."""
