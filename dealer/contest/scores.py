@@ -131,6 +131,21 @@ class Scores:
             for hand in range(start, complete if end is None else min(end, complete)):
                 yield self._scores(slice_, hand)
 
+    def in_rounds(self) -> Iterator[list[float]]:
+        """The scores of as many hands in a row of a match as there are seatings, by player in mbb/g, match by match.
+
+        Where every seating has cards of its own, such a round is worth what a deal number in all seatings is: so many
+        hands, with the button everywhere alike. But it does not wait for the other matches.
+        """
+        players, factor = self._players, self._mbb_per_chip / self._seatings
+        for slot, values in zip(self._slots, self._values, strict=True):
+            size = players * self._seatings
+            for first in range(0, len(values) - size + 1, size):
+                scores = [0.0] * players
+                for seat, player in enumerate(slot.players):
+                    scores[player] = factor * sum(values[first + seat : first + size : players])
+                yield scores
+
     def chips(self) -> list[float]:
         """Net chips by player over the hands of complete deals."""
         totals = [0.0] * self._players

@@ -218,13 +218,16 @@ def test_built_in_bots_remember_nothing_and_play_duplicates() -> None:
     play(talk)
 
 
-@pytest.mark.parametrize("is_cancelled", [True, False])
-def test_what_was_broken_off_counts_as_far_as_it_has_come(*, is_cancelled: bool) -> None:
+@pytest.mark.parametrize(
+    ("is_cancelled", "stop"),
+    # With a rule that looks at the scores, all seatings are played side by side; without, the second is never begun.
+    [(True, "ci=0.1"), (False, "ci=0.1"), (True, None), (False, None)],
+)
+def test_what_was_broken_off_counts_as_far_as_it_has_come(*, is_cancelled: bool, stop: str | None) -> None:
     async def talk(service: Service, ann: User) -> None:
         host = Host()
         await service.enter(ann, BotOffer("eve", games=("two",)), host)
-        # With a rule that looks at the scores, all seatings are played side by side.
-        request = JobRequest("two", ("eve", "random"), hands=5000, stop="ci=0.1")
+        request = JobRequest("two", ("eve", "random"), hands=5000, stop=stop)
         row, _ = await service.submit(ann, request)
         hands: list[object] = []
         await until(service, lambda: len(records.runs(service.store)) == 1)
@@ -232,6 +235,7 @@ def test_what_was_broken_off_counts_as_far_as_it_has_come(*, is_cancelled: bool)
         async with asyncio.timeout(PATIENCE_S):
             while sum(isinstance(event.event, HandFinished) for event in hands) < 250:  # type: ignore[attr-defined]
                 await asyncio.sleep(0.01)
+        host.is_idle = True
         if is_cancelled:
             await service.cancel_job(ann, row.id)
         else:
@@ -243,6 +247,10 @@ def test_what_was_broken_off_counts_as_far_as_it_has_come(*, is_cancelled: bool)
         assert run.is_rated
         assert run.duplicates is not None
         assert 100 <= run.duplicates < 5000
+        # Nothing but the last unit of each match, which is not whole, is left out.
+        hands_played = [match.hands for match in records.matches(service.store, run.id)]
+        assert run.duplicates == sum(hands // 2 for hands in hands_played)
+        assert run.seats[0].chips == -(run.seats[1].chips or 0.0)
         (pair,) = crosstable.pairs(service.store, service.settings.games[1])
         assert pair.duplicates == run.duplicates == len(records.duplicate_scores(service.store, run.id, 0))
 
