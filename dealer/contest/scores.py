@@ -2,7 +2,8 @@
 
 Every match of a contest adds its hands in order. A deal counts as soon as it has been played in every seating; a
 player's score of a deal is the mean of what it won over the seatings, in thousandths of a big blind. All players hold
-the same cards, so the luck of the cards cancels.
+the same cards, so the luck of the cards cancels; where every seating has cards of its own (`ContestPlan.has_own_cards`)
+it does not, and the scores are as independent as ever.
 """
 
 from __future__ import annotations

@@ -174,7 +174,8 @@ class RunReport:
 
     Attributes:
         state: in a word. reason: in a sentence.
-        duplicates: how many deals were played in every seating; None for a run of which no scores are kept.
+        duplicates: how many deals were played in every seating, or as many hands with cards of each seating's own; None
+            for a run of which no scores are kept.
         seats: by seat; empty where nothing was played.
         matches: of each its name, the file of its log in the folder of the run, its first hand and its hands.
         faults: of each the name of its match.
