@@ -1,5 +1,7 @@
 """A contest: some players, one game, the same cards in every seating, until all hands are played or a rule stops it.
 
+Where a player could remember the cards of a key, every seating has its own (`ContestPlan.has_own_cards`).
+
 The matches of a contest (one per seating and slice of the hands) run side by side, as many as there are workers. With
 a stop rule that looks at the scores, all matches play the same number of hands and hold; the rule then sees the scores
 in an order that does not depend on which match was faster. So the same matches stop at the same hand on any machine,

@@ -69,9 +69,9 @@ class ContestPlan:
         Other players than built-in ones are programs of somebody's, and what such a program has seen in one match it
         can use in the next.
         """
-        return isinstance(self.seed, DealKey) and not all(
-            is_builtin(player.text) and not player.learns for player in self.players
-        )
+        if not isinstance(self.seed, DealKey) or self.seatings == 1:
+            return False
+        return not all(is_builtin(player.text) and not player.learns for player in self.players)
 
     def seed_of(self, slot: Slot) -> Seed:
         """The seed of a match."""
