@@ -32,6 +32,7 @@ from dealer.runs import (
     reopen,
 )
 from dealer.table.loop import new_event_loop
+from engine import Seed
 
 __all__ = ["Settings", "play", "play_async", "resume", "resume_async", "tournament", "tournament_async"]
 
@@ -46,7 +47,7 @@ class Settings(TypedDict, total=False):
     """
 
     hands: int | None
-    seed: int | None
+    seed: Seed | None
     seating: str | None
     stop: str | None
     score: str

@@ -186,6 +186,12 @@ class Run(Generic[_Result_co]):
         if self._playing is not None:
             self._playing.cancel()
 
+    def interrupt_after_hand(self) -> None:
+        """Interrupt it as soon as the hands that are being played are over, so that none is dealt twice."""
+        held = [contest.hold() for contest in self._contests]
+        if not any(held):
+            self.interrupt()
+
     def _write_contest(self, contest: Contest) -> None:
         """Write the result of a tournament's contest into its own folder."""
         folder = contest.plan.record.folder
@@ -347,7 +353,7 @@ def _extended(config: RunConfig, plan: RunPlan, hands: int, result: AnyResult | 
             for contest in plan.contests:
                 for slot in contest.slots:
                     log = contest.record.folder / f"{slot.name}.log"
-                    extend_log(log, slot.name, contest.record.game_name, contest.seed, contest.hands, hands)
+                    extend_log(log, slot.name, contest.record.game_name, contest.seed_of(slot), contest.hands, hands)
             write_whole(plan.folder / CONFIG_NAME, repeatable(config, settle(config)).to_toml())
         except OSError as error:
             raise LaunchError(f"write to {plan.folder}", error.strerror) from None

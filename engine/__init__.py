@@ -22,7 +22,7 @@ Modules for special needs, which may import numpy and numba: `engine.equity` and
 from engine.actions import CALL, FOLD, RAISE, Action, ActionKind, LegalActions, Move, raise_to
 from engine.betting import BettingState, betting_start
 from engine.cards import CARD_TEXTS, Card, format_cards, parse_cards
-from engine.dealing import Deal, deal_hand, deals
+from engine.dealing import Deal, DealKey, Seed, deal_hand, deals, derived_seed, logged_seed
 from engine.errors import CardError, EngineError, GameError, IllegalAction, Rule
 from engine.evaluator import Category, category, rank_hand
 from engine.game import BettingType, Game, Position, Seat
@@ -47,6 +47,7 @@ __all__ = [
     "CardError",
     "Category",
     "Deal",
+    "DealKey",
     "EngineError",
     "Game",
     "GameError",
@@ -58,15 +59,18 @@ __all__ = [
     "Pot",
     "Rule",
     "Seat",
+    "Seed",
     "Step",
     "betting_start",
     "betting_steps",
     "category",
     "deal_hand",
     "deals",
+    "derived_seed",
     "format_cards",
     "hand_values",
     "is_holdem",
+    "logged_seed",
     "nearest_legal",
     "parse_cards",
     "raise_to",

@@ -284,7 +284,8 @@ def _options_for(format_: ExportFormat, first: HandRecord, options: ExportOption
     begin_us = _begin_us(first, options)
     table, match_id = options.table, options.match_id
     if table is None and seed is not None:
-        table = f"{first.match_name} {seed}"
+        # Of a fingerprint as much as of the longest number, and without its colon.
+        table = f"{first.match_name} {str(seed).removeprefix('key:')[:10]}"
     if match_id is None and begin_us is not None:
         match_id = f"seed {seed}, begun {begin_us}"
     asked = options.hero or (options.default_hero if format_.wants_hero else None)

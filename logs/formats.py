@@ -35,7 +35,7 @@ class ExportOptions:
         chip_value: what a chip is worth in money; PokerStars histories want whole cents.
         currency: the code of the money, in PokerStars histories USD, EUR or GBP; None is play money.
         rake: what the house takes, in chips; None takes nothing. See `logs.rake`.
-        seed: of the match's cards, where it is known.
+        seed: of the match's cards, or the fingerprint of their key, where it is known.
         begin_us: when the match began, in microseconds of Unix time; None where that is not known. Hands without
             times are taken to follow each other by one second from then on, or from the first second of 2000.
         table: the name of the table; None is the name of the match.
@@ -50,7 +50,7 @@ class ExportOptions:
     chip_value: Decimal | float | str = Decimal(1)
     currency: str | None = "USD"
     rake: RakeFunction | None = None
-    seed: int | None = None
+    seed: int | str | None = None
     begin_us: int | None = None
     table: str | None = None
     match_id: str | None = None

@@ -75,12 +75,12 @@ class MatchHands:
     Attributes:
         name: of the match.
         game: of its first hand.
-        seed: of its cards; None where that is not known.
+        seed: of its cards, or the fingerprint of their key; None where that is not known.
     """
 
     name: str
     game: Game
-    seed: int | None = None
+    seed: int | str | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ import enum
 import os
 import re
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeAlias
@@ -29,17 +30,20 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    GetCoreSchemaHandler,
     SerializerFunctionWrapHandler,
     ValidationError,
     field_validator,
     model_serializer,
     model_validator,
 )
+from pydantic_core import CoreSchema, core_schema
 
 from dealer.contest.schedule import Format, Seating
 from dealer.errors import ConfigError, SettingProblem
 from dealer.match.clocks import DEFAULT_LIMITS, TimeLimits
 from dealer.match.faults import FaultPolicy
+from engine import DealKey, Seed
 from engine.errors import quoted
 from logs.estimation import StopRuleError, parse_stop_rule
 from logs.export import parse_currency, parse_formats
@@ -118,6 +122,29 @@ def _setting(default: Any, description: str, *, otherwise: str | None = None, **
 
 _Limit: TypeAlias = Annotated[int, Field(ge=1, le=10**9)]
 _Seconds: TypeAlias = Annotated[float, Field(ge=0.001, le=_LONGEST_S)]
+
+
+class _SeedSetting:
+    """How a seed is written: an integer of 32 bits, or the 64 hexadecimal digits of a key."""
+
+    ge, le = 0, 2**32 - 1
+
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_wrap_validator_function(
+            self._read,
+            handler.generate_schema(Annotated[int, Field(ge=self.ge, le=self.le)] | None),
+            serialization=core_schema.plain_serializer_function_ser_schema(self._write),
+        )
+
+    @staticmethod
+    def _read(value: object, read_number: Callable[[object], int | None]) -> Seed | None:
+        if isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value):
+            return DealKey.from_text(value)
+        return value if isinstance(value, DealKey) else read_number(value)
+
+    @staticmethod
+    def _write(seed: Seed | None) -> int | str | None:
+        return seed.secret.hex() if isinstance(seed, DealKey) else seed
 
 
 class BotSettings(BaseModel):
@@ -203,7 +230,7 @@ class RunConfig(BaseModel):
         ge=1,
         le=2**32 - 1,
     )
-    seed: int | None = _setting(None, "Seed of the cards.", otherwise="a new one", ge=0, le=2**32 - 1)
+    seed: Annotated[Seed | None, _SeedSetting()] = _setting(None, "Seed of the cards.", otherwise="a new one")
     seating: Seating | None = None
     stop: str | None = _setting(
         None,

@@ -1,5 +1,7 @@
 """A contest: some players, one game, the same cards in every seating, until all hands are played or a rule stops it.
 
+Where a player could remember the cards of a key, every seating has its own (`ContestPlan.has_own_cards`).
+
 The matches of a contest (one per seating and slice of the hands) run side by side, as many as there are workers. With
 a stop rule that looks at the scores, all matches play the same number of hands and hold; the rule then sees the scores
 in an order that does not depend on which match was faster. So the same matches stop at the same hand on any machine,
@@ -144,6 +146,7 @@ class Contest:
         self._matches: list[MatchRun] = []
         self._is_closed: list[bool] = []
         self._looked_at = 0
+        self._is_held = False
 
     @property
     def judged(self) -> Scores:
@@ -201,6 +204,14 @@ class Contest:
             self.trained = training.end(self.slots)
         except TrainingError as error:
             self.ending = Ending(Outcome.FAILED, f"{error}.")
+
+    def hold(self) -> bool:
+        """Have it interrupted when the hands that are being played are over; whether there are any."""
+        if not self._is_held:
+            # All are to hold, whatever the first says.
+            held = [run.hold() for run in self._matches]
+            self._is_held = any(held)
+        return self._is_held
 
     async def play_out(self) -> None:
         """Run the contest to its end, in its folder, which is made; whatever goes wrong is its ending."""
@@ -286,7 +297,7 @@ class Contest:
                 plan.game,
                 slot.name,
                 slot.hands,
-                plan.seed,
+                plan.seed_of(slot),
                 tuple(plan.names[player] for player in slot.players),
                 conditions.fixed_seats,
                 slot.first_hand,
@@ -297,8 +308,7 @@ class Contest:
             ),
             plan.record,
             tuple(plan.players[player] for player in slot.players),
-            # The same in every slice: what a bot does in a hand does not depend on how the hands are cut.
-            tuple((plan.seed * 1000003 + slot.seating * 1009 + player) % 2**32 for player in slot.players),
+            tuple(plan.bot_seed(slot, player) for player in slot.players),
             conditions.host,
             conditions.ports,
             conditions.coalesce_s,
@@ -319,6 +329,8 @@ class Contest:
     async def _play_all(self) -> Ending:
         for until in self._marks():
             await self._advance(until)
+            if self._is_held and not all(self._is_closed):
+                raise asyncio.CancelledError
             if self.monitor is not None and self._is_decided(self.monitor, until):
                 reason = stop_reason(self.monitor.rule, self.monitor.verdict, self.plan.names[0], self.plan.opponent)
                 return await self._finish(Outcome.STOPPED, reason)
@@ -352,7 +364,8 @@ class Contest:
     async def _advance_match(self, index: int, until: int) -> None:
         run, slot = self._matches[index], self.slots[index]
         async with self._workers:
-            await run.play_until(min(until, slot.hands))
+            if not self._is_held:
+                await run.play_until(min(until, slot.hands))
             if run.failure is not None:
                 raise _MatchFailed(run.failure)
             if self.scores.hands(index) >= slot.hands:

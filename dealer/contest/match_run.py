@@ -187,6 +187,10 @@ class MatchRun(MatchAccount, ABC):
             self._open_files()
         await self._explain(await self._play_until(hands))
 
+    def hold(self) -> bool:
+        """Play no hand after this one; whether one is being played that can be waited for."""
+        return False
+
     async def finish(self) -> None:
         """End the match here, with its score.
 

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bots.registry import is_builtin
 from dealer.contest.config import Command, Conditions, Score
 from dealer.contest.schedule import Seating, Slot, number_of_seatings, pairings, slots
 from dealer.contest.scores import bounds_of
 from dealer.contest.settling import NamedGame, SettledConfig
 from dealer.record.files import RecordPlan
 from dealer.table.players import Player
-from engine import Game
+from engine import DealKey, Game, Seed, derived_seed
 from logs.estimation import AnyTimeMean, Better, Bounds, FixedHands, PlainMean, RunningMean, StopRule
 from logs.export import ExportOptions
 
@@ -31,7 +32,7 @@ class ContestPlan:
         players: who plays.
         names: of the players, all different.
         hands: the most deals to play, each once in every seating.
-        seed: of the cards; built-in bots get seeds of their own that follow from it.
+        seed: of the cards, a number or a key; built-in bots get seeds of their own that follow from it.
         seating: which seatings.
         slices: into how many matches the hands of a seating are cut; 1 where a player learns.
         stop: when to stop.
@@ -44,7 +45,7 @@ class ContestPlan:
     players: tuple[Player, ...]
     names: tuple[str, ...]
     hands: int
-    seed: int
+    seed: Seed
     seating: Seating
     slices: int
     stop: StopRule
@@ -60,6 +61,27 @@ class ContestPlan:
     def seatings(self) -> int:
         """How many seatings each deal is played in."""
         return number_of_seatings(self.seating, self.game.num_players)
+
+    @property
+    def has_own_cards(self) -> bool:
+        """Whether every seating has cards of its own: those of a key, where a player could remember them.
+
+        Other players than built-in ones are programs of somebody's, and what such a program has seen in one match it
+        can use in the next.
+        """
+        if not isinstance(self.seed, DealKey) or self.seatings == 1:
+            return False
+        return not all(is_builtin(player.text) and not player.learns for player in self.players)
+
+    def seed_of(self, slot: Slot) -> Seed:
+        """The seed of a match."""
+        return derived_seed(self.seed, slot.seating) if self.has_own_cards else self.seed
+
+    def bot_seed(self, slot: Slot, player: int) -> int:
+        """The seed of a player's own draws: the same in every slice, so that it does not matter how hands are cut."""
+        if isinstance(self.seed, DealKey):
+            return self.seed.number(slot.seating, player)
+        return (self.seed * 1000003 + slot.seating * 1009 + player) % 2**32
 
     @property
     def learners(self) -> tuple[int, ...]:

@@ -1,7 +1,8 @@
 """Who plays whom, in which seats, over which hands: everything about a run that is decided before the first card.
 
 A *seating* assigns the players to the seats. A match of a contest is one seating over one slice of the hands; the cards
-follow from the seed and the hand number alone, so neither the number of seatings nor that of slices changes a card.
+follow from the seed of the seating and the hand number alone, so neither the number of seatings nor that of slices
+changes a card.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ __all__ = [
 
 
 class Seating(enum.StrEnum):
-    """Which seatings the same cards are played in."""
+    """Which seatings are played, as a rule with the same cards."""
 
     SINGLE = "single"
     """The seats as given, once."""

@@ -2,7 +2,8 @@
 
 Every match of a contest adds its hands in order. A deal counts as soon as it has been played in every seating; a
 player's score of a deal is the mean of what it won over the seatings, in thousandths of a big blind. All players hold
-the same cards, so the luck of the cards cancels.
+the same cards, so the luck of the cards cancels; where every seating has cards of its own (`ContestPlan.has_own_cards`)
+it does not, and the scores are as independent as ever.
 """
 
 from __future__ import annotations
@@ -130,6 +131,21 @@ class Scores:
             complete = self._complete(slice_)
             for hand in range(start, complete if end is None else min(end, complete)):
                 yield self._scores(slice_, hand)
+
+    def in_rounds(self) -> Iterator[list[float]]:
+        """The scores of as many hands in a row of a match as there are seatings, by player in mbb/g, match by match.
+
+        Where every seating has cards of its own, such a round is worth what a deal number in all seatings is: so many
+        hands, with the button everywhere alike. But it does not wait for the other matches.
+        """
+        players, factor = self._players, self._mbb_per_chip / self._seatings
+        for slot, values in zip(self._slots, self._values, strict=True):
+            size = players * self._seatings
+            for first in range(0, len(values) - size + 1, size):
+                scores = [0.0] * players
+                for seat, player in enumerate(slot.players):
+                    scores[player] = factor * sum(values[first + seat : first + size : players])
+                yield scores
 
     def chips(self) -> list[float]:
         """Net chips by player over the hands of complete deals."""

@@ -25,7 +25,7 @@ from dealer.match.faults import FaultPolicy
 from dealer.table.confinement import Confinement
 from dealer.table.door import MOST_SEATS
 from dealer.table.players import Player, PlayerKind, game_refusal, learning_bot, parse_player, unique_names
-from engine import Game
+from engine import Game, Seed
 from engine.errors import quoted
 from logs.errors import UnsupportedGameError
 from logs.estimation import FixedHands, Monitor, StopRule, StopRuleError, parse_stop_rule
@@ -87,7 +87,7 @@ class SettledConfig:
         names: of the players, all different.
         format: who meets whom in a tournament.
         hands: the most deals to play, each once in every seating.
-        seed: of the cards.
+        seed: of the cards, a number or a key.
         seating: in which seatings each deal is played.
         stop: when to stop.
         score: what that looks at.
@@ -102,7 +102,7 @@ class SettledConfig:
     names: tuple[str, ...]
     format: Format
     hands: int
-    seed: int
+    seed: Seed
     seating: Seating
     stop: StopRule
     score: Score

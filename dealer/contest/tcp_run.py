@@ -115,6 +115,14 @@ class TcpRun(MatchRun):
         await connections.rest()
         return connections.match.failure
 
+    def hold(self) -> bool:
+        """Play no hand after this one; whether one is being played that can be waited for."""
+        match = None if self._connections is None else self._connections.match
+        if match is None or match.phase not in (Phase.CONNECTING, Phase.GREETING, Phase.PLAYING):
+            return False
+        match.play_until(match.hands_played + 1)
+        return match.phase is Phase.PLAYING
+
     def _finish(self) -> Cause | None:
         if self._connections is None:
             return None

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from dealer.match.causes import PlayerCause
 from dealer.match.clocks import DEFAULT_LIMITS, TimeLimits
 from dealer.match.faults import FaultPolicy
-from engine import Game, Seat
+from engine import Game, Seat, Seed
 
 __all__ = ["MAX_COMMENTS_PER_HAND", "NO_EARLIER_HANDS", "EarlierHands", "Loss", "MatchSetup", "Phase", "Question"]
 
@@ -25,7 +25,7 @@ class MatchSetup:
         game: the rules.
         name: the name of the match.
         hands: the number of hands.
-        seed: the seed of the cards.
+        seed: of the cards, a number or a key.
         names: the players' names, by seat.
         fixed_seats: whether the button stays where it is.
         first_hand: the number of the first hand, for a slice of a longer match.
@@ -39,7 +39,7 @@ class MatchSetup:
     game: Game
     name: str
     hands: int
-    seed: int
+    seed: Seed
     names: tuple[str, ...]
     fixed_seats: bool = False
     first_hand: int = 0

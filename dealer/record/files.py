@@ -21,7 +21,7 @@ from dealer.errors import LaunchError
 from dealer.match import MatchSetup
 from dealer.match.events import Watcher
 from dealer.record.writers import CommentWriter, FaultWriter, HandHistoryWriter, LogWriter, TransactionWriter
-from engine import Seat
+from engine import Seat, logged_seed
 from logs import format_header, format_score_line
 from logs.acpc_log.reader import read_log
 from logs.export import Exporter, ExportFormat, ExportOptions
@@ -90,7 +90,7 @@ class MatchFiles:
         self._transactions: LineFile | None = None
         self._faults = FaultWriter(plan.path(setup, "faults"))
         self._comments = CommentWriter(plan.path(setup, "comments"))
-        options = replace(plan.options, seed=setup.seed)
+        options = replace(plan.options, seed=logged_seed(setup.seed))
         label = "" if plan.histories is None else plan.folder.absolute().name
         self._exporters = [
             Exporter(format_, plan.histories or plan.folder / format_.name, options, force=True, label=label)

@@ -30,7 +30,7 @@ from dealer.match.faults import Fault
 from dealer.record.files import RecordPlan
 from dealer.record.response_times import ResponseTimes
 from dealer.record.writers import parse_fault
-from engine import Deal, Game, Seat, betting_start, deals
+from engine import Deal, Game, Seat, Seed, betting_start, deals
 from engine.hand import hand_values
 from logs.comments import parse_comment
 from logs.transaction_log import parse_own_line
@@ -179,11 +179,11 @@ class _Log:
     is_closed: bool = False
 
 
-def _first_line(name: str, game_name: str, hands: int, seed: int) -> bytes:
+def _first_line(name: str, game_name: str, hands: int, seed: Seed) -> bytes:
     return f"# name/game/hands/seed {name} {game_name} {hands} {seed}\n".encode("utf-8", "surrogateescape")
 
 
-def extend_log(path: Path, name: str, game_name: str, seed: int, hands: int, more: int) -> None:
+def extend_log(path: Path, name: str, game_name: str, seed: Seed, hands: int, more: int) -> None:
     """Change the log of a match, ended or not, to one of more hands, without its score.
 
     Args:

@@ -12,6 +12,7 @@ from dealer.match.faults import FaultKind
 from dealer.record.response_times import ResponseTimes
 from dealer.results.schema import ContestResult, DealerReport, Interval, MatchSummary, PlayerResult, TrainingReport
 from dealer.results.sentences import contest_sentence, fault_phrase
+from engine import logged_seed
 from logs.estimation import TAIL_95, RunningMean
 
 __all__ = ["contest_result"]
@@ -39,7 +40,7 @@ def contest_result(contest: Contest, *, resume: str | None) -> ContestResult:
     hands = scores.hands_played - contest.hands_before
     result = ContestResult(
         game=plan.record.game_name,
-        seed=plan.seed,
+        seed=logged_seed(plan.seed),
         seating=plan.seating,
         seatings=plan.seatings,
         hands_asked=plan.hands,

@@ -116,7 +116,7 @@ class ContestResult(_Frozen):
     schema_version: int = SCHEMA_VERSION
     kind: Literal["contest"] = "contest"
     game: str
-    seed: int
+    seed: int | str = Field(description="of the cards; of secret cards the fingerprint of their key")
     seating: Seating
     seatings: int = Field(description="how many seatings each deal is played in")
     hands_asked: int = Field(description="deals asked for, each to be played once in every seating")

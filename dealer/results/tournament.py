@@ -71,7 +71,7 @@ def _standings(tournament: Tournament, results: Sequence[ContestResult], game: s
         first.bounds,
         is_sequential=first.is_sequential,
         seatings=first.seatings,
-        seed=plan.settled.seed,
+        seed=seed if isinstance(seed := plan.settled.seed, int) else seed.number(),
     )
 
 

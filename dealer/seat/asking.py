@@ -11,7 +11,7 @@ from dealer.contest.config import BotSettings, RunConfig, validated
 from dealer.errors import ConfigError, PlayerError, SettingProblem
 from dealer.match.faults import FaultPolicy
 from dealer.table.players import NAME_RULE, PlayerKind, parse_player
-from engine import Game, Seat
+from engine import Game, Seat, Seed
 from engine.errors import quoted
 from protocol import GameDefinitionError, find_game
 
@@ -34,7 +34,7 @@ def table_config(
     *,
     name: str,
     hands: int | None = None,
-    seed: int | None = None,
+    seed: Seed | None = None,
     host: str | None = None,
     directory: str | None = None,
     export: Sequence[str] | None = None,
@@ -47,7 +47,7 @@ def table_config(
         bots: the others, by seat; a single one takes all other seats; without any, one that plays the game.
         name: the person's.
         hands: to play; None until the person leaves.
-        seed: of the cards; None for a new one.
+        seed: of the cards, a number or a key; None for a new number.
         host: address to listen on for ``tcp`` players; None for this machine alone.
         directory: the folder where commands start; None for the present one.
         export: the formats of hand histories to write; None for what `arena play` writes.

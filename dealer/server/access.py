@@ -16,7 +16,6 @@ import enum
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from dealer.contest.schedule import Seating
 from dealer.match.sentences import without_output
 from dealer.server import records
 from dealer.server.accounts import User
@@ -56,8 +55,7 @@ def sight(store: Store, job: JobRow, person: Person) -> Sight:
     )
     if not is_going:
         return Sight.EVERYTHING
-    is_of_text_port = job.seating is Seating.SINGLE and job.hands is None and job.stop is None
-    knows_seed = job.user == person.user and (is_of_text_port or not job.is_seed_drawn)
+    knows_seed = job.user == person.user and not job.is_seed_drawn
     if knows_seed and not store.read("SELECT 1 FROM runs JOIN tables ON tables.run = runs.id WHERE job = ?", job.id):
         return Sight.EVERYTHING
     return Sight.NOTHING

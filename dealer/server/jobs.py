@@ -106,6 +106,12 @@ class ActiveJob:
         if self.run is not None:
             self.run.interrupt()
 
+    def make_room(self) -> None:
+        """Stop its run after the hand that is being played: who has it stopped must not see a deal twice."""
+        self.is_interrupted = True
+        if self.run is not None:
+            self.run.interrupt_after_hand()
+
     @property
     def has_own_seat(self) -> bool:
         """Whether a client's own agent plays."""

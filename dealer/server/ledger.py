@@ -21,7 +21,7 @@ from dealer.record.writers import remedy_text
 from dealer.server.accounts import User
 from dealer.server.lineups import add_run
 from dealer.server.store import Store
-from engine.dealing import reference_generator
+from engine import DealKey, Seed, derived_seed
 
 __all__ = [
     "JobKind",
@@ -83,14 +83,14 @@ class RunRow:
     Attributes:
         id: its number among all runs.
         number: among those of its job, from 1.
-        seed: of the cards.
+        seed: of the cards, a number or a key.
         folder: of its files, in that of the server.
         state: how it stands. reason: how it ended, in a sentence.
     """
 
     id: int
     number: int
-    seed: int
+    seed: Seed
     folder: str
     state: RunState = RunState.RUNNING
     reason: str = ""
@@ -108,7 +108,7 @@ class JobRow:
         players: by seat of the first seating: names of the server's own bots or of users, or
             `protocol.benchmark.OWN_SEAT`.
         runs: how many.
-        seed: of all of them together.
+        seed: of all of them together: a number that somebody chose or was told, or a key that the server keeps.
         seed_index: the only one in the sequence of seeds; None plays the sequence from its start.
         stamp: when it last started, or came.
         started: how many runs have been started.
@@ -119,7 +119,6 @@ class JobRow:
         seating: in which seatings each deal is played.
         stop: the rule that may end a run before, as `arena play` writes it.
         on_fault: what becomes of a player that fails.
-        is_seed_drawn: whether the server drew the seed.
         submitted_s: when it came. ended_s: when nothing of it was left, None before. Both in seconds since 1970.
         is_running: whether a run of it was going on when this was read.
     """
@@ -130,7 +129,7 @@ class JobRow:
     game: str
     players: tuple[str, ...]
     runs: int
-    seed: int
+    seed: Seed
     seed_index: int | None
     stamp: int
     started: int = 0
@@ -142,10 +141,14 @@ class JobRow:
     seating: Seating = Seating.SINGLE
     stop: str | None = None
     on_fault: FaultPolicy = FaultPolicy.END
-    is_seed_drawn: bool = False
     submitted_s: float = 0.0
     ended_s: float | None = None
     is_running: bool = False
+
+    @property
+    def is_seed_drawn(self) -> bool:
+        """Whether the server has drawn a key, so that nobody knows a card to come."""
+        return isinstance(self.seed, DealKey)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +176,8 @@ class RunReport:
 
     Attributes:
         state: in a word. reason: in a sentence.
-        duplicates: how many deals were played in every seating; None for a run of which no scores are kept.
+        duplicates: how many deals were played in every seating, or as many hands with cards of each seating's own; None
+            for a run of which no scores are kept.
         seats: by seat; empty where nothing was played.
         matches: of each its name, the file of its log in the folder of the run, its first hand and its hands.
         faults: of each the name of its match.
@@ -190,17 +194,20 @@ class RunReport:
     is_comparable: bool = False
 
 
-def run_seed(job: JobRow, number: int) -> int:
-    """The seed of a run of a job, `number` from 1: the job's own for its only run, else from its sequence.
-
-    The sequence is what the reference's generator gives when it is started with the job's seed.
-    """
+def run_seed(job: JobRow, number: int) -> Seed:
+    """The seed of a run of a job, `number` from 1: the job's own for its only run, else from its sequence."""
     if job.runs == 1 and job.seed_index is None:
         return job.seed
-    index = number - 1 if job.seed_index is None else job.seed_index
-    generator = reference_generator(job.seed)
-    # Many numbers at once come as one, the first in the lowest bits.
-    return generator.getrandbits(32 * (index + 1)) >> (32 * index)
+    return derived_seed(job.seed, number - 1 if job.seed_index is None else job.seed_index)
+
+
+def _seed_columns(seed: Seed) -> tuple[int, bytes | None]:
+    return (0, seed.secret) if isinstance(seed, DealKey) else (seed, None)
+
+
+def seed_of_row(row: sqlite3.Row) -> Seed:
+    """The seed in the columns of a job or a run."""
+    return int(row["seed"]) if row["deal_key"] is None else DealKey(row["deal_key"])
 
 
 # ---- changes, for `Store.write`
@@ -209,8 +216,8 @@ def run_seed(job: JobRow, number: int) -> int:
 def add_job(db: sqlite3.Connection, job: JobRow) -> int:
     """Enter a job that waits; returns its number."""
     made = db.execute(
-        "INSERT INTO jobs (user, tag, game, players, runs, seed, seed_index, state, stamp, submitted_s, "
-        "kind, hands, seating, stop, on_fault, is_seed_drawn) "
+        "INSERT INTO jobs (user, tag, game, players, runs, seed, deal_key, seed_index, state, stamp, submitted_s, "
+        "kind, hands, seating, stop, on_fault) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             job.user.id,
@@ -218,7 +225,7 @@ def add_job(db: sqlite3.Connection, job: JobRow) -> int:
             job.game,
             json.dumps(job.players),
             job.runs,
-            job.seed,
+            *_seed_columns(job.seed),
             job.seed_index,
             job.state,
             job.stamp,
@@ -228,7 +235,6 @@ def add_job(db: sqlite3.Connection, job: JobRow) -> int:
             job.seating,
             job.stop,
             job.on_fault.value,
-            job.is_seed_drawn,
         ),
     )
     return int(made.lastrowid or 0)
@@ -246,8 +252,9 @@ def begin_run(db: sqlite3.Connection, job: JobRow, versions: Sequence[int | None
     number = job.started + 1
     seed = run_seed(job, number)
     made = db.execute(
-        "INSERT INTO runs (job, number, game, seed, state, folder, started_s) VALUES (?, ?, ?, ?, 'running', '', ?)",
-        (job.id, number, job.game, seed, time.time()),
+        "INSERT INTO runs (job, number, game, seed, deal_key, state, folder, started_s) "
+        "VALUES (?, ?, ?, ?, ?, 'running', '', ?)",
+        (job.id, number, job.game, *_seed_columns(seed), time.time()),
     )
     run = int(made.lastrowid or 0)
     folder = f"runs/{run:08}"
@@ -294,13 +301,11 @@ def end_run(db: sqlite3.Connection, run: int, report: RunReport) -> None:
 
 def _rate(db: sqlite3.Connection, run: int, report: RunReport) -> None:
     """Have a run that has just been closed count in the standings, if it does; see `dealer.server.lineups`."""
-    (game, is_seed_drawn) = db.execute(
-        "SELECT runs.game, is_seed_drawn FROM runs JOIN jobs ON jobs.id = job WHERE runs.id = ?", (run,)
-    ).fetchone()
+    (game, is_secret) = db.execute("SELECT game, deal_key IS NOT NULL FROM runs WHERE id = ?", (run,)).fetchone()
     versions = [row["version"] for row in db.execute("SELECT version FROM seats WHERE run = ? ORDER BY seat", (run,))]
     scores = [seat.mbb_by_duplicate for seat in report.seats if seat.mbb_by_duplicate]
     is_known = None not in versions and len(set(versions)) == len(versions) == len(scores)
-    if report.is_comparable and is_seed_drawn and is_known:
+    if report.is_comparable and is_secret and is_known:
         add_run(db, run, game, versions, scores, sum(hands for _, _, _, hands in report.matches))
 
 
@@ -332,7 +337,7 @@ def job_of_row(row: sqlite3.Row) -> JobRow:
         row["game"],
         tuple(json.loads(row["players"])),
         row["runs"],
-        row["seed"],
+        seed_of_row(row),
         row["seed_index"],
         row["stamp"],
         row["started"],
@@ -344,7 +349,6 @@ def job_of_row(row: sqlite3.Row) -> JobRow:
         Seating(row["seating"]),
         row["stop"],
         FaultPolicy(row["on_fault"]),
-        bool(row["is_seed_drawn"]),
         row["submitted_s"],
         row["ended_s"],
         bool(row["is_running"]),
@@ -382,7 +386,7 @@ def jobs_of(store: Store, user: int, tag: str | None, most: int) -> list[JobRow]
 def runs_of(store: Store, job: int) -> list[RunRow]:
     """The runs of a job, in their order."""
     return [
-        RunRow(row["id"], row["number"], row["seed"], row["folder"], RunState(row["state"]), row["reason"])
+        RunRow(row["id"], row["number"], seed_of_row(row), row["folder"], RunState(row["state"]), row["reason"])
         for row in store.read("SELECT * FROM runs WHERE job = ? ORDER BY number", job)
     ]
 

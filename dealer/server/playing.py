@@ -26,6 +26,7 @@ from dealer.server.settings import ServerGame, ServerSettings
 from dealer.server.store import Store
 from dealer.server.summons import addresses_of, summons
 from dealer.server.watches import Watches
+from engine import Seed
 from logs.whole_file import write_whole
 from protocol.benchmark import OWN_SEAT
 
@@ -99,7 +100,7 @@ def _opened(
     game: ServerGame,
     folder: Path,
     *,
-    seed: int,
+    seed: Seed,
     key: str,
     addresses: Mapping[str, str | None],
     environment: Mapping[str, str],
@@ -111,7 +112,7 @@ def _opened(
         job: whose run it is.
         game: the game.
         folder: of the run.
-        seed: of its cards.
+        seed: of its cards, a number or a key.
         key: what has to be said for the seats of users' bots.
         addresses: by player that is not one of the server's own bots, from where it has to come.
         environment: variables that the processes of the server's own bots get.

@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dealer.server.accounts import User
-from dealer.server.ledger import JOBS, JobRow, JobState, RunState, job_of_row
+from dealer.server.ledger import JOBS, JobRow, JobState, RunState, job_of_row, seed_of_row
 from dealer.server.store import Store
+from engine import Seed
 
 __all__ = [
     "BotRecord",
@@ -97,7 +98,7 @@ class RunRecord:
         job: the number of its job. number: its own among those of the job, from 1.
         user: the name of who asked for it. tag: what the user calls the job.
         game: the name of the game.
-        seed: of the cards.
+        seed: of the cards, a number or a key.
         state: how it stands. reason: how it ended, in a sentence.
         folder: of its files, in that of the server.
         duplicates: how many deals were played in every seating; None for a run of which no scores are kept.
@@ -112,7 +113,7 @@ class RunRecord:
     user: str
     tag: str
     game: str
-    seed: int
+    seed: Seed
     state: RunState
     reason: str
     folder: str
@@ -290,7 +291,7 @@ def _runs_of_rows(store: Store, rows: list[sqlite3.Row]) -> tuple[RunRecord, ...
             row["user_name"],
             row["tag"],
             row["game"],
-            row["seed"],
+            seed_of_row(row),
             RunState(row["state"]),
             row["reason"],
             row["folder"],

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from array import array
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+from dealer.contest.plan import ContestPlan
 from dealer.match.faults import Fault
 from dealer.record.writers import parse_fault
 from dealer.results.schema import ContestResult
@@ -39,16 +43,30 @@ def report_of(run: Run[AnyResult], result: AnyResult, cancelled: str) -> RunRepo
     )
     (contest,) = run.contests()
     is_comparable = plan.seatings > 1 and not plan.learners and not plan.is_sequential
-    is_kept = result.outcome.is_complete or (is_comparable and result.duplicates > 0)
+    units, is_complete = list(contest.scores.in_order()), result.outcome.is_complete
+    if is_comparable and plan.has_own_cards and not is_complete:
+        # Nothing in the seatings to come could make up for the luck of a seating that was broken off.
+        units = list(contest.scores.in_rounds())
+        # Without a unit there are no columns, and the seats stay as they are.
+        seats = tuple(map(partial(_seat, plan), plan.names, zip(*units, strict=True))) or seats
+    is_kept = is_complete or (is_comparable and bool(units))
     if is_kept:
         # Also of what was broken off: whoever did that may have had a reason in the scores.
-        scores = [array("d", column) for column in zip(*contest.scores.in_order(), strict=True)]
+        scores = [array("d", column) for column in zip(*units, strict=True)]
         seats = tuple(replace(seat, mbb_by_duplicate=column) for seat, column in zip(seats, scores, strict=True))
     state, reason = RunState.FINISHED, result.reason
-    if not result.outcome.is_complete:
+    if not is_complete:
         state = RunState.CANCELLED if cancelled else RunState.FAILED
         reason = f"{cancelled}." if cancelled else reason
-    return RunReport(state, reason, result.duplicates if is_kept else None, seats, matches, faults, is_comparable)
+    return RunReport(state, reason, len(units) if is_kept else None, seats, matches, faults, is_comparable)
+
+
+def _seat(plan: ContestPlan, name: str, scores: Sequence[float]) -> SeatReport:
+    mean = plan.new_mean()
+    for score in scores:
+        mean.add(score)
+    chips = round(math.fsum(scores) * plan.seatings * plan.game.big_blind / 1000, 6)
+    return SeatReport(name, chips, mean.mean, mean.half_width_95)
 
 
 def _faults(path: Path) -> list[Fault]:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -34,7 +35,7 @@ class JobRequest:
             `protocol.benchmark.OWN_SEAT` for an agent that the client itself brings.
         tag: what the user calls it.
         runs: how often.
-        seed: of all runs together; 0 has the server draw one, and only then can the result count in the standings.
+        seed: of all runs together; 0 has the server draw a key, and only then can the result count in the standings.
         seed_index: the only run in the sequence of seeds; None for the sequence from its start.
         hands: the most deals of one run; None for as many as are set for the game.
         seating: in which seatings each deal is played.
@@ -57,13 +58,13 @@ class JobRequest:
 
 
 def of_text_port(request: RequestRuns) -> JobRequest:
-    """What a line of the text port asks for: one seating, as on the reference's server."""
+    """What a line of the text port asks for: one seating, as on the reference's server, of a seed that is told."""
     return JobRequest(
         request.game,
         request.players,
         request.tag,
         request.runs,
-        request.seed,
+        request.seed or secrets.randbelow(2**32 - 1) + 1,
         request.index,
         seating=Seating.SINGLE,
     )

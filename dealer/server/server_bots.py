@@ -20,6 +20,7 @@ from dealer.match.faults import FaultPolicy
 from dealer.record.folder import CONFIG_NAME
 from dealer.server.settings import ServerBot, ServerGame, ServerSettings, most_hands, player_name
 from dealer.server.store import Store
+from engine import Seed
 from logs.whole_file import write_whole
 from protocol.benchmark import OWN_SEAT
 
@@ -96,7 +97,7 @@ def run_config(
     players: Sequence[str],
     *,
     user: str,
-    seed: int,
+    seed: Seed,
     key: str | None = None,
     addresses: Mapping[str, str | None] | None = None,
     environment: Mapping[str, str] | None = None,
@@ -112,7 +113,7 @@ def run_config(
         game: which game.
         players: by seat, names of the server's own bots, of users' bots, or `OWN_SEAT`.
         user: whose request it is.
-        seed: of the cards.
+        seed: of the cards, a number or a key.
         key: what has to be said for the seats of users' bots.
         addresses: by player that the server does not start, from where it has to come; None, or left out, for anywhere.
         environment: variables that the processes of the server's own bots get.

@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import secrets
 import sqlite3
 import time
 from collections.abc import Callable, Coroutine, Sequence
@@ -45,6 +44,7 @@ from dealer.server.table_seats import TableSeats
 from dealer.server.taking_up import take_up
 from dealer.server.watches import Watches
 from dealer.table.loop import Changes
+from engine import DealKey
 from protocol.benchmark import OWN_SEAT
 
 __all__ = ["Service"]
@@ -155,7 +155,7 @@ class Service:
         """Interrupt the ladder where it is in a user's way, to be resumed when no request waits."""
         most = os.cpu_count() or 1
         for number in in_the_way(self._waiting(), self._running.slots, self.settings.limits, most=most):
-            self._jobs[number].interrupt()
+            self._jobs[number].make_room()
 
     async def _climb(self) -> None:
         """Have the ladder play whenever no request waits."""
@@ -315,7 +315,7 @@ class Service:
         """
         game = self._checked(user, request, client)
         await asyncio.to_thread(check_contest, self.settings, game, request)
-        seed = request.seed or secrets.randbelow(2**32 - 1) + 1
+        seed = request.seed or DealKey.new()
         self._stamp += 1
         players = request.players[: game.game.num_players]
         row = JobRow(
@@ -333,7 +333,6 @@ class Service:
             seating=request.seating,
             stop=request.stop,
             on_fault=request.on_fault,
-            is_seed_drawn=not request.seed,
             submitted_s=time.time(),
         )
         state = JobState.QUEUED if row.runs else JobState.DONE

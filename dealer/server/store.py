@@ -234,7 +234,14 @@ INSERT INTO company
 """
 """What players of games of more than two won at all tables at which another sat."""
 
-MIGRATIONS: Final[tuple[str, ...]] = (_TABLES, _LOGINS, _CONTESTS, _SEATS_OF_PEOPLE, _RUNS_OF_PAIRS, _COMPANY)
+_KEYS = """
+ALTER TABLE jobs ADD COLUMN deal_key BLOB;
+ALTER TABLE runs ADD COLUMN deal_key BLOB;
+ALTER TABLE jobs DROP COLUMN is_seed_drawn
+"""
+"""The keys of secret cards, beside which the seed is 0. A seed that was drawn before has 32 bits and counts no more."""
+
+MIGRATIONS: Final[tuple[str, ...]] = (_TABLES, _LOGINS, _CONTESTS, _SEATS_OF_PEOPLE, _RUNS_OF_PAIRS, _COMPANY, _KEYS)
 """What leads from version 0, an empty database, to 1, from 1 to 2, and so on."""
 
 

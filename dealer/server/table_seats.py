@@ -42,7 +42,7 @@ class TableSeats:
         self._tables.update(names)
         for job in self._active():
             if job.slot.is_idle and job.guests & set(names):
-                job.interrupt()
+                job.make_room()
 
     def leave(self, names: Collection[str]) -> None:
         """Bots play other runs."""

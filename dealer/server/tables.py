@@ -15,6 +15,7 @@ from dealer.server.ledger import JobRow, JobState, RunReport, RunRow, add_job, b
 from dealer.server.lobby import Lobby
 from dealer.server.records import versions
 from dealer.server.store import Store
+from engine import Seed
 from protocol.benchmark import OWN_SEAT
 
 __all__ = [
@@ -78,7 +79,7 @@ def add_table(
     game: str,
     players: tuple[str, ...],
     bots: list[int | None],
-    seed: int,
+    seed: Seed,
 ) -> RunRow:
     """Enter a table.
 
@@ -89,7 +90,7 @@ def add_table(
         game: the name of the game.
         players: the names of the bots, by seat.
         bots: what `bot_versions` says of them.
-        seed: of the cards.
+        seed: of the cards, a number or a key.
     """
     number = add_user(db, GUEST) if user is None else user
     row = db.execute("SELECT name, served FROM users WHERE id = ?", (number,)).fetchone()

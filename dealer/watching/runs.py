@@ -75,7 +75,7 @@ class FaultSeen:
 
 
 class WatchedContest:
-    """A contest of a run: its matches play the same deals.
+    """A contest of a run: its matches play the same deals, or as many that are their own.
 
     Attributes:
         key: its name among the contests of the run; empty where it is the only one.
@@ -106,6 +106,11 @@ class WatchedContest:
     def hands(self) -> dict[str, MatchHands]:
         """The hands of each match."""
         return {name: match.hands for name, match in self.matches.items()}
+
+    @property
+    def has_own_cards(self) -> bool:
+        """Whether each seating was dealt cards of its own, so that hands of the same number are not the same deal."""
+        return len({match.hands.seed for match in self.matches.values()}) > 1
 
     def faults(self, most: int = 50) -> list[FaultSeen]:
         """The last faults of all matches."""

@@ -22,6 +22,7 @@ from dealer.errors import DealerError, WebError
 from dealer.results.schema import ContestResult
 from dealer.runs import Run, new_table, reopen
 from dealer.seat.sitting import Sitting
+from engine import Seed
 
 __all__ = ["Book", "Guests", "Hall", "HallLimits", "LocalBook", "TableRow"]
 
@@ -82,7 +83,7 @@ class TableRow:
 class Book(Protocol):
     """What is known of tables, over restarts."""
 
-    async def add(self, owner: str, game: str, players: tuple[str, ...], user: int | None, seed: int) -> TableRow:
+    async def add(self, owner: str, game: str, players: tuple[str, ...], user: int | None, seed: Seed) -> TableRow:
         """Enter a table; its folder is not made."""
 
     async def see(self, table: TableRow) -> None:
@@ -119,7 +120,7 @@ class LocalBook:
         self.closed = asyncio.Event()
         self._table = table
 
-    async def add(self, owner: str, game: str, players: tuple[str, ...], user: int | None, seed: int) -> TableRow:
+    async def add(self, owner: str, game: str, players: tuple[str, ...], user: int | None, seed: Seed) -> TableRow:
         """Refuse: there is one."""
         raise WebError(403, "There is one table here; end it and start another with 'arena table'.")
 
@@ -221,7 +222,7 @@ class Hall:
         players: tuple[str, ...],
         user: int | None = None,
         address: str = "",
-        seed: int = 0,
+        seed: Seed = 0,
         decision_s: float | None = None,
     ) -> TableRow:
         """A new table.
@@ -233,7 +234,7 @@ class Hall:
             players: the names of the bots, by seat.
             user: the number of the user on a server; None for a guest.
             address: from which the person has come.
-            seed: of the cards.
+            seed: of the cards, a number or a key.
             decision_s: how long a decision may take; None without limit.
 
         Raises:

@@ -52,7 +52,8 @@ def leaks_path(run: str, contest: str, player: str) -> str:
 
 def told_of(found: ShownRun, contest: WatchedContest) -> list[tuple[str, str]]:
     """The players of a contest of whose leaks a visitor can be told, each with the address."""
-    if not found.sees_cards or not is_holdem(contest.game) or max(map(len, contest.seatings), default=1) == 1:
+    is_duplicate = max(map(len, contest.seatings), default=1) > 1 and not contest.has_own_cards
+    if not found.sees_cards or not is_holdem(contest.game) or not is_duplicate:
         return []
     key = found.run.key
     return [(shown(name), leaks_path(key, contest.key, name)) for name in contest.players if found.access.is_own(name)]

@@ -34,6 +34,7 @@ from dealer.web.site import Site
 from dealer.web.table_guests import guest_settings, guests_in
 from dealer.web.table_view import table_values
 from dealer.web.visitor import Visitor, visitor_of
+from engine import DealKey, Seed
 
 __all__ = ["LOCAL_OWNER", "Play", "routes"]
 
@@ -114,7 +115,7 @@ class Play:
             decision_s = _number(form.get("decision_s", ""), "seconds for a decision", 1, 86_400)
         except _NotAsked as error:
             return self._form_page(request, form, str(error))
-        seed = secrets.randbelow(2**32) if seed is None else seed
+        cards: Seed = DealKey.new() if seed is None else seed
         name = player_name(visitor.user.name if visitor.user is not None else GUEST_NAME)
         key = secrets.token_urlsafe(24)
         environment = process_environment(server.folder)
@@ -124,7 +125,7 @@ class Play:
             started = iter(process_settings(server.settings, own, environment))
             others = [guest_settings(server, bot, key) if isinstance(bot, str) else next(started) for bot in bots]
             directory = server.settings.directory
-            return table_config(game.path, others, name=name, hands=hands, seed=seed, directory=directory, export=[])
+            return table_config(game.path, others, name=name, hands=hands, seed=cards, directory=directory, export=[])
 
         try:
             table = await self.hall.open(
@@ -134,7 +135,7 @@ class Play:
                 players=tuple(bot if isinstance(bot, str) else bot.name for bot in bots),
                 user=None if visitor.user is None else visitor.user.id,
                 address=visitor.address,
-                seed=seed,
+                seed=cards,
                 decision_s=None if decision_s is None else float(decision_s),
             )
         except WebError as error:

@@ -206,7 +206,7 @@ class Pages:
             others = []
             for name in next((names for names in contest.seatings if match.name in names), ()):
                 other = contest.matches.get(name)
-                if other is not None and other is not match:
+                if other is not None and other is not match and not contest.has_own_cards:
                     others.append((other.key, name, _values_of(other, number)))
             return {
                 "run": found.run.key,

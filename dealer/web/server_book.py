@@ -18,6 +18,7 @@ from dealer.server.reports import report_of
 from dealer.server.server import ServerParts
 from dealer.server.tables import add_table, bot_versions, close_table, open_tables, see_table
 from dealer.web.hall import TableRow
+from engine import Seed
 
 __all__ = ["ServerBook"]
 
@@ -46,7 +47,7 @@ class ServerBook:
             for one in open_tables(parts.store)
         }
 
-    async def add(self, owner: str, game: str, players: tuple[str, ...], user: int | None, seed: int) -> TableRow:
+    async def add(self, owner: str, game: str, players: tuple[str, ...], user: int | None, seed: Seed) -> TableRow:
         """Enter a table; its folder is not made."""
         bots = bot_versions(self._store, self._lobby, game, players)
         run = await self._store.write(lambda db: add_table(db, owner, user, game, players, bots, seed))

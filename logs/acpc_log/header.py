@@ -2,6 +2,9 @@
 
     # name/game/hands/seed match /home/me/holdem.limit.2p.game 1000 42
 
+In place of a seed there may be the fingerprint of a key (`engine.DealKey`), which tells which files hold the same cards
+and not how they were dealt.
+
 The header names only the file of the game's definition, perhaps a file of another machine. So the game is looked for
 in the order of trust: a definition in the folder of the log, then the games that come with the arena, by their full
 names.
@@ -10,6 +13,7 @@ names.
 from __future__ import annotations
 
 import os
+import re
 from typing import NamedTuple
 
 from engine import Game
@@ -20,6 +24,7 @@ from protocol import GameDefinitionError, find_game, shipped_games
 __all__ = ["LogHeader", "find_log_game", "parse_header", "read_log_header"]
 
 HEADER_START = "# name/game/hands/seed "
+_NUMBERS = re.compile("[0-9]{1,19} ([0-9]{1,19}|key:[0-9a-f]{32})")
 _MOST_LINES = 1000
 """How far `read_log_header` looks."""
 
@@ -31,13 +36,13 @@ class LogHeader(NamedTuple):
         match_name: of the match.
         game_name: the game, by its name or the path of its definition.
         hands: how many were to be played.
-        seed: of the cards.
+        seed: of the cards: a number, or the fingerprint of a key.
     """
 
     match_name: str
     game_name: str
     hands: int
-    seed: int
+    seed: int | str
 
 
 def parse_header(line: str) -> LogHeader | None:
@@ -45,10 +50,11 @@ def parse_header(line: str) -> LogHeader | None:
     if not line.startswith(HEADER_START):
         return None
     words = line[len(HEADER_START) :].rstrip("\r\n").split(" ")
-    if len(words) < 4 or not all(word.isascii() and word.isdigit() and len(word) < 20 for word in words[-2:]):
+    if len(words) < 4 or not _NUMBERS.fullmatch(" ".join(words[-2:])):
         return None
+    seed = words[-1] if words[-1].startswith("key:") else int(words[-1])
     # A path may contain blanks; the name of a match rarely does.
-    return LogHeader(words[0], " ".join(words[1:-2]), int(words[-2]), int(words[-1]))
+    return LogHeader(words[0], " ".join(words[1:-2]), int(words[-2]), seed)
 
 
 def read_log_header(path: str | os.PathLike[str]) -> LogHeader | None:

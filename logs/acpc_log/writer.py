@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from engine import CARD_TEXTS
+from engine import CARD_TEXTS, Seed
 from logs.record import HandRecord
 from protocol.match_state import betting_text, format_hole_cards
 
@@ -24,7 +24,7 @@ __all__ = ["format_header", "format_score_line", "format_state_line", "format_va
 
 
 def format_header(
-    match_name: str, game_name: str, hands: int, seed: int, *, t_response_ms: int, t_hand_ms: int, t_per_hand_ms: int
+    match_name: str, game_name: str, hands: int, seed: Seed, *, t_response_ms: int, t_hand_ms: int, t_per_hand_ms: int
 ) -> str:
     """The four lines that open a log and the dealer's transcript."""
     return (

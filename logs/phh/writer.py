@@ -198,7 +198,7 @@ def _own_fields(record: HandRecord, options: ExportOptions) -> Iterator[tuple[st
     if record.game.is_limit or set(record.game.max_raises) != {NO_CAP}:
         yield "_max_raises", _array(record.game.max_raises)
     if options.seed is not None:
-        yield "_seed", str(options.seed)
+        yield "_seed", _string(options.seed) if isinstance(options.seed, str) else str(options.seed)
     if record.times:
         yield "_times", _array([_array(times) for times in record.times])
     if record.comments:

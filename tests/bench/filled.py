@@ -31,9 +31,8 @@ def fill(db: sqlite3.Connection, game: ServerGame, runs: int) -> None:
         pair = pairs[run % len(pairs)]
         user = 1 + run % USERS
         db.execute(
-            "INSERT INTO jobs "
-            "(id, user, tag, game, players, runs, seed, state, stamp, submitted_s, seating, is_seed_drawn) "
-            "VALUES (?, ?, 't', ?, '[\"a\",\"b\"]', 1, 1, 'done', ?, ?, 'rotations', 1)",
+            "INSERT INTO jobs (id, user, tag, game, players, runs, seed, state, stamp, submitted_s, seating) "
+            "VALUES (?, ?, 't', ?, '[\"a\",\"b\"]', 1, 1, 'done', ?, ?, 'rotations')",
             (run, user, game.name, run, float(run)),
         )
         db.execute(

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
+import math
+import pickle
+from collections import Counter
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine import BettingType, Deal, Game, deal_hand, deals, format_cards
+from engine import BettingType, Deal, DealKey, Game, deal_hand, deals, derived_seed, format_cards, logged_seed
 from engine.dealing import reference_generator
 from protocol import find_game
 from tests.engine.strategies import SEEDS, games
@@ -117,3 +121,104 @@ def test_betting_and_button_have_no_part_in_the_cards() -> None:
     limit, no_limit = find_game("limit")[1], find_game("nolimit")[1]
     assert limit.betting is BettingType.LIMIT
     assert list(itertools.islice(deals(limit, 3), 20)) == list(itertools.islice(deals(no_limit, 3), 20))
+
+
+# ---- keys
+
+KEY = DealKey(bytes(range(32)))
+KEYS = st.binary(min_size=32, max_size=32).map(DealKey)
+
+
+def naive_secret_deal(game: Game, secret: bytes, number: int) -> Deal:
+    """A hand as the documentation says it: 16 bits after the other, modulo the cards left, what is uneven skipped."""
+    stream = b"".join(
+        hashlib.blake2b(
+            number.to_bytes(8, "little") + block.to_bytes(4, "little"),
+            digest_size=64,
+            key=secret,
+            person=b"acpc-arena deal",
+        ).digest()
+        for block in range(8)
+    )
+    words = (int.from_bytes(stream[at : at + 2], "little") for at in range(0, len(stream), 2))
+    deck = [rank * 4 + suit for suit in range(4 - game.num_suits, 4) for rank in range(13 - game.num_ranks, 13)]
+
+    def draw() -> int:
+        fair = 65536 // len(deck) * len(deck)
+        index = next(word for word in words if word < fair) % len(deck)
+        card, deck[index] = deck[index], deck[-1]
+        deck.pop()
+        return card
+
+    holes = tuple(tuple(draw() for _ in range(game.num_hole_cards)) for _ in range(game.num_players))
+    return Deal(holes, tuple(draw() for _ in range(sum(game.num_board_cards))))
+
+
+@given(games(), KEYS, st.integers(0, 2**32))
+def test_a_key_deals_every_game_by_the_book_from_any_hand_on(game: Game, key: DealKey, first: int) -> None:
+    dealt = list(itertools.islice(deals(game, key, first), 3))
+    assert dealt == [naive_secret_deal(game, key.secret, first + number) for number in range(3)]
+    assert deal_hand(game, key, first + 2) == dealt[2]
+
+
+def test_the_cards_of_a_key_are_the_same_in_every_version() -> None:
+    """Whoever kept a key can always deal its cards again."""
+    dealt = [text(deal) for deal in itertools.islice(deals(find_game("limit")[1], KEY), 2)]
+    assert dealt == [("5h4s|8h6c", "QsTc9dQh9s"), ("8c2h|ThQc", "KhQh3c6sKd")]
+    assert str(KEY) == "key:c30b7a06963c3a10b84e32e1434be4a6"
+    assert str(derived_seed(KEY, 3)) == "key:0d79d7bca8d584424db11e386dc3693f"
+    assert KEY.number(1, 2) == 2373838277
+
+
+def test_keys_hands_and_derived_keys_deal_different_cards() -> None:
+    game = find_game("limit")[1]
+    keys = [KEY, DealKey(bytes(32)), *(derived_seed(KEY, index) for index in range(3))]
+    dealt = [deal for key in keys for deal in itertools.islice(deals(game, key), 50)]
+    assert len(set(dealt)) == len(dealt)
+
+
+def quantile_of_chi_square(freedom: int) -> float:
+    """That only one in a million exceeds, by Wilson and Hilferty."""
+    return freedom * (1 - 2 / (9 * freedom) + 4.7534 * math.sqrt(2 / (9 * freedom))) ** 3
+
+
+def chi_square(counts: Counter[object], cells: int) -> float:
+    expected = counts.total() / cells
+    squares = sum((count - expected) ** 2 for count in counts.values())
+    return (squares + (cells - len(counts)) * expected**2) / expected
+
+
+def test_every_card_is_as_likely_at_every_place_and_after_every_other() -> None:
+    game = find_game("holdem.limit.10p")[1]
+    hands = [[*itertools.chain(*deal.hole_cards), *deal.board] for deal in itertools.islice(deals(game, KEY), 20_000)]
+    for place in range(25):
+        assert chi_square(Counter(hand[place] for hand in hands), 52) < quantile_of_chi_square(51), place
+    for first, second in ((0, 1), (1, 24), (23, 24)):
+        pairs: Counter[object] = Counter((hand[first], hand[second]) for hand in hands)
+        assert chi_square(pairs, 52 * 51) < quantile_of_chi_square(52 * 51 - 1), (first, second)
+    between: Counter[object] = Counter((one[0], other[0]) for one, other in itertools.pairwise(hands))
+    assert chi_square(between, 52 * 52) < quantile_of_chi_square(52 * 52 - 1)
+
+
+def test_small_decks_are_dealt_in_every_order_alike() -> None:
+    game = find_game("leduc")[1]
+    orders: Counter[object] = Counter(itertools.islice(deals(game, KEY), 12_000))
+    assert len(orders) == 6 * 5 * 4
+    assert chi_square(orders, 120) < quantile_of_chi_square(119)
+
+
+def test_a_key_is_a_value_that_does_not_show_its_secret() -> None:
+    assert pickle.loads(pickle.dumps(KEY)) == KEY == DealKey.from_text(KEY.secret.hex())
+    assert len({KEY, DealKey(KEY.secret), DealKey.new(), DealKey.new()}) == 3
+    for shown in (str(KEY), repr(KEY), f"{KEY}", str(logged_seed(KEY))):
+        assert KEY.secret.hex() not in shown
+        assert repr(KEY.secret)[2:-1] not in shown
+    assert logged_seed(7) == 7
+    for wrong in ("", "00" * 31, "00" * 33, "zz" * 32):
+        with pytest.raises(ValueError, match=r"bytes|non-hexadecimal"):
+            DealKey.from_text(wrong)
+
+
+def test_the_sequence_of_seeds_of_a_number_is_that_of_the_reference() -> None:
+    generator = reference_generator(42)
+    assert [derived_seed(42, index) for index in range(5)] == [generator.getrandbits(32) for _ in range(5)]

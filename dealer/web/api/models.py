@@ -219,7 +219,9 @@ class NewJob(_Model):
     players: list[_Word] = Field(min_length=1, max_length=10, description="by seat of the first seating")
     tag: _Tag = Field("", description="what you call it")
     runs: int = Field(1, ge=1, le=10_000)
-    seed: int = Field(0, ge=0, lt=2**32, description="0 draws one; only then may the result count in the standings")
+    seed: int = Field(
+        0, ge=0, lt=2**32, description="0 has the server draw a key; only then may the result count in the standings"
+    )
     hands: int | None = Field(None, ge=1, description="deals of one run at most; null for what is set for the game")
     seating: Seating = Field(Seating.ROTATIONS, description="in which seatings each deal is played")
     stop: str | None = Field(None, max_length=200, description="may end a run before, as arena play --stop: ci=30")
@@ -241,7 +243,9 @@ class Job(_Model):
     seating: Seating
     hands: int | None
     stop: str | None
-    seed: int | None = Field(description="null as long as it would tell of cards to come")
+    seed: int | str | None = Field(
+        description="of a key that the server drew, the digits; null as long as it would tell of cards to come"
+    )
     submitted_s: float
     ended_s: float | None
     submitted_at = _at("submitted_s")

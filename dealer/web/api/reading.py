@@ -21,6 +21,7 @@ from dealer.server.settings import ServerGame
 from dealer.web.api import models
 from dealer.web.api.callers import Caller
 from dealer.web.api.calls import PREFIX, Parts, Reader, answers, new_router
+from engine import DealKey, Seed
 from protocol import format_game_definition
 
 __all__ = ["job_model", "router", "run_of"]
@@ -61,7 +62,7 @@ def job_model(parts: ServerParts, job: JobRow, caller: Caller) -> models.Job:
         seating=job.seating,
         hands=job.hands,
         stop=job.stop,
-        seed=job.seed if is_told else None,
+        seed=_shown(job.seed) if is_told else None,
         submitted_s=job.submitted_s,
         ended_s=job.ended_s,
     )
@@ -70,6 +71,11 @@ def job_model(parts: ServerParts, job: JobRow, caller: Caller) -> models.Job:
 def _run_model(parts: ServerParts, run: RunRecord, caller: Caller) -> models.Run:
     reason = access.reason(parts.store, run.job, caller.person, run.reason)
     return models.Run.model_validate(replace(run, reason=reason))
+
+
+def _shown(seed: Seed) -> int | str:
+    """A seed that may be seen: a number, or the digits of a key."""
+    return seed.secret.hex() if isinstance(seed, DealKey) else seed
 
 
 def _bot_model(bot: BotRecord) -> models.Bot:

@@ -32,7 +32,7 @@ from dealer.server.tables import GUEST_NAME
 from dealer.web.hall import Hall, TableRow
 from dealer.web.slumbot.words import action_text, entry_of, fields, is_the_game, possible
 from dealer.web.slumbot.worth import Worth
-from engine import Game
+from engine import DealKey, Game
 from logs import HandRecord
 from logs.reading import read_hands
 
@@ -245,7 +245,7 @@ class Desk:
         await self._make_room(session)
         game, bot = chosen[0]
         self._prepare(game.game)
-        seed = secrets.randbelow(2**32)
+        seed = DealKey.new()
         return await self._hall.open(
             session.owner,
             lambda: self._config(session, game, bot, seed),
@@ -256,7 +256,7 @@ class Desk:
             seed=seed,
         )
 
-    def _config(self, session: _Session, game: ServerGame, bot: ServerBot, seed: int) -> RunConfig:
+    def _config(self, session: _Session, game: ServerGame, bot: ServerBot, seed: DealKey) -> RunConfig:
         name = player_name(GUEST_NAME if session.user is None else session.user.name)
         if name == player_name(bot.name):
             name = f"{name}-client"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dealer.contest.config import Score, validated
-from dealer.contest.contest import Contest
+from dealer.contest.contest import Contest, MatchEvent
 from dealer.contest.plan import ContestPlan, RunPlan
 from dealer.contest.progress import Progress, progress_of
 from dealer.contest.schedule import Seating
@@ -18,6 +18,7 @@ from dealer.contest.settling import settle
 from dealer.contest.tournament import Tournament
 from dealer.errors import LaunchError
 from dealer.match import MatchSetup
+from dealer.match.events import ActionPlayed
 from dealer.match.faults import FaultPolicy
 from dealer.record.files import RecordPlan
 from dealer.results.contest import contest_result
@@ -231,6 +232,30 @@ def test_interrupted_again_and_again_it_is_the_same_contest(tmp_path: Path, in_p
         assert result.hands_counted == 2 * result.duplicates <= result.hands_played
     assert _compared(_play(plan)) == expected
     assert _logs(tmp_path / "broken") == _logs(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("stop", ["40", "better:0,2"])
+def test_held_in_the_middle_of_a_hand_it_deals_no_hand_twice(tmp_path: Path, stop: str) -> None:
+    plan = _plan(tmp_path, "random", "random", stop=stop, hands=40)
+    playings: list[set[tuple[str, int]]] = []
+
+    async def play(hold_at: int) -> str:
+        seen: set[tuple[str, int]] = set()
+        playings.append(seen)
+
+        def watch(event: MatchEvent) -> None:
+            if isinstance(event.event, ActionPlayed):
+                seen.add((event.match, event.event.hand_number))
+                if event.event.hand_number == hold_at:
+                    assert contest.hold()
+
+        contest = Contest(plan, asyncio.Semaphore(2), watch)
+        return (await contest.play()).outcome
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        assert [runner.run(play(hand)) for hand in (0, 7, 8, -1)] == [*["interrupted"] * 3, "finished"]
+    hands = [hand for seen in playings for hand in seen]
+    assert sorted(hands) == [(match, hand) for match in ("match.a", "match.b") for hand in range(40)]
 
 
 # ---- scores without the luck of the cards

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dealer.contest.config import validated
+from dealer.contest.config import read_config, validated
 from dealer.contest.plan import RunPlan, plan_run
 from dealer.contest.schedule import Seating
 from dealer.contest.settling import keep_games, repeatable, settle
 from dealer.errors import ConfigError
+from engine import DealKey
 from logs.estimation import IntervalWidth
 from protocol import find_game, format_game_definition
+
+KEY = DealKey(bytes(range(32)))
 
 
 def planned(folder: Path, **settings: Any) -> RunPlan:
@@ -34,6 +38,63 @@ def test_a_seat_for_somebody_else_is_played_once(tmp_path: Path) -> None:
     assert planned(tmp_path, bots=["tcp", "calling"]).contests[0].seating is Seating.SINGLE
     asked = planned(tmp_path, bots=["tcp", "calling"], seating="rotations")
     assert asked.contests[0].seating is Seating.ROTATIONS
+
+
+def test_a_key_is_written_and_read_back_as_its_digits(tmp_path: Path) -> None:
+    config = validated({"seed": KEY, "bots": ["random", "calling"]})
+    path = tmp_path / "run.toml"
+    path.write_text(repeatable(config, settle(config)).to_toml())
+    assert f'seed = "{KEY.secret.hex()}"' in path.read_text()
+    (contest,) = plan_run(settle(validated(read_config(path))), tmp_path).contests
+    assert contest.seed == KEY
+    assert pickle.loads(pickle.dumps(contest)) == contest
+    for wrong in ("ab" * 31, "ZZ" * 32, -1, 2**32):
+        with pytest.raises(ConfigError, match=r"seed: must be (a whole number|at least 0|at most 4,294,967,295)"):
+            validated({"seed": wrong})
+
+
+@pytest.mark.parametrize(
+    ("bots", "seating", "has_own_cards"),
+    [
+        (["random", "calling"], "rotations", False),
+        (["A=random?fold=0.1", "calling"], "rotations", False),
+        (["tcp", "calling"], "rotations", True),
+        (["calling", "tcp"], "permutations", True),
+        (["./bot.sh", "calling"], "rotations", True),
+        (["bot.py:Bot", "calling"], "rotations", True),
+        (["tcp", "calling"], "single", False),
+    ],
+)
+def test_whoever_could_remember_the_cards_of_a_key_sees_no_deal_twice(
+    tmp_path: Path, bots: list[str], seating: str, *, has_own_cards: bool
+) -> None:
+    for name in ("bot.sh", "bot.py"):
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+    settings = {"bots": bots, "seating": seating, "directory": str(tmp_path)}
+    (contest,) = planned(tmp_path, seed=KEY, **settings).contests
+    assert contest.has_own_cards is has_own_cards
+    seeds = [contest.seed_of(slot) for slot in contest.slots]
+    assert len(set(seeds)) == (len(seeds) if has_own_cards else 1)
+    (known,) = planned(tmp_path, seed=7, **settings).contests
+    assert {known.seed_of(slot) for slot in known.slots} == {7}, "a number deals what it has always dealt"
+
+
+def test_slices_of_a_seating_have_the_cards_of_one_match(tmp_path: Path) -> None:
+    command = f"{sys.executable} bot.py"
+    (contest,) = planned(tmp_path, seed=KEY, bots=[command, "calling"], workers=4, hands=100).contests
+    assert [slot.name for slot in contest.slots] == ["match.1.a", "match.1.b", "match.2.a", "match.2.b"]
+    seeds = [contest.seed_of(slot) for slot in contest.slots]
+    assert seeds[:2] == seeds[2:]
+    assert seeds[0] != seeds[1]
+
+
+def test_the_seeds_of_bots_tell_nothing_about_a_key(tmp_path: Path) -> None:
+    (contest,) = planned(tmp_path, seed=KEY).contests
+    seeds = [contest.bot_seed(slot, player) for slot in contest.slots for player in slot.players]
+    assert len(set(seeds)) == 4
+    assert seeds == [KEY.number(slot.seating, player) for slot in contest.slots for player in slot.players]
+    assert all(0 <= seed < 2**32 for seed in seeds)
 
 
 def test_no_more_seats_than_the_system_can_serve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

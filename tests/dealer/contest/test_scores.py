@@ -84,6 +84,22 @@ def test_a_deal_counts_once_both_seatings_have_played_it(order: list[int]) -> No
         assert scores.chips() == [0.0, 0.0]
 
 
+@pytest.mark.parametrize(("game", "kind"), [(LIMIT, Seating.ROTATIONS), (KUHN3, Seating.PERMUTATIONS)])
+def test_rounds_are_hands_in_a_row_of_one_match(game: Game, kind: Seating) -> None:
+    found = slots(kind, game.num_players, 20, 1)
+    played = values_of(found, game, 3)
+    hands = [max(0, 20 - 5 * index) for index in range(len(found))]
+    scores, expected = Scores(game, found), []
+    for index, slot in enumerate(found):
+        for hand in range(hands[index]):
+            scores.add(index, played[index][hand])
+        for first in range(0, hands[index] - len(found) + 1, len(found)):
+            values = played[index][first : first + len(found)]
+            means = [1000 / game.big_blind * sum(column) / len(found) for column in zip(*values, strict=True)]
+            expected.append([means[slot.players.index(player)] for player in range(game.num_players)])
+    assert list(scores.in_rounds()) == [pytest.approx(row) for row in expected]
+
+
 def test_part_of_the_scores_can_be_asked_for_slice_by_slice() -> None:
     found = slots(Seating.SINGLE, 2, 10, 2)
     scores = Scores(LIMIT, found)

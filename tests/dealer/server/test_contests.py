@@ -25,6 +25,8 @@ from dealer.server.settings import ServerSettings
 from dealer.server.store import DATABASE_NAME, Store
 from dealer.server.toml_settings import read_toml_settings
 from dealer.table.loop import new_event_loop
+from engine import DealKey, derived_seed
+from logs.acpc_log.deals import check_deals
 from logs.tracker.many_files import count_files
 from logs.tracker.statistics import statistics_of
 from tests.dealer.helpers import PATIENCE_S
@@ -166,13 +168,66 @@ def test_what_somebody_could_have_chosen_does_not_count(changes: dict[str, objec
     play(talk)
 
 
-@pytest.mark.parametrize("is_cancelled", [True, False])
-def test_what_was_broken_off_counts_as_far_as_it_has_come(*, is_cancelled: bool) -> None:
+NOSY = 'with open("nosy.txt", "a") as file:\n    file.write(repr((sys.argv, dict(os.environ))) + "\\n")\n'
+
+
+def test_what_counts_is_dealt_from_a_key_that_no_player_is_given() -> None:
+    async def talk(service: Service, ann: User) -> None:
+        row, _ = await service.submit(ann, JobRequest("kuhn", ("A", "B", "C"), runs=2, hands=30))
+        await until(service, lambda: is_over(service, row.id))
+
+    settings = settings_of()
+    program = Path("house/bot.sh")
+    program.write_text(
+        program.read_text().replace("import os, socket, sys, time\n", f"import os, socket, sys, time\n{NOSY}")
+    )
+    play(talk, settings)
+    with contextlib.closing(Store(Path("data") / DATABASE_NAME)) as store:
+        job = records.job(store, 1)
+        assert job is not None
+        assert isinstance(job.seed, DealKey)
+        runs = records.runs(store, job=1)
+        assert [run.seed for run in runs] == [derived_seed(job.seed, 1), derived_seed(job.seed, 0)]
+    told = Path("house/nosy.txt").read_text()
+    assert told.count("ARENA_GAME") == 18
+    keys = [job.seed]
+    for run in runs:
+        logs = [Path("data") / run.folder / f"match.{seating}.log" for seating in "abc"]
+        seeds = [derived_seed(run.seed, seating) for seating in range(3)]
+        # Programs could remember: every seating has cards of its own.
+        assert [check_deals(log, seed) for log, seed in zip(logs, seeds, strict=True)] == [30, 30, 30]
+        keys += [seed for seed in (run.seed, *seeds) if isinstance(seed, DealKey)]
+    assert len(set(keys)) == 9
+    for key in keys:
+        assert key.secret.hex() not in told
+        assert repr(key.secret) not in told
+    for path in Path("data/runs").glob("*/**/*"):
+        if path.is_file() and path.name != "run.toml":
+            assert not [key for key in keys if key.secret.hex() in path.read_text("latin-1")], path
+
+
+def test_built_in_bots_remember_nothing_and_play_duplicates() -> None:
+    async def talk(service: Service, ann: User) -> None:
+        row, _ = await service.submit(ann, JobRequest("two", ("calling", "random"), hands=30))
+        await until(service, lambda: is_over(service, row.id))
+        (run,) = records.runs(service.store, job=row.id)
+        assert run.is_rated
+        for seating in "ab":
+            assert check_deals(Path("data") / run.folder / f"match.{seating}.log", run.seed) == 30
+
+    play(talk)
+
+
+@pytest.mark.parametrize(
+    ("is_cancelled", "stop"),
+    # With a rule that looks at the scores, all seatings are played side by side; without, the second is never begun.
+    [(True, "ci=0.1"), (False, "ci=0.1"), (True, None), (False, None)],
+)
+def test_what_was_broken_off_counts_as_far_as_it_has_come(*, is_cancelled: bool, stop: str | None) -> None:
     async def talk(service: Service, ann: User) -> None:
         host = Host()
         await service.enter(ann, BotOffer("eve", games=("two",)), host)
-        # With a rule that looks at the scores, all seatings are played side by side.
-        request = JobRequest("two", ("eve", "random"), hands=5000, stop="ci=0.1")
+        request = JobRequest("two", ("eve", "random"), hands=5000, stop=stop)
         row, _ = await service.submit(ann, request)
         hands: list[object] = []
         await until(service, lambda: len(records.runs(service.store)) == 1)
@@ -180,6 +235,7 @@ def test_what_was_broken_off_counts_as_far_as_it_has_come(*, is_cancelled: bool)
         async with asyncio.timeout(PATIENCE_S):
             while sum(isinstance(event.event, HandFinished) for event in hands) < 250:  # type: ignore[attr-defined]
                 await asyncio.sleep(0.01)
+        host.is_idle = True
         if is_cancelled:
             await service.cancel_job(ann, row.id)
         else:
@@ -191,6 +247,10 @@ def test_what_was_broken_off_counts_as_far_as_it_has_come(*, is_cancelled: bool)
         assert run.is_rated
         assert run.duplicates is not None
         assert 100 <= run.duplicates < 5000
+        # Nothing but the last unit of each match, which is not whole, is left out.
+        hands_played = [match.hands for match in records.matches(service.store, run.id)]
+        assert run.duplicates == sum(hands // 2 for hands in hands_played)
+        assert run.seats[0].chips == -(run.seats[1].chips or 0.0)
         (pair,) = crosstable.pairs(service.store, service.settings.games[1])
         assert pair.duplicates == run.duplicates == len(records.duplicate_scores(service.store, run.id, 0))
 

@@ -90,7 +90,10 @@ def test_a_database_of_an_earlier_version_has_the_same(store: Store, tmp_path: P
     older = tmp_path / "older.sqlite3"
     back_up(store.path, older)
     with contextlib.closing(sqlite3.connect(older)) as db:
-        db.execute("DROP TABLE company")
+        db.executescript(
+            "DROP TABLE company; ALTER TABLE jobs DROP COLUMN deal_key; ALTER TABLE runs DROP COLUMN deal_key; "
+            "ALTER TABLE jobs ADD COLUMN is_seed_drawn INTEGER NOT NULL DEFAULT 0"
+        )
         db.execute("PRAGMA user_version = 5")
     with contextlib.closing(Store(older)) as opened:
         after = crosstable.companies(opened, GAME)

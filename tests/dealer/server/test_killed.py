@@ -23,6 +23,7 @@ from dealer.match.faults import FaultPolicy
 from dealer.server import records
 from dealer.server.ledger import JobRow, add_job
 from dealer.server.store import DATABASE_NAME, Store
+from engine import DealKey
 from tests.dealer.helpers import ARENA, PATIENCE_S, program_env
 from tests.dealer.server.servers import KUHN, rows
 from tests.programs import Program, start
@@ -139,8 +140,18 @@ def enter_contests(number: int, names: Sequence[str]) -> list[str]:
         (ann,) = (user for user in records.users(store) if user.name == "player")
         for name in names:
             contest: dict[str, Any] = {"runs": 1} | CONTESTS[name]
-            row = JobRow(0, ann, f"{name}.{number}", "kuhn", ("A", "B", "C"), contest.pop("runs"), SEED, None, 0)
-            row = replace(row, is_seed_drawn=True, **contest)
+            row = JobRow(
+                0,
+                ann,
+                f"{name}.{number}",
+                "kuhn",
+                ("A", "B", "C"),
+                contest.pop("runs"),
+                DealKey(bytes([SEED] * 32)),
+                None,
+                0,
+            )
+            row = replace(row, **contest)
             store.write_now(lambda db, row=row: add_job(db, row))  # type: ignore[misc]
             tags.append(row.tag)
     return tags

@@ -6,13 +6,12 @@ import contextlib
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from dealer.server import crosstable, ledger, records
-from dealer.server.accounts import User, add_user
+from dealer.server.accounts import add_user
 from dealer.server.crosstable import worst_runs
 from dealer.server.ledger import JobState, RunState
 from dealer.server.settings import ServerGame, default_settings
@@ -136,11 +135,17 @@ def test_runs_of_a_database_of_an_earlier_version_are_in_that_order_too(
                 db.execute("INSERT INTO versions VALUES (1, 1, 1, '', '', 0.0, '')")
                 db.execute("INSERT INTO lineups (id, game, versions) VALUES (1, 'kuhn', '[1]')")
                 for run, mbb, lineup in ((1, 5.0, 1), (2, -5.0, 1), (3, -9.0, None)):
-                    job = ledger.JobRow(0, User(user, "ann"), "t", "kuhn", ("A",), 1, 7, None, 1)
-                    job = replace(job, id=ledger.add_job(db, job))
-                    ledger.begin_run(db, job, [1], 1)
-                    db.execute("UPDATE runs SET lineup = ? WHERE id = ?", (lineup, run))
-                    db.execute("UPDATE seats SET mbb_per_game = ? WHERE run = ?", (mbb, run))
+                    db.execute(
+                        "INSERT INTO jobs (id, user, tag, game, players, runs, seed, state, stamp, submitted_s) "
+                        "VALUES (?, ?, 't', 'kuhn', '[\"A\"]', 1, 7, 'done', 1, 0.0)",
+                        (run, user),
+                    )
+                    db.execute(
+                        "INSERT INTO runs (id, job, number, game, seed, state, folder, started_s, lineup) "
+                        "VALUES (?1, ?1, 1, 'kuhn', 7, 'finished', '', 0.0, ?2)",
+                        (run, lineup),
+                    )
+                    db.execute("INSERT INTO seats (run, seat, version, mbb_per_game) VALUES (?, 0, 1, ?)", (run, mbb))
 
             store.write_now(enter)
     with contextlib.closing(Store(path)) as store:

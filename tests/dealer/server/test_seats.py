@@ -22,6 +22,7 @@ from dealer.server.store import Store
 from dealer.server.tables import add_table
 from dealer.server.toml_settings import read_toml_settings
 from dealer.table.loop import new_event_loop
+from engine import DealKey
 from protocol.joining import SeatClaim, SeatOffer, read_told
 from tests.dealer.server.servers import House, Talk, running
 
@@ -74,6 +75,7 @@ async def claim(house: House, secret: str, received: int = 0) -> Talk:
     return talk
 
 
+KEY = DealKey(bytes(range(32)))
 CHALLENGE = "CHALLENGE tag=t game=kuhn player=mine player=A hands=20\n"
 NOT_GOOD = "REFUSED verb=SEAT reason=the secret is not good, or not any more"
 
@@ -254,9 +256,9 @@ def test_nobody_is_told_the_seed_of_what_may_count_before_all_is_over() -> None:
         ann.say("ASK tag=t\nRESULT t\nLOG t\nLOG t 1\n")
         kept_back = "logs that tell cards to come can be had when nothing of their request is left to play"
         await ann.until(lambda: ann.heard.count(kept_back.encode()) == 2)
-        seeds = [str(seed) for row in house.rows("SELECT jobs.seed, runs.seed FROM jobs JOIN runs") for seed in row]
-        assert seeds
-        assert not [seed for seed in seeds if re.search(rf"\b{seed}\b", ann.heard.decode())]
+        keys = house.rows("SELECT hex(jobs.deal_key), hex(runs.deal_key) FROM jobs JOIN runs")[0]
+        assert [len(key) for key in keys] == [64, 64]
+        assert not [key for key in keys if key.lower() in ann.heard.decode().lower()]
         assert b"STATE" not in ann.heard
         ann.say("CANCEL t\n")
         await ann.hear_remark("CLOSED tag=t .*")
@@ -274,7 +276,7 @@ def test_a_request_whose_answer_names_its_seed_has_its_logs_sent_and_never_count
         ann = await house.log_in("player", token)
         ann.say("RUNMATCHES kuhn 2 t 0 A B\n")
         seed = (await ann.hear_remark("QUEUED player.t: 2 runs, seed ([0-9]+), .*"))[1]
-        assert house.rows("SELECT seed, is_seed_drawn FROM jobs") == [(int(seed), 1)]
+        assert house.rows("SELECT seed, deal_key FROM jobs") == [(int(seed), None)]
         await ann.hear_remark("player.t run 2 of 2: finished, .*")
         assert house.rows("SELECT * FROM lineups") == []
         ann.say("LOG t 2\n")
@@ -286,12 +288,11 @@ def test_a_request_whose_answer_names_its_seed_has_its_logs_sent_and_never_count
 @pytest.mark.parametrize(
     ("changes", "is_told"),
     [
-        ({"is_seed_drawn": True}, True),
-        ({"is_seed_drawn": False, "seating": Seating.ROTATIONS}, True),
-        ({"is_seed_drawn": True, "seating": Seating.ROTATIONS}, False),
-        ({"is_seed_drawn": True, "hands": 20}, False),
-        ({"is_seed_drawn": True, "stop": "ci=30"}, False),
-        ({"is_seed_drawn": True, "seating": Seating.ROTATIONS, "state": JobState.CANCELLED}, False),
+        ({}, True),
+        ({"seating": Seating.ROTATIONS}, True),
+        ({"seed": KEY}, False),
+        ({"seed": KEY, "seating": Seating.ROTATIONS}, False),
+        ({"seed": KEY, "seating": Seating.ROTATIONS, "state": JobState.CANCELLED}, False),
     ],
 )
 def test_whose_logs_are_sent_while_they_are_played(tmp_path: Path, changes: dict[str, Any], *, is_told: bool) -> None:

@@ -16,7 +16,7 @@ from dealer.errors import StoreError
 from dealer.match.faults import FaultPolicy
 from dealer.server import records
 from dealer.server.accounts import Accounts, GuessLimit, User, add_token, add_user, revoke_tokens
-from dealer.server.ledger import JobKind, JobState, open_jobs
+from dealer.server.ledger import JobKind, JobState, RunReport, RunState, SeatReport, end_run, open_jobs
 from dealer.server.store import MIGRATIONS, Store, back_up
 
 
@@ -197,6 +197,47 @@ def test_what_version_1_held_is_there_in_the_newest(tmp_path: Path, monkeypatch:
         assert [fault.line for fault in records.faults(store, run=1)] == [b"foo"]
         assert list(records.duplicate_scores(store, 1, 0)) == [1.0, -2.0]
         assert [row.going for row in open_jobs(store)] == [None]
+
+
+def test_a_seed_that_was_drawn_before_there_were_keys_counts_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "server.sqlite3"
+    with monkeypatch.context() as old:
+        old.setattr("dealer.server.store.MIGRATIONS", MIGRATIONS[:6])
+        with contextlib.closing(Store(path)) as store:
+            store.write_now(_as_of_version_6)
+    with contextlib.closing(Store(path)) as store:
+        (job,) = open_jobs(store)
+        assert job.going is not None
+        assert (job.seed, job.going.seed, job.is_seed_drawn) == (7, 98, False)
+        # The next run as if it had a key, to see what else it takes.
+        store.write_now(lambda db: db.execute("UPDATE runs SET deal_key = ? WHERE id = 2", (bytes(32),)))
+        seats = [SeatReport(name, 0.0, 0.0, None, array("d", [value])) for name, value in (("A", 1.0), ("B", -1.0))]
+        report = RunReport(RunState.FINISHED, "", 1, tuple(seats), is_comparable=True)
+        for run, counted in ((1, 0), (2, 1)):
+            store.write_now(lambda db, run=run: end_run(db, run, report))  # type: ignore[misc]
+            assert len(store.read("SELECT * FROM lineups")) == counted
+
+
+def _as_of_version_6(db: sqlite3.Connection) -> None:
+    """What a server wrote before it had keys: a job whose seed it drew, with runs that go on."""
+    db.execute(
+        "INSERT INTO jobs (id, user, tag, game, players, runs, seed, state, stamp, submitted_s, is_seed_drawn) "
+        "VALUES (1, ?, 't', 'kuhn', '[]', 2, 7, 'queued', 1, 0.0, 1)",
+        (add_user(db, "ann"),),
+    )
+    for number in (1, 2):
+        db.execute("INSERT INTO bots (id, game, name) VALUES (?1, 'kuhn', ?1)", (number,))
+        db.execute("INSERT INTO versions VALUES (?1, ?1, 1, '', '', 0.0, '')", (number,))
+    for run in (1, 2):
+        db.execute(
+            "INSERT INTO runs (id, job, number, game, seed, state, folder, started_s) "
+            "VALUES (?1, 1, ?1, 'kuhn', 97 + ?1, 'running', '', 0.0)",
+            (run,),
+        )
+        for seat in (0, 1):
+            db.execute("INSERT INTO seats (run, seat, version) VALUES (?1, ?2, ?2 + 1)", (run, seat))
 
 
 def _as_of_version_1(db: sqlite3.Connection) -> None:

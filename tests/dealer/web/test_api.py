@@ -17,6 +17,8 @@ from openapi_spec_validator import validate
 from dealer.errors import StoreError
 from dealer.server.accounts import GuessLimit, RateLimit, Scope, add_token, add_user
 from dealer.server.store import DATABASE_NAME, Store
+from engine import DealKey, derived_seed
+from logs.acpc_log.deals import check_deals
 from logs.export import FORMATS
 from logs.reading import read_hands
 from tests.dealer.web.pages import PATIENCE_S, Visit, small_house, visit
@@ -178,9 +180,14 @@ def test_cards_and_seeds_are_seen_when_nothing_is_left_to_play(tmp_path: Path) -
         long = (await program.submit(KUHN | {"hands": 1_000_000})).json()
         assert long["seed"] is None, "whoever knows the seed knows the cards"
         assert (await program.told(f"/jobs/{long['id']}"))["job"]["seed"] is None
-        run = (await program.finished(job))["runs"][0]["id"]
-        assert (await ann.told(f"/jobs/{job}"))["job"]["seed"] is not None
-        assert (await ann.get(f"/runs/{run}/matches/0/log")).status_code == 200
+        last = (await program.finished(job))["runs"][0]
+        run = last["id"]
+        # Then everybody can deal the cards again.
+        key = DealKey.from_text((await ann.told(f"/jobs/{job}"))["job"]["seed"])
+        answer = await ann.get(f"/runs/{run}/matches/0/log")
+        assert answer.status_code == 200
+        (tmp_path / "match.log").write_bytes(answer.content)
+        assert check_deals(tmp_path / "match.log", derived_seed(key, last["number"] - 1)) > 0
         async with asyncio.timeout(PATIENCE_S):
             while not (runs := (await ann.told(f"/jobs/{long['id']}"))["runs"]):
                 await asyncio.sleep(0.02)
@@ -192,7 +199,7 @@ def test_cards_and_seeds_are_seen_when_nothing_is_left_to_play(tmp_path: Path) -
             for reader in (ann, program):
                 assert (await reader.get(f"/runs/{run}/matches/0/{what}")).status_code == 403
         # With a seed of one's own there is nothing to find out.
-        store.write_now(lambda db: db.execute("UPDATE jobs SET is_seed_drawn = 0 WHERE id = ?", (job,)))
+        store.write_now(lambda db: db.execute("UPDATE jobs SET deal_key = NULL WHERE id = ?", (job,)))
         assert (await program.get(f"/runs/{run}/matches/0/log")).status_code == 200
         assert (await ann.get(f"/runs/{run}/matches/0/log")).status_code == 403
         # A table at which a person sits is closed as a job from the start, and its cards are still to come.

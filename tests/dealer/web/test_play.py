@@ -17,6 +17,8 @@ from dealer.server.records import run as run_record
 from dealer.server.records import runs
 from dealer.server.store import DATABASE_NAME, Store
 from dealer.server.tables import open_tables
+from engine import DealKey
+from logs.acpc_log.deals import check_deals
 from logs.reading import read_hands
 from tests.dealer.web.pages import Visit, new_user, small_house, visit, with_web
 
@@ -87,6 +89,21 @@ def test_a_match_to_its_end_by_forms_alone(tmp_path: Path) -> None:
     assert [(seat.name, seat.version is None) for seat in found.seats] == [("player", True), ("calling", False)]
     records = list(read_hands([tmp_path / found.folder]))
     assert [record.names_by_seat for record in records] == [("player", "calling")] * 2
+
+
+@pytest.mark.parametrize("chosen", ["", "5"])
+def test_the_cards_of_a_table_are_secret_unless_the_person_chooses_them(tmp_path: Path, chosen: str) -> None:
+    async def talk(one: Visit) -> None:
+        table = await sit_down(one.browser, seed=chosen, hands="2")
+        page = await one.browser.get(table)
+        await one.browser.post(f"{table}/end", data={"form_key": field(page.text, "form_key")})
+
+    play(tmp_path, talk)
+    store = Store(tmp_path / DATABASE_NAME)
+    (found,) = runs(store)
+    store.close()
+    assert found.seed == 5 if chosen else isinstance(found.seed, DealKey)
+    assert check_deals(tmp_path / found.folder / "match.log", found.seed) == 0
 
 
 def test_an_entry_counts_once_however_often_it_comes(tmp_path: Path) -> None:

@@ -11,8 +11,10 @@ import pytest
 from markupsafe import escape
 
 import dealer.library
+from engine import DealKey, Seed
 from logs.acpc_log.reader import read_log
 from logs.scenes import scenes_of
+from tests.dealer.helpers import ROOT
 from tests.dealer.web.browsing import browsing, interrupted, links, played
 
 HOSTILE = "<script>alert(1)</script>"
@@ -145,6 +147,15 @@ def test_names_comments_and_faults_stay_text(tmp_path: Path) -> None:
             assert "script-src 'self'" in page.headers["content-security-policy"]
         assert html.escape(HOSTILE) in pages[0].text
         assert html.escape(HOSTILE) in pages[2].text
+
+
+@pytest.mark.parametrize(("seed", "is_same"), [(7, True), (DealKey(bytes(32)), False)])
+def test_the_same_deal_is_shown_only_where_it_is_the_same(tmp_path: Path, seed: Seed, *, is_same: bool) -> None:
+    honest = f"{ROOT / 'docs' / 'serve' / 'peeking.py'}:Honest"
+    dealer.library.play("kuhn", [honest, "random"], out=tmp_path / "run", hands=5, seed=seed, in_process=True)
+    with browsing(tmp_path / "run") as client:
+        page = client.get("/runs/run/matches/match.a/hands/3").text
+        assert ("The same deal in other seatings" in page) is is_same
 
 
 def test_strangers_see_no_card_that_is_still_to_be_played(run: Path, tmp_path: Path) -> None:

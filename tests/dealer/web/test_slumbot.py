@@ -68,6 +68,7 @@ def test_an_independent_client_plays_with_its_own_book(tmp_path: Path) -> None:
         won = [record.values[record.names.index("player")] for record in records][: client.hands]
         assert sum(won) == client.total, "the hands are in a log like everybody's"
         assert one.house.rows("SELECT users.name FROM jobs JOIN users ON users.id = user") == [("player",)]
+        assert one.house.rows("SELECT seed, length(deal_key) FROM runs") == [(0, 32)]
 
     visit(house(), talk, tmp_path / "data")
 

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from engine import DealKey
 from logs import format_header
 from logs.acpc_log.header import LogHeader, find_log_game, parse_header, read_log_header
 from logs.errors import LogError
 from protocol import find_game, format_game_definition
 
+KEY = DealKey(bytes(32))
 KUHN, LEDUC = find_game("kuhn")[1], find_game("leduc")[1]
 
 
@@ -26,6 +28,9 @@ def test_a_header_reads_back() -> None:
     [
         ("# name/game/hands/seed m /a b/c d.game 10 7\r\n", LogHeader("m", "/a b/c d.game", 10, 7)),
         ("# name/game/hands/seed m g 10 4294967295", LogHeader("m", "g", 10, 4294967295)),
+        (f"# name/game/hands/seed m g 10 {KEY}", LogHeader("m", "g", 10, str(KEY))),
+        (f"# name/game/hands/seed m g 10 {str(KEY)[:-1]}", None),
+        (f"# name/game/hands/seed m g {KEY} 10", None),
         ("# name/game/hands/seed m  10 7", LogHeader("m", "", 10, 7)),
         ("# name/game/hands/seed m g 10", None),
         ("# name/game/hands/seed m g ten 7", None),

@@ -1,0 +1,50 @@
+"""Logs held against the seeds of their cards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dealer import play
+from engine import DealKey, derived_seed
+from logs.acpc_log.deals import check_deals
+from logs.acpc_log.header import read_log_header
+from logs.errors import DamagedLogError, LogError
+
+KEY = DealKey(bytes(range(32)))
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    """A log of cards that a key dealt."""
+    play("limit", ["random", "calling"], hands=30, seed=KEY, in_process=True, out=tmp_path / "run")
+    return tmp_path / "run" / "match.a.log"
+
+
+def test_the_cards_of_a_log_are_those_of_its_key(log: Path) -> None:
+    header = read_log_header(log)
+    assert header is not None
+    assert header.seed == str(KEY)
+    assert check_deals(log, KEY) == 30
+
+
+def test_cards_of_another_seed_are_told(log: Path) -> None:
+    for wrong in (derived_seed(KEY, 0), 7):
+        with pytest.raises(LogError, match=f"its header names the seed {KEY}, not {wrong}"):
+            check_deals(log, wrong)
+
+
+def test_a_card_that_was_not_dealt_is_told(log: Path) -> None:
+    lines = log.read_text().splitlines(keepends=True)
+    hands = [at for at, line in enumerate(lines) if line.startswith("STATE:")]
+    moved = lines[hands[9]].replace("STATE:9:", "STATE:7:", 1)
+    log.write_text("".join([*lines[: hands[7]], moved]))
+    with pytest.raises(LogError, match="hand 7 has other cards than key:"):
+        check_deals(log, KEY)
+
+
+def test_a_damaged_log_is_told(log: Path) -> None:
+    log.write_text(log.read_text().replace("STATE:3:", "STATE:3:x", 1))
+    with pytest.raises(DamagedLogError):
+        check_deals(log, KEY)
