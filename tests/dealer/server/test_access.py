@@ -106,6 +106,7 @@ SERVES: Final[dict[str, set[str]]] = {
     "POST /play/{table}": NOTHING,
     "GET /play/{table}/part": {"own cards"},
     "POST /play/{table}/leave": NOTHING,
+    "GET /play/{table}/end": NOTHING,
     "POST /play/{table}/end": NOTHING,
     "GET /mine": FAULTS,
     "GET /mine/request": NOTHING,

@@ -129,7 +129,7 @@ def test_who_logs_in_has_room_however_many_do_not() -> None:
         for user in users:
             await user.ask("QSTAT\n", "Queue empty\n")
 
-    play(talk, connections=3)
+    play(talk, max_connections=3)
 
 
 def test_the_time_to_log_in_is_a_total() -> None:

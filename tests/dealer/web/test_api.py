@@ -543,4 +543,4 @@ def test_every_status_that_occurs_is_described(tmp_path: Path, monkeypatch: pyte
             for operation in operations.values():
                 assert {"400", "408", "429"} <= set(operation["responses"])
 
-    visit(small_house(body_bytes=1_000), talk, tmp_path / "data")
+    visit(small_house(max_body_bytes=1_000), talk, tmp_path / "data")

@@ -223,7 +223,11 @@ def test_a_person_has_so_many_tables_and_no_more(tmp_path: Path) -> None:
 
 def test_guests_have_so_many_tables_from_an_address_and_leave_some_to_users(tmp_path: Path) -> None:
     settings = small_house(
-        guests_may_play=True, tables_per_address=2, tables=6, tables_for_users=0.5, proxies=("127.0.0.1",)
+        guests_may_play=True,
+        max_tables_per_address=2,
+        max_tables=6,
+        tables_for_users_percent=50,
+        proxies=("127.0.0.1",),
     )
 
     async def talk(one: Visit) -> None:

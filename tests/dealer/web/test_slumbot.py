@@ -84,7 +84,7 @@ def test_thousands_of_hands(tmp_path: Path, bot: str) -> None:
 
 
 def test_the_opponent_is_the_strongest_there_is_unless_the_address_names_another() -> None:
-    parts: Any = SimpleNamespace(settings=configured.house())
+    parts: Any = SimpleNamespace(settings=configured.default_settings())
     (game,) = {game.name for game, _ in server_bots(parts)}
     assert [bot.name for _, bot in server_bots(parts)][:3] == ["cfr", "mfs", "rembrant"]
     assert [bot.name for _, bot in server_bots(parts)][-1] == "folding"

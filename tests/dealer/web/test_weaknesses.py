@@ -164,7 +164,7 @@ def test_users_and_newcomers_have_room_however_many_connections_are_held(tmp_pat
             while b"HTTP/1.1 200 " not in (line := await program.readline()):
                 assert line
 
-    visit(small_house(connections=3), talk, tmp_path / "data")
+    visit(small_house(max_connections=3), talk, tmp_path / "data")
 
 
 def test_a_body_that_drips_in_ends_with_its_time(tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ def test_a_body_that_drips_in_ends_with_its_time(tmp_path: Path) -> None:
                     await asyncio.sleep(0.02)
             assert (await ended).startswith(b"HTTP/1.1 4")
 
-    visit(small_house(header_s=0.3), talk, tmp_path / "data")
+    visit(small_house(header_timeout_s=0.3), talk, tmp_path / "data")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the bot is a script")
