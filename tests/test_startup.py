@@ -23,7 +23,7 @@ ENGINE = {
 }
 PROTOCOL = {
     *("protocol", "protocol.actions", "protocol.errors", "protocol.framing", "protocol.game_definition"),
-    *("protocol.betting_nodes", "protocol.match_state", "protocol.numbers", "protocol.session"),
+    *("protocol.match_state", "protocol.numbers", "protocol.session"),
 }
 BOT = {
     *ENGINE,

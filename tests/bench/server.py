@@ -14,7 +14,7 @@ from dealer.bench.served import until
 from dealer.bench.server import ServerBench, serving
 from dealer.bench.usage import spent_by
 from dealer.server.accounts import add_user
-from dealer.server.settings import house
+from dealer.server.settings import default_settings
 from dealer.server.store import Store
 from protocol import find_game
 from tests.bench.filled import USERS, enter_ratings, fill
@@ -47,7 +47,7 @@ def measure(
         RuntimeError: the server or a bot does not do what it should.
     """
     full = find_game(game)[0]
-    of_server = next(one for one in house().games if one.name == full)
+    of_server = next(one for one in default_settings().games if one.name == full)
 
     def enter(store: Store) -> None:
         show(f"entering {runs:,} matches")
