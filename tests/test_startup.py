@@ -40,7 +40,7 @@ DEALER = {
     *ENGINE,
     *PROTOCOL,
     *ROOMS,
-    *("dealer.errors", "dealer.record.writers", "protocol.hand_lines"),
+    *("dealer.errors", "dealer.record.writers", "protocol.betting_nodes", "protocol.hand_lines"),
     *("dealer.reference.command", "dealer.reference.options", "dealer.reference.sentences"),
     *("dealer.table.collector", "dealer.table.connection", "dealer.table.connections", "dealer.table.door"),
     "dealer.table.loop",
