@@ -384,8 +384,8 @@ def test_a_request_waits_for_a_bot_that_is_busy_or_away() -> None:
         await service.enter(ann, BotOffer("eve", games=("two",)), host)
         first, _ = await service.submit(ann, JobRequest("two", ("eve", "random"), "1", hands=10))
         second, _ = await service.submit(ann, JobRequest("two", ("random", "eve"), "2", hands=10))
-        await until(service, lambda: len(records.runs(service.store)) == 1)
-        assert [job.is_running for job in service.active()] == [True, False]
+        await until(service, lambda: [job.is_running for job in service.active()] == [True, False])
+        assert len(records.runs(service.store)) == 1
         # It comes back, and is called to what waits; what was being played has waited for too long by then.
         service.leave_bots(host)
         assert await service.cancel_job(ann, first.id)
