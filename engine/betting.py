@@ -18,7 +18,7 @@ from functools import lru_cache
 from operator import index
 from typing import NamedTuple, TypeAlias, cast
 
-from engine.actions import Action, ActionKind, LegalActions
+from engine.actions import FOLD, Action, ActionKind, LegalActions
 from engine.betting_rules import BettingPoint, betting_rules, first_point
 from engine.errors import IllegalAction, Rule
 from engine.game import MAX_ACTIONS_PER_ROUND, POSITIONS, Game, Position
@@ -27,6 +27,9 @@ __all__ = ["MAX_REMEMBERED", "BettingState", "RoundActions", "betting_start"]
 
 MAX_REMEMBERED = 1 << 15
 """States one game's tree may hold: some 30 MB."""
+
+_OPEN_FOLD = Action(ActionKind.FOLD, 1)
+"""A fold where a check is possible, for the rules."""
 
 RoundActions: TypeAlias = tuple[tuple[Position, Action], ...]
 
@@ -289,6 +292,21 @@ class BettingState:
             self._remember(plain, child)
         return child
 
+    def after_played(self, action: Action) -> BettingState:
+        """The state that follows an action of a hand that was played elsewhere.
+
+        That is `after`, which also takes a fold where a check was possible: card rooms do.
+
+        Raises:
+            IllegalAction: the rules refuse the action.
+        """
+        if action != FOLD or self._can_fold() or self.finished:
+            return self.after(action)
+        child = self._play((_OPEN_FOLD,))
+        assert child is not None
+        child._action, child._run = FOLD, None
+        return child
+
     def after_if_legal(self, action: Action) -> BettingState | None:
         """The state that follows an action, or None if the rules refuse it."""
         children = self._children
@@ -392,5 +410,5 @@ def _play_anew(game: Game, actions: Sequence[Action]) -> BettingState:
     """The state after some actions."""
     betting = betting_start(game)
     for action in actions:
-        betting = betting.after(action)
+        betting = betting.after_played(action)
     return betting

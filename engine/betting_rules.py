@@ -57,7 +57,10 @@ class BettingPoint(NamedTuple):
 
 
 BettingRules: TypeAlias = Callable[[BettingPoint, int, int], BettingPoint | None]
-"""The point that follows the acting player's action (its kind and size), or None if the rules refuse it."""
+"""The point that follows the acting player's action (its kind and size), or None if the rules refuse it.
+
+A fold has size 0; one of size 1 is taken where a check was possible, too, as card rooms do.
+"""
 
 
 @lru_cache(maxsize=64)
@@ -78,7 +81,7 @@ def betting_rules(game: Game) -> BettingRules:
             total = max_spent if max_spent < stack else stack
             called += total < stack
         elif kind == _FOLD:
-            if old in (max_spent, stack):
+            if old in (max_spent, stack) and not size:
                 return None
             folded |= 1 << position
         elif not may_raise:

@@ -93,5 +93,10 @@ class IllegalAction(EngineError):
         self.detail = detail
         super().__init__(rule, detail)
 
+    @property
+    def fact(self) -> str:
+        """The sentence without its advice, for an action that was played long ago."""
+        return self.rule.value.partition(":")[0] + (f" ({self.detail})" if self.detail else "")
+
     def __str__(self) -> str:
         return self.rule.value + (f" ({self.detail})" if self.detail else "")

@@ -54,7 +54,7 @@ class Step(NamedTuple):
         """The state in which the action was taken."""
         state = betting_start(self.betting.game)
         for _, action in list(chain.from_iterable(self.betting.rounds))[: self.number]:
-            state = state.after(action)
+            state = state.after_played(action)
         return state
 
 

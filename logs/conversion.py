@@ -18,11 +18,11 @@ from engine import Game
 from engine.errors import quoted
 from logs.acpc_log.companions import begin_us
 from logs.acpc_log.header import read_log_header
-from logs.errors import LogError, LogProblem, ProblemKind
+from logs.errors import LogError, LogProblem
 from logs.export import Exporter, ExportFormat, ExportOptions, chip_value_of
 from logs.formats import ExportWarning
 from logs.rake import Rake
-from logs.reading import HandFile, read_file
+from logs.reading import HandFile, hands_of
 from logs.record import HandRecord
 
 __all__ = ["Conversion", "MoneyRake", "convert"]
@@ -66,7 +66,6 @@ class Conversion:
         currency: code of the money, None for play money.
         rake: what the house takes; None takes nothing.
         overwrites: whether existing files are written over.
-        begin_us: when the matches began that do not say it, in microseconds of Unix time.
         begin_us: when the matches began that do not say it, in microseconds of Unix time.
     """
 
@@ -123,14 +122,16 @@ def convert(
             on_warning(warning)
 
     for file in files:
-        records = read_file(file, game=game, strict=strict, on_problem=on_problem, times=True, transcript=transcript)
-        try:
-            first = next(records, None)
-        except LogError as error:
-            if strict or len(files) == 1:
-                raise
-            on_problem(LogProblem(file.path, 1, None, error.problem, ProblemKind.SKIPPED))
-            continue
+        records = hands_of(
+            file,
+            has_others=len(files) > 1,
+            game=game,
+            strict=strict,
+            on_problem=on_problem,
+            times=True,
+            transcript=transcript,
+        )
+        first = next(records, None)
         if first is None:
             continue
         options = _options(file, first, conversion, heroes)

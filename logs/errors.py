@@ -3,6 +3,7 @@
     LogsError
     ├── LogError               a file cannot be read as what it should be: not a log, an unknown game, not TOML
     │   ├── DamagedLogError    strict reading met a problem; `found` is that `LogProblem`
+    │   ├── NotALogError       a file was taken for an ACPC log, and nothing in it belongs in one
     │   └── UnknownGameError   nothing says which game an ACPC log holds: it must be given
     ├── LeaksRefused           leaks cannot be told from these hands
     ├── NoSuchHandError        a match has no hand of a number
@@ -34,6 +35,7 @@ __all__ = [
     "LogProblem",
     "LogsError",
     "NoSuchHandError",
+    "NotALogError",
     "ProblemKind",
     "ProblemReporter",
     "StopRuleError",
@@ -57,6 +59,8 @@ class ProblemKind(enum.Enum):
     """The line or hand is left out: it cannot be trusted."""
     HALF_WRITTEN = "left out, as is normal when a match was stopped while writing"
     """The last line lacks its end."""
+    CUT = "the rest of the file is left out"
+    """The file cannot be read on from there."""
     NOTED = "read all the same"
     """Nothing is left out, but something is not as it should be."""
 
@@ -109,6 +113,10 @@ class LogError(LogsError, ValueError):
 
 class UnknownGameError(LogError):
     """Nothing says which game an ACPC log holds: it can be read if the game is given."""
+
+
+class NotALogError(LogError):
+    """A file was taken for an ACPC log, and nothing in it belongs in one."""
 
 
 class DamagedLogError(LogError):

@@ -1,33 +1,47 @@
-"""Opening files of hands, compressed or not: ``match.log``, ``match.log.xz``, ``.gz``, ``.bz2``."""
+"""Opening files of hands, compressed or not: ``match.log``, ``match.log.xz``, ``.gz``, ``.bz2``.
+
+Text is UTF-8, with a byte order mark or without, or UTF-16. Only regular files are opened: a pipe would wait for its
+writer. A line has a bound, and a file that is damaged, or whose line does not end, is read up to there (`lines_of`).
+"""
 
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from io import BufferedReader, TextIOWrapper
 from typing import Final, TextIO, cast
 
-from logs.errors import LogError
+from logs.errors import LogError, ProblemKind, ProblemReporter
 
-__all__ = ["COMPRESSIONS", "opened", "stem", "without_compression"]
+__all__ = ["COMPRESSIONS", "is_plain", "lines_of", "opened", "stem", "without_compression"]
 
 COMPRESSIONS: Final = (".xz", ".gz", ".bz2")
 
+_MOST_OF_LINE: Final = 1 << 24
+"""Characters of a line, after which a file is not read on."""
+_PIECE_CHARACTERS: Final = 1 << 16
+
 
 @contextmanager
-def opened(
-    path: str, *, encoding: str = "utf-8", errors: str = "surrogateescape", newline: str | None = "\n"
-) -> Iterator[TextIO]:
-    """A file to be read as text; see the built-in `open` for the arguments.
+def opened(path: str, *, errors: str = "surrogateescape", newline: str | None = "\n") -> Iterator[TextIO]:
+    """A file to be read as text, without its byte order mark; see the built-in `open` for the arguments.
 
     Raises:
-        LogError: its compression is damaged, or it is not compressed as its name says.
+        LogError: it is a pipe or a device, its compression is damaged, or it is not compressed as its name says.
         OSError: it cannot be read.
     """
+    mode = os.stat(path).st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise LogError(path, "this is not a regular file")
     opener, damages = _opener(path[-4:].lower())
-    with opener(path, "rt", encoding=encoding, errors=errors, newline=newline) as file:
+    with opener(path, "rb") as file:
         try:
-            yield file
+            encoding = _encoding(file.peek(4)[:4])
+            # What is damaged in UTF-16 has no bytes of its own to come back as.
+            with TextIOWrapper(file, encoding, errors if encoding.startswith("utf-8") else "replace", newline) as text:
+                yield text
         except damages as error:
             raise LogError(path, f"it cannot be uncompressed to its end: {error}") from None
         except OSError as error:
@@ -37,23 +51,91 @@ def opened(
             raise
 
 
-def _opener(ending: str) -> tuple[Callable[..., TextIO], tuple[type[Exception], ...]]:
+def lines_of(
+    opening: AbstractContextManager[TextIO], most_characters: int, problems: ProblemReporter, *, lines_before: int = 0
+) -> Iterator[str]:
+    """The lines of a file, with their ends; what a line has beyond a bound is dropped, and its end with it.
+
+    A file that cannot be read on, since its compression is damaged or a line does not end, ends there. That is reported
+    as a problem, or raised where nothing has been read.
+
+    Args:
+        opening: opens the file.
+        most_characters: of a line.
+        problems: of the file.
+        lines_before: how many lines the file has before what is opened.
+
+    Raises:
+        LogError: nothing of the file can be read.
+        DamagedLogError: it cannot be read to its end, and reading is strict.
+        OSError: it cannot be read.
+    """
+    count = lines_before
+    try:
+        with opening as file:
+            while line := file.readline(most_characters):
+                if len(line) == most_characters and not line.endswith("\n"):
+                    _pass_over(file, problems.path)
+                count += 1
+                yield line
+    except LogError as error:
+        if count == lines_before:
+            raise
+        problems.report(count + 1, None, error.problem, ProblemKind.CUT)
+
+
+def _pass_over(file: TextIO, path: str) -> None:
+    """Read the rest of a line."""
+    passed = 0
+    while piece := file.readline(_PIECE_CHARACTERS):
+        passed += len(piece)
+        if piece.endswith("\n"):
+            return
+        if passed > _MOST_OF_LINE:
+            raise LogError(path, f"a line does not end within {_MOST_OF_LINE:,} characters")
+
+
+def _encoding(head: bytes) -> str:
+    """How a text that begins with these bytes is encoded."""
+    if head.startswith(b"\xef\xbb\xbf"):
+        return "utf-8-sig"
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16"
+    zeros = [not byte for byte in head]
+    if zeros == [False, True, False, True]:
+        return "utf-16-le"
+    return "utf-16-be" if zeros == [True, False, True, False] else "utf-8"
+
+
+def is_plain(path: str) -> bool:
+    """Whether the bytes of a file are those of its text: neither compressed nor UTF-16, and without a byte order mark.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    if without_compression(path) != path:
+        return False
+    with open(path, "rb") as file:
+        return _encoding(file.read(4)) == "utf-8"
+
+
+def _opener(ending: str) -> tuple[Callable[..., BufferedReader], tuple[type[Exception], ...]]:
     """What opens such a file, and what it raises where the file is damaged."""
     # Imported where they are needed: a system's Python may have been built without one of them.
     if ending.endswith(".xz"):
         import lzma
 
-        return cast(Callable[..., TextIO], lzma.open), (EOFError, lzma.LZMAError)
+        return cast(Callable[..., BufferedReader], lzma.open), (EOFError, lzma.LZMAError)
     if ending.endswith(".gz"):
         import gzip
         import zlib
 
-        return cast(Callable[..., TextIO], gzip.open), (EOFError, zlib.error)
+        return cast(Callable[..., BufferedReader], gzip.open), (EOFError, zlib.error)
     if ending == ".bz2":
         import bz2
 
-        return cast(Callable[..., TextIO], bz2.open), (EOFError,)
-    return cast(Callable[..., TextIO], open), ()
+        return cast(Callable[..., BufferedReader], bz2.open), (EOFError,)
+    return cast(Callable[..., BufferedReader], open), ()
 
 
 def without_compression(path: str) -> str:

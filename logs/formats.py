@@ -10,12 +10,11 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import partial
 from typing import Final, NamedTuple
 
 from engine import Game
-from logs.errors import LogProblem, ProblemReporter
-from logs.files import opened
+from logs.errors import LogError, LogProblem, ProblemReporter
+from logs.files import lines_of, opened
 from logs.money import Scale
 from logs.rake import RakeFunction
 from logs.record import HandRecord
@@ -87,13 +86,30 @@ class HandReader:
 
     Attributes:
         read: the hands of lines with their ends, given what takes its problems and what chips are worth.
-        most_characters: a line with more comes in pieces.
+        most_characters: what a line has beyond them is dropped.
         chip_value: what a chip is worth in the file's money, unless the caller knows better.
+        find_chip_value: finds it in the lines of a file instead; raises nothing.
     """
 
     read: Callable[[Iterator[str], ProblemReporter, Scale], Iterator[HandRecord]]
     most_characters: int
     chip_value: Decimal
+    find_chip_value: Callable[[Iterator[str]], Decimal] | None = None
+
+    def chip_value_in(self, path: str) -> Decimal:
+        """What a chip is worth in the money of a file: as `find_chip_value` finds it, as far as it can be read.
+
+        Raises:
+            OSError: the file cannot be read.
+        """
+        if self.find_chip_value is None:
+            return self.chip_value
+        try:
+            return self.find_chip_value(
+                lines_of(opened(path, newline=None), self.most_characters, ProblemReporter(path))
+            )
+        except LogError:
+            return self.chip_value
 
     def __call__(
         self,
@@ -110,21 +126,21 @@ class HandReader:
             strict: stop at the first problem, except for a half-written last hand.
             on_problem: is told of every problem as it is met.
             chip_value: what a chip is worth in the file's money: 0.01 reads a file in dollars as one of cents. None is
-                the `chip_value` of the reader.
+                `chip_value_in` the file, and the `chip_value` of the reader for lines.
 
         Raises:
             LogError: there is no hand in the file.
             DamagedLogError: a problem was met while reading strictly.
             OSError: the file cannot be read.
         """
-        scale = Scale(self.chip_value if chip_value is None else chip_value)
-        if isinstance(source, str | os.PathLike):
-            path = os.fspath(source)
-            with opened(path, newline=None) as file:
-                lines = iter(partial(file.readline, self.most_characters), "")
-                yield from self.read(lines, ProblemReporter(path, strict, on_problem), scale)
-        else:
+        if not isinstance(source, str | os.PathLike):
+            scale = Scale(self.chip_value if chip_value is None else chip_value)
             yield from self.read(iter(source), ProblemReporter("<lines>", strict, on_problem), scale)
+            return
+        path = os.fspath(source)
+        problems = ProblemReporter(path, strict, on_problem)
+        scale = Scale(self.chip_value_in(path) if chip_value is None else chip_value)
+        yield from self.read(lines_of(opened(path, newline=None), self.most_characters, problems), problems, scale)
 
 
 @dataclass(frozen=True, slots=True)

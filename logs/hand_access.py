@@ -32,7 +32,7 @@ from logs.acpc_log.header import HEADER_START, LogHeader, find_log_game, parse_h
 from logs.acpc_log.seating import Seating
 from logs.acpc_log.state_lines import StateLines
 from logs.errors import LogError, LogProblem, NoSuchHandError
-from logs.files import COMPRESSIONS, stem
+from logs.files import is_plain, stem
 from logs.reading import HandFile, read_file
 from logs.record import HandRecord
 from logs.text import clean
@@ -48,6 +48,9 @@ _SEATING_HANDS: Final = 16
 
 _MOST_BYTES: Final = 1 << 14
 """Of a line."""
+
+_MOST_PASSED: Final = 1 << 24
+"""Of the rest of a longer line, which is none of a hand's; behind a line that does not end there, nothing is read."""
 
 _MOST_DIGITS: Final = 18
 """Of the number of a hand."""
@@ -160,7 +163,7 @@ def open_hands(file: HandFile, game: Game | None = None) -> HandFileAccess:
         LogError: it holds no hands that can be read.
         OSError: it cannot be read.
     """
-    if file.format is None and not file.path.lower().endswith(COMPRESSIONS) and _is_of_today(file.path):
+    if file.format is None and is_plain(file.path) and _is_of_today(file.path):
         return _LogAccess(file.path, game)
     return _AsideAccess(file, game)
 
@@ -311,9 +314,12 @@ class _LogAccess(HandFileAccess):
             self._matches, self._passed, self._header, self._is_new = [], 0, None, True
         with open(self.path, "rb") as log:
             log.seek(self._passed)
-            for line in log:
+            while line := log.readline(_MOST_BYTES):
                 if not line.endswith(b"\n"):
-                    break
+                    if len(line) < _MOST_BYTES or not (rest := _rest_of_line(log)):
+                        break
+                    self._passed += len(line) + rest
+                    continue
                 number = _number_of(line)
                 if number is not None:
                     self._add(number, line)
@@ -336,6 +342,16 @@ class _LogAccess(HandFileAccess):
 
 
 _HEADER_BYTES: Final = HEADER_START.encode()
+
+
+def _rest_of_line(log: IO[bytes]) -> int:
+    """Pass over the rest of a line; returns how many bytes it has, 0 where it does not end in sight."""
+    passed = 0
+    while passed < _MOST_PASSED and (piece := log.readline(_MOST_BYTES)):
+        passed += len(piece)
+        if piece.endswith(b"\n"):
+            return passed
+    return 0
 
 
 def _number_of(line: bytes) -> int | None:

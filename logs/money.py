@@ -10,8 +10,12 @@ from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from itertools import accumulate
+from typing import Final
 
-__all__ = ["Scale", "amount_text"]
+__all__ = ["MOST_DECIMALS", "Scale", "amount_text"]
+
+MOST_DECIMALS: Final = 6
+"""Of what a chip is worth."""
 
 
 def amount_text(amount: Fraction) -> str:
@@ -37,7 +41,7 @@ class Scale:
         if not value.is_finite() or value <= 0:
             raise ValueError(f"the value of a chip must be above 0, not {chip_value}")
         decimals = max(2, -int(value.normalize().as_tuple().exponent))
-        if decimals > 6:
+        if decimals > MOST_DECIMALS:
             raise ValueError(f"the value of a chip has at most six decimals, not {decimals}: {chip_value}")
         self.chip_value = value
         self.unit = Decimal(1).scaleb(-decimals)

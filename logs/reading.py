@@ -15,8 +15,9 @@ import heapq
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import lru_cache
 from operator import attrgetter
 from typing import Final, TypeAlias, TypedDict, Unpack
 
@@ -24,11 +25,12 @@ from engine import Game
 from logs.acpc_log.header import HEADER_START, read_log_header
 from logs.acpc_log.parts import LogPart
 from logs.acpc_log.reader import read_log
-from logs.errors import DamagedLogError, LogError, LogProblem, ProblemKind
+from logs.errors import DamagedLogError, LogError, LogProblem, NotALogError, ProblemKind
 from logs.export import FORMATS
 from logs.files import opened, without_compression
-from logs.formats import ExportFormat
+from logs.formats import ExportFormat, HandReader
 from logs.record import HandRecord
+from logs.text import is_text
 
 __all__ = [
     "HandFile",
@@ -66,35 +68,62 @@ class HandFile:
     Attributes:
         path: as given, or below the folder that was given.
         format: how to read it; None for an ACPC log.
+        chip_value: what a chip is worth in the file's money.
     """
 
     path: str
     format: ExportFormat | None = None
-
-    @property
-    def chip_value(self) -> Decimal:
-        """What a chip is worth in the file's money, unless somebody says otherwise."""
-        read = None if self.format is None else self.format.read
-        return Decimal(1) if read is None else read.chip_value
+    chip_value: Decimal = Decimal(1)
 
 
-def find_hand_files(paths: Iterable[str | os.PathLike[str]]) -> list[HandFile]:
+def find_hand_files(
+    paths: Iterable[str | os.PathLike[str]], chip_value: Decimal | float | None = None
+) -> list[HandFile]:
     """The files at paths of files and folders, in the order given; within a folder ordered by name.
+
+    Args:
+        paths: of files and folders.
+        chip_value: what a chip is worth in the money of all files but ACPC logs; None for what it is worth in the
+            format, or in those of its files that are read together: the smallest unit of them all.
 
     Raises:
         LogError: there is nothing at a path, or no file with hands in a folder.
+        OSError: a file cannot be read.
     """
     found: list[HandFile] = []
     for given in paths:
         path = os.fspath(given)
         if os.path.isdir(path):
             found += _files_in(path)
-        elif os.path.exists(path):
+        elif os.path.isfile(path):
             is_format = (format_ for format_ in _READABLE if _is_of(format_, path, any_ending=True))
             found.append(HandFile(path, next(is_format, None)))
+        elif os.path.exists(path):
+            raise LogError(path, "this is not a regular file")
         else:
             raise LogError(path, "there is no such file or folder")
-    return found
+    return _with_chips(found, None if chip_value is None else Decimal(str(chip_value)))
+
+
+@lru_cache(maxsize=1 << 14)
+def _chip_value_in(read: HandReader, path: str, _: float) -> Decimal:
+    """What a chip is worth in a file that was changed last at a time."""
+    return read.chip_value_in(path)
+
+
+def _with_chips(files: list[HandFile], given: Decimal | None) -> list[HandFile]:
+    """The files, those with money in it with what a chip is worth there, which is the same for a whole format."""
+    for format_ in _READABLE:
+        if (read := format_.read) is not None:
+            values = [
+                given or _chip_value_in(read, file.path, os.path.getmtime(file.path))
+                for file in files
+                if file.format is format_
+            ]
+            if values:
+                chip = min(values)
+                files = [replace(file, chip_value=chip) if file.format is format_ else file for file in files]
+    return files
 
 
 class LogOptions(TypedDict, total=False):
@@ -119,8 +148,8 @@ class ReadingOptions(LogOptions, total=False):
     """How files of hands are read.
 
     Attributes:
-        chip_value: what a chip is worth in the money of PHH files and PokerStars histories; None is 1 in the former
-            and a cent in the latter.
+        chip_value: what a chip is worth in the money of PHH files and PokerStars histories; None is a cent in the
+            latter, and in the former the smallest unit of all amounts: 1 where they are whole.
     """
 
     chip_value: Decimal | float | None
@@ -141,7 +170,7 @@ def read_hands(paths: Iterable[str | os.PathLike[str]], **options: Unpack[Readin
         DamagedLogError: a problem was met while reading strictly.
         OSError: a file cannot be read.
     """
-    files = find_hand_files(paths)
+    files = find_hand_files(paths, options.get("chip_value"))
     for file in files:
         yield from hands_of(file, has_others=len(files) > 1, **options)
 
@@ -156,29 +185,30 @@ def by_deal(hands: Sequence[Iterator[HandRecord]]) -> Iterator[HandRecord]:
     return hands[0] if len(hands) == 1 else heapq.merge(*hands, key=attrgetter("hand_number"))
 
 
-def read_file(
-    file: HandFile,
-    part: LogPart | None = None,
-    *,
-    chip_value: Decimal | float | None = None,
-    **options: Unpack[LogOptions],
-) -> Iterator[HandRecord]:
+def read_file(file: HandFile, part: LogPart | None = None, **options: Unpack[LogOptions]) -> Iterator[HandRecord]:
     """The hands of one file, or of a part of an ACPC log; see `read_hands`."""
     read = None if file.format is None else file.format.read
-    if read is None:
-        return read_log(file.path, part=part, **options)
-    strict, on_problem = options.get("strict", False), options.get("on_problem")
-    return read(file.path, strict=strict, on_problem=on_problem, chip_value=chip_value)
+    if read is not None:
+        strict, on_problem = options.get("strict", False), options.get("on_problem")
+        yield from read(file.path, strict=strict, on_problem=on_problem, chip_value=file.chip_value)
+        return
+    try:
+        yield from read_log(file.path, part=part, **options)
+    except NotALogError as error:
+        raise LogError(file.path, _likeness(_first_lines(file.path)) or error.problem) from None
 
 
 def hands_of(
     file: HandFile, part: LogPart | None = None, *, has_others: bool, **options: Unpack[ReadingOptions]
 ) -> Iterator[HandRecord]:
     """The hands of a file, or of a part of it; one that cannot be read at all is only reported if there are others."""
+    report = options.get("on_problem")
+    options.pop("chip_value", None)
     try:
-        yield from read_file(file, part, **options)
+        if not has_others and not os.path.getsize(file.path):
+            raise LogError(file.path, "the file is empty")
+        yield from read_file(file, part, **options)  # type: ignore[misc]
     except LogError as error:
-        report = options.get("on_problem")
         if options.get("strict") or report is None or not has_others:
             raise
         report(LogProblem(file.path, 1, None, error.problem, ProblemKind.SKIPPED))
@@ -223,7 +253,7 @@ def files_of_hands(paths: Iterable[str | os.PathLike[str]], options: ReadingOpti
         DamagedLogError: there is a copy while reading strictly.
         OSError: a file cannot be read.
     """
-    return without_copies(find_hand_files(paths), lambda copy: pass_on([copy], options))
+    return without_copies(find_hand_files(paths, options.get("chip_value")), lambda copy: pass_on([copy], options))
 
 
 def without_copies(files: Sequence[HandFile], on_copy: Callable[[LogProblem], None]) -> list[HandFile]:
@@ -291,11 +321,14 @@ def _allow_open_files(wanted: int) -> None:
 def _files_in(folder: str) -> list[HandFile]:
     """The files with hands in a folder and below it."""
     logs: list[HandFile] = []
+    unlike = ""
     others: dict[str, list[HandFile]] = {format_.name: [] for format_ in _READABLE}
     for place, folders, names in os.walk(folder):
         folders.sort(key=_natural)
         for name in sorted(names, key=_natural):
             path = os.path.join(place, name)
+            if not os.path.isfile(path):
+                continue
             if without_compression(name).lower().endswith(".log"):
                 if _looks_like_a_log(path):
                     logs.append(HandFile(path))
@@ -304,9 +337,13 @@ def _files_in(folder: str) -> list[HandFile]:
                 if _is_of(format_, path):
                     others[format_.name].append(HandFile(path, format_))
                     break
+            else:
+                unlike = unlike or (path if without_compression(name).lower().endswith(".txt") else "")
     found = next(filter(None, (logs, *others.values())), None)
     if found is None:
-        raise LogError(folder, "there is no ACPC log, PHH file or PokerStars hand history in this folder")
+        problem = "there is no ACPC log, PHH file or PokerStars hand history in this folder"
+        likeness = _likeness(_first_lines(unlike)) if unlike else None
+        raise LogError(folder, problem if likeness is None else f"{problem}; of {os.path.basename(unlike)}: {likeness}")
     return found
 
 
@@ -319,9 +356,11 @@ def _natural(name: str) -> list[tuple[int, str]]:
 def _is_of(format_: ExportFormat, path: str, *, any_ending: bool = False) -> bool:
     """Whether a file is of a format, by the end of its name and, where that says too little, by its first lines."""
     if without_compression(path).lower().endswith(format_.endings):
-        return not format_.first_words or any(line.startswith(format_.first_words) for line in _first_lines(path))
+        return not format_.first_words or any(
+            line.lstrip(" ").startswith(format_.first_words) for line in _first_lines(path)
+        )
     is_file = any_ending and bool(format_.first_words) and os.path.isfile(path)
-    return is_file and any(line.startswith(format_.first_words) for line in _first_lines(path))
+    return is_file and any(line.lstrip(" ").startswith(format_.first_words) for line in _first_lines(path))
 
 
 def _looks_like_a_log(path: str) -> bool:
@@ -331,10 +370,37 @@ def _looks_like_a_log(path: str) -> bool:
     return is_header or any(line.startswith((HEADER_START, "STATE:")) for line in lines)
 
 
+_LIKENESSES: Final = (
+    (
+        r"POKERSTARS (ZOOM |HOME GAME )?(HAND|GAME) #",
+        "it looks like a PokerStars hand history that another program converted: the client writes 'PokerStars Hand #'",
+    ),
+    (
+        r"(full tilt poker|partypoker|ignition|bovada|winamax poker|pacific poker|888poker|game started at)\b"
+        r"|\*+ ?(hand history for|#?game|888poker|cassava|pacific)|(game|hand) #",
+        "it looks like a hand history of another card room, and only those of PokerStars are read",
+    ),
+    (r"\{?\s*\"ohh\"", "it looks like Open Hand History, which is written and not read"),
+    (r"variant *=", "it looks like PHH: give its name the ending .phh, or .phhs if it has many hands"),
+    (r"<(\?xml|session|html|!doctype)", "it is XML or HTML, and only ACPC logs, PHH and PokerStars texts are read"),
+)
+"""What a file that is not read may look like, by the beginning of one of its first lines."""
+
+
+def _likeness(lines: Sequence[str]) -> str | None:
+    """What a file that is none of ours looks like, as a sentence without its stop; None where nobody can tell."""
+    if not all(map(is_text, lines)):
+        return "it is not text, and only ACPC logs, PHH and PokerStars texts are read"
+    for pattern, sentence in _LIKENESSES:
+        if any(re.match(pattern, line.strip(), re.IGNORECASE) for line in lines):
+            return sentence
+    return None
+
+
 def _first_lines(path: str) -> list[str]:
     """The first lines of a file without a byte order mark; none where it cannot be read."""
     try:
         with opened(path, errors="replace") as file:
-            return file.read(_SNIFFED_CHARACTERS).removeprefix("\ufeff").split("\n")
+            return file.read(_SNIFFED_CHARACTERS).split("\n")
     except (LogError, OSError):
         return []

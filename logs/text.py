@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import unicodedata
 
-__all__ = ["clean", "shown"]
+__all__ = ["clean", "is_text", "shown"]
+
+
+def is_text(text: str) -> bool:
+    """Whether something is text, and not bytes that were read as text."""
+    return not any(char < " " and char not in "\t\n\r\f" for char in text)
 
 
 def clean(text: str) -> str:

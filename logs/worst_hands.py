@@ -12,14 +12,13 @@ from __future__ import annotations
 
 import heapq
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, Unpack
 
 from engine import Game
 from engine.errors import quoted
-from logs.errors import LogProblem
-from logs.reading import HandFile, find_hand_files, read_file
+from logs.reading import HandFile, ReadingOptions, find_hand_files, hands_of
 from logs.record import HandRecord
 
 __all__ = ["WorstHand", "worst_hands"]
@@ -51,9 +50,7 @@ def worst_hands(
     player: str | None = None,
     *,
     count: int = 10,
-    game: Game | None = None,
-    strict: bool = False,
-    on_problem: Callable[[LogProblem], None] | None = None,
+    **options: Unpack[ReadingOptions],
 ) -> list[WorstHand]:
     """The hands a player lost most on, the worst first; equal losses in the order of the files.
 
@@ -61,19 +58,17 @@ def worst_hands(
         paths: of files and folders.
         player: whose losses; None for the first player of the first hand.
         count: how many hands at most.
-        game: the game of logs that do not name one.
-        strict: stop at the first damaged line.
-        on_problem: is told of every problem met.
+        **options: how the files are read.
 
     Raises:
         LogsError: a file cannot be read.
         ValueError: nobody has the name; the sentence lists the players.
         OSError: a file cannot be read.
     """
-    files = find_hand_files(paths)
+    files = find_hand_files(paths, options.get("chip_value"))
     lost: list[tuple[float, int, str, HandRecord]] = []
     names: dict[str, None] = {}
-    for order, (file, record) in enumerate(_hands(files, game, strict, on_problem)):
+    for order, (file, record) in enumerate(_hands(files, options)):
         names |= dict.fromkeys(record.names_by_seat)
         player = record.names_by_seat[0] if player is None else player
         if player in record.names:
@@ -88,7 +83,7 @@ def worst_hands(
         raise ValueError(f"no player is called {quoted(player)}; there are {', '.join(names)}")
     lost.sort(reverse=True)
     wanted: dict[_Deal, list[tuple[str, HandRecord]]] = {_deal_of(path, record): [] for _, _, path, record in lost}
-    for file, record in _hands(files, game, strict, None) if wanted else ():
+    for file, record in _hands(files, {**options, "on_problem": lambda problem: None}) if wanted else ():
         same = wanted.get(_deal_of(file.path, record))
         if same is not None:
             same.append((file.path, record))
@@ -104,11 +99,9 @@ def worst_hands(
     ]
 
 
-def _hands(
-    files: list[HandFile], game: Game | None, strict: bool, on_problem: Callable[[LogProblem], None] | None
-) -> Iterator[tuple[HandFile, HandRecord]]:
+def _hands(files: list[HandFile], options: ReadingOptions) -> Iterator[tuple[HandFile, HandRecord]]:
     for file in files:
-        for record in read_file(file, game=game, strict=strict, on_problem=on_problem):
+        for record in hands_of(file, has_others=len(files) > 1, **options):
             yield file, record
 
 

@@ -21,6 +21,7 @@ from engine import Game
 
 if TYPE_CHECKING:
     from bots.evaluation.policies import Policy
+    from logs.reading import ReadingOptions
     from logs.variance.estimates import Estimate, Estimates, GameEstimates
 
 __all__ = ["show_estimates"]
@@ -37,8 +38,7 @@ def show_estimates(
     *,
     known: Sequence[str],
     over_ranges: bool,
-    game: Game | None,
-    strict: bool,
+    options: ReadingOptions,
     as_json: bool,
     save: bool,
 ) -> None:
@@ -49,17 +49,14 @@ def show_estimates(
         sources: of the hands.
         known: players whose policies are known, as ``NAME=POLICY``, or ``NAME`` for the bot that a run's result names.
         over_ranges: whether to average over the cards that known players might have held.
-        game: of logs that name none.
-        strict: whether to stop at the first problem.
+        options: how the hands are read.
         as_json: whether to print JSON.
         save: whether to write the estimates to the result of the run.
     """
     contest = _contest_to_save_in(sources) if save else None
     players = _players_of(sources) if known else {}
     policies = _policies(known, players)
-    estimates = _estimates(
-        terminal, sources, policies, _doubts(players), over_ranges=over_ranges, game=game, strict=strict
-    )
+    estimates = _estimates(terminal, sources, policies, _doubts(players), over_ranges=over_ranges, options=options)
     if contest is not None:
         (found,) = estimates.games
         written = contest.model_copy(update={"estimates": found})
@@ -120,8 +117,7 @@ def _estimates(
     doubts: Mapping[str, str],
     *,
     over_ranges: bool,
-    game: Game | None,
-    strict: bool,
+    options: ReadingOptions,
 ) -> Estimates:
     from bots.errors import PolicyError, SpecError
     from logs.variance.many_files import reduce_files
@@ -145,9 +141,7 @@ def _estimates(
         reduction = Reduction(corrections if policies else None)
         try:
             with Problems(terminal) as problems, working(terminal, "hands counted") as on_progress:
-                hands = reduce_files(
-                    sources, reduction, on_progress=on_progress, game=game, strict=strict, on_problem=problems
-                )
+                hands = reduce_files(sources, reduction, on_progress=on_progress, **options | {"on_problem": problems})
         except (PolicyError, SpecError) as error:
             abort(f"--policy {error}" if isinstance(error, SpecError) else str(error))
         if not hands:

@@ -11,7 +11,7 @@ import typer
 
 from dealer.cli.console import Terminal, abort
 from dealer.cli.options import takes_options, warning_text
-from dealer.cli.reading import GameName, Problems, Sources, Strict, Transcript, game_named
+from dealer.cli.reading import ChipValue, GameName, Problems, Sources, Strict, Transcript, game_named
 from dealer.results.sentences import count_of
 from dealer.table.collector import spare_collector
 from logs.conversion import Conversion, MoneyRake, convert
@@ -98,6 +98,7 @@ def export(
     *,
     options: ExportArguments,
     game: GameName = None,
+    chip_value: ChipValue = None,
     transcript: Transcript = None,
     strict: Strict = False,
 ) -> None:
@@ -111,7 +112,7 @@ def export(
     spare_collector()
     with Problems(terminal) as problems:
         converted = convert(
-            find_hand_files(sources),
+            find_hand_files(sources, chip_value),
             options.conversion(),
             game=game_named(game),
             strict=strict,

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from dealer.cli.console import Terminal, abort
-from dealer.cli.reading import GameName, Problems, Sources, Strict, game_named
+from dealer.cli.reading import ChipValue, GameName, Problems, Sources, Strict, how_read
 from logs.reading import read_hands
 from logs.record import HandRecord
 from logs.report.replay import replayed
@@ -28,19 +28,21 @@ def hands(
         typer.Option("--hand", min=0, help="Show the hands of this number instead.", show_default=False),
     ] = None,
     game: GameName = None,
+    chip_value: ChipValue = None,
     strict: Strict = False,
 ) -> None:
     """Show the hands a bot lost most on, each with the same deal in the other seatings, or one hand by its number."""
     terminal = context.ensure_object(Terminal)
     found = 0
     with Problems(terminal) as problems:
+        options = how_read(game, chip_value, strict=strict) | {"on_problem": problems}
         if number is not None:
-            for record in read_hands(sources, game=game_named(game), strict=strict, on_problem=problems, times=True):
+            for record in read_hands(sources, **options | {"times": True}):
                 if record.hand_number == number:
                     found += 1
                     terminal.print(hand_text(record))
         else:
-            lost = worst_hands(sources, player, count=worst, game=game_named(game), strict=strict, on_problem=problems)
+            lost = worst_hands(sources, player, count=worst, **options)
             for found, one in enumerate(lost, 1):
                 terminal.print(f"{found}. {one.player} {one.chips:+,.10g}", style="bold")
                 terminal.print(hand_text(one.hand))

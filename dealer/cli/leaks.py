@@ -13,7 +13,7 @@ import typer
 from dealer.cli.console import Terminal, abort, check_new_file
 from dealer.cli.equilibrium_leaks import report_of_departures
 from dealer.cli.findings import PageFile, PageForce, show_findings, write_findings
-from dealer.cli.reading import GameName, Problems, Sources, Strict, game_named
+from dealer.cli.reading import ChipValue, GameName, Problems, Sources, Strict, how_read
 from dealer.cli.working import working
 from dealer.results.leaks import (
     MOST_NAMED,
@@ -26,7 +26,6 @@ from dealer.results.leaks import (
     worst_table,
 )
 from engine.holdem import is_holdem
-from logs.reading import ReadingOptions
 
 if TYPE_CHECKING:
     from bots.findings import Report, Section
@@ -46,6 +45,7 @@ def leaks(
     ] = None,
     worst: Annotated[int, typer.Option("--worst", min=0, help="How many deals to name.")] = 10,
     game: GameName = None,
+    chip_value: ChipValue = None,
     strict: Strict = False,
     out: PageFile = None,
     force: PageForce = False,
@@ -63,7 +63,7 @@ def leaks(
     if out is not None:
         check_new_file(out, force)
     with Problems(terminal) as problems, working(terminal, "reading hands") as show:
-        options: ReadingOptions = {"game": game_named(game), "strict": strict, "on_problem": problems}
+        options = how_read(game, chip_value, strict=strict) | {"on_problem": problems}
         deals = deals_in(sources, lambda hands: show(None, f"{hands:,} hands"), options)
         first = next(deals, None)
         everything = deals if first is None else chain([first], deals)

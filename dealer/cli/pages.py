@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from dealer.cli.console import Terminal, abort
-from engine import Game
 from logs.errors import LogsError
 
 if TYPE_CHECKING:
     from dealer.contest.contest import Watch
+    from logs.reading import ReadingOptions
 
 __all__ = ["NoBrowser", "PagePort", "pages_beside", "require_web", "show_pages"]
 
@@ -43,7 +43,7 @@ def require_web() -> None:
 def show_pages(
     terminal: Terminal,
     paths: Sequence[Path],
-    game: Game | None,
+    options: ReadingOptions,
     *,
     port: int,
     opens_browser: bool,
@@ -54,7 +54,7 @@ def show_pages(
     Args:
         terminal: told the address.
         paths: of runs, logs, or folders that hold runs.
-        game: of logs that do not name one.
+        options: how files of hands are read.
         port: 0 for a free one.
         opens_browser: whether a browser is opened.
         number: of the hand to begin with.
@@ -68,12 +68,12 @@ def show_pages(
     for path in paths:
         if not path.exists():
             abort(f"{path}: there is no such file or folder")
-    library = LocalLibrary(paths, game=game)
+    library = LocalLibrary(paths, options=options)
     keys = library.keys()
     begin = run_path(keys[0]) if len(keys) == 1 else "/"
     if len(paths) == 1 and len(keys) == 1:
         try:
-            run = WatchedRun(paths[0], keys[0], game)
+            run = WatchedRun(paths[0], keys[0], options)
         except LogsError as error:
             abort(str(error))
         if number is not None:

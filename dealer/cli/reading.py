@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Annotated, TypeAlias
@@ -16,12 +17,22 @@ from dealer.cli.streams import EXIT_FAILED
 from dealer.results.sentences import count_of
 from engine import Game
 from logs.errors import DamagedLogError, ExportError, LogProblem, LogsError, UnknownGameError
+from logs.money import MOST_DECIMALS, Scale
 from protocol import GameDefinitionError, find_game
 
 if TYPE_CHECKING:
+    from logs.reading import ReadingOptions
     from logs.tracker.hand_counts import HandCounts
 
-__all__ = ["GameName", "Problems", "Sources", "Strict", "Transcript", "counted", "game_named"]
+__all__ = ["ChipValue", "GameName", "Problems", "Sources", "Strict", "Transcript", "counted", "game_named", "how_read"]
+
+
+def _chip_value(text: str) -> Decimal:
+    try:
+        return Scale(text).chip_value
+    except (ValueError, ArithmeticError):
+        raise typer.BadParameter(f"{text} is not an amount above 0 with at most {MOST_DECIMALS} decimals") from None
+
 
 Sources: TypeAlias = Annotated[
     list[Path],
@@ -35,6 +46,16 @@ GameName: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--game", metavar="GAME", help="The game of logs that do not name one.", show_default="as the log says"
+    ),
+]
+ChipValue: TypeAlias = Annotated[
+    Decimal | None,
+    typer.Option(
+        "--chip-value",
+        metavar="AMOUNT",
+        parser=_chip_value,
+        help="What a chip is worth in PHH and PokerStars files.",
+        show_default="the smallest unit of a file's amounts",
     ),
 ]
 Strict: TypeAlias = Annotated[
@@ -89,12 +110,16 @@ def game_named(name: str | None) -> Game | None:
     return None if name is None else find_game(name)[1]
 
 
+def how_read(game: str | None, chip_value: Decimal | None, *, strict: bool = False) -> ReadingOptions:
+    """How files of hands are read, by the options of a command."""
+    return {"game": game_named(game), "chip_value": chip_value, "strict": strict}
+
+
 def counted(
     terminal: Terminal,
     sources: list[Path],
+    options: ReadingOptions,
     *,
-    game: Game | None,
-    strict: bool,
     transcript: Path | None = None,
     times: bool = False,
 ) -> HandCounts:
@@ -106,13 +131,9 @@ def counted(
     with Problems(terminal) as problems, _progress(terminal) as on_progress:
         counts = count_files(
             sources,
-            game=game,
-            strict=strict,
-            on_problem=problems,
             on_progress=on_progress,
-            times=times,
-            transcript=transcript,
             processes=os.cpu_count() or 1,
+            **options | {"on_problem": problems, "times": times, "transcript": transcript},
         )
     if not counts.hands:
         abort("there is no finished hand in " + ", ".join(map(str, sources)))

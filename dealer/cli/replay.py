@@ -8,7 +8,7 @@ import typer
 
 from dealer.cli.console import Terminal
 from dealer.cli.pages import NoBrowser, PagePort, show_pages
-from dealer.cli.reading import GameName, Sources, game_named
+from dealer.cli.reading import ChipValue, GameName, Sources, how_read
 
 __all__ = ["replay"]
 
@@ -20,6 +20,7 @@ def replay(
         int | None, typer.Option("--hand", min=0, help="The hand to begin with.", show_default="the list of hands")
     ] = None,
     game: GameName = None,
+    chip_value: ChipValue = None,
     port: PagePort = 0,
     no_browser: NoBrowser = False,
 ) -> None:
@@ -28,4 +29,4 @@ def replay(
     The pages are for this machine only. Ctrl-C ends them.
     """
     terminal = context.ensure_object(Terminal)
-    show_pages(terminal, sources, game_named(game), port=port, opens_browser=not no_browser, number=number)
+    show_pages(terminal, sources, how_read(game, chip_value), port=port, opens_browser=not no_browser, number=number)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from dealer.cli.console import Terminal, check_new_file, write_file
-from dealer.cli.reading import GameName, Sources, Strict, Transcript, counted, game_named
+from dealer.cli.reading import ChipValue, GameName, Sources, Strict, Transcript, counted, how_read
 from dealer.cli.working import working
 from dealer.errors import ResultError
 from dealer.record.folder import RESULT_NAME
@@ -17,8 +17,8 @@ from dealer.results.page import report_of_results
 from dealer.results.reading import read_result
 from dealer.results.schema import ContestResult, TournamentResult
 from dealer.results.sentences import count_of
-from engine import Game
 from logs.page.table import TableView
+from logs.reading import ReadingOptions
 from logs.report import format_report
 
 __all__ = ["report"]
@@ -30,6 +30,7 @@ def report(
     out_file: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="File to write.")] = Path("report.html"),
     title: Annotated[str | None, typer.Option(help="Title of the page.", show_default="the names of the bots")] = None,
     game: GameName = None,
+    chip_value: ChipValue = None,
     transcript: Transcript = None,
     strict: Strict = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
@@ -40,14 +41,15 @@ def report(
     """
     check_new_file(out_file, force)
     terminal = context.ensure_object(Terminal)
-    counts = counted(terminal, sources, game=game_named(game), strict=strict, transcript=transcript, times=True)
+    options = how_read(game, chip_value, strict=strict)
+    counts = counted(terminal, sources, options, transcript=transcript, times=True)
     results = [result for source in sources if (result := _result(terminal, source)) is not None]
-    leaks, no_leaks = _leaks(terminal, sources, game_named(game))
+    leaks, no_leaks = _leaks(terminal, sources, how_read(game, chip_value))
     write_file(out_file, format_report(report_of_results(counts, results, title, leaks=leaks, no_leaks=no_leaks)))
     terminal.print(f"{out_file}: {count_of(counts.hands, 'hand')}")
 
 
-def _leaks(terminal: Terminal, sources: list[Path], game: Game | None) -> tuple[list[TableView], str]:
+def _leaks(terminal: Terminal, sources: list[Path], options: ReadingOptions) -> tuple[list[TableView], str]:
     """What the page shows of everybody's leaks, and why it shows nothing."""
     from logs.leaks import LeaksRefused, find_all_leaks
 
@@ -56,8 +58,8 @@ def _leaks(terminal: Terminal, sources: list[Path], game: Game | None) -> tuple[
             found = find_all_leaks(
                 sources,
                 on_hands=lambda hands: show(None, f"{hands:,} hands"),
-                game=game,
-                on_problem=lambda problem: None,  # told while the hands were counted
+                # Problems were reported while the hands were counted.
+                **options | {"on_problem": lambda problem: None},
             )
         except LeaksRefused as error:
             return [], str(error)

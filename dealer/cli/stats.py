@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from dealer.cli.console import Terminal, abort
-from dealer.cli.reading import GameName, Sources, Strict, counted, game_named
+from dealer.cli.reading import ChipValue, GameName, Sources, Strict, counted, how_read
 from logs.tracker.definitions import STATISTICS
 
 __all__ = ["EPILOG", "stats"]
@@ -24,6 +24,7 @@ def stats(
     brief: Annotated[bool, typer.Option("--brief", help="Print only the first table.")] = False,
     times: Annotated[bool, typer.Option("--times", help="Read the times of actions, too; takes longer.")] = False,
     game: GameName = None,
+    chip_value: ChipValue = None,
     strict: Strict = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print all statistics as JSON.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print one row per bot and position as CSV.")] = False,
@@ -59,7 +60,10 @@ def stats(
     terminal = context.ensure_object(Terminal)
     if variance:
         if brief or times or as_csv:
-            abort("--variance prints a table of its own: it goes with --json, --policy, --save, --game and --strict")
+            abort(
+                "--variance prints a table of its own: it goes with --json, --policy, --save, --game, --chip-value and "
+                "--strict"
+            )
         if ranges and not policy:
             abort("--ranges goes with --policy: it needs a player whose policy is known")
         from dealer.cli.estimates import show_estimates
@@ -69,15 +73,14 @@ def stats(
             sources,
             known=policy or [],
             over_ranges=ranges,
-            game=game_named(game),
-            strict=strict,
+            options=how_read(game, chip_value, strict=strict),
             as_json=as_json,
             save=save,
         )
         return
     if policy or ranges or save:
         abort("--policy, --ranges and --save go with --variance")
-    counts = counted(terminal, sources, game=game_named(game), strict=strict, times=times)
+    counts = counted(terminal, sources, how_read(game, chip_value, strict=strict), times=times)
     from logs.tracker.statistics import statistics_of
     from logs.tracker.tables import COLUMNS, rows, statistics_tables
 

@@ -9,7 +9,7 @@ import typer
 
 from dealer.cli.console import Terminal
 from dealer.cli.pages import NoBrowser, PagePort, show_pages
-from dealer.cli.reading import GameName, game_named
+from dealer.cli.reading import ChipValue, GameName, how_read
 
 __all__ = ["watch"]
 
@@ -21,6 +21,7 @@ def watch(
         typer.Argument(metavar="[RUN|DIR...]", help="Folders of runs, or folders that hold runs.", show_default="runs"),
     ] = None,
     game: GameName = None,
+    chip_value: ChipValue = None,
     port: PagePort = 0,
     no_browser: NoBrowser = False,
 ) -> None:
@@ -29,4 +30,4 @@ def watch(
     The pages are for this machine only. Ctrl-C ends them.
     """
     terminal = context.ensure_object(Terminal)
-    show_pages(terminal, sources or [Path("runs")], game_named(game), port=port, opens_browser=not no_browser)
+    show_pages(terminal, sources or [Path("runs")], how_read(game, chip_value), port=port, opens_browser=not no_browser)

@@ -26,7 +26,7 @@ from logs.contest_scores import ContestScores
 from logs.errors import LogError, LogsError
 from logs.files import stem
 from logs.hand_access import HandFileAccess, MatchHands, open_hands
-from logs.reading import HandFile, find_hand_files
+from logs.reading import HandFile, ReadingOptions, find_hand_files
 from protocol import GameDefinitionError
 
 __all__ = ["FaultSeen", "WatchedContest", "WatchedMatch", "WatchedRun"]
@@ -151,10 +151,10 @@ class WatchedRun:
         key: its name among the runs that are shown.
         path: its folder or file.
         lock: to be held while it is read.
-        game_given: of logs that do not name their game.
+        options: how its files are read.
     """
 
-    def __init__(self, path: Path, key: str = "", game: Game | None = None) -> None:
+    def __init__(self, path: Path, key: str = "", options: ReadingOptions | None = None) -> None:
         """Open a run.
 
         Raises:
@@ -163,7 +163,7 @@ class WatchedRun:
         """
         self.key = key or path.absolute().name
         self.path = path
-        self.game_given = game
+        self.options = options or {}
         self.lock = threading.RLock()
         self.problems: dict[str, str] = {}
         self._contests: dict[str, WatchedContest] = {}
@@ -235,7 +235,7 @@ class WatchedRun:
         # Read before the files: what they hold when there is a result is all there will be.
         is_over = self._read_result()
         try:
-            files = find_hand_files([self.path])
+            files = find_hand_files([self.path], self.options.get("chip_value"))
         except LogsError:
             if not (self.path / CONFIG_NAME).is_file():
                 raise
@@ -265,7 +265,7 @@ class WatchedRun:
         access = self._files.get(file.path)
         try:
             if access is None:
-                self._files[file.path] = open_hands(file, self.game_given)
+                self._files[file.path] = open_hands(file, self.options.get("game"))
             else:
                 access.refresh()
             self.problems.pop(file.path, None)

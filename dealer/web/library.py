@@ -21,7 +21,7 @@ from dealer.server.access import Access
 from dealer.watching.live import LiveTables
 from dealer.watching.runs import WatchedRun
 from dealer.web.visitor import Visitor
-from engine import Game
+from logs.reading import ReadingOptions
 
 __all__ = ["RUNS_OF_A_PAGE", "Counting", "Library", "LocalLibrary", "RunEntry", "ShownRun"]
 
@@ -115,16 +115,18 @@ class Counting:
 class LocalLibrary:
     """Runs of this machine: everything may be seen."""
 
-    def __init__(self, paths: Sequence[Path], *, game: Game | None = None, tables: LiveTables | None = None) -> None:
+    def __init__(
+        self, paths: Sequence[Path], *, options: ReadingOptions | None = None, tables: LiveTables | None = None
+    ) -> None:
         """Find the runs.
 
         Args:
             paths: folders of runs, logs, or folders that hold runs.
-            game: of logs that do not name one.
+            options: how files of hands are read.
             tables: where the run at the first path goes on.
         """
         self._paths = list(paths)
-        self._game = game
+        self._options = options
         self._tables = tables
         self._open: OrderedDict[str, WatchedRun] = OrderedDict()
         self._lock = threading.Lock()
@@ -167,7 +169,7 @@ class LocalLibrary:
                 path = self._found().get(key)
                 if path is None:
                     return None
-                run = self._open[key] = WatchedRun(path, key, self._game)
+                run = self._open[key] = WatchedRun(path, key, self._options)
                 while len(self._open) > _MOST_OPEN:
                     self._open.popitem(last=False)
             self._open.move_to_end(key)

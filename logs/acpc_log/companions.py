@@ -152,7 +152,7 @@ def companions(
     transcript = None
     if transcript_path is not None:
         path = os.fspath(transcript_path)
-        with open(path, "rb"):
+        with opened(path):
             pass  # A wrong path is an error before the first hand, not in the middle.
         transcript = path, _transcript_hands(path)
     if not (transactions or comments or transcript):

@@ -20,6 +20,8 @@ from logs.acpc_log.score import Score, parse_score
 __all__ = ["LogPart", "cut_log", "cut_logs", "only_score"]
 
 _BLOCK_BYTES = 1 << 20
+_CUT_BYTES = 1 << 16
+"""How far the end of a line is looked for; a hand has far fewer."""
 
 
 class LogPart(NamedTuple):
@@ -50,7 +52,10 @@ def cut_log(path: str | os.PathLike[str], parts: int) -> list[LogPart]:
     if parts < 2 or not size:
         return [LogPart(0, size)]
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        return _parts(data, sorted({data.find(b"\n", size * i // parts) + 1 for i in range(1, parts)} - {0, size}))
+        places = [size * i // parts for i in range(1, parts)]
+        # Where no line ends in sight, there is none to cut at: the whole of a long line would be passed for each part.
+        cuts = {data.find(b"\n", place, place + _CUT_BYTES) + 1 for place in places}
+        return _parts(data, sorted(cuts - {0, size}))
 
 
 def cut_logs(paths: Sequence[str | os.PathLike[str]], parts: int) -> list[list[LogPart]]:

@@ -20,8 +20,8 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from typing import Any, Final, NamedTuple, TextIO
 
 from engine import Game
@@ -31,8 +31,8 @@ from logs.acpc_log.parts import LogPart
 from logs.acpc_log.score import Score, is_same_score, parse_score, wrong_score
 from logs.acpc_log.seating import Seating
 from logs.acpc_log.state_lines import StateLine, StateLines
-from logs.errors import LogError, LogProblem, ProblemKind, ProblemReporter
-from logs.files import opened, stem
+from logs.errors import LogProblem, NotALogError, ProblemKind, ProblemReporter
+from logs.files import lines_of, opened, stem
 from logs.record import HandRecord, PlayerComment, Times
 from protocol import FormatError
 
@@ -43,6 +43,9 @@ _MOST_CHARACTERS: Final = 1 << 14
 
 _MOST_FOREIGN_LINES: Final = 20
 """A file with more unknown lines than this before the first known one is not a log."""
+
+_OLD_HAND: Final = re.compile(r"[^:]*\|[^:]*:[0-9]+:[^:]*:[^:]*:[^:]*")
+"""The line of a hand in logs of 2012 and before: the names come first."""
 
 OnProblem = Callable[[LogProblem], None]
 
@@ -80,11 +83,17 @@ def read_log(
     """
     if isinstance(source, str | os.PathLike):
         path = os.fspath(source)
-        with opened(path) if part is None else _opened_part(path, part) as file:
-            reader = _LogReader(path, game, strict, on_problem, path if times else None, transcript)
-            if part is not None:
-                reader.begin_in(part)
-            yield from reader.read(iter(partial(file.readline, _MOST_CHARACTERS), ""))
+        reader = _LogReader(path, game, strict, on_problem, path if times else None, transcript)
+        if part is not None:
+            reader.begin_in(part)
+        yield from reader.read(
+            lines_of(
+                opened(path) if part is None else _opened_part(path, part),
+                _MOST_CHARACTERS,
+                ProblemReporter(path, strict, on_problem),
+                lines_before=0 if part is None else part.lines_before,
+            )
+        )
     else:
         yield from _LogReader(None, game, strict, on_problem, None, transcript).read(iter(source))
 
@@ -162,6 +171,8 @@ class _LogReader:
         self._is_log = False
         """Whether any line has shown that this is a log."""
         self._foreign_lines = 0
+        self._held: list[tuple[int, int | None, str, ProblemKind]] = []
+        """Problems met before anything has shown that this is a log."""
         self._lines_before = 0
         self._next_hand: int | None = None
         """Of the first match, where it began before what is read."""
@@ -198,11 +209,13 @@ class _LogReader:
                 else:
                     self._read_other(line_number, line)
             elif len(line) >= _MOST_CHARACTERS:
-                self._pass_long_line(line_number, lines)
+                self._leave_out(line_number, 1, f"the line has more than {_MOST_CHARACTERS} characters")
             elif has_ends:
                 self._read_unfinished(line_number, line)
             else:
                 self._read_other(line_number, line)
+            if self._held and self._is_log:
+                self._report_held()
             if self._ready:
                 yield from self._ready
                 self._ready.clear()
@@ -212,7 +225,7 @@ class _LogReader:
         if not line_number and self._path is not None:
             self._problems.report(1, None, "the file is empty", ProblemKind.HALF_WRITTEN)
         elif line_number and not self._is_log:
-            raise LogError(self._shown_path, "not an ACPC log: it contains neither a header nor a hand")
+            raise NotALogError(self._shown_path, "not an ACPC log: it contains neither a header nor a hand")
 
     def _read_other(self, line_number: int, line: str) -> None:
         """Read a line that is not a hand in today's form."""
@@ -241,7 +254,7 @@ class _LogReader:
             self._read_other(line_number, line)
         else:
             problem = f"the last line has no end: {line[:60]!r}"
-            self._problems.report(line_number, None, problem, ProblemKind.HALF_WRITTEN)
+            self._report(line_number, None, problem, ProblemKind.HALF_WRITTEN)
 
     def _are_players(self, names: tuple[str, ...]) -> bool:
         """Whether these are the players of the match, in any order: then the last name is whole."""
@@ -251,19 +264,23 @@ class _LogReader:
         known = match.seating.names or (match.waiting[0].hand.names if match.waiting else ())
         return sorted(names) == sorted(known)
 
-    def _pass_long_line(self, line_number: int, lines: Iterator[str]) -> None:
-        """Leave out a line that is longer than that of any hand."""
-        for rest in lines:
-            if rest.endswith("\n") or len(rest) < _MOST_CHARACTERS:
-                break
-        self._leave_out(line_number, 1, f"the line has more than {_MOST_CHARACTERS} characters")
-
     def _leave_out(self, line_number: int, column: int | None, problem: str) -> None:
         """Skip a line that may have been a hand."""
         if self._match is not None:
             self._match.is_complete = False
             self._match.lost_lines += 1
-        self._problems.report(line_number, column, problem, ProblemKind.SKIPPED)
+        self._report(line_number, column, problem, ProblemKind.SKIPPED)
+
+    def _report(self, line_number: int, column: int | None, problem: str, kind: ProblemKind) -> None:
+        """Report a problem, once it is known that this is a log."""
+        self._held.append((line_number, column, problem, kind))
+        if self._is_log:
+            self._report_held()
+
+    def _report_held(self) -> None:
+        held, self._held = self._held, []
+        for problem in held:
+            self._problems.report(*problem)
 
     # ---- matches
 
@@ -279,11 +296,12 @@ class _LogReader:
 
     def _begin_hands(self, line_number: int, line: str) -> Callable[[str], StateLine] | None:
         """Find the game; None for a line that cannot be a hand, before anything is known."""
-        looks_like_a_hand = line.startswith("STATE:") or line.count(":") == 4
+        looks_like_a_hand = line.startswith("STATE:") or _OLD_HAND.fullmatch(line.rstrip("\r\n")) is not None
         if not self._is_log and not looks_like_a_hand:
             self._foreign_lines += 1
             if self._foreign_lines > _MOST_FOREIGN_LINES:
-                raise LogError(self._shown_path, f"not an ACPC log: its first {line_number} lines do not belong in one")
+                problem = f"not an ACPC log: its first {line_number} lines do not belong in one"
+                raise NotALogError(self._shown_path, problem)
             return None
         self._is_log = True
         game = find_log_game(self._header, self._path, self._given_game)

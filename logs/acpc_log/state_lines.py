@@ -263,7 +263,7 @@ class StateLines:
                         raise FormatError(text, 0, f"round {round_ + 1} has actions, but it is not reached")
                     betting = betting.after(action)
                 except IllegalAction as error:
-                    raise FormatError(text, 0, str(error)) from None
+                    raise FormatError(text, 0, error.fact) from None
         if betting.finished and len(older.state.rounds) != betting.round + 1:
             problem = f"{len(older.state.rounds)} rounds of betting where there are {betting.round + 1}"
             raise FormatError(text, 0, problem)

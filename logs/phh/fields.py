@@ -69,7 +69,8 @@ class Fields:
             raise HandError(f"{key} holds {str(value)[:20]}, which is not an amount of chips")
         chips = self._scale.chips(amount)
         if chips is None:
-            raise HandError(f"{key} holds {value}, which is not a whole number of chips: say what a chip is worth")
+            problem = f"{key} holds {value}, which is not a whole number of chips of {self._scale.chip_value:f}"
+            raise HandError(f"{problem}: give a smaller chip value")
         if chips < 0:
             raise HandError(f"{key} holds {value}, which is below 0")
         return chips
@@ -83,7 +84,7 @@ class Fields:
         for value in values:
             if isinstance(value, bool) or not isinstance(value, int | Decimal) or not Decimal(value).is_finite():
                 return None
-            amounts.append(float(value) / float(self._scale.chip_value))
+            amounts.append(float(Decimal(value) / self._scale.chip_value))
         return amounts
 
 

@@ -135,6 +135,6 @@ class Play:
             raise HandError(f"{quoted(text, 60)}: it is the turn of p{betting.acting_position + 1}")
         self._check_board(f"before {quoted(text, 60)}")
         try:
-            self.betting = betting.after(action)
+            self.betting = betting.after_played(action)
         except IllegalAction as error:
-            raise HandError(f"{quoted(text, 60)}: {error}") from None
+            raise HandError(f"{quoted(text, 60)}: {error.fact}") from None

@@ -18,14 +18,22 @@ from typing import Any, Final
 from logs.errors import HandError, LogError, ProblemKind, ProblemReporter
 from logs.files import stem
 from logs.formats import HandReader
-from logs.money import Scale
+from logs.money import MOST_DECIMALS, Scale
 from logs.phh.hand import read_hand
 from logs.record import HandRecord
+from logs.text import is_text
 
 __all__ = ["read_phh"]
 
 _TABLE: Final = re.compile(r"\[[^\[\]]+\][ \t]*(#.*)?")
 _TOML_PLACE: Final = re.compile(r" \(at (?:line ([0-9]+), column ([0-9]+)|end of document)\)$")
+_KEY: Final = re.compile(r"[ \t]*([A-Za-z_]+)[ \t]*=")
+_FRACTION: Final = re.compile(r"[0-9]\.([0-9]+)")
+_AMOUNTS: Final = {
+    **dict.fromkeys(("antes", "blinds_or_straddles", "min_bet", "small_bet", "big_bet", "starting_stacks"), _FRACTION),
+    "actions": re.compile(r" cbr [0-9]*\.([0-9]+)"),
+}
+"""Finds the decimals of the amounts of chips in the lines of a field."""
 _MOST_CHARACTERS: Final = 1 << 20
 """Of one hand."""
 
@@ -38,6 +46,8 @@ def _read(lines: Iterator[str], problems: ProblemReporter, scale: Scale) -> Iter
         try:
             record, doubt = read_hand(_parse(text), scale, match_name=match_name, place=count - 1)
         except HandError as error:
+            if not is_text(text) and not any(map(_KEY.match, text.splitlines())):
+                raise LogError(problems.path, "it is not text, and PHH is") from None
             # Only the last hand of a file can lack the end of its last line.
             is_cut = error.__cause__ is not None and not text.endswith("\n")
             kind = ProblemKind.HALF_WRITTEN if is_cut else ProblemKind.SKIPPED
@@ -89,5 +99,20 @@ def _parse(text: str) -> dict[str, Any]:
         raise HandError(f"this is not TOML: {plain[:1].lower()}{plain[1:]}{at_end}", line, column) from error
 
 
-read_phh: Final = HandReader(_read, _MOST_CHARACTERS, Decimal(1))
+def _find_chip_value(lines: Iterator[str]) -> Decimal:
+    """The smallest unit of all amounts: 1 where they are whole, a cent or less where they have decimals.
+
+    What is left of a pot split into parts of a chip, in the stacks at the end, is no amount of chips.
+    """
+    decimals, key = 0, ""
+    for line in lines:
+        if found := _KEY.match(line):
+            key = found[1]
+        if "." in line and key in _AMOUNTS:
+            for fraction in _AMOUNTS[key].findall(line):
+                decimals = max(decimals, len(fraction.rstrip("0")))
+    return Decimal(1).scaleb(-min(max(2, decimals), MOST_DECIMALS)) if decimals else Decimal(1)
+
+
+read_phh: Final = HandReader(_read, _MOST_CHARACTERS, Decimal(1), _find_chip_value)
 """Reads PHH. A deal has no hole cards of players who never showed them, and the board only as far as the hand went."""

@@ -36,6 +36,7 @@ _EASTERN: Final = re.compile(r"([0-9]{4})/([0-9]{2})/([0-9]{2}) ([0-9]{1,2}):([0
 _TABLE: Final = re.compile(r"Table '(.*)' .*Seat #([0-9]+) is the button")
 _SEAT: Final = re.compile(rf"Seat ([0-9]+): (.+) \({_AMOUNT} in chips")
 _STREET: Final = re.compile(r"\*\*\* ([A-Z ]+) \*\*\*(.*)")
+_OTHER_GAME: Final = "the game is {!r}, and only hold'em is read"
 _CARDS: Final = re.compile(r"\[([^\]]*)\]")
 _BETS: Final = re.compile(rf"(calls|bets|raises) {_AMOUNT}(?: to {_AMOUNT})?( and is all-in)?$")
 _POSTS: Final = re.compile(rf"posts ([a-z &]+?) {_AMOUNT}( and is all-in)?$")
@@ -167,12 +168,14 @@ def _parse_header(text: str) -> HandText:
     assert header is not None
     if header[2].startswith("Tournament"):
         raise HandError("this is a hand of a tournament, and only cash hands are read", 0)
+    if header[2].startswith("6+ "):
+        raise HandError(_OTHER_GAME.format(header[2].partition(" (")[0]), 0)
     found = _GAME.match(header[2])
     if found is None:
         raise HandError("the game and its stakes cannot be read in the header", 0)
     betting = _BETTING.get(found[1])
     if betting is None:
-        raise HandError(f"the game is {found[1]!r}, and only hold'em is read", 0)
+        raise HandError(_OTHER_GAME.format(found[1]), 0)
     if "Cap" in found[5]:
         raise HandError("bets are capped at this table, which no game definition can express", 0)
     return HandText(

@@ -74,15 +74,17 @@ def _number(header: str) -> str:
 
 def _hands(lines: Iterator[str]) -> Iterator[tuple[int, list[str], bool]]:
     """The lines of each hand without their ends, the number of the first, and whether it is the file's last hand."""
-    start, held, size = 0, list[str](), 0
+    start, held, size, margin = 0, list[str](), 0, ""
     for line_number, line in enumerate(lines, 1):
-        if line.startswith(("PokerStars", "\ufeff")) and HEADER.match(line):
+        if line.startswith(("PokerStars", " PokerStars", "\ufeff")) and HEADER.match(line.lstrip(" ")):
             if held:
                 yield start, held, False
-            start, held, size = line_number, [line.rstrip("\r\n")], 0
+            # In old archives every line begins with a blank.
+            margin = " " if line.startswith(" ") else ""
+            start, held, size = line_number, [line.removeprefix(margin).rstrip("\r\n")], 0
         elif held and size <= _MOST_CHARACTERS:
             # What a hand has beyond the bound is cut off: its summary is missing then.
-            held.append(line.rstrip("\r\n"))
+            held.append(line.removeprefix(margin).rstrip("\r\n"))
             size += len(line)
     if held:
         yield start, held, True
@@ -218,9 +220,9 @@ class _Replay:
             total = self._before[position] + chips
             action = RAISE if betting.game.is_limit else raise_to(total)
         try:
-            after = betting.after(action)
+            after = betting.after_played(action)
         except IllegalAction as error:
-            raise HandError(f"{move.name} {move.verb}: {error}", move.line) from None
+            raise HandError(f"{move.name} {move.verb}: {error.fact}", move.line) from None
         if after.spent[position] != total:
             wanted = _shown((after.spent[position] - spent) * self._chip)
             raise HandError(f"{move.name} {move.verb}, which by the rules adds {wanted}", move.line)

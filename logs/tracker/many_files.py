@@ -21,7 +21,7 @@ from typing import Final, NamedTuple, Unpack
 from logs.acpc_log.parts import LogPart, cut_logs, only_score
 from logs.acpc_log.score import is_same_score, wrong_score
 from logs.errors import LogError, LogProblem, ProblemKind
-from logs.files import without_compression
+from logs.files import is_plain
 from logs.reading import (
     HandFile,
     ReadingOptions,
@@ -125,8 +125,10 @@ def _jobs(
     sent.pop("on_problem", None)
     wanted = sum(os.path.getsize(file.path) for file in group) // _PART_BYTES if may_cut else 1
     parts: list[Sequence[LogPart]] = [()]
-    if wanted > 1 and all(file.format is None and without_compression(file.path) == file.path for file in group):
+    if wanted > 1 and all(file.format is None and is_plain(file.path) for file in group):
         parts = list(zip(*cut_logs([file.path for file in group], wanted), strict=True))
+        if len(parts) == 1:
+            parts = [()]
     for part in parts:
         yield _Job(group, part, part is parts[-1], big_pots, has_others, sent)
 

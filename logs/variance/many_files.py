@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Unpack
 
-from logs.files import without_compression
+from logs.files import is_plain
 from logs.reading import (
     HandFile,
     ReadingOptions,
@@ -61,7 +61,7 @@ def reduce_files(
 
 def _hands_in(files: Sequence[HandFile]) -> int | None:
     """How many hands there are; None where that cannot be told without reading them."""
-    if any(file.format is not None or without_compression(file.path) != file.path for file in files):
+    if not all(file.format is None and is_plain(file.path) for file in files):
         return None
     found = 0
     for file in files:

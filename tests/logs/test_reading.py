@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import gzip
+import os
+from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from logs import HandRecord, format_transaction
-from logs.errors import DamagedLogError, LogError, LogProblem
+from logs.errors import DamagedLogError, LogError, LogProblem, ProblemKind
 from logs.formats import ExportFormat, ExportOptions
+from logs.hand_access import open_hands
 from logs.phh import PHH, format_phhs
 from logs.pokerstars import POKERSTARS, format_pokerstars_file
 from logs.reading import HandFile, find_hand_files, read_hands
+from logs.tracker.many_files import count_files
 from protocol import find_game
 from tests.logs.hands import log_lines, random_hands
 
@@ -165,15 +170,14 @@ def test_a_file_that_is_none_is_a_problem_among_others(tmp_path: Path) -> None:
     back = list(read_hands([bad, good], on_problem=heard.append))
     assert len(back) == 3
     assert [str(problem) for problem in heard] == [
-        f"{bad}, line 1, byte 1: the line does not belong in a log (skipped)",
-        f"{bad}, line 1: not an ACPC log: it contains neither a header nor a hand (skipped)",
+        f"{bad}, line 1: not an ACPC log: it contains neither a header nor a hand (skipped)"
     ]
     # Nobody hears of problems, it is the only file, or nothing may be wrong: then it is an error.
     with pytest.raises(LogError, match="not an ACPC log"):
         list(read_hands([bad, good]))
     with pytest.raises(LogError, match="not an ACPC log"):
         list(read_hands([bad], on_problem=heard.append))
-    with pytest.raises(DamagedLogError, match="the line does not belong in a log"):
+    with pytest.raises(LogError, match="not an ACPC log"):
         list(read_hands([bad, good], on_problem=heard.append, strict=True))
 
 
@@ -196,3 +200,193 @@ def test_a_hand_survives_every_format(tmp_path: Path) -> None:
     third = list(read_hands([tmp_path / "c"], strict=True))
     assert (tmp_path / "a" / "1.log").read_text() == (tmp_path / "c" / "1.log").read_text()
     assert all(one == other for one, other in zip(first, third, strict=True))
+
+
+# ---- files that people have
+
+SIX_MAX = (Path(__file__).parent / "pokerstars" / "genuine" / "six-max.txt").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "encode",
+    [
+        lambda text: "".join(f" {line}" for line in text.splitlines(keepends=True)).encode(),
+        lambda text: text.encode("utf-16"),
+        lambda text: b"\xfe\xff" + text.encode("utf-16-be"),
+        lambda text: text.replace("\n", "\r\n").encode("utf-16-le"),
+        lambda text: text.encode("utf-8-sig"),
+    ],
+    ids=["archive", "utf-16", "utf-16-be", "utf-16-le", "mark"],
+)
+@pytest.mark.parametrize("name", ["hands.txt", "hands"])
+def test_pokerstars_texts_as_archives_and_systems_leave_them(
+    tmp_path: Path, encode: Callable[[str], bytes], name: str
+) -> None:
+    (tmp_path / name).write_bytes(encode(SIX_MAX))
+    (hand,) = read_hands([tmp_path / name], strict=True)
+    assert hand.names_by_seat == ("river:rat 77", "Old Tom (ret.)", "€lena$", "b0b")
+    assert hand.values == (-50.0, -4000.0, 13950.0, -9900.0)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_log_with_a_byte_order_mark_keeps_its_header(tmp_path: Path, encoding: str) -> None:
+    hands = random_hands("kuhn", 3)
+    log = write_log(tmp_path / "m.log", hands)
+    log.write_text(log.read_text(), encoding)
+    assert [hand.hand_number for hand in read_hands([log], strict=True)] == [0, 1, 2]
+    with open_hands(*find_hand_files([log])) as access:
+        assert [match.count for match in access.matches] == [3]
+    assert count_files([log], processes=2).hands == 3
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (SIX_MAX.upper().encode(), "it looks like a PokerStars hand history that another program converted"),
+        (b"Full Tilt Poker Game #1: Table X - $1/$2\n" * 30, "it looks like a hand history of another card room"),
+        (b"***** Hand History for Game 1 *****\n", "it looks like a hand history of another card room"),
+        (b'{"ohh":{"spec_version":"1.4.7"}}\n', "it looks like Open Hand History, which is written and not read"),
+        (b"variant = 'NT'\nantes = [0, 0]\n", "it looks like PHH: give its name the ending .phh"),
+        (b"<?xml version='1.0'?>\n<session>\n", "it is XML or HTML"),
+        (bytes(range(256)) * 20, "it is not text"),
+        (b"Dear Ann,\n" * 50, "not an ACPC log: its first 21 lines do not belong in one"),
+        (b"Dear Ann,", "not an ACPC log: it contains neither a header nor a hand"),
+        (b"", "the file is empty"),
+    ],
+)
+def test_a_file_of_another_kind_is_refused_in_one_sentence(tmp_path: Path, content: bytes, sentence: str) -> None:
+    path = tmp_path / "x.txt"
+    path.write_bytes(content)
+    heard: list[LogProblem] = []
+    with pytest.raises(LogError) as raised:
+        list(read_hands([path], on_problem=heard.append))
+    assert str(raised.value).startswith(f"{path}: {sentence}")
+    assert heard == []
+
+
+def test_a_folder_without_hands_tells_what_a_text_in_it_looks_like(tmp_path: Path) -> None:
+    (tmp_path / "hh.txt").write_text(SIX_MAX.upper())
+    with pytest.raises(LogError, match=r"in this folder; of hh\.txt: it looks like a PokerStars hand history"):
+        find_hand_files([tmp_path])
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+def test_only_regular_files_are_read(tmp_path: Path) -> None:
+    (tmp_path / "hh.txt").write_text(SIX_MAX)
+    for name in ("a.log", "a.log.gz", "b.phh", "c.txt"):
+        os.mkfifo(tmp_path / name)
+        with pytest.raises(LogError, match=f"{name}: this is not a regular file"):
+            find_hand_files([tmp_path / name])
+    assert found(tmp_path) == [("hh.txt", POKERSTARS)]
+    log = write_log(tmp_path / "m.log", random_hands("kuhn", 1))
+    with pytest.raises(LogError, match="this is not a regular file"):
+        list(read_hands([log], transcript=tmp_path / "a.log"))
+
+
+@pytest.mark.parametrize("ending", ["", ".gz"])
+@pytest.mark.parametrize("name", ["m.log", "m.phhs", "m.txt"])
+def test_a_line_that_does_not_end_ends_the_reading(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, ending: str
+) -> None:
+    monkeypatch.setattr("logs.files._MOST_OF_LINE", 3_000_000)
+    text = "".join(log_lines(random_hands("kuhn", 3), "kuhn.limit.2p")[:-1])
+    text = {"m.log": text, "m.phhs": "".join(format_phhs(random_hands("limit", 3))), "m.txt": SIX_MAX * 3}[name]
+    path = tmp_path / f"{name}{ending}"
+    for before, hands in ((text, 3), ("", 0)):
+        content = before.encode() + b"x" * 6_000_000
+        path.write_bytes(gzip.compress(content, 1) if ending else content)
+        heard: list[LogProblem] = []
+        if hands:
+            assert len(list(read_hands([path], on_problem=heard.append))) == hands
+            (problem,) = heard
+            assert problem.problem == "a line does not end within 3,000,000 characters"
+            assert problem.kind is ProblemKind.CUT
+            with pytest.raises(DamagedLogError):
+                list(read_hands([path], strict=True))
+        elif name != "m.txt":
+            with pytest.raises(LogError, match="a line does not end within 3,000,000 characters"):
+                list(read_hands([path], on_problem=heard.append))
+
+
+def test_a_log_whose_last_line_does_not_end_can_be_looked_into(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("logs.hand_access._MOST_PASSED", 100_000)
+    lines = log_lines(random_hands("kuhn", 3), "kuhn.limit.2p")[:-1]
+    path = tmp_path / "m.log"
+    path.write_text("".join([*lines[:-1], "x" * 50_000 + "\n", lines[-1], "x" * 500_000]))
+    with open_hands(HandFile(str(path))) as access:
+        access.refresh()
+        assert access.matches[0].page(0, 9) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("name", ["m.log.gz", "m.phhs.gz", "m.txt.gz"])
+def test_what_is_left_of_a_truncated_file_is_read(tmp_path: Path, name: str) -> None:
+    hands = random_hands("limit", 400)
+    texts = {
+        "m.log.gz": "".join(log_lines(hands, "holdem.limit.2p.reverse_blinds")),
+        "m.phhs.gz": "".join(format_phhs(hands)),
+        "m.txt.gz": "".join(format_pokerstars_file(hands)),
+    }
+    data = gzip.compress(texts[name].encode())
+    (tmp_path / name).write_bytes(data[: len(data) // 2])
+    heard: list[LogProblem] = []
+    back = list(read_hands([tmp_path / name], on_problem=heard.append))
+    assert 100 < len(back) < 400
+    assert [hand.betting.rounds for hand in back] == [hand.betting.rounds for hand in hands[: len(back)]]
+    (cut,) = [problem for problem in heard if problem.kind is ProblemKind.CUT]
+    assert cut.problem.startswith("it cannot be uncompressed to its end: ")
+    # The other is the hand that was cut through.
+    assert len(heard) <= 2
+    with pytest.raises(DamagedLogError, match="it cannot be uncompressed to its end"):
+        list(read_hands([tmp_path / name], strict=True))
+
+
+# ---- money
+
+CENTS = """[1]
+variant = 'NT'
+antes = [0, 0, 0]
+blinds_or_straddles = [0.25, 0.50, 0.00]
+min_bet = 0.50
+starting_stacks = [
+  1655.83,
+  50.0, 102.15,
+]
+actions = ['d dh p1 ????', 'd dh p2 ????', 'd dh p3 ????', 'p3 cbr 1.75', 'p1 f', 'p2 cc', 'd db 2c7dKh', 'p2 f']
+hand = 1001
+players = ['Ann', 'Bob', 'Cyd']
+finishing_stacks = [1655.58, 48.25, 104.15]
+"""
+
+
+def test_what_a_chip_is_worth_is_found_in_the_amounts(tmp_path: Path) -> None:
+    whole = CENTS.replace("0.25, 0.50", "1, 2").replace("0.50", "2").replace("1655.83", "1655").replace("102.15", "100")
+    whole = whole.replace("cbr 1.75", "cbr 6").replace("finishing_stacks = [1655.58, 48.25, 104.15]", "_x = 0.123")
+    for name, text, value in (
+        ("cents", CENTS, "0.01"),
+        ("whole", whole, "1"),
+        ("tenths", whole.replace("cbr 6", "cbr 6.5"), "0.01"),
+        ("mills", CENTS.replace("cbr 1.75", "cbr 1.755"), "0.001"),
+        ("parts", CENTS.replace("cbr 1.75", "cbr 1.7555555"), "0.000001"),
+    ):
+        path = tmp_path / f"{name}.phh"
+        path.write_text(text)
+        (file,) = find_hand_files([path])
+        assert file.chip_value == Decimal(value), name
+    (hand,) = read_hands([tmp_path / "cents.phh"], strict=True)
+    assert hand.game.stacks == (165583, 5000, 10215)
+    assert hand.values == (-25.0, -175.0, 200.0)
+    assert "".join(format_phhs([hand], ExportOptions(chip_value="0.01"))).count("1655.83") == 1
+
+
+def test_files_that_are_read_together_count_the_same_chips(tmp_path: Path) -> None:
+    whole = CENTS.replace(".83", "").replace(".15", "").replace("0.25, 0.50", "1, 2").replace("0.50", "2")
+    (tmp_path / "1.phh").write_text(CENTS)
+    (tmp_path / "2.phh").write_text(whole.replace("1.75", "6").partition("finishing")[0])
+    assert [hand.values for hand in read_hands([tmp_path], strict=True)] == [(-25, -175, 200), (-100, -600, 700)]
+    assert count_files([tmp_path]).hands == 2
+    assert [hand.values[2] for hand in read_hands([tmp_path], strict=True, chip_value=0.001)] == [2000, 7000]
+    heard: list[LogProblem] = []
+    assert len(list(read_hands([tmp_path], on_problem=heard.append, chip_value=1))) == 1
+    assert [problem.problem for problem in heard] == [
+        "starting_stacks holds 1655.83, which is not a whole number of chips of 1: give a smaller chip value"
+    ]

@@ -221,7 +221,7 @@ def test_nothing_to_export_is_said(arena_here: Arena, tmp_path: Path) -> None:
     (tmp_path / "empty.log").write_text("")
     ran = arena_here("export", "empty.log")
     assert ran.code == 2
-    assert ran.err.splitlines()[-1] == "arena: there is no finished hand in empty.log"
+    assert ran.err.splitlines()[-1] == "arena: empty.log: the file is empty"
 
 
 # ---- one folder for the histories of all runs
@@ -305,3 +305,43 @@ def test_hand_histories_of_a_card_room(arena_here: Arena, tmp_path: Path) -> Non
     assert bots["river:rat 77"]["hands"] == 1
     assert arena_here("report", "history.txt").code == 0
     assert "€lena$" in (tmp_path / "report.html").read_text("utf-8")
+
+
+CENTS = """variant = 'NT'
+antes = [0, 0, 0]
+blinds_or_straddles = [0.25, 0.50, 0.00]
+min_bet = 0.50
+starting_stacks = [1655.83, 50.0, 102.15]
+actions = ['d dh p1 ????', 'd dh p2 ????', 'd dh p3 ????', 'p3 cbr 1.75', 'p1 f', 'p2 cc', 'd db 2c7dKh', 'p2 f']
+hand = 1001
+players = ['Ann', 'Bob', 'Cyd']
+finishing_stacks = [1655.58, 48.25, 104.15]
+"""
+
+
+def test_phh_with_cents_keeps_its_money_everywhere(arena_here: Arena, tmp_path: Path) -> None:
+    (tmp_path / "cents.phh").write_text(CENTS)
+    assert arena_here("export", "cents.phh", "--format", "phh,pokerstars,ohh", "-o", "out").code == 0
+    phh, ohh = tmp_path / "out" / "cents.phhs", tmp_path / "out" / "cents.OHH"
+    (stars,) = (tmp_path / "out").glob("HH*.txt")
+    assert "starting_stacks = [1655.83, 50, 102.15]" in phh.read_text()
+    assert "finishing_stacks = [1655.58, 48.25, 104.15]" in phh.read_text()
+    assert "Seat 1: Ann ($1655.83 in chips)" in stars.read_text()
+    assert "Cyd: raises $1.25 to $1.75" in stars.read_text()
+    assert "1655.83" in ohh.read_text()
+    for path in ("cents.phh", phh, stars):
+        ran = arena_here("stats", str(path), "--json")
+        assert {bot["name"]: bot["net_chips"] for bot in json.loads(ran.out)["bots"]} == {
+            "Ann": -25, "Bob": -175, "Cyd": 200,
+        }  # fmt: skip
+    ran = arena_here("hands", "cents.phh", "--worst", "1", "--chip-value", "0.001")
+    assert ran.out.startswith("1. Ann -250\n")
+    ran = arena_here("report", "cents.phh", "--chip-value", "1")
+    assert (ran.code, ran.err.splitlines()[0]) == (
+        2,
+        "cents.phh, line 1: starting_stacks holds 1655.83, which is not a whole number of chips of 1: "
+        "give a smaller chip value (skipped)",
+    )
+    ran = arena_here("stats", "cents.phh", "--chip-value", "0")
+    assert ran.code == 2
+    assert "0 is not an amount above 0 with at most 6 decimals" in " ".join(ran.err.split())

@@ -154,7 +154,7 @@ def test_a_result_that_is_not_understood_is_left_out(arena_here: Arena, run: Pat
 def test_on_a_terminal_reading_shows_its_progress(run: Path) -> None:
     terminal, shown = Terminal(), io.StringIO()
     terminal.err = Console(file=shown, force_terminal=True, width=60)
-    assert counted(terminal, [run], game=None, strict=False).hands == 300
+    assert counted(terminal, [run], {}).hands == 300
     assert "reading" in shown.getvalue()
 
 
@@ -225,7 +225,8 @@ def test_players_with_faults_are_doubted(arena_here: Arena, small: Path) -> None
         (["--policy", "A"], "--policy, --ranges and --save go with --variance"),
         (["--variance", "--ranges"], "--ranges goes with --policy: it needs a player whose policy is known"),
         (["--variance", "--csv"],
-         "--variance prints a table of its own: it goes with --json, --policy, --save, --game and --strict"),
+         "--variance prints a table of its own: it goes with --json, --policy, --save, --game, --chip-value and "
+         "--strict"),
         (["--variance", "--policy", "C=calling"],
          "--policy C: there is no such player in these hands; theirs are A, B"),
         (["--variance", "--policy", "C"], "--policy C: no result of a run says what C is; give --policy C=POLICY"),

@@ -5,21 +5,25 @@ from __future__ import annotations
 import dataclasses
 import gzip
 import pickle
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
-from engine import BettingType, Game, hand_values, parse_cards
+from engine import BettingType, Game, Move, hand_values, parse_cards
 from engine.game import DEFAULT_STACK
+from engine.steps import betting_steps
 from logs import HandRecord
 from logs.acpc_log.reader import read_log
 from logs.errors import DamagedLogError, LogError, LogProblem, LogsError, ProblemKind
 from logs.formats import ExportOptions
+from logs.phh import format_phhs, read_phh
 from logs.pokerstars import format_pokerstars, format_pokerstars_file, read_pokerstars
 from logs.pokerstars.clock import eastern_us
 from logs.pokerstars.names import screen_names
 from logs.rake import Rake
+from logs.tracker.many_files import count_files
 from tests.logs.hands import HOLDEM, random_hands, recorded_cases, recorded_file, recorded_game
 from tests.logs.pokerstars.made_hands import MADE
 from tests.logs.pokerstars.test_writer import odd_game
@@ -238,6 +242,26 @@ def test_a_new_player_posts_a_big_blind() -> None:
     assert hand.deal.hole_cards == ((), parse_cards("KdKs"), parse_cards("Ah2d"), ())
 
 
+def test_a_fold_where_a_check_was_free(tmp_path: Path) -> None:
+    """Clients allow it, the protocol does not; the record has it, whatever is made of the record."""
+    (hand,), problems = read((GENUINE / "open-fold.txt").read_text("utf-8"))
+    assert problems == []
+    assert hand.values == (-100.0, -100.0, 200.0)
+    assert [[action.kind for _, action in actions] for actions in hand.betting.rounds] == [[1, 1, 1], [0, 1, 1], [0]]
+    assert [step.move for step in betting_steps(hand.betting)[3:]] == [Move.FOLD, Move.CHECK, Move.CHECK, Move.FOLD]
+    assert pickle.loads(pickle.dumps(hand)) == hand
+    for number in range(7):
+        assert betting_steps(hand.betting)[number].before.rounds[0] == hand.betting.rounds[0][:number]
+    options = ExportOptions(chip_value="0.01")
+    (again,), problems = read(format_pokerstars(hand, options))
+    assert (again.values, again.betting, problems) == (hand.values, hand.betting, [])
+    (again,) = read_phh("".join(format_phhs([hand], options)).splitlines(keepends=True), chip_value="0.01", strict=True)
+    assert (again.values, again.betting) == (hand.values, hand.betting)
+    path = tmp_path / "open-fold.txt"
+    path.write_text((GENUINE / "open-fold.txt").read_text("utf-8"), "utf-8")
+    assert count_files([path]).hands == 1
+
+
 # ---- what is left out
 
 BLINDS = "Old Tom (ret.): posts big blind $1\n"
@@ -286,6 +310,46 @@ def test_a_hand_that_cannot_be_expressed_is_left_out_and_the_rest_is_read(old: s
     (problem,) = problems
     assert "hand #201000000001: " in problem
     assert sentence in problem.replace("hand #201000000001: ", "")
+
+
+DOCUMENT = (Path(__file__).parents[3] / "docs" / "hand-histories.md").read_text("utf-8")
+SIX_PLUS = "6+ Hold'em No Limit (Button Blind $1.00 - Ante $0.10 USD)"
+
+
+@pytest.mark.parametrize(
+    ("what", "text"),
+    [
+        ("antes", SIX_MAX.replace(BLINDS, BLINDS + "b0b: posts the ante $0.10\n")),
+        ("straddles", SIX_MAX.replace(BLINDS, BLINDS + "b0b: posts straddle $2\n")),
+        ("dead blinds", SIX_MAX.replace(BLINDS, BLINDS + "b0b: posts small & big blinds $1.50\n")),
+        ("a dead small blind", SIX_MAX.replace(BLINDS, BLINDS + "b0b: posts small blind $0.50\n")),
+        ("nobody posts", SIX_MAX.replace(BLINDS, "")),
+        ("a big blind that is all-in for less", SIX_MAX.replace("big blind $1\n", "big blind $0.80 and is all-in\n")),
+        ("capped", SIX_MAX.replace("$1.00 USD", "$1.00 - $20 Cap - USD")),
+        ("run it twice", SIX_MAX.replace("FLOP", "FIRST FLOP")),
+        ("cash-out", SIX_MAX.replace("€lena$ collected $119 from main pot\n", "€lena$ cashed out the hand for $119\n")),
+        (
+            "splits unequal by rake",
+            (GENUINE / "open-fold.txt").read_text("utf-8").replace("carl: folds", "carl: checks").replace(
+                "anna collected $2.85 from pot",
+                "anna: checks \n*** RIVER *** [2c 7d Kh 9s] [3d]\ncarl: checks \nanna: checks \n*** SHOW DOWN ***\n"
+                "anna collected $1.40 from pot\ncarl collected $1.45 from pot",
+            ),
+        ),
+        ("6+ hold'em", SIX_MAX.replace("Hold'em No Limit ($0.50/$1.00 USD)", SIX_PLUS)),
+        ("other games", SIX_MAX.replace("Hold'em No Limit", "Omaha Pot Limit")),
+        ("tournaments", SIX_MAX.replace("Hold'em", "Tournament #5, $1+$0.10 USD Hold'em")),
+    ],
+)  # fmt: skip
+def test_what_is_left_out_is_documented_in_the_words_that_are_printed(what: str, text: str) -> None:
+    hands, problems = read(text)
+    assert hands == [], what
+    (sentence,) = (problem.partition(": hand #")[2].partition(": ")[2] for problem in problems)
+    shown = (
+        sentence.replace("b0b", "NAME").replace("'Omaha Pot Limit'", "GAME").replace('"6+ Hold\'em No Limit"', "GAME")
+    )
+    shown = re.sub(r"a pot of [0-9.]+", "a pot of AMOUNT", shown)
+    assert f"| `{shown}` |" in DOCUMENT, shown
 
 
 def test_strict_reading_stops_there() -> None:
