@@ -21,8 +21,10 @@ from dealer.cli.options import Quiet, Verbose, takes_options
 from dealer.cli.streams import EXIT_FAILED, EXIT_INTERRUPTED
 from dealer.cli.working import live_line
 from dealer.contest.schedule import Seating
-from dealer.joining.client import OUTPUT_FOLDER, JoinEnding, Joining
-from dealer.joining.settings import (
+from dealer.match.faults import FaultPolicy
+from dealer.record.folder import empty_folder, new_folder
+from dealer.server.joining.client import OUTPUT_FOLDER, JoinEnding, Joining
+from dealer.server.joining.connection import (
     ALL_GAMES,
     BotFailed,
     Challenge,
@@ -32,8 +34,6 @@ from dealer.joining.settings import (
     JoinSettings,
     News,
 )
-from dealer.match.faults import FaultPolicy
-from dealer.record.folder import empty_folder, new_folder
 from dealer.table.loop import new_event_loop
 from dealer.table.players import NAME_RULE, Player, PlayerKind, parse_player
 from engine.errors import quoted

@@ -18,14 +18,12 @@ from dealer.cli.console import Terminal, abort
 from dealer.cli.web_extra import has_web
 from dealer.errors import ConfigError
 from dealer.results.sentences import count_of
-from dealer.server.accounts import Scope, add_token, add_user, revoke_tokens
-from dealer.server.passwords import LEAST_LETTERS, MOST_LETTERS, set_password
+from dealer.server.accounts import LEAST_LETTERS, MOST_LETTERS, Scope, add_token, add_user, revoke_tokens, set_password
+from dealer.server.db.store import DATABASE_NAME, Store, back_up
 from dealer.server.reference_settings import read_reference_settings
 from dealer.server.server import FIRST_USER, Started, WebFace, is_reserved
 from dealer.server.server import serve as serve_until_cancelled
-from dealer.server.settings import ServerSettings, default_settings
-from dealer.server.store import DATABASE_NAME, Store, back_up
-from dealer.server.toml_settings import example, read_toml_settings
+from dealer.server.settings import ServerSettings, default_settings, example, read_toml_settings
 from dealer.table.collector import spare_collector
 from dealer.table.loop import new_event_loop
 

@@ -17,11 +17,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from dealer.match.sentences import without_output
-from dealer.server import records
 from dealer.server.accounts import User
-from dealer.server.ledger import JobRow, JobState
-from dealer.server.records import BotRecord, FaultRecord, RunRecord
-from dealer.server.store import Store
+from dealer.server.db import records
+from dealer.server.db.records import BotRecord, FaultRecord, RunRecord
+from dealer.server.db.runs import JobRow, JobState
+from dealer.server.db.store import Store
 
 __all__ = ["Access", "Person", "Sight", "access_to", "faults", "manages", "reason", "sight", "sight_of_table"]
 

@@ -18,8 +18,8 @@ from dealer.contest.schedule import Seating
 from dealer.errors import ConfigError
 from dealer.match.faults import FaultPolicy
 from dealer.record.folder import CONFIG_NAME
+from dealer.server.db.store import Store
 from dealer.server.settings import ServerBot, ServerGame, ServerSettings, most_hands, player_name
-from dealer.server.store import Store
 from engine import Seed
 from logs.whole_file import write_whole
 from protocol.benchmark import OWN_SEAT

@@ -4,7 +4,7 @@ Everything a client is told has been written before. A run is entered, played in
 `arena play`, and counted in one change; what was going on when the server ended is gone on with when it starts again,
 from the last whole hand, or from the first if there is none. Bots that a killed server has left behind are ended first.
 
-Bots of users play where they are (`dealer.server.lobby`); a job waits as long as one of its bots is away or busy.
+Bots of users play where they are; a job waits as long as one of its bots is away or busy.
 """
 
 from __future__ import annotations
@@ -14,43 +14,63 @@ import logging
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from bots.program import end_programs_of
 from dealer.errors import RefusedError, StoreError
-from dealer.server import ledger
 from dealer.server.accounts import User, add_user
-from dealer.server.adjusting import Adjusting
-from dealer.server.disk import Disk, remove_old_logs
-from dealer.server.feed import BotChanged, Feed, JobChanged, RunChanged
-from dealer.server.forecasts import forecasts
-from dealer.server.jobs import ActiveJob, Client, JobEnded, RunEnded, Running
-from dealer.server.ladder import LADDER_USER, Ladder, most_runs
-from dealer.server.ledger import JobRow, JobState, RunReport, RunRow, RunState
-from dealer.server.lobby import BotHost, BotOffer, Guest, Lobby
-from dealer.server.playing import Table, play_run
-from dealer.server.queue import Forecast, Job, has_idle_room, in_the_way, next_job, skipped
-from dealer.server.requests import JobRequest, check_contest, check_request, matches_at_once
-from dealer.server.roster import enter_bots
+from dealer.server.db.bot_registry import enter_bots, owner_of
+from dealer.server.db.runs import (
+    JobKind,
+    JobRow,
+    JobState,
+    RunReport,
+    RunRow,
+    RunState,
+    add_job,
+    begin_run,
+    close_abandoned_runs,
+    end_job,
+    end_run,
+    last_stamp,
+    open_jobs,
+    served_stamps,
+)
+from dealer.server.db.store import Store
+from dealer.server.queue.adjusting import Adjusting
+from dealer.server.queue.connected_bots import BotHost, BotOffer, Guest, Lobby, TableSeats
+from dealer.server.queue.fair_queue import Forecast, Job, has_idle_room, in_the_way, next_job, skipped
+from dealer.server.queue.feed import BotChanged, Feed, JobChanged, RunChanged
+from dealer.server.queue.jobs import (
+    ActiveJob,
+    Client,
+    JobEnded,
+    JobRequest,
+    RunEnded,
+    Running,
+    check_contest,
+    check_request,
+    forecasts,
+    matches_at_once,
+)
+from dealer.server.queue.ladder import LADDER_USER, Ladder, Standings, most_runs
+from dealer.server.queue.playing import Table, Watches, hosts_of, play_run
+from dealer.server.resources import Disk, remove_old_logs
 from dealer.server.server_bots import confine_again, process_environment
 from dealer.server.settings import ServerGame, ServerSettings
-from dealer.server.standings import Standings
-from dealer.server.store import Store
-from dealer.server.summons import hosts_of
-from dealer.server.table_seats import TableSeats
-from dealer.server.taking_up import take_up
-from dealer.server.watches import Watches
 from dealer.table.loop import Changes
 from engine import DealKey
 from protocol.benchmark import OWN_SEAT
 
-__all__ = ["Service"]
+__all__ = [
+    "Service",
+    "take_up",
+]
 
 _log = logging.getLogger(__name__)
-
 _RETRY_S = 5.0
 """When a change could not be written, because the disk is full, it is tried again after this time."""
 
@@ -60,7 +80,7 @@ class Service:
 
     Attributes:
         settings: what it is.
-        store: its database; `dealer.server.records` asks it what pages show.
+        store: its database; `dealer.server.db.records` asks it what pages show.
         feed: what happens.
         lobby: the bots of users that are connected.
         watches: who watches matches that go on.
@@ -94,8 +114,8 @@ class Service:
         self.table_seats = TableSeats(self.lobby, self.active, self._changes.notify)
         self._closing: set[asyncio.Task[None]] = set()
         self._versions = store.write_now(lambda db: enter_bots(db, settings.games))
-        self._stamp = ledger.last_stamp(store)
-        self._served = ledger.served_stamps(store)
+        self._stamp = last_stamp(store)
+        self._served = served_stamps(store)
         ladder = settings.ladder
         self._ladder = None if ladder is None else Ladder(settings, ladder, store, self.lobby, self._versions)
         self._jobs = take_up(settings, store, self._versions)
@@ -203,7 +223,7 @@ class Service:
             versions = [self._version(job.row.game, player) for player in job.row.players]
             row, stamp = job.row, self._stamp
             try:
-                job.going = await self.store.write(lambda db: ledger.begin_run(db, row, versions, stamp))
+                job.going = await self.store.write(lambda db: begin_run(db, row, versions, stamp))
             except StoreError as error:
                 _log.error("no run can be entered: %s", error)
                 await asyncio.sleep(_RETRY_S)
@@ -253,7 +273,7 @@ class Service:
         """Write how a run ended, however long that takes, and tell."""
         while not self._is_stopping:
             try:
-                await self.store.write(lambda db: ledger.end_run(db, run.id, report))
+                await self.store.write(lambda db: end_run(db, run.id, report))
             except StoreError as error:
                 _log.error("run %d cannot be counted: %s", run.id, error)
                 await asyncio.sleep(_RETRY_S)
@@ -275,7 +295,7 @@ class Service:
         if self._jobs.pop(job.row.id, None) is None:
             return
         try:
-            await self.store.write(lambda db: ledger.end_job(db, job.row.id, state, job.end))
+            await self.store.write(lambda db: end_job(db, job.row.id, state, job.end))
         except StoreError as error:
             # Nothing is left of it at the next start, either; it is closed then.
             _log.error("job %d cannot be closed: %s", job.row.id, error)
@@ -338,7 +358,7 @@ class Service:
         state = JobState.QUEUED if row.runs else JobState.DONE
 
         def enter(db: sqlite3.Connection) -> int:
-            number = ledger.add_job(db, replace(row, state=state))
+            number = add_job(db, replace(row, state=state))
             if note is not None:
                 note(db, number)
             return number
@@ -376,7 +396,7 @@ class Service:
         return game
 
     async def enter(self, user: User, offer: BotOffer, host: BotHost) -> Guest:
-        """Have a user's bot there until `leave_bots`; see `dealer.server.lobby.Lobby.enter`."""
+        """Have a user's bot there until `leave_bots`; see `dealer.server.queue.connected_bots.Lobby.enter`."""
         guest = await self.lobby.enter(user, offer, host)
         self._left_s.pop(offer.name, None)
         self._tell_bot(guest, is_online=True)
@@ -440,7 +460,7 @@ class Service:
 
         def change(db: sqlite3.Connection) -> None:
             for job in jobs:
-                ledger.end_job(db, job.row.id, JobState.CANCELLED, reason)
+                end_job(db, job.row.id, JobState.CANCELLED, reason)
 
         await self.store.write(change)
         for job in jobs:
@@ -498,3 +518,51 @@ class Service:
     def log_paths(self, run: RunRow) -> list[Path]:
         """The logs of a run, in the order of their names."""
         return sorted((self._folder / run.folder).glob("match*.log"))
+
+
+def take_up(settings: ServerSettings, store: Store, own_bots: Collection[tuple[str, str]]) -> dict[int, ActiveJob]:
+    """The jobs that go on, by their numbers; those that cannot any more are closed.
+
+    Args:
+        settings: of the server.
+        store: the database.
+        own_bots: the server's own bots, by game and name.
+    """
+    store.write_now(close_abandoned_runs)
+    jobs = {}
+    for row in open_jobs(store):
+        game = settings.game(row.game)
+        why = _why_not(settings, store, own_bots, row)
+        if why or game is None:
+            _write_off(store, row, why)
+        elif row.going is None and row.started >= row.runs:
+            _close(store, row)
+        else:
+            at_once = matches_at_once(game, row.seating, row.stop)
+            jobs[row.id] = ActiveJob(row, game, going=row.going, is_resumed=row.going is not None, at_once=at_once)
+    return jobs
+
+
+def _why_not(settings: ServerSettings, store: Store, own_bots: Collection[tuple[str, str]], row: JobRow) -> str:
+    """Why a job cannot go on, as a clause; empty if it can."""
+    if settings.game(row.game) is None:
+        return f"there is no {row.game} any more"
+    for player in row.players:
+        is_known = player == OWN_SEAT or (row.game, player) in own_bots
+        if not is_known and owner_of(store, row.game, player) is None:
+            return f"there is no {player} any more"
+    is_lost = row.kind is JobKind.LADDER and settings.ladder is None
+    return "there is no ladder any more" if is_lost else ""
+
+
+def _close(store: Store, row: JobRow) -> None:
+    store.write_now(lambda db: end_job(db, row.id, JobState.DONE))
+
+
+def _write_off(store: Store, row: JobRow, reason: str) -> None:
+    def change(db: sqlite3.Connection) -> None:
+        if row.going is not None:
+            end_run(db, row.going.id, RunReport(RunState.CANCELLED, reason))
+        end_job(db, row.id, JobState.CANCELLED, reason)
+
+    store.write_now(change)

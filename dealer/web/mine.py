@@ -18,18 +18,27 @@ from starlette.routing import BaseRoute, Route
 from dealer.contest.schedule import Seating
 from dealer.errors import RefusedError, WebError
 from dealer.match.faults import QUOTED_BYTES
-from dealer.server import access, records
+from dealer.server import access
 from dealer.server.access import Access
-from dealer.server.accounts import Scope, User, add_token, revoke_token, tokens_of
-from dealer.server.crosstable import RatingRecord, standings
-from dealer.server.disk import removed_on
-from dealer.server.ledger import JobRow, JobState
-from dealer.server.passwords import LEAST_LETTERS, MOST_LETTERS, Passwords
-from dealer.server.records import FaultRecord, RunRecord
-from dealer.server.requests import JobRequest
+from dealer.server.accounts import (
+    LEAST_LETTERS,
+    MOST_LETTERS,
+    Passwords,
+    Scope,
+    User,
+    add_token,
+    revoke_token,
+    tokens_of,
+)
+from dealer.server.db import records
+from dealer.server.db.crosstable import RatingRecord, standings
+from dealer.server.db.records import FaultRecord, RunRecord
+from dealer.server.db.runs import JobRow, JobState
+from dealer.server.db.tables import TAG
+from dealer.server.queue.jobs import JobRequest
+from dealer.server.resources import removed_on
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame
-from dealer.server.tables import TAG
 from dealer.web.forms import read_form
 from dealer.web.gate import set_cookie
 from dealer.web.sessions import Sessions

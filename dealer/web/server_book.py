@@ -13,10 +13,10 @@ from dealer.errors import DealerError
 from dealer.results.reading import read_result
 from dealer.runs import Run, reopen
 from dealer.seat.sitting import Sitting
-from dealer.server.ledger import RunReport, RunState
-from dealer.server.reports import report_of
+from dealer.server.db.runs import RunReport, RunState
+from dealer.server.db.tables import add_table, bot_versions, close_table, open_tables, see_table
+from dealer.server.queue.playing import report_of
 from dealer.server.server import ServerParts
-from dealer.server.tables import add_table, bot_versions, close_table, open_tables, see_table
 from dealer.web.hall import TableRow
 from engine import Seed
 

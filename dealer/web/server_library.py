@@ -8,11 +8,11 @@ from collections.abc import Callable
 from typing import Final
 
 from dealer.errors import WebError
-from dealer.server import records
 from dealer.server.access import access_to
-from dealer.server.disk import removed_on
-from dealer.server.ledger import RunState
-from dealer.server.records import RunRecord
+from dealer.server.db import records
+from dealer.server.db.records import RunRecord
+from dealer.server.db.runs import RunState
+from dealer.server.resources import removed_on
 from dealer.server.server import ServerParts
 from dealer.watching.live import LiveTables
 from dealer.watching.runs import WatchedRun

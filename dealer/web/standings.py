@@ -17,8 +17,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from dealer.errors import WebError
-from dealer.server import crosstable, records
-from dealer.server.crosstable import CompanyRecord, PairRecord, worst_runs
+from dealer.server.db import crosstable, records
+from dealer.server.db.crosstable import CompanyRecord, PairRecord, worst_runs
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame
 from dealer.web.addresses import run_path

@@ -6,12 +6,12 @@ from dealer.contest.config import BotSettings
 from dealer.errors import WebError
 from dealer.seat.sitting import Sitting
 from dealer.server.accounts import User
-from dealer.server.jobs import ActiveJob
-from dealer.server.ledger import JobRow, RunRow, versions_of
+from dealer.server.db.runs import JobRow, RunRow, versions_of
+from dealer.server.db.tables import TAG
+from dealer.server.queue.jobs import ActiveJob
+from dealer.server.queue.playing import summons
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame, player_name
-from dealer.server.summons import summons
-from dealer.server.tables import TAG
 from dealer.web.hall import TableRow
 from protocol.benchmark import OWN_SEAT
 

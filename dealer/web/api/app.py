@@ -21,8 +21,7 @@ from starlette.routing import BaseRoute, Mount
 
 from dealer.errors import WebError
 from dealer.web.api import events, files, jobs, models, reading
-from dealer.web.api.callers import Callers
-from dealer.web.api.calls import PREFIX
+from dealer.web.api.calls import PREFIX, Callers
 from dealer.web.app import error_answer, error_handlers
 from dealer.web.site import Site
 

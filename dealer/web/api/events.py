@@ -1,4 +1,4 @@
-"""What happens on a server, as server-sent events (`dealer.server.feed`).
+"""What happens on a server, as server-sent events (`dealer.server.queue.feed`).
 
 A program that comes back says the number of the last event it has seen (``Last-Event-ID``) and gets what it has missed;
 `lost` tells it that something it has missed is no longer known. A comment now and then keeps proxies from closing the
@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from dealer.errors import WebError
-from dealer.server.feed import Feed, FeedEvent
+from dealer.server.queue.feed import Feed, FeedEvent
 from dealer.web.api.calls import Parts, Reader, new_router
 
 __all__ = ["Listeners", "event_text", "router"]

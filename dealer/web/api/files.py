@@ -18,14 +18,14 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from dealer.errors import WebError
-from dealer.server import access, records
+from dealer.server import access
 from dealer.server.access import Sight
-from dealer.server.disk import removed_on
-from dealer.server.ledger import RunState
+from dealer.server.db import records
+from dealer.server.db.runs import RunState
+from dealer.server.resources import removed_on
 from dealer.server.server import ServerParts
 from dealer.web.api import models
-from dealer.web.api.callers import Caller
-from dealer.web.api.calls import Parts, Reader, answers, new_router
+from dealer.web.api.calls import Caller, Parts, Reader, answers, new_router
 from dealer.web.api.reading import run_of
 from logs.acpc_log.writer import format_state_line
 from logs.conversion import Conversion, convert

@@ -14,10 +14,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from dealer.errors import RefusedError, WebError
-from dealer.server import access, records
+from dealer.server import access
 from dealer.server.accounts import User
-from dealer.server.ledger import JobRow
-from dealer.server.requests import JobRequest
+from dealer.server.db import records
+from dealer.server.db.runs import JobRow
+from dealer.server.queue.jobs import JobRequest
 from dealer.server.server import ServerParts
 from dealer.web.api import models
 from dealer.web.api.calls import PREFIX, Parts, Player, answers, new_router

@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, computed_fiel
 from dealer.contest.schedule import Seating
 from dealer.match.faults import FaultPolicy
 from dealer.server.accounts import Scope
-from dealer.server.ledger import RunState
+from dealer.server.db.runs import RunState
 
 __all__ = [
     "Bot",

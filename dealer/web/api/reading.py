@@ -1,4 +1,4 @@
-"""What programs read: games, bots, jobs, runs, standings, as `dealer.server.records` tells them.
+"""What programs read: games, bots, jobs, runs, standings, as `dealer.server.db.records` tells them.
 
 Who may see seeds, cards and faults is decided in `dealer.server.access`.
 """
@@ -12,15 +12,15 @@ from typing import Annotated, Any, TypeVar
 from fastapi import Query
 
 from dealer.errors import WebError
-from dealer.server import access, crosstable, records
+from dealer.server import access
 from dealer.server.access import Sight
-from dealer.server.ledger import JobRow, JobState
-from dealer.server.records import BotRecord, FaultRecord, RunRecord
+from dealer.server.db import crosstable, records
+from dealer.server.db.records import BotRecord, FaultRecord, RunRecord
+from dealer.server.db.runs import JobRow, JobState
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame
 from dealer.web.api import models
-from dealer.web.api.callers import Caller
-from dealer.web.api.calls import PREFIX, Parts, Reader, answers, new_router
+from dealer.web.api.calls import PREFIX, Caller, Parts, Reader, answers, new_router
 from engine import DealKey, Seed
 from protocol import format_game_definition
 

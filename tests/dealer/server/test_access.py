@@ -31,18 +31,29 @@ from dealer.record.folder import RESULT_NAME
 from dealer.record.writers import format_fault
 from dealer.runs import new_table
 from dealer.seat.asking import table_config
-from dealer.server import ledger, records
 from dealer.server.access import Person, Sight, access_to, sight
 from dealer.server.accounts import Accounts, GuessLimit, Scope, User, add_token, add_user
-from dealer.server.feed import JobChanged
-from dealer.server.ladder import LADDER_USER
-from dealer.server.ledger import JobKind, JobRow, JobState, RunReport, RunState, SeatReport
-from dealer.server.roster import enter_guest
+from dealer.server.db import records
+from dealer.server.db.bot_registry import enter_guest
+from dealer.server.db.runs import (
+    JobKind,
+    JobRow,
+    JobState,
+    RunReport,
+    RunState,
+    SeatReport,
+    add_job,
+    begin_run,
+    end_job,
+    end_run,
+)
+from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.db.tables import add_table, close_table
+from dealer.server.queue.feed import JobChanged
+from dealer.server.queue.ladder import LADDER_USER
 from dealer.server.server import ServerParts
 from dealer.server.service import Service
-from dealer.server.store import DATABASE_NAME, Store
-from dealer.server.tables import add_table, close_table
-from dealer.server.text_port import TextPort
+from dealer.server.textport.port import TextPort
 from dealer.table.loop import new_event_loop
 from dealer.web.app import make_app
 from dealer.web.library import Counting
@@ -233,20 +244,20 @@ class House:
         has_key = wish.pop("has_key", False)
         seed = DealKey.from_text(f"{number + 1:064x}") if has_key else 1_234_500_000 + number
         row = JobRow(0, user, tag, GAME, runs=runs, seed=seed, seed_index=None, stamp=1, **wish)
-        row = replace(row, id=self.store.write_now(lambda db: ledger.add_job(db, row)))
+        row = replace(row, id=self.store.write_now(lambda db: add_job(db, row)))
         self.hide(Secrets(row.id, kind, state, None, {secret_text(row.seed): "seed"}))
         if state != "queued":
             self.add_run(row, kind, state)
         if state in (*OVER, "being stopped"):
             is_stopped = state in ("cancelled", "being stopped")
             ended = JobState.CANCELLED if is_stopped else JobState.DONE
-            self.store.write_now(lambda db: ledger.end_job(db, row.id, ended))
+            self.store.write_now(lambda db: end_job(db, row.id, ended))
 
     def add_run(self, job: JobRow, kind: str, state: str) -> None:
         versions = [
             None if name == OWN_SEAT else records.versions(self.store, GAME, name)[0].version for name in job.players
         ]
-        row = self.store.write_now(lambda db: ledger.begin_run(db, job, versions, 1))
+        row = self.store.write_now(lambda db: begin_run(db, job, versions, 1))
         names = tuple("ann" if name == OWN_SEAT else name for name in job.players)
         texts, matches = self.play(row.folder, row.seed, names, job.seating)
         one = Secrets(job.id, kind, state, row.id, texts)
@@ -266,7 +277,7 @@ class House:
             why = f"random crashed.{process_sentences(3, [output])}"
             ended = RunState.CANCELLED if state == "cancelled" else RunState.FAILED
             report = RunReport(ended, why, 2, seats, matches, faults)
-            self.store.write_now(lambda db: ledger.end_run(db, row.id, report))
+            self.store.write_now(lambda db: end_run(db, row.id, report))
         self.hide(one)
 
     def play(

@@ -13,17 +13,15 @@ import pytest
 from dealer.contest.schedule import Seating
 from dealer.errors import RefusedError
 from dealer.match.events import HandFinished
-from dealer.server import crosstable, records
 from dealer.server.accounts import User, add_user
-from dealer.server.feed import JobChanged, RunChanged, StandingsChanged
-from dealer.server.jobs import SeatOpen
-from dealer.server.ledger import JobState, RunState
-from dealer.server.lobby import BotOffer, Replaced
-from dealer.server.requests import JobRequest
+from dealer.server.db import crosstable, records
+from dealer.server.db.runs import JobState, RunState
+from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.queue.connected_bots import BotOffer, Replaced
+from dealer.server.queue.feed import JobChanged, RunChanged, StandingsChanged
+from dealer.server.queue.jobs import JobRequest, SeatOpen
 from dealer.server.service import Service
-from dealer.server.settings import ServerSettings
-from dealer.server.store import DATABASE_NAME, Store
-from dealer.server.toml_settings import read_toml_settings
+from dealer.server.settings import ServerSettings, read_toml_settings
 from dealer.table.loop import new_event_loop
 from engine import DealKey, derived_seed
 from logs.acpc_log.deals import check_deals

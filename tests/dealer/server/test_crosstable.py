@@ -15,10 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from dealer.server import crosstable, ledger, lineups
 from dealer.server.accounts import User, add_user
+from dealer.server.db import crosstable
+from dealer.server.db.crosstable import add_run
+from dealer.server.db.runs import JobRow, add_job, begin_run
+from dealer.server.db.store import DATABASE_NAME, Store, back_up
 from dealer.server.settings import ServerGame
-from dealer.server.store import DATABASE_NAME, Store, back_up
 from logs.estimation import RunningMean, score_bounds
 from protocol import find_game
 
@@ -45,10 +47,10 @@ def store(tmp_path: Path, scores: Scores) -> Iterator[Store]:
             db.execute("INSERT INTO bots (id, game, name) VALUES (?1, 'three', 'bot' || ?1)", (bot,))
             db.execute("INSERT INTO versions VALUES (?1, ?1, 1, '', '', 0.0, '')", (bot,))
         for run, versions in enumerate(LINE_UPS * 2, 1):
-            job = ledger.JobRow(0, ann, "t", "three", ("A", "B", "C"), 1, 7, None, 1)
-            ledger.begin_run(db, replace(job, id=ledger.add_job(db, job)), versions, 1)
+            job = JobRow(0, ann, "t", "three", ("A", "B", "C"), 1, 7, None, 1)
+            begin_run(db, replace(job, id=add_job(db, job)), versions, 1)
             drawn = [array("d", [chance.gauss(10 * bot, 300) for _ in range(60 + run)]) for bot in versions]
-            lineups.add_run(db, run, "three", versions, drawn, 3 * (60 + run))
+            add_run(db, run, "three", versions, drawn, 3 * (60 + run))
             for bot, own in zip(versions, drawn, strict=True):
                 scores[versions, bot] += own
 

@@ -20,9 +20,9 @@ import pytest
 from bots.program import SERVER_VARIABLE
 from dealer.contest.schedule import Seating, number_of_seatings
 from dealer.match.faults import FaultPolicy
-from dealer.server import records
-from dealer.server.ledger import JobRow, add_job
-from dealer.server.store import DATABASE_NAME, Store
+from dealer.server.db import records
+from dealer.server.db.runs import JobRow, add_job
+from dealer.server.db.store import DATABASE_NAME, Store
 from engine import DealKey
 from tests.dealer.helpers import ARENA, PATIENCE_S, program_env
 from tests.dealer.server.servers import KUHN, rows

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from dealer.server import crosstable, records
 from dealer.server.accounts import User
-from dealer.server.ledger import JobKind, RunState
-from dealer.server.lobby import BotOffer
-from dealer.server.queue import Job, Limits, Slot, has_idle_room, in_the_way, next_job
-from dealer.server.requests import JobRequest
+from dealer.server.db import crosstable, records
+from dealer.server.db.runs import JobKind, RunState
+from dealer.server.queue.connected_bots import BotOffer
+from dealer.server.queue.fair_queue import Job, Limits, Slot, has_idle_room, in_the_way, next_job
+from dealer.server.queue.jobs import JobRequest
 from dealer.server.service import Service
 from dealer.server.settings import ServerSettings
 from tests.dealer.server.test_contests import Host, is_over, play, settings_of, until

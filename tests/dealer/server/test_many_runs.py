@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from dealer.server import crosstable, ledger, records
 from dealer.server.accounts import add_user
-from dealer.server.crosstable import worst_runs
-from dealer.server.ledger import JobState, RunState
+from dealer.server.db import crosstable, records
+from dealer.server.db.crosstable import worst_runs
+from dealer.server.db.runs import JobState, RunState, seconds_per_hand
+from dealer.server.db.store import MIGRATIONS, Store
 from dealer.server.settings import ServerGame, default_settings
-from dealer.server.store import MIGRATIONS, Store
 from tests.bench.filled import enter_ratings, fill
 
 
@@ -48,7 +48,7 @@ def questions(store: Store, game: ServerGame, runs: int) -> dict[str, Callable[[
         "jobs that wait": lambda: records.jobs(store, state=JobState.QUEUED),
         "a job": lambda: records.job(store, runs // 2),
         "all bots": lambda: records.bots(store),
-        "how long hands take": lambda: ledger.seconds_per_hand(store, game.name),
+        "how long hands take": lambda: seconds_per_hand(store, game.name),
     }
 
 
@@ -126,7 +126,7 @@ def test_runs_of_a_database_of_an_earlier_version_are_in_that_order_too(
 ) -> None:
     path = tmp_path / "server.sqlite3"
     with monkeypatch.context() as old:
-        old.setattr("dealer.server.store.MIGRATIONS", MIGRATIONS[:4])
+        old.setattr("dealer.server.db.store.MIGRATIONS", MIGRATIONS[:4])
         with contextlib.closing(Store(path)) as store:
 
             def enter(db: sqlite3.Connection) -> None:

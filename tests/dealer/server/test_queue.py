@@ -9,7 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dealer.server.queue import MOST_SKIPS, Forecast, Job, Limits, Slot, forecast, never_fits, next_job, skipped
+from dealer.server.queue.fair_queue import (
+    MOST_SKIPS,
+    Forecast,
+    Job,
+    Limits,
+    Slot,
+    forecast,
+    never_fits,
+    next_job,
+    skipped,
+)
 
 ONE_AT_A_TIME = Limits(runs_per_game={"g": 1})
 

@@ -15,12 +15,11 @@ import pytest
 from dealer.contest.schedule import Seating
 from dealer.server.access import Person, Sight, sight
 from dealer.server.accounts import User, add_user
-from dealer.server.ledger import JobRow, JobState, RunReport, RunState, add_job, begin_run, end_run, jobs_of
-from dealer.server.seats import HostedSeat, SeatFacts, Seats
-from dealer.server.settings import ServerSettings
-from dealer.server.store import Store
-from dealer.server.tables import add_table
-from dealer.server.toml_settings import read_toml_settings
+from dealer.server.db.runs import JobRow, JobState, RunReport, RunState, add_job, begin_run, end_run, jobs_of
+from dealer.server.db.store import Store
+from dealer.server.db.tables import add_table
+from dealer.server.settings import ServerSettings, read_toml_settings
+from dealer.server.textport.hosting import HostedSeat, SeatFacts, Seats
 from dealer.table.loop import new_event_loop
 from engine import DealKey
 from protocol.joining import SeatClaim, SeatOffer, read_told

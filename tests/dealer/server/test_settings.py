@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 from dealer.errors import ConfigError
-from dealer.server.queue import Limits
+from dealer.server.queue.fair_queue import Limits
 from dealer.server.reference_settings import read_reference_settings
 from dealer.server.server_bots import run_config
-from dealer.server.settings import LadderSettings, default_settings, player_name
-from dealer.server.toml_settings import example, read_toml_settings
+from dealer.server.settings import LadderSettings, default_settings, example, player_name, read_toml_settings
 from protocol import shipped_games
 from protocol.benchmark import OWN_SEAT, games_text
 from tests.dealer.server.servers import KUHN, recordings, write_house

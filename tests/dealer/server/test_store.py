@@ -14,10 +14,10 @@ import pytest
 from dealer.contest.schedule import Seating
 from dealer.errors import StoreError
 from dealer.match.faults import FaultPolicy
-from dealer.server import records
 from dealer.server.accounts import Accounts, GuessLimit, User, add_token, add_user, revoke_tokens
-from dealer.server.ledger import JobKind, JobState, RunReport, RunState, SeatReport, end_run, open_jobs
-from dealer.server.store import MIGRATIONS, Store, back_up
+from dealer.server.db import records
+from dealer.server.db.runs import JobKind, JobState, RunReport, RunState, SeatReport, end_run, open_jobs
+from dealer.server.db.store import MIGRATIONS, Store, back_up
 
 
 @pytest.fixture
@@ -62,12 +62,12 @@ def test_an_older_database_is_brought_up_to_date(tmp_path: Path, monkeypatch: py
         older.write_now(lambda db: add_user(db, "ann"))
     assert version(path) == len(MIGRATIONS)
     more = (*MIGRATIONS, "CREATE TABLE news (text TEXT); INSERT INTO news VALUES ('new')")
-    monkeypatch.setattr("dealer.server.store.MIGRATIONS", more)
+    monkeypatch.setattr("dealer.server.db.store.MIGRATIONS", more)
     with contextlib.closing(Store(path)) as newer:
         assert [row["text"] for row in newer.read("SELECT text FROM news")] == ["new"]
         assert len(newer.read("SELECT * FROM users")) == 1
     assert version(path) == len(more)
-    monkeypatch.setattr("dealer.server.store.MIGRATIONS", MIGRATIONS)
+    monkeypatch.setattr("dealer.server.db.store.MIGRATIONS", MIGRATIONS)
     with pytest.raises(StoreError, match=f"version {len(more)}, .* up to {len(MIGRATIONS)}; use the newer program"):
         Store(path)
 
@@ -76,7 +76,7 @@ def test_a_step_that_fails_leaves_the_version_before_it(tmp_path: Path, monkeypa
     path = tmp_path / "server.sqlite3"
     Store(path).close()
     broken = "CREATE TABLE news (text TEXT); CREATE TABLE users (name TEXT)"
-    monkeypatch.setattr("dealer.server.store.MIGRATIONS", (*MIGRATIONS, broken))
+    monkeypatch.setattr("dealer.server.db.store.MIGRATIONS", (*MIGRATIONS, broken))
     with pytest.raises(StoreError, match="users already exists"):
         Store(path)
     monkeypatch.undo()
@@ -175,7 +175,7 @@ def test_one_address_cannot_lock_a_name_and_many_lock_out_no_owner() -> None:
 def test_what_version_1_held_is_there_in_the_newest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "server.sqlite3"
     with monkeypatch.context() as old:
-        old.setattr("dealer.server.store.MIGRATIONS", MIGRATIONS[:1])
+        old.setattr("dealer.server.db.store.MIGRATIONS", MIGRATIONS[:1])
         with contextlib.closing(Store(path)) as first:
             first.write_now(_as_of_version_1)
     assert version(path) == 1
@@ -204,7 +204,7 @@ def test_a_seed_that_was_drawn_before_there_were_keys_counts_no_more(
 ) -> None:
     path = tmp_path / "server.sqlite3"
     with monkeypatch.context() as old:
-        old.setattr("dealer.server.store.MIGRATIONS", MIGRATIONS[:6])
+        old.setattr("dealer.server.db.store.MIGRATIONS", MIGRATIONS[:6])
         with contextlib.closing(Store(path)) as store:
             store.write_now(_as_of_version_6)
     with contextlib.closing(Store(path)) as store:

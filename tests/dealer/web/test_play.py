@@ -13,10 +13,10 @@ from typing import Any
 import httpx2
 import pytest
 
-from dealer.server.records import run as run_record
-from dealer.server.records import runs
-from dealer.server.store import DATABASE_NAME, Store
-from dealer.server.tables import open_tables
+from dealer.server.db.records import run as run_record
+from dealer.server.db.records import runs
+from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.db.tables import open_tables
 from engine import DealKey
 from logs.acpc_log.deals import check_deals
 from logs.reading import read_hands

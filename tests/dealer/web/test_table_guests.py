@@ -8,15 +8,14 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dealer.server import records
 from dealer.server.accounts import User, add_user
-from dealer.server.jobs import ActiveJob
-from dealer.server.ledger import JobKind, JobRow
-from dealer.server.lobby import BotOffer
+from dealer.server.db import records
+from dealer.server.db.runs import JobKind, JobRow
+from dealer.server.db.store import DATABASE_NAME, Store
+from dealer.server.queue.connected_bots import BotOffer, TableSeats
+from dealer.server.queue.jobs import ActiveJob
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame, bots_for
-from dealer.server.store import DATABASE_NAME, Store
-from dealer.server.table_seats import TableSeats
 from dealer.web.server_site import server_site
 from logs.reading import read_hands
 from protocol import find_game
