@@ -31,6 +31,7 @@ from logs.estimation import FixedHands, parse_stop_rule
 from protocol import GameDefinitionError, find_game, shipped_games
 from protocol.benchmark import OWN_SEAT
 from protocol.game_definition import SHORT_NAMES
+from protocol.joining import ContestTerms
 
 __all__ = [
     "GameSettings",
@@ -318,15 +319,15 @@ def player_name(text: str) -> str:
     return name if re.search("[A-Za-z0-9]", name) else "player"
 
 
-def most_hands(game: ServerGame, hands: int | None, stop: str | None) -> int:
+def most_hands(game: ServerGame, terms: ContestTerms) -> int:
     """The most deals of a run: as many as were asked for, or as the stop rule or the game allows.
 
     Raises:
         StopRuleError: the rule is none.
     """
-    if hands is not None:
-        return hands
-    rule = None if stop is None else parse_stop_rule(stop)
+    if terms.hands is not None:
+        return terms.hands
+    rule = None if terms.stop is None else parse_stop_rule(terms.stop)
     if rule is None:
         return game.hands
     return rule.hands if isinstance(rule, FixedHands) else game.most_hands

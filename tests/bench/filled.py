@@ -5,8 +5,9 @@ from __future__ import annotations
 import sqlite3
 from array import array
 
-from dealer.server.db.crosstable import add_run, fitted, table_scores, write_ratings
+from dealer.server.db.crosstable import add_run, table_scores, write_ratings
 from dealer.server.db.store import Store
+from dealer.server.ratings import fit_ratings
 from dealer.server.settings import ServerGame
 
 BOTS = 20
@@ -61,10 +62,10 @@ def fill(db: sqlite3.Connection, game: ServerGame, runs: int) -> None:
                 "VALUES (?, 'match.a', 0, 'timeout', 1, x'', '')",
                 (run,),
             )
-        add_run(db, run, game.name, pair, [scores, other], 200)
+        add_run(db, run, game.name, pair, scores=[scores, other], hands=200)
 
 
 def enter_ratings(store: Store, game: ServerGame) -> None:
     """Make the ratings of a game from what stands in the database."""
-    ratings = fitted(table_scores(store, game.name), (-100_000.0, 100_000.0))
+    ratings = fit_ratings(table_scores(store, game.name), (-100_000.0, 100_000.0))
     store.write_now(lambda db: write_ratings(db, game.name, ratings))

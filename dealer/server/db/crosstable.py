@@ -13,23 +13,24 @@ import math
 import sqlite3
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any
 
-from dealer.server.db.records import VERSIONS, BotRecord, RunRecord, bot_of_row, runs_by_number
+from pydantic import Field
+
+from dealer.server.db.records import Bot, Model, Run, all_versions, model_of, runs_by_number
 from dealer.server.db.store import Store
-from dealer.server.ratings import Rating, TableScores, fit_ratings
+from dealer.server.ratings import FittedRating, TableScores
 from dealer.server.settings import ServerGame
 from logs.estimation import Bounds, Moments, score_bounds
 
 __all__ = [
-    "CompanyRecord",
-    "PairRecord",
+    "Company",
+    "Pair",
     "PairScore",
-    "RatingRecord",
+    "Rating",
     "add_run",
     "companies",
     "count_tables",
-    "fitted",
     "pair",
     "pairs",
     "standings",
@@ -41,7 +42,7 @@ __all__ = [
 
 
 def add_run(
-    db: sqlite3.Connection, run: int, game: str, versions: Sequence[int], scores: Sequence[array[float]], hands: int
+    db: sqlite3.Connection, run: int, game: str, versions: Sequence[int], *, scores: Sequence[array[float]], hands: int
 ) -> None:
     """Add a run to what counts.
 
@@ -81,8 +82,8 @@ def add_run(
             )
 
 
-def table_scores(store: Store, game: str) -> dict[int, TableScores]:
-    """Everything that counts in a game, by the numbers of the line-ups."""
+def table_scores(store: Store, game: str) -> list[TableScores]:
+    """Everything that counts in a game."""
     players: dict[int, list[int]] = {}
     sums: dict[int, list[Moments]] = {}
     for row in store.read(
@@ -92,15 +93,10 @@ def table_scores(store: Store, game: str) -> dict[int, TableScores]:
     ):
         players.setdefault(row["id"], []).append(row["version"])
         sums.setdefault(row["id"], []).append(Moments(row["units"], row["total"], row["squares"]))
-    return {number: TableScores(tuple(players[number]), tuple(sums[number])) for number in players}
+    return [TableScores(tuple(players[number]), tuple(sums[number])) for number in players]
 
 
-def fitted(tables: dict[int, TableScores], bounds: Bounds) -> list[Rating]:
-    """The ratings that follow from everything that counts in a game."""
-    return fit_ratings(list(tables.values()), bounds)
-
-
-def write_ratings(db: sqlite3.Connection, game: str, ratings: Sequence[Rating]) -> None:
+def write_ratings(db: sqlite3.Connection, game: str, ratings: Sequence[FittedRating]) -> None:
     """Write the ratings of a game in place of those before."""
     db.execute("DELETE FROM ratings WHERE game = ?", (game,))
     db.executemany(
@@ -110,131 +106,90 @@ def write_ratings(db: sqlite3.Connection, game: str, ratings: Sequence[Rating]) 
     )
 
 
-@dataclass(frozen=True, slots=True)
-class PairScore:
-    """What a player won over everything that counts between the same versions.
-
-    Attributes:
-        version: of the bot.
-        mbb_per_game: what it won.
-        half_width_95: half the 95 % interval of that; None if the deals are too few.
-    """
+class PairScore(Model):
+    """What a version won."""
 
     version: int
     mbb_per_game: float
     half_width_95: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class PairRecord:
-    """Everything that counts between the same versions: a pair, or the players of a larger game.
-
-    Attributes:
-        id: its number.
-        game: the name of the game.
-        runs: how many. duplicates: deals played in every seating. hands: of all matches.
-        scores: of the players, in the order of their versions.
-    """
+class Pair(Model):
+    """Everything that counts between the same versions."""
 
     id: int
     game: str
     runs: int
     duplicates: int
     hands: int
+    # In the order of their versions.
     scores: tuple[PairScore, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CompanyRecord:
+class Company(Model):
     """What a player of a game of more than two won at all tables at which another sat too, every deal counting alike.
 
     The interval is that of the mean of the deals as if all were of one table. Where what it wins differs from table to
     table, that makes the interval wider, never narrower.
-
-    Attributes:
-        version: of the player. other: that sat there too.
-        tables: how many. duplicates: deals played at them in every seating.
-        mbb_per_game: what the player won from all others there.
-        half_width_95: half the 95 % interval of that; None if the deals are too few.
     """
 
     version: int
     other: int
     tables: int
+    # Deals played at them in every seating.
     duplicates: int
     mbb_per_game: float
     half_width_95: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class RatingRecord:
-    """A version's rating: what it would win from the average of its field, in mbb/g.
+class Rating(Model):
+    """What a version would win from the average of its field."""
 
-    Attributes:
-        bot: the version.
-        mbb_per_game: the rating.
-        half_width_95: half its 95 % interval; None while too little is known.
-        field: versions of the same number are connected by pairs; ratings of different fields cannot be compared.
-        is_provisional: whether too little is known to go by it.
-        duplicates: of all its pairs.
-    """
-
-    bot: BotRecord
+    bot: Bot
     mbb_per_game: float
     half_width_95: float | None
-    field: int
+    field: int = Field(description="ratings of different fields cannot be compared")
     is_provisional: bool
+    # Of all its pairs.
     duplicates: int
 
 
 _PAIRS = (
-    "SELECT lineups.id, lineups.game, lineups.runs, lineups.units, lineups.hands, version, total, squares "
-    "FROM lineups JOIN lineup_scores ON lineup = lineups.id "
+    "SELECT lineups.id, lineups.game, lineups.runs, lineups.units AS duplicates, lineups.hands, version, total, "
+    "squares FROM lineups JOIN lineup_scores ON lineup = lineups.id "
 )
 
 
-def _pairs_of_rows(rows: list[sqlite3.Row], bounds: Bounds) -> tuple[PairRecord, ...]:
+def _won(row: sqlite3.Row, bounds: Bounds) -> dict[str, Any]:
+    moments = Moments(row["duplicates"], row["total"], row["squares"])
+    return {"mbb_per_game": row["total"] / row["duplicates"], "half_width_95": moments.half_width(bounds)}
+
+
+def _pairs(store: Store, game: ServerGame, condition: str, *values: object) -> tuple[Pair, ...]:
+    bounds = score_bounds(game.game)
     scores: dict[int, list[PairScore]] = {}
     heads: dict[int, sqlite3.Row] = {}
-    for row in rows:
+    for row in store.read(f"{_PAIRS}WHERE {condition} ORDER BY lineups.id, version", *values):
         heads[row["id"]] = row
-        moments = Moments(row["units"], row["total"], row["squares"])
-        score = PairScore(row["version"], row["total"] / row["units"], moments.half_width(bounds))
-        scores.setdefault(row["id"], []).append(score)
-    return tuple(
-        PairRecord(number, row["game"], row["runs"], row["units"], row["hands"], tuple(scores[number]))
-        for number, row in heads.items()
-    )
+        scores.setdefault(row["id"], []).append(PairScore(version=row["version"], **_won(row, bounds)))
+    return tuple(model_of(Pair, row, scores=tuple(scores[number])) for number, row in heads.items())
 
 
-def pairs(store: Store, game: ServerGame) -> tuple[PairRecord, ...]:
+def pairs(store: Store, game: ServerGame) -> tuple[Pair, ...]:
     """The crosstable of a game: all pairs, or larger tables, of which something counts."""
-    rows = store.read(_PAIRS + "WHERE lineups.game = ? ORDER BY lineups.id, version", game.name)
-    return _pairs_of_rows(rows, score_bounds(game.game))
+    return _pairs(store, game, "lineups.game = ?", game.name)
 
 
-def pair(store: Store, game: ServerGame, number: int) -> PairRecord | None:
+def pair(store: Store, game: ServerGame, number: int) -> Pair | None:
     """A pair of a game by its number."""
-    rows = store.read(_PAIRS + "WHERE lineups.game = ? AND lineups.id = ? ORDER BY version", game.name, number)
-    found = _pairs_of_rows(rows, score_bounds(game.game))
-    return found[0] if found else None
+    return next(iter(_pairs(store, game, "lineups.game = ? AND lineups.id = ?", game.name, number)), None)
 
 
-def companies(store: Store, game: ServerGame) -> tuple[CompanyRecord, ...]:
+def companies(store: Store, game: ServerGame) -> tuple[Company, ...]:
     """The crosstable of a game of more than two: every player with every other that it has met; empty between two."""
-    query = "SELECT * FROM company WHERE game = ? ORDER BY version, other"
+    query = "SELECT *, lineups AS tables, units AS duplicates FROM company WHERE game = ? ORDER BY version, other"
     bounds = score_bounds(game.game)
-    return tuple(
-        CompanyRecord(
-            row["version"],
-            row["other"],
-            row["lineups"],
-            row["units"],
-            row["total"] / row["units"],
-            Moments(row["units"], row["total"], row["squares"]).half_width(bounds),
-        )
-        for row in store.read(query, game.name)
-    )
+    return tuple(model_of(Company, row, **_won(row, bounds)) for row in store.read(query, game.name))
 
 
 def count_tables(store: Store, game: ServerGame) -> int:
@@ -244,7 +199,7 @@ def count_tables(store: Store, game: ServerGame) -> int:
 
 def tables(
     store: Store, game: ServerGame, *, together: tuple[int, int] | None = None, after: int | None = None, most: int = 50
-) -> tuple[PairRecord, ...]:
+) -> tuple[Pair, ...]:
     """Tables of a game, in the order in which they first met; of two players, the worst for the first of them first.
 
     Args:
@@ -267,37 +222,24 @@ def tables(
         )
         numbers = [row["lineup"] for row in store.read(query, game.name, *together, after, most)]
     marks = ",".join("?" * len(numbers))
-    rows = store.read(f"{_PAIRS}WHERE lineups.id IN ({marks}) ORDER BY lineups.id, version", *numbers)
-    found = {one.id: one for one in _pairs_of_rows(rows, score_bounds(game.game))}
+    found = {one.id: one for one in _pairs(store, game, f"lineups.id IN ({marks})", *numbers)}
     return tuple(found[number] for number in numbers)
 
 
-def standings(store: Store, game: str) -> tuple[RatingRecord, ...]:
+def standings(store: Store, game: str) -> tuple[Rating, ...]:
     """The ratings of a game: the largest field first, and in it the highest first."""
-    bots_of_game = {row["version"]: bot_of_row(row) for row in store.read(VERSIONS + "WHERE bots.game = ?", game)}
+    bots = all_versions(store, game)
     rows = store.read(
         "SELECT ratings.*, (SELECT sum(lineups.units) FROM lineup_scores JOIN lineups ON lineups.id = lineup "
-        "WHERE lineup_scores.version = ratings.version) AS units, "
+        "WHERE lineup_scores.version = ratings.version) AS duplicates, "
         "(SELECT count(*) FROM ratings AS others WHERE others.game = ratings.game AND others.field = ratings.field) "
         "AS size FROM ratings WHERE game = ? ORDER BY size DESC, field, mbb_per_game DESC, version",
         game,
     )
-    return tuple(
-        RatingRecord(
-            bots_of_game[row["version"]],
-            row["mbb_per_game"],
-            row["half_width_95"],
-            row["field"],
-            bool(row["is_provisional"]),
-            row["units"],
-        )
-        for row in rows
-    )
+    return tuple(model_of(Rating, row, bot=bots[row["version"]]) for row in rows)
 
 
-def worst_runs(
-    store: Store, pair: int, version: int, *, after: int | None = None, most: int = 50
-) -> tuple[RunRecord, ...]:
+def worst_runs(store: Store, pair: int, version: int, *, after: int | None = None, most: int = 50) -> tuple[Run, ...]:
     """Runs that count in a pair, those in which a player won least first; of the same result, the oldest first.
 
     An index has them in this order, so a page takes as long however many there are.

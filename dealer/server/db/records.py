@@ -1,28 +1,50 @@
-"""What pages and the API ask of the store: users, bots, jobs, runs, matches, faults, scores.
+"""The things that a server keeps, one frozen model each, and the questions about them: users, bots, jobs, runs, faults.
 
-Every answer is a frozen value or a tuple of them, as of the last change on disk. Lists go backwards in time and are
-asked for page by page: `before` is the number of the last entry seen, `most` how many to give. Nothing here decides who
-may see what; what only an owner may see (faults, logs, seeds of one's own requests) is the reader's to guard.
+A model is read from its row by name, is what pages show, and, as JSON, what programs get (`dealer.web.api`); fields
+that programs do not see are excluded from that, and class docstrings and descriptions are those of the interface.
+Times are seconds since 1970 (``..._s``), and the same as ISO 8601 in UTC (``..._at``). Rates are mbb/g, thousandths of
+a big blind per hand; a half width is half of the 95 % interval.
+
+A job is what a user asked for; each of its runs is a contest that `dealer.runs` plays, in a folder named by the run's
+number. Every answer is as of the last change on disk. Lists go backwards in time and are asked for page by page:
+`before` is the number of the last entry seen, `most` how many to give. Who may see what is decided in
+`dealer.server.access`, not here.
 """
 
 from __future__ import annotations
 
+import enum
+import json
 import sqlite3
+import time
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated, Any, TypeAlias, TypeVar
 
+from pydantic import BaseModel, ConfigDict, Field, InstanceOf, PlainSerializer, WithJsonSchema, computed_field
+
+from dealer.contest.schedule import Seating
+from dealer.match.faults import FaultPolicy
 from dealer.server.accounts import User
-from dealer.server.db.runs import JOBS, JobRow, JobState, RunState, job_of_row, seed_of_row
 from dealer.server.db.store import Store
-from engine import Seed
+from engine import DealKey, Seed
+from protocol.joining import ContestTerms
 
 __all__ = [
-    "BotRecord",
-    "FaultRecord",
-    "MatchRecord",
-    "RunRecord",
-    "SeatRecord",
+    "Bot",
+    "Fault",
+    "Job",
+    "JobKind",
+    "JobRequest",
+    "JobState",
+    "Match",
+    "Model",
+    "Run",
+    "RunSeat",
+    "RunState",
+    "all_versions",
     "bot",
     "bots",
     "duplicate_scores",
@@ -30,9 +52,13 @@ __all__ = [
     "job",
     "jobs",
     "matches",
+    "model_of",
+    "new_job",
+    "open_jobs",
     "run",
     "runs",
     "runs_by_number",
+    "runs_of",
     "users",
     "versions",
 ]
@@ -40,271 +66,431 @@ __all__ = [
 _PAGE = 50
 
 
+class JobState(enum.StrEnum):
+    """How a job stands."""
+
+    QUEUED = "queued"
+    """A run of it is to be played, and none is being played."""
+    RUNNING = "running"
+    DONE = "done"
+    CANCELLED = "cancelled"
+
+
+class JobKind(enum.StrEnum):
+    """Where a job comes from."""
+
+    REQUEST = "request"
+    """A user wants it."""
+    LADDER = "ladder"
+    """The server plays it while no request waits."""
+
+
+class RunState(enum.StrEnum):
+    """How a run stands."""
+
+    RUNNING = "running"
+    FINISHED = "finished"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
 @dataclass(frozen=True, slots=True)
-class BotRecord:
-    """A version of a bot in a game.
+class JobRequest(ContestTerms):
+    """A contest to be played so many times.
 
     Attributes:
-        version: its number among all versions: what seats, pairs and ratings name.
-        game: the name of the game.
-        name: of the bot.
-        owner: whose it is; None for a bot of the server.
-        number: of the version among those of the bot in this game, from 1.
-        label: what its owner calls the version; empty for a bot of the server.
-        created_s: when it was first seen. seen_s: when the bot was last connected; None for a bot of the server.
-            In seconds since 1970.
+        game: its name on this server.
+        players: by seat of the first seating: the server's own bots, bots of users, or `protocol.benchmark.OWN_SEAT`
+            for an agent that the client itself brings.
+        tag: what the user calls it.
+        runs: how often.
+        seed_index: the only run in the sequence of seeds; None for the sequence from its start.
+        kind: where it comes from.
     """
 
-    version: int
+    game: str
+    players: tuple[str, ...]
+    tag: str = ""
+    runs: int = 1
+    seed_index: int | None = None
+    kind: JobKind = JobKind.REQUEST
+
+
+class Model(BaseModel):
+    """A frozen value without fields beyond its own."""
+
+    model_config = ConfigDict(extra="forbid", from_attributes=True, frozen=True)
+
+
+_M = TypeVar("_M", bound=Model)
+
+
+def _at(name: str) -> Any:
+    """The field `name`, seconds since 1970, as ISO 8601."""
+
+    def at(self: Any) -> datetime | None:
+        seconds = getattr(self, name)
+        return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+
+    return computed_field(description=f"{name} as ISO 8601")(property(at))
+
+
+def _printable(line: bytes) -> str:
+    text = line.decode("ascii", "backslashreplace")
+    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
+
+
+def _name_of(user: User | None) -> str | None:
+    return None if user is None else user.name
+
+
+def _shown(seed: Seed | None) -> int | str | None:
+    return seed.secret.hex() if isinstance(seed, DealKey) else seed
+
+
+_TEXT = {"type": "string"}
+_NOTHING = {"type": "null"}
+_User: TypeAlias = Annotated[User, PlainSerializer(_name_of), WithJsonSchema({"title": "User", **_TEXT})]
+_Owner: TypeAlias = Annotated[
+    User | None, PlainSerializer(_name_of), WithJsonSchema({"title": "Owner", "anyOf": [_TEXT, _NOTHING]})
+]
+_Seed: TypeAlias = Annotated[
+    int | InstanceOf[DealKey] | None,
+    PlainSerializer(_shown),
+    WithJsonSchema({"title": "Seed", "anyOf": [{"type": "integer"}, _TEXT, _NOTHING]}),
+]
+_Line: TypeAlias = Annotated[bytes, PlainSerializer(_printable, return_type=str)]
+
+
+class Bot(Model):
+    """A bot in a game, in its newest version."""
+
+    version: int = Field(description="the number that seats, pairs and ratings name")
     game: str
     name: str
-    owner: User | None
-    number: int
-    label: str
+    owner: _Owner = Field(description="null for a bot of the server")
+    number: int = Field(description="of the version, from 1")
+    label: str = Field(description="what its owner calls the version")
     created_s: float
-    seen_s: float | None
+    seen_s: float | None = Field(description="when it was last connected")
+    created_at = _at("created_s")
+    seen_at = _at("seen_s")
 
 
-@dataclass(frozen=True, slots=True)
-class SeatRecord:
-    """A player of a run.
+class Job(Model):
+    """What somebody asked for."""
 
-    Attributes:
-        player: its place among the players, which is its seat in the first seating.
-        name: in logs and tables; of a run without a result, that of the bot, or of the user whose own agent plays.
-        version: of the bot; None for a client's own agent.
-        chips: net, over all hands that count; None before the end, as all that follows.
-        mbb_per_game: what it won. half_width_95: half the 95 % interval of that; None if the hands are too few.
-        adjusted_mbb: the same with all-in hands at their expectation; None where nothing is known of that.
-        adjusted_half_width_95: half its interval.
-    """
+    id: int
+    user: _User
+    tag: str
+    game: str
+    players: tuple[str, ...]
+    runs: int
+    started: int = Field(description="runs that have started")
+    state: JobState
+    reason: str = Field(description="why it was cancelled")
+    seating: Seating
+    hands: int | None
+    stop: str | None
+    seed: _Seed = Field(
+        description="of a key that the server drew, the digits; null as long as it would tell of cards to come"
+    )
+    submitted_s: float
+    ended_s: float | None
+    submitted_at = _at("submitted_s")
+    ended_at = _at("ended_s")
+    on_fault: FaultPolicy = Field(exclude=True)
+    kind: JobKind = Field(exclude=True)
+    # The only run in the sequence of seeds; None plays the sequence from its start.
+    seed_index: int | None = Field(exclude=True)
+    # When it last started, or came: a larger number is later.
+    stamp: int = Field(exclude=True)
 
+    @property
+    def label(self) -> str:
+        """What the text port calls it: its user, a dot, its tag."""
+        return f"{self.user.name}.{self.tag}"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something of it is to be played, or is being played."""
+        return self.state in (JobState.QUEUED, JobState.RUNNING)
+
+    @property
+    def is_seed_drawn(self) -> bool:
+        """Whether the server has drawn a key, so that nobody knows a card to come."""
+        return isinstance(self.seed, DealKey)
+
+    @property
+    def terms(self) -> ContestTerms:
+        """How each of its runs is played, but for the seed."""
+        return ContestTerms(hands=self.hands, stop=self.stop, seating=self.seating.value, on_fault=self.on_fault.value)
+
+
+class RunSeat(Model):
+    """A player of a run; its numbers are null until the run has ended."""
+
+    # Its place among the players, which is its seat in the first seating.
     player: int
+    # In logs and tables; of a run without a result, that of the bot, or of the user whose own agent plays.
     name: str
-    version: int | None
+    version: int | None = Field(description="null for a program that was brought for this run only")
     chips: float | None
     mbb_per_game: float | None
     half_width_95: float | None
-    adjusted_mbb: float | None
+    adjusted_mbb: float | None = Field(description="with all-in hands at their expectation")
     adjusted_half_width_95: float | None
 
+    @classmethod
+    def new(
+        cls,
+        player: int,
+        name: str,
+        version: int | None = None,
+        *,
+        chips: float | None = None,
+        mbb_per_game: float | None = None,
+        half_width_95: float | None = None,
+    ) -> RunSeat:
+        """A seat of which nothing is adjusted yet."""
+        return cls(
+            player=player,
+            name=name,
+            version=version,
+            chips=chips,
+            mbb_per_game=mbb_per_game,
+            half_width_95=half_width_95,
+            adjusted_mbb=None,
+            adjusted_half_width_95=None,
+        )
 
-@dataclass(frozen=True, slots=True)
-class RunRecord:
-    """A run: a contest that is played or was.
 
-    Attributes:
-        id: its number among all runs.
-        job: the number of its job. number: its own among those of the job, from 1.
-        user: the name of who asked for it. tag: what the user calls the job.
-        game: the name of the game.
-        seed: of the cards, a number or a key.
-        state: how it stands. reason: how it ended, in a sentence.
-        folder: of its files, in that of the server.
-        duplicates: how many deals were played in every seating; None for a run of which no scores are kept.
-        is_rated: whether it counts in the standings.
-        started_s: when. ended_s: None before. In seconds since 1970.
-        seats: its players.
-    """
+class Run(Model):
+    """A contest that is played or was."""
 
     id: int
     job: int
-    number: int
+    number: int = Field(description="among those of its job, from 1")
     user: str
     tag: str
     game: str
-    seed: Seed
     state: RunState
     reason: str
-    folder: str
-    duplicates: int | None
-    is_rated: bool
+    duplicates: int | None = Field(description="deals that were played in every seating")
+    is_rated: bool = Field(description="whether it counts in the standings")
     started_s: float
     ended_s: float | None
-    seats: tuple[SeatRecord, ...]
+    started_at = _at("started_s")
+    ended_at = _at("ended_s")
+    seats: tuple[RunSeat, ...]
+    seed: _Seed = Field(exclude=True)
+    # Of its files, in the folder of the server.
+    folder: str = Field(exclude=True)
+
+    @property
+    def results(self) -> tuple[RunSeat, ...]:
+        """What the seats have won; empty where nothing was played."""
+        return tuple(seat for seat in self.seats if seat.chips is not None)
 
 
-@dataclass(frozen=True, slots=True)
-class MatchRecord:
-    """A match of a run: one seating of its players.
-
-    Attributes:
-        name: of the match.
-        log: the file of its log, in the folder of the run.
-        first_hand: the number of its first hand. hands: how many there are.
-    """
+class Match(Model):
+    """A match of a run: one seating of its players."""
 
     name: str
-    log: str
     first_hand: int
     hands: int
+    # Here the file in the folder of the run; programs get an address in its place.
+    log: str = Field(description="the address of its ACPC log")
 
 
-@dataclass(frozen=True, slots=True)
-class FaultRecord:
-    """Something a player did wrong.
-
-    Attributes:
-        id: its number among all faults.
-        run: in which run. match: in which of its matches.
-        player: whose fault it is, as in `SeatRecord`. version: of that bot; None for a client's own agent.
-        kind: what it is called.
-        hand_number: the hand; -1 before the first.
-        line: the offending line as it was received; empty where there is none.
-        remedy: what was done about it.
-    """
+class Fault(Model):
+    """Something that a bot did wrong."""
 
     id: int
     run: int
     match: str
     player: int
-    version: int | None
+    version: int | None = Field(exclude=True)
     kind: str
+    # -1 before the first hand.
     hand_number: int
-    line: bytes
+    line: _Line = Field(description="as it was received; what is not printable as \\x..")
     remedy: str
 
 
-# ---- users and bots
-def users(store: Store) -> tuple[User, ...]:
-    """All users, in the order in which they came."""
-    return tuple(User(row["id"], row["name"]) for row in store.read("SELECT id, name FROM users ORDER BY id"))
+def model_of(model: type[_M], row: sqlite3.Row, **more: object) -> _M:
+    """A model of the columns of its row that are called like its fields, and of `more`."""
+    names = model.model_fields.keys() & set(row.keys())
+    return model(**{**{name: row[name] for name in names}, **more})
 
 
-VERSIONS = (
-    "SELECT versions.id AS version, bots.game, bots.name, bots.owner, users.name AS owner_name, versions.number, "
-    "versions.label, versions.created_s, bots.seen_s FROM versions JOIN bots ON bots.id = versions.bot "
-    "LEFT JOIN users ON users.id = bots.owner "
-)
-
-
-def bot_of_row(row: sqlite3.Row) -> BotRecord:
-    """A version, of a row of `VERSIONS`."""
-    return BotRecord(
-        row["version"],
-        row["game"],
-        row["name"],
-        None if row["owner"] is None else User(row["owner"], row["owner_name"]),
-        row["number"],
-        row["label"],
-        row["created_s"],
-        row["seen_s"],
-    )
-
-
-def bots(store: Store, *, game: str | None = None, owner: int | None = None) -> tuple[BotRecord, ...]:
-    """The newest version of every bot, by game and name; of one game or one owner, where these are given."""
-    return tuple(
-        bot_of_row(row)
-        for row in store.read(
-            VERSIONS + "WHERE versions.number = (SELECT max(number) FROM versions AS all_versions "
-            "WHERE all_versions.bot = bots.id) AND (?1 IS NULL OR bots.game = ?1) AND (?2 IS NULL OR bots.owner = ?2) "
-            "ORDER BY bots.game, bots.name",
-            game,
-            owner,
-        )
-    )
-
-
-def bot(store: Store, version: int) -> BotRecord | None:
-    """A version by its number."""
-    rows = store.read(VERSIONS + "WHERE versions.id = ?", version)
-    return bot_of_row(rows[0]) if rows else None
-
-
-def versions(store: Store, game: str, name: str) -> tuple[BotRecord, ...]:
-    """All versions of a bot in a game, the newest first."""
-    query = VERSIONS + "WHERE bots.game = ? AND bots.name = ? ORDER BY versions.number DESC"
-    return tuple(bot_of_row(row) for row in store.read(query, game, name))
-
-
-# ---- jobs and runs
-def job(store: Store, number: int) -> JobRow | None:
-    """A job by its number."""
-    rows = store.read(JOBS + "WHERE jobs.id = ?", number)
-    return job_of_row(rows[0]) if rows else None
-
-
-def jobs(
-    store: Store,
-    *,
-    user: int | None = None,
-    state: JobState | None = None,
-    is_running: bool | None = None,
-    before: int | None = None,
-    most: int = _PAGE,
-) -> tuple[JobRow, ...]:
-    """Jobs, the newest first; of a user, in a state, with or without a run that goes on, where these are given."""
-    chosen: dict[str, object] = {
-        "jobs.user = ?": user,
-        "jobs.state = ?": state,
-        "is_running = ?": is_running,
-        "jobs.id < ?": before,
-    }
-    return tuple(map(job_of_row, _page(store, JOBS, chosen, "jobs.id", most)))
-
-
-def _page(store: Store, query: str, chosen: dict[str, object], order: str, most: int) -> list[sqlite3.Row]:
+def _read_page(store: Store, query: str, chosen: dict[str, object], order: str, most: int) -> list[sqlite3.Row]:
     """The rows of a page: a condition whose value is None does not count."""
     given = {condition: value for condition, value in chosen.items() if value is not None}
     where = f"WHERE {' AND '.join(given)} " if given else ""
     return store.read(f"{query}{where}ORDER BY {order} DESC LIMIT ?", *given.values(), most)
 
 
-_RUNS = (
-    "SELECT runs.*, jobs.tag, users.name AS user_name FROM runs JOIN jobs ON jobs.id = runs.job "
-    "JOIN users ON users.id = jobs.user "
+# ---- users and bots
+
+
+def users(store: Store) -> tuple[User, ...]:
+    """All users, in the order in which they came."""
+    return tuple(User(row["id"], row["name"]) for row in store.read("SELECT id, name FROM users ORDER BY id"))
+
+
+_VERSIONS = (
+    "SELECT versions.id AS version, bots.game, bots.name, bots.owner, users.name AS owner_name, versions.number, "
+    "versions.label, versions.created_s, bots.seen_s FROM versions JOIN bots ON bots.id = versions.bot "
+    "LEFT JOIN users ON users.id = bots.owner "
 )
 
 
-def _runs_of_rows(store: Store, rows: list[sqlite3.Row]) -> tuple[RunRecord, ...]:
-    seats: dict[int, list[SeatRecord]] = {row["id"]: [] for row in rows}
-    users_of = {row["id"]: row["user_name"] for row in rows}
-    marks = ",".join("?" * len(seats))
-    found = store.read(
-        "SELECT seats.*, bots.name AS bot_name FROM seats LEFT JOIN versions ON versions.id = seats.version "
-        f"LEFT JOIN bots ON bots.id = versions.bot WHERE run IN ({marks}) ORDER BY run, seat",
-        *seats,
-    )
-    for row in found:
-        seats[row["run"]].append(
-            SeatRecord(
-                row["seat"],
-                row["name"] or row["bot_name"] or users_of[row["run"]],
-                row["version"],
-                row["chips"],
-                row["mbb_per_game"],
-                row["half_width_95"],
-                row["adjusted_mbb"],
-                row["adjusted_half_width_95"],
-            )
-        )
+def _bots(store: Store, condition: str, *values: object) -> tuple[Bot, ...]:
     return tuple(
-        RunRecord(
-            row["id"],
-            row["job"],
-            row["number"],
-            row["user_name"],
-            row["tag"],
-            row["game"],
-            seed_of_row(row),
-            RunState(row["state"]),
-            row["reason"],
-            row["folder"],
-            row["duplicates"],
-            row["lineup"] is not None,
-            row["started_s"],
-            row["ended_s"],
-            tuple(seats[row["id"]]),
+        model_of(Bot, row, owner=None if row["owner"] is None else User(row["owner"], row["owner_name"]))
+        for row in store.read(_VERSIONS + condition, *values)
+    )
+
+
+def bots(store: Store, *, game: str | None = None, owner: int | None = None) -> tuple[Bot, ...]:
+    """The newest version of every bot, by game and name; of one game or one owner, where these are given."""
+    return _bots(
+        store,
+        "WHERE versions.number = (SELECT max(number) FROM versions AS all_versions "
+        "WHERE all_versions.bot = bots.id) AND (?1 IS NULL OR bots.game = ?1) AND (?2 IS NULL OR bots.owner = ?2) "
+        "ORDER BY bots.game, bots.name",
+        game,
+        owner,
+    )
+
+
+def bot(store: Store, version: int) -> Bot | None:
+    """A version by its number."""
+    return next(iter(_bots(store, "WHERE versions.id = ?", version)), None)
+
+
+def versions(store: Store, game: str, name: str) -> tuple[Bot, ...]:
+    """All versions of a bot in a game, the newest first."""
+    return _bots(store, "WHERE bots.game = ? AND bots.name = ? ORDER BY versions.number DESC", game, name)
+
+
+def all_versions(store: Store, game: str) -> dict[int, Bot]:
+    """All versions of all bots of a game, by their numbers."""
+    return {one.version: one for one in _bots(store, "WHERE bots.game = ?", game)}
+
+
+# ---- jobs and runs
+
+
+def new_job(user: User, request: JobRequest, seed: Seed, stamp: int = 0) -> Job:
+    """A job that waits, before it has a number; `seed` is of all its runs together."""
+    return Job(
+        id=0,
+        user=user,
+        tag=request.tag,
+        game=request.game,
+        players=request.players,
+        runs=request.runs,
+        started=0,
+        state=JobState.QUEUED if request.runs else JobState.DONE,
+        reason="",
+        seating=Seating(request.seating),
+        hands=request.hands,
+        stop=request.stop,
+        seed=seed,
+        submitted_s=time.time(),
+        ended_s=None,
+        on_fault=FaultPolicy(request.on_fault),
+        kind=request.kind,
+        seed_index=request.seed_index,
+        stamp=stamp,
+    )
+
+
+_JOBS = (
+    "SELECT jobs.*, users.name AS user_name, (SELECT count(*) FROM runs WHERE runs.job = jobs.id) AS started, "
+    "jobs.state = 'queued' AND EXISTS (SELECT 1 FROM runs WHERE runs.job = jobs.id AND runs.state = 'running') "
+    "AS is_running "
+    "FROM jobs JOIN users ON users.id = jobs.user "
+)
+
+
+def _seed_of(row: sqlite3.Row) -> Seed:
+    return int(row["seed"]) if row["deal_key"] is None else DealKey(row["deal_key"])
+
+
+def _jobs(rows: Sequence[sqlite3.Row]) -> tuple[Job, ...]:
+    return tuple(
+        model_of(
+            Job,
+            row,
+            user=User(row["user"], row["user_name"]),
+            players=tuple(json.loads(row["players"])),
+            seed=_seed_of(row),
+            state=JobState.RUNNING if row["is_running"] else row["state"],
         )
         for row in rows
     )
 
 
-def run(store: Store, number: int) -> RunRecord | None:
+def job(store: Store, number: int) -> Job | None:
+    """A job by its number."""
+    return next(iter(_jobs(store.read(_JOBS + "WHERE jobs.id = ?", number))), None)
+
+
+def jobs(
+    store: Store,
+    *,
+    user: int | None = None,
+    tag: str | None = None,
+    state: JobState | None = None,
+    before: int | None = None,
+    most: int = _PAGE,
+) -> tuple[Job, ...]:
+    """Jobs, the newest first; of a user, with a tag, in a state, where these are given."""
+    chosen: dict[str, object] = {
+        "jobs.user = ?": user,
+        "jobs.tag = ?": tag,
+        "jobs.state = ?": JobState.QUEUED if state is JobState.RUNNING else state,
+        "is_running = ?": None if state is None else state is JobState.RUNNING,
+        "jobs.id < ?": before,
+    }
+    return _jobs(_read_page(store, _JOBS, chosen, "jobs.id", most))
+
+
+def open_jobs(store: Store) -> tuple[Job, ...]:
+    """The jobs of which something is left, in the order in which they came; not those of tables at which people sit."""
+    tables = "(SELECT job FROM runs WHERE id IN (SELECT run FROM tables))"
+    condition = f"WHERE jobs.state = 'queued' AND jobs.id NOT IN {tables} ORDER BY jobs.id"
+    return _jobs(store.read(_JOBS + condition))
+
+
+_RUNS = (
+    "SELECT runs.*, runs.lineup IS NOT NULL AS is_rated, jobs.tag, users.name AS user FROM runs "
+    "JOIN jobs ON jobs.id = runs.job JOIN users ON users.id = jobs.user "
+)
+
+
+def _runs(store: Store, rows: Sequence[sqlite3.Row]) -> tuple[Run, ...]:
+    seats: dict[int, list[RunSeat]] = {row["id"]: [] for row in rows}
+    users_of = {row["id"]: row["user"] for row in rows}
+    marks = ",".join("?" * len(seats))
+    found = store.read(
+        "SELECT seats.*, seats.seat AS player, bots.name AS bot_name FROM seats "
+        "LEFT JOIN versions ON versions.id = seats.version "
+        f"LEFT JOIN bots ON bots.id = versions.bot WHERE run IN ({marks}) ORDER BY run, seat",
+        *seats,
+    )
+    for row in found:
+        name = row["name"] or row["bot_name"] or users_of[row["run"]]
+        seats[row["run"]].append(model_of(RunSeat, row, name=name))
+    return tuple(model_of(Run, row, seed=_seed_of(row), seats=tuple(seats[row["id"]])) for row in rows)
+
+
+def run(store: Store, number: int) -> Run | None:
     """A run by its number."""
-    found = _runs_of_rows(store, store.read(_RUNS + "WHERE runs.id = ?", number))
-    return found[0] if found else None
+    return next(iter(_runs(store, store.read(_RUNS + "WHERE runs.id = ?", number))), None)
 
 
 def runs(
@@ -317,7 +503,7 @@ def runs(
     pair: int | None = None,
     before: int | None = None,
     most: int = _PAGE,
-) -> tuple[RunRecord, ...]:
+) -> tuple[Run, ...]:
     """Runs, the newest first.
 
     Args:
@@ -336,19 +522,24 @@ def runs(
         "runs.lineup = ?": pair,
         "runs.id < ?": before,
     }
-    return _runs_of_rows(store, _page(store, _RUNS, chosen, "runs.id", most))
+    return _runs(store, _read_page(store, _RUNS, chosen, "runs.id", most))
 
 
-def runs_by_number(store: Store, numbers: Sequence[int]) -> dict[int, RunRecord]:
+def runs_of(store: Store, job: Job) -> tuple[Run, ...]:
+    """All runs of a job, in their order."""
+    return runs(store, job=job.id, most=job.runs + 1)[::-1]
+
+
+def runs_by_number(store: Store, numbers: Sequence[int]) -> dict[int, Run]:
     """Runs by their numbers."""
     query = f"{_RUNS}WHERE runs.id IN ({','.join('?' * len(numbers))})"
-    return {one.id: one for one in _runs_of_rows(store, store.read(query, *numbers))}
+    return {one.id: one for one in _runs(store, store.read(query, *numbers))}
 
 
-def matches(store: Store, run: int) -> tuple[MatchRecord, ...]:
+def matches(store: Store, run: int) -> tuple[Match, ...]:
     """The matches of a run that has ended, in the order of their names."""
-    query = "SELECT name, log, first_hand, hands FROM matches WHERE run = ? ORDER BY name"
-    return tuple(MatchRecord(*row) for row in store.read(query, run))
+    rows = store.read("SELECT name, log, first_hand, hands FROM matches WHERE run = ? ORDER BY name", run)
+    return tuple(model_of(Match, row) for row in rows)
 
 
 def faults(
@@ -359,11 +550,11 @@ def faults(
     owner: int | None = None,
     before: int | None = None,
     most: int = _PAGE,
-) -> tuple[FaultRecord, ...]:
+) -> tuple[Fault, ...]:
     """What players did wrong, the latest first: in a run, of a version of a bot, or of all bots of a user."""
     query = (
-        "SELECT faults.id, faults.run, faults.match, faults.seat, seats.version, faults.kind, faults.hand_number, "
-        "faults.line, faults.remedy FROM faults JOIN seats ON seats.run = faults.run AND seats.seat = faults.seat "
+        "SELECT faults.*, faults.seat AS player, seats.version "
+        "FROM faults JOIN seats ON seats.run = faults.run AND seats.seat = faults.seat "
     )
     of_owner = "seats.version IN (SELECT versions.id FROM versions JOIN bots ON bots.id = bot WHERE bots.owner = ?)"
     chosen: dict[str, object] = {
@@ -372,7 +563,7 @@ def faults(
         of_owner: owner,
         "faults.id < ?": before,
     }
-    return tuple(FaultRecord(*row) for row in _page(store, query, chosen, "faults.id", most))
+    return tuple(model_of(Fault, row) for row in _read_page(store, query, chosen, "faults.id", most))
 
 
 def duplicate_scores(store: Store, run: int, player: int) -> array[float]:

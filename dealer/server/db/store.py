@@ -39,12 +39,16 @@ CREATE TABLE tokens (
     user INTEGER NOT NULL REFERENCES users,
     hash BLOB NOT NULL UNIQUE,
     created_s REAL NOT NULL,
-    revoked_s REAL
+    revoked_s REAL,
+    scopes TEXT NOT NULL DEFAULT 'read play',
+    label TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE TABLE bots (
     id INTEGER PRIMARY KEY,
     game TEXT NOT NULL,
     name TEXT NOT NULL,
+    owner INTEGER REFERENCES users,
+    seen_s REAL,
     UNIQUE (game, name)
 ) STRICT;
 CREATE TABLE versions (
@@ -54,6 +58,7 @@ CREATE TABLE versions (
     description TEXT NOT NULL,
     fingerprint TEXT NOT NULL,
     created_s REAL NOT NULL,
+    label TEXT NOT NULL DEFAULT '',
     UNIQUE (bot, number)
 ) STRICT;
 CREATE TABLE jobs (
@@ -69,7 +74,13 @@ CREATE TABLE jobs (
     reason TEXT NOT NULL DEFAULT '',
     stamp INTEGER NOT NULL,
     submitted_s REAL NOT NULL,
-    ended_s REAL
+    ended_s REAL,
+    kind TEXT NOT NULL DEFAULT 'request' CHECK (kind IN ('request', 'ladder')),
+    hands INTEGER,
+    seating TEXT NOT NULL DEFAULT 'single',
+    stop TEXT,
+    on_fault TEXT NOT NULL DEFAULT 'end',
+    deal_key BLOB -- beside which the seed is 0
 ) STRICT;
 CREATE INDEX jobs_by_state ON jobs (state);
 CREATE INDEX jobs_by_user ON jobs (user, tag);
@@ -85,6 +96,8 @@ CREATE TABLE runs (
     duplicates INTEGER,
     started_s REAL NOT NULL,
     ended_s REAL,
+    lineup INTEGER REFERENCES lineups, -- where it counts in the standings
+    deal_key BLOB,
     UNIQUE (job, number)
 ) STRICT;
 CREATE INDEX runs_by_state ON runs (state, game);
@@ -96,6 +109,9 @@ CREATE TABLE seats (
     chips REAL,
     mbb_per_game REAL,
     half_width_95 REAL,
+    adjusted_mbb REAL,
+    adjusted_half_width_95 REAL,
+    lineup INTEGER REFERENCES lineups,
     PRIMARY KEY (run, seat)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE matches (
@@ -123,10 +139,6 @@ CREATE TABLE faults (
     remedy TEXT NOT NULL
 ) STRICT;
 CREATE INDEX faults_by_run ON faults (run);
-"""
-_LOGINS = """
-ALTER TABLE tokens ADD COLUMN scopes TEXT NOT NULL DEFAULT 'read play';
-ALTER TABLE tokens ADD COLUMN label TEXT NOT NULL DEFAULT '';
 CREATE TABLE passwords (
     user INTEGER PRIMARY KEY REFERENCES users,
     hash BLOB NOT NULL,
@@ -142,25 +154,13 @@ CREATE TABLE sessions (
     used_s REAL NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX sessions_by_user ON sessions (user, used_s);
-CREATE TABLE submissions (
+CREATE TABLE submissions ( -- requests that programs have sent under a key of theirs
     user INTEGER NOT NULL REFERENCES users,
     key TEXT NOT NULL,
     fingerprint BLOB NOT NULL,
     job INTEGER NOT NULL REFERENCES jobs,
     PRIMARY KEY (user, key)
 ) STRICT, WITHOUT ROWID;
-"""
-"""Scopes of tokens, passwords, sessions of browsers, and requests that programs have sent under a key of theirs."""
-_CONTESTS = """
-ALTER TABLE bots ADD COLUMN owner INTEGER REFERENCES users;
-ALTER TABLE bots ADD COLUMN seen_s REAL;
-ALTER TABLE versions ADD COLUMN label TEXT NOT NULL DEFAULT '';
-ALTER TABLE jobs ADD COLUMN kind TEXT NOT NULL DEFAULT 'request' CHECK (kind IN ('request', 'ladder'));
-ALTER TABLE jobs ADD COLUMN hands INTEGER;
-ALTER TABLE jobs ADD COLUMN seating TEXT NOT NULL DEFAULT 'single';
-ALTER TABLE jobs ADD COLUMN stop TEXT;
-ALTER TABLE jobs ADD COLUMN on_fault TEXT NOT NULL DEFAULT 'end';
-ALTER TABLE jobs ADD COLUMN is_seed_drawn INTEGER NOT NULL DEFAULT 0;
 CREATE TABLE lineups (
     id INTEGER PRIMARY KEY,
     game TEXT NOT NULL,
@@ -186,34 +186,20 @@ CREATE TABLE ratings (
     is_provisional INTEGER NOT NULL,
     PRIMARY KEY (game, version)
 ) STRICT, WITHOUT ROWID;
-ALTER TABLE runs ADD COLUMN lineup INTEGER REFERENCES lineups;
-ALTER TABLE seats ADD COLUMN adjusted_mbb REAL;
-ALTER TABLE seats ADD COLUMN adjusted_half_width_95 REAL;
 CREATE INDEX runs_by_lineup ON runs (lineup, id);
 CREATE INDEX runs_by_game ON runs (game, id);
 CREATE INDEX seats_by_version ON seats (version, run);
 CREATE INDEX jobs_by_owner ON jobs (user, id);
 CREATE INDEX bots_by_owner ON bots (owner);
-CREATE INDEX lineup_scores_by_version ON lineup_scores (version)
-"""
-"""Requests as contests, bots of users, what counts in the standings and the ratings made of it."""
-_SEATS_OF_PEOPLE = """
-CREATE TABLE tables (
+CREATE INDEX lineup_scores_by_version ON lineup_scores (version);
+CREATE TABLE tables ( -- at which people sit in browsers
     run INTEGER PRIMARY KEY REFERENCES runs,
     owner TEXT NOT NULL,
     seen_s REAL NOT NULL,
     closed_s REAL
-) STRICT
-"""
-"""Tables at which people sit in browsers."""
-_RUNS_OF_PAIRS = """
-ALTER TABLE seats ADD COLUMN lineup INTEGER REFERENCES lineups;
-UPDATE seats SET lineup = (SELECT lineup FROM runs WHERE runs.id = seats.run);
-CREATE INDEX seats_by_lineup ON seats (lineup, version, mbb_per_game, run)
-"""
-"""The runs of a pair in the order of what one of its players won."""
-_COMPANY = """
-CREATE TABLE company (
+) STRICT;
+CREATE INDEX seats_by_lineup ON seats (lineup, version, mbb_per_game, run);
+CREATE TABLE company ( -- what players of games of more than two won at all tables at which another sat
     game TEXT NOT NULL,
     version INTEGER NOT NULL REFERENCES versions,
     other INTEGER NOT NULL REFERENCES versions,
@@ -223,23 +209,9 @@ CREATE TABLE company (
     squares REAL NOT NULL DEFAULT 0,
     PRIMARY KEY (game, version, other)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO company
-    SELECT lineups.game, mine.version, theirs.version,
-        count(*), sum(lineups.units), sum(mine.total), sum(mine.squares)
-    FROM lineups JOIN lineup_scores AS mine ON mine.lineup = lineups.id
-    JOIN lineup_scores AS theirs ON theirs.lineup = lineups.id AND theirs.version != mine.version
-    WHERE (SELECT count(*) FROM lineup_scores WHERE lineup = lineups.id) > 2
-    GROUP BY lineups.game, mine.version, theirs.version
 """
-"""What players of games of more than two won at all tables at which another sat."""
-_KEYS = """
-ALTER TABLE jobs ADD COLUMN deal_key BLOB;
-ALTER TABLE runs ADD COLUMN deal_key BLOB;
-ALTER TABLE jobs DROP COLUMN is_seed_drawn
-"""
-"""The keys of secret cards, beside which the seed is 0. A seed that was drawn before has 32 bits and counts no more."""
-MIGRATIONS: Final[tuple[str, ...]] = (_TABLES, _LOGINS, _CONTESTS, _SEATS_OF_PEOPLE, _RUNS_OF_PAIRS, _COMPANY, _KEYS)
-"""What leads from version 0, an empty database, to 1, from 1 to 2, and so on."""
+MIGRATIONS: Final[tuple[str, ...]] = (_TABLES,)
+"""The steps from version 0, an empty database, to 1, from 1 to 2, and so on."""
 
 
 class Store:

@@ -7,27 +7,18 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from dealer.server.accounts import User, add_user
-from dealer.server.db.records import versions
-from dealer.server.db.runs import JobRow, JobState, RunReport, RunRow, add_job, begin_run, end_job, end_run
+from dealer.server.db.records import JobRequest, JobState, Run, new_job
+from dealer.server.db.runs import RunReport, add_job, begin_run, end_job, end_run
 from dealer.server.db.store import Store
-from dealer.server.queue.connected_bots import Lobby
 from engine import Seed
 from protocol.benchmark import OWN_SEAT
 
-__all__ = [
-    "GUEST",
-    "GUEST_NAME",
-    "TAG",
-    "TableRecord",
-    "add_table",
-    "bot_versions",
-    "close_table",
-    "open_tables",
-    "see_table",
-]
+__all__ = ["GUEST", "GUEST_NAME", "TAG", "TableRow", "add_table", "close_table", "open_tables", "see_table"]
 
 GUEST = "a guest"
 """The user of all who have not logged in: no other user's name can have a blank."""
@@ -37,38 +28,28 @@ TAG = "table"
 
 
 @dataclass(frozen=True, slots=True)
-class TableRecord:
-    """An open table.
+class TableRow:
+    """An open table, on a server or on this machine.
 
     Attributes:
-        run: the number of its run.
+        id: its name in addresses.
         owner: who sits there, in the words of whoever opened it.
         game: the name of the game.
         players: the names of the bots, by seat.
-        folder: of the run, in that of the server.
-        seen_s: when somebody last looked at it, in seconds since 1970.
-        is_guests: whether a guest sits there.
+        folder: of its run.
+        seen_s: when it was last looked at, in seconds since 1970.
+        run: the number of its run on a server; None elsewhere.
+        is_guests: whether a guest sits there, who has not logged in.
     """
 
-    run: int
+    id: str
     owner: str
     game: str
     players: tuple[str, ...]
-    folder: str
+    folder: Path
     seen_s: float
-    is_guests: bool
-
-
-def bot_versions(store: Store, lobby: Lobby, game: str, players: tuple[str, ...]) -> list[int | None]:
-    """The versions of the bots of a table, by seat: the server's newest, users' as connected; None: the person."""
-    there = [lobby.find(game, name) for name in players]
-    return [
-        None,
-        *(
-            versions(store, game, name)[0].version if guest is None else guest.versions[game]
-            for name, guest in zip(players, there, strict=True)
-        ),
-    ]
+    run: int | None = None
+    is_guests: bool = False
 
 
 def add_table(
@@ -76,10 +57,11 @@ def add_table(
     owner: str,
     user: int | None,
     game: str,
-    players: tuple[str, ...],
-    bots: list[int | None],
+    *,
+    versions: Sequence[int | None],
+    players: Sequence[str],
     seed: Seed,
-) -> RunRow:
+) -> Run:
     """Enter a table.
 
     Args:
@@ -87,18 +69,17 @@ def add_table(
         owner: who sits down.
         user: the number of the user; None for a guest.
         game: the name of the game.
+        versions: by seat, of the bots; None for the person, who sits first.
         players: the names of the bots, by seat.
-        bots: what `bot_versions` says of them.
         seed: of the cards, a number or a key.
     """
     number = add_user(db, GUEST) if user is None else user
     row = db.execute("SELECT name, served FROM users WHERE id = ?", (number,)).fetchone()
+    request = JobRequest(game, (OWN_SEAT, *players), TAG, seating="single")
     # The queue serves this user neither sooner nor later for it.
     stamp = row["served"]
-    job = JobRow(0, User(number, row["name"]), TAG, game, (OWN_SEAT, *players), 1, seed, None, stamp)
-    job_number = add_job(db, job)
-    job = JobRow(job_number, job.user, TAG, game, job.players, 1, seed, None, stamp)
-    run = begin_run(db, job, bots, stamp)
+    job = add_job(db, new_job(User(number, row["name"]), request, seed, stamp))
+    run = begin_run(db, job, versions, stamp)
     db.execute("INSERT INTO tables (run, owner, seen_s) VALUES (?, ?, ?)", (run.id, owner, time.time()))
     return run
 
@@ -116,19 +97,25 @@ def close_table(db: sqlite3.Connection, run: int, report: RunReport) -> None:
     end_job(db, job, JobState.DONE)
 
 
-def open_tables(store: Store) -> list[TableRecord]:
-    """All open tables, the oldest first."""
-    found = []
-    for row in store.read(
-        "SELECT tables.run, tables.owner, tables.seen_s, runs.folder, runs.game, users.name AS user, "
-        "(SELECT group_concat(name, char(10)) FROM (SELECT bots.name FROM seats JOIN versions ON versions.id = version "
-        "JOIN bots ON bots.id = bot WHERE seats.run = tables.run ORDER BY seat)) AS names "
-        "FROM tables JOIN runs ON runs.id = tables.run JOIN jobs ON jobs.id = runs.job "
-        "JOIN users ON users.id = jobs.user WHERE closed_s IS NULL ORDER BY tables.run"
-    ):
-        players = tuple(row["names"].split("\n"))
-        is_guests = row["user"] == GUEST
-        found.append(
-            TableRecord(row["run"], row["owner"], row["game"], players, row["folder"], row["seen_s"], is_guests)
+def open_tables(store: Store, folder: Path) -> list[TableRow]:
+    """All open tables, the oldest first; their folders are in that of the server."""
+    return [
+        TableRow(
+            id=str(row["run"]),
+            owner=row["owner"],
+            game=row["game"],
+            players=tuple(row["names"].split("\n")),
+            folder=folder / row["folder"],
+            seen_s=row["seen_s"],
+            run=row["run"],
+            is_guests=row["user"] == GUEST,
         )
-    return found
+        for row in store.read(
+            "SELECT tables.run, tables.owner, tables.seen_s, runs.folder, runs.game, users.name AS user, "
+            "(SELECT group_concat(name, char(10)) FROM (SELECT bots.name FROM seats "
+            "JOIN versions ON versions.id = version JOIN bots ON bots.id = bot "
+            "WHERE seats.run = tables.run ORDER BY seat)) AS names "
+            "FROM tables JOIN runs ON runs.id = tables.run JOIN jobs ON jobs.id = runs.job "
+            "JOIN users ON users.id = jobs.user WHERE closed_s IS NULL ORDER BY tables.run"
+        )
+    ]

@@ -13,7 +13,7 @@ import contextlib
 import secrets
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -34,7 +34,6 @@ from protocol import GameDefinitionError, find_game
 from protocol.joining import (
     Again,
     AskOutcome,
-    Challenge,
     ChallengeOver,
     GiveUp,
     Join,
@@ -90,9 +89,7 @@ class Joining:
         self._line: ServerLine | None = None
         self._seats: dict[int, tuple[PlayedSeat, asyncio.Task[None]]] = {}
         self._games: dict[str, Path] = {}
-        self._challenges = {
-            f"{settings.player.name[:40]}-{secrets.token_hex(4)}": challenge for challenge in settings.challenges
-        }
+        self._challenges = {challenge.tag: challenge for challenge in settings.challenges}
         self._open = set(self._challenges)
         self._asked: set[str] = set()
         self._told: set[tuple[str, int]] = set()
@@ -197,20 +194,8 @@ class Joining:
 
     def _challenge(self, tag: str) -> None:
         wanted = self._challenges[tag]
-        players = (self._settings.player.name, *wanted.opponents)
         self._asked.add(tag)
-        self._say(
-            Challenge(
-                tag,
-                self._games[wanted.game].stem,
-                players,
-                wanted.hands,
-                wanted.stop,
-                wanted.seating,
-                wanted.seed,
-                wanted.on_fault,
-            )
-        )
+        self._say(replace(wanted, game=self._games[wanted.game].stem))
 
     # ---- what the server tells
 

@@ -19,6 +19,7 @@ from dealer.table.players import Player
 from protocol import RemoteProtocolError
 from protocol.benchmark import BAD_LOGIN, LOGGED_IN, UNKNOWN
 from protocol.joining import (
+    Challenge,
     GameLine,
     Joined,
     JoiningRequest,
@@ -35,7 +36,6 @@ from protocol.joining import (
 __all__ = [
     "ALL_GAMES",
     "BotFailed",
-    "Challenge",
     "ChallengeRefused",
     "ConnectionLost",
     "JoinSettings",
@@ -46,29 +46,6 @@ __all__ = [
 ]
 
 ALL_GAMES = "all"
-
-
-@dataclass(frozen=True, slots=True)
-class Challenge:
-    """A contest that is asked for.
-
-    Attributes:
-        opponents: the other players, by seat after the bot's own.
-        game: as the server calls it, or as `arena play` does.
-        hands: the most deals; None as the server has set it.
-        stop: the rule that may end it before.
-        seating: ``single``, ``rotations`` or ``permutations``.
-        seed: of the cards; None for one that nobody knows before.
-        on_fault: ``end``, ``forfeit`` or ``restart``.
-    """
-
-    opponents: tuple[str, ...]
-    game: str = "limit"
-    hands: int | None = None
-    stop: str | None = None
-    seating: str | None = None
-    seed: int | None = None
-    on_fault: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +61,7 @@ class JoinSettings:
         games: that it plays; only `ALL_GAMES` for all that the server has.
         at_once: how many runs it plays at a time.
         is_on_ladder: whether the server may have it play when nobody asks for anything.
-        challenges: that are asked for; when all have ended, the client leaves.
+        challenges: that are asked for, each with a tag of its own; when all have ended, the client leaves.
         most_runs: after how many runs it leaves; None for any number.
         seed: for the chance decisions of a Python bot; None draws one for every seat.
         uses_tls: whether the connection is encrypted.

@@ -21,7 +21,6 @@ from typing import Protocol, TypeAlias
 from dealer.errors import RefusedError, StoreError
 from dealer.server.accounts import User
 from dealer.server.db.bot_registry import enter_guest, last_seen, note_seen, owner_of, owner_of_name
-from dealer.server.db.runs import JobRow
 from dealer.server.db.store import Store
 from dealer.server.queue.jobs import ActiveJob, RunEnded, SeatOpen
 from dealer.server.settings import ServerSettings
@@ -77,13 +76,13 @@ class RunProgress:
     """How a run stands in which the bot plays.
 
     Attributes:
-        job: whose run it is.
+        match: a user, a dot and the tag of a job.
         hands: finished in all matches. planned: the most there can be.
         rate: what the bot has won so far, or the first player where more than two play, in words; empty before there
             is something to say.
     """
 
-    job: JobRow
+    match: str
     hands: int
     planned: int
     rate: str

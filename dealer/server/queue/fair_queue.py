@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 __all__ = [
     "MOST_SKIPS",
     "Forecast",
-    "Job",
     "Limits",
     "Slot",
+    "WaitingJob",
     "forecast",
     "has_idle_room",
     "in_the_way",
@@ -64,7 +64,7 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class WaitingJob:
     """A job that waits.
 
     Attributes:
@@ -124,7 +124,7 @@ def _is_delayed(slot: Slot, other: Slot) -> bool:
     return slot.game == other.game or bool(slot.bots and other.bots)
 
 
-def next_job(waiting: Iterable[Job], running: Mapping[int, Slot], limits: Limits) -> Job | None:
+def next_job(waiting: Iterable[WaitingJob], running: Mapping[int, Slot], limits: Limits) -> WaitingJob | None:
     """The job of which a run starts next; None if none can start now.
 
     Args:
@@ -132,7 +132,7 @@ def next_job(waiting: Iterable[Job], running: Mapping[int, Slot], limits: Limits
         running: what goes on, by job.
         limits: what may go on.
     """
-    passed: list[Job] = []
+    passed: list[WaitingJob] = []
     for job in sorted(_eligible(waiting, running), key=lambda job: job.order):
         starved = [other for other in passed if other.skips >= MOST_SKIPS and _is_delayed(job.slot, other.slot)]
         if not starved and _has_room(job.slot, list(running.values()), limits):
@@ -146,11 +146,11 @@ def _has_room_of_its_user(slot: Slot, running: Mapping[int, Slot], limits: Limit
     return _has_room(slot, [other for other in running.values() if other.user == slot.user], limits)
 
 
-def _eligible(waiting: Iterable[Job], running: Mapping[int, Slot]) -> list[Job]:
+def _eligible(waiting: Iterable[WaitingJob], running: Mapping[int, Slot]) -> list[WaitingJob]:
     return [job for job in waiting if job.is_ready and job.runs_left > 0 and job.id not in running]
 
 
-def has_idle_room(waiting: Iterable[Job], running: Mapping[int, Slot], *, most_idle: int, most: int) -> bool:
+def has_idle_room(waiting: Iterable[WaitingJob], running: Mapping[int, Slot], *, most_idle: int, most: int) -> bool:
     """Whether something may start that is played only while no request waits.
 
     Args:
@@ -163,7 +163,7 @@ def has_idle_room(waiting: Iterable[Job], running: Mapping[int, Slot], *, most_i
     return len(running) < most and sum(slot.is_idle for slot in running.values()) < most_idle
 
 
-def in_the_way(waiting: Iterable[Job], running: Mapping[int, Slot], limits: Limits, *, most: int) -> list[int]:
+def in_the_way(waiting: Iterable[WaitingJob], running: Mapping[int, Slot], limits: Limits, *, most: int) -> list[int]:
     """The jobs that are played only while no request waits, and have to make room now.
 
     Args:
@@ -180,7 +180,7 @@ def in_the_way(waiting: Iterable[Job], running: Mapping[int, Slot], limits: Limi
     return idle[: max(0, len(running) - most)]
 
 
-def skipped(waiting: Iterable[Job], running: Mapping[int, Slot], chosen: Job) -> list[int]:
+def skipped(waiting: Iterable[WaitingJob], running: Mapping[int, Slot], chosen: WaitingJob) -> list[int]:
     """The jobs in whose place another was chosen: they came first and did not fit."""
     return [job.id for job in _eligible(waiting, running) if job.order < chosen.order]
 
@@ -199,7 +199,7 @@ class Forecast:
 
 
 def forecast(
-    waiting: Iterable[Job],
+    waiting: Iterable[WaitingJob],
     running: Mapping[int, Slot],
     limits: Limits,
     seconds_of: Callable[[int], float | None],

@@ -1,45 +1,51 @@
-"""Jobs of which something is left, and what clients are told of them."""
+"""Jobs on their way: checked when somebody asks, waiting, going on, and what their clients are told.
+
+What can never be played is refused in a sentence; what passes is settled by the very code that plays it.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import secrets
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
-from dealer.contest.config import RunConfig
 from dealer.contest.schedule import Seating, number_of_seatings
 from dealer.contest.settling import settle
 from dealer.errors import ConfigError, RefusedError
 from dealer.match.faults import FaultPolicy
 from dealer.runs import AnyResult, Run
-from dealer.server.db.runs import JobKind, JobRow, JobState, RunReport, RunRow, seconds_per_hand
+from dealer.server.db import records
+from dealer.server.db.records import JobKind, JobRequest, JobState
+from dealer.server.db.runs import seconds_per_hand
 from dealer.server.db.store import Store
-from dealer.server.queue.fair_queue import Forecast, Job, Limits, Slot, forecast, never_fits
+from dealer.server.queue.fair_queue import Forecast, Limits, Slot, WaitingJob, forecast, never_fits
 from dealer.server.server_bots import run_config
 from dealer.server.settings import ServerGame, ServerSettings, most_hands, slot_of
 from logs.errors import StopRuleError
 from logs.estimation import FixedHands, parse_stop_rule
 from protocol.benchmark import MOST_TAG_BYTES, OWN_SEAT, RequestRuns
+from protocol.joining import ContestTerms
 
 __all__ = [
     "ActiveJob",
     "Client",
     "JobEnded",
-    "JobRequest",
     "RunEnded",
-    "Running",
     "SeatOpen",
     "ServiceEvent",
     "check_contest",
     "check_request",
     "forecasts",
+    "guests_among",
     "matches_at_once",
     "of_text_port",
-    "shown",
 ]
+
+_LEAST_LEFT_S = 1.0
+"""A run that has taken longer than others is expected to end after this time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,36 +53,38 @@ class SeatOpen:
     """A seat waits for an agent at this port: a client's own, or a user's bot.
 
     Attributes:
-        job: whose run it is.
-        port: where the agent has to connect.
-        player: `protocol.benchmark.OWN_SEAT`, or the name of the bot.
         run: the number of the run.
-        key: what has to be said at the port before anything else; None for nothing.
-        host: the address on which the run awaits it.
+        match: a user, a dot and the tag of a job.
+        game: the name of the game.
+        hands: the most deals of the match.
+        player: `protocol.benchmark.OWN_SEAT`, or the name of the bot.
+        host: the address at which the run awaits the agent. port: the same.
+        key: what has to be sent there before anything else; empty for nothing.
     """
 
-    job: JobRow
+    run: int
+    match: str
+    game: str
+    hands: int
+    player: str
+    host: str
     port: int
-    player: str = OWN_SEAT
-    run: int = 0
-    key: str | None = None
-    host: str = "127.0.0.1"
+    key: str
 
 
 @dataclass(frozen=True, slots=True)
 class RunEnded:
     """A run has ended and is counted."""
 
-    job: JobRow
-    run: RunRow
-    report: RunReport
+    job: records.Job
+    run: records.Run
 
 
 @dataclass(frozen=True, slots=True)
 class JobEnded:
     """Nothing is left of a job."""
 
-    job: JobRow
+    job: records.Job
     state: JobState
     reason: str
 
@@ -97,6 +105,11 @@ class Client(Protocol):
         """Take note; must not raise, and must not wait."""
 
 
+def guests_among(game: ServerGame, players: Sequence[str]) -> frozenset[str]:
+    """The bots of users among the players of a game."""
+    return frozenset(player for player in players if player != OWN_SEAT and game.bot(player) is None)
+
+
 @dataclass(slots=True, eq=False)
 class ActiveJob:
     """A job of which something is left.
@@ -106,18 +119,17 @@ class ActiveJob:
         game: of the server.
         client: who is told.
         going: the run that goes on. run: the same, once it is being played.
-        is_resumed: whether `going` is to be gone on with, not started.
+        is_resumed: whether `going` is to be resumed, not started.
         skips: see `dealer.server.queue.fair_queue.Job`.
         began_s: when that was, on the monotonic clock.
         end: why no more runs are started, if that has been decided.
-        is_interrupted: whether its run is to stop now, to be gone on with later.
-        at_once: how many matches of a run sit at tables at a time.
+        is_interrupted: whether its run is to stop now, to be resumed later.
     """
 
-    row: JobRow
+    row: records.Job
     game: ServerGame
     client: Client | None = None
-    going: RunRow | None = None
+    going: records.Run | None = None
     run: Run[AnyResult] | None = None
     is_resumed: bool = False
     skips: int = 0
@@ -125,10 +137,13 @@ class ActiveJob:
     end: str = ""
     is_cancelled: bool = False
     is_interrupted: bool = False
-    at_once: int = 1
+    _at_once: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._at_once = matches_at_once(self.game, self.row.terms)
 
     def interrupt(self) -> None:
-        """Stop its run now, to be gone on with later."""
+        """Stop its run now, to be resumed later."""
         self.is_interrupted = True
         if self.run is not None:
             self.run.interrupt()
@@ -151,7 +166,7 @@ class ActiveJob:
 
     @property
     def runs_left(self) -> int:
-        """How many runs are to be started, or gone on with after a restart."""
+        """How many runs are to be started, or resumed after a restart."""
         if self.end:
             return 0
         return self.row.runs - self.row.started + self.is_resumed
@@ -159,16 +174,15 @@ class ActiveJob:
     @property
     def guests(self) -> frozenset[str]:
         """The bots of users that play."""
-        players = set(self.row.players) - {OWN_SEAT}
-        return frozenset(player for player in players if self.game.bot(player) is None)
+        return guests_among(self.game, self.row.players)
 
     @property
     def slot(self) -> Slot:
         """What a run of it takes."""
         is_idle = self.row.kind is JobKind.LADDER
-        return slot_of(self.game, self.row.players, user=self.row.user.id, at_once=self.at_once, is_idle=is_idle)
+        return slot_of(self.game, self.row.players, user=self.row.user.id, at_once=self._at_once, is_idle=is_idle)
 
-    def waiting(self, served: int, *, is_ready: bool) -> Job:
+    def waiting(self, served: int, *, is_ready: bool) -> WaitingJob:
         """What the queue knows of it.
 
         Args:
@@ -177,47 +191,12 @@ class ActiveJob:
         """
         # What was going on when the server ended comes before everything else.
         first = -1 if self.is_resumed else served
-        return Job(self.row.id, self.slot, self.runs_left, self.row.stamp, first, self.skips, is_ready)
+        return WaitingJob(
+            self.row.id, self.slot, self.runs_left, self.row.stamp, first, skips=self.skips, is_ready=is_ready
+        )
 
 
-@dataclass(slots=True)
-class Running:
-    """What the service is busy with, by the number of the job."""
-
-    tasks: dict[int, asyncio.Task[None]] = field(default_factory=dict)
-    slots: dict[int, Slot] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class JobRequest:
-    """A contest to be played so many times.
-
-    Attributes:
-        game: its name on this server.
-        players: by seat of the first seating: the server's own bots, bots of users, or
-            `protocol.benchmark.OWN_SEAT` for an agent that the client itself brings.
-        tag: what the user calls it.
-        runs: how often.
-        seed: of all runs together; 0 has the server draw a key, and only then can the result count in the standings.
-        seed_index: the only run in the sequence of seeds; None for the sequence from its start.
-        hands: the most deals of one run; None for as many as are set for the game.
-        seating: in which seatings each deal is played.
-        stop: the rule that may end a run before, in the words of ``arena play --stop``.
-        on_fault: what becomes of a player that times out, disconnects or floods.
-        kind: where it comes from.
-    """
-
-    game: str
-    players: tuple[str, ...]
-    tag: str = ""
-    runs: int = 1
-    seed: int = 0
-    seed_index: int | None = None
-    hands: int | None = None
-    seating: Seating = Seating.ROTATIONS
-    stop: str | None = None
-    on_fault: FaultPolicy = FaultPolicy.END
-    kind: JobKind = JobKind.REQUEST
+# ---- what is asked for
 
 
 def of_text_port(request: RequestRuns) -> JobRequest:
@@ -227,8 +206,8 @@ def of_text_port(request: RequestRuns) -> JobRequest:
         request.players,
         request.tag,
         request.runs,
-        request.seed or secrets.randbelow(2**32 - 1) + 1,
         request.index,
+        seed=request.seed or secrets.randbelow(2**32 - 1) + 1,
         seating=Seating.SINGLE,
     )
 
@@ -247,9 +226,13 @@ def check_request(
     Raises:
         RefusedError: it can never be played; the sentence says why.
     """
+    try:
+        Seating(request.seating), FaultPolicy(request.on_fault)
+    except ValueError as error:
+        raise RefusedError(str(error)) from None
     game = settings.game(request.game)
     if game is None:
-        raise RefusedError(f"there is no game {shown(request.game)}; GAMES lists those there are")
+        raise RefusedError(f"there is no game {_shown(request.game)}; GAMES lists those there are")
     if request.runs > game.most_runs:
         raise RefusedError(f"{game.name} is played at most {game.most_runs} times for one request")
     if len(f"{user}{request.tag}".encode("utf-8", "surrogateescape")) > MOST_TAG_BYTES - 3:
@@ -263,23 +246,22 @@ def check_request(
             raise RefusedError(why)
     if not game.hands:
         raise RefusedError(f"{game.name} is set to be played for 0 hands")
-    at_once = matches_at_once(game, request.seating, request.stop)
-    if problem := never_fits(slot_of(game, players, user=0, at_once=at_once), settings.limits):
+    if problem := never_fits(slot_of(game, players, user=0, at_once=matches_at_once(game, request)), settings.limits):
         raise RefusedError(problem)
     return game
 
 
-def matches_at_once(game: ServerGame, seating: Seating, stop: str | None) -> int:
+def matches_at_once(game: ServerGame, terms: ContestTerms) -> int:
     """How many matches of a contest sit at tables at a time: all seatings where a rule looks at the scores.
 
     Raises:
-        RefusedError: the rule is none.
+        RefusedError: the rule is not a valid one.
     """
     try:
-        is_fixed = stop is None or isinstance(parse_stop_rule(stop), FixedHands)
+        is_fixed = terms.stop is None or isinstance(parse_stop_rule(terms.stop), FixedHands)
     except StopRuleError as error:
         raise RefusedError(f"stop: {error}") from None
-    return 1 if is_fixed else number_of_seatings(seating, game.game.num_players)
+    return 1 if is_fixed else number_of_seatings(Seating(terms.seating), game.game.num_players)
 
 
 def check_contest(settings: ServerSettings, game: ServerGame, request: JobRequest) -> None:
@@ -288,46 +270,34 @@ def check_contest(settings: ServerSettings, game: ServerGame, request: JobReques
     Raises:
         RefusedError: it can never be played.
     """
-    if request.seating is Seating.SINGLE and request.stop is None and request.hands is None:
+    if request.seating == Seating.SINGLE and request.stop is None and request.hands is None:
         # As the server has set it.
         return
-    hands = most_hands(game, request.hands, request.stop)
+    hands = most_hands(game, request)
     most = max(game.most_hands, game.hands)
     if not 1 <= hands <= most:
         raise RefusedError(f"{game.name} is played for 1 to {most} deals here, not {hands}")
     try:
-        settle(_config(settings, game, request))
+        settle(run_config(settings, game, request.players[: game.game.num_players], request, user="user", seed=1))
     except ConfigError as error:
         raise RefusedError(str(error)) from None
 
 
-def _config(settings: ServerSettings, game: ServerGame, request: JobRequest) -> RunConfig:
-    return run_config(
-        settings,
-        game,
-        request.players[: game.game.num_players],
-        user="user",
-        seed=1,
-        hands=request.hands,
-        seating=request.seating,
-        stop=request.stop,
-        on_fault=request.on_fault,
-    )
-
-
-def shown(word: str) -> str:
-    """A word of somebody else's, safe to show."""
+def _shown(word: str) -> str:
     return "".join(char if char.isprintable() else "?" for char in word[:60])
 
 
-_LEAST_LEFT_S = 1.0
-"""A run that has taken longer than others is expected to end after this time."""
+# ---- when it will be played
 
 
 async def forecasts(
-    store: Store, jobs: Mapping[int, ActiveJob], waiting: Iterable[Job], slots: Mapping[int, Slot], limits: Limits
+    store: Store,
+    jobs: Mapping[int, ActiveJob],
+    waiting: Iterable[WaitingJob],
+    slots: Mapping[int, Slot],
+    limits: Limits,
 ) -> dict[int, Forecast]:
-    """When each job that waits will start.
+    """When each job that waits will start, as long as runs take what the last runs of their games took.
 
     Args:
         store: the database.
@@ -356,4 +326,4 @@ def _seconds(job: ActiveJob, per_hand_s: float | None) -> float | None:
     if per_hand_s is None or not (row.stop is None or isinstance(parse_stop_rule(row.stop), FixedHands)):
         return None
     matches = number_of_seatings(row.seating, job.game.game.num_players)
-    return per_hand_s * matches * most_hands(job.game, row.hands, row.stop)
+    return per_hand_s * matches * most_hands(job.game, row.terms)

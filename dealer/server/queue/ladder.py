@@ -20,14 +20,13 @@ from bots.registry import is_builtin
 from dealer.contest.schedule import Seating
 from dealer.errors import RefusedError, StoreError
 from dealer.match.faults import FaultPolicy
-from dealer.server.db.crosstable import fitted, table_scores, write_ratings
-from dealer.server.db.runs import JobKind
+from dealer.server.db.crosstable import table_scores, write_ratings
+from dealer.server.db.records import JobKind, JobRequest
 from dealer.server.db.store import Store
 from dealer.server.queue.connected_bots import Lobby
 from dealer.server.queue.fair_queue import never_fits
 from dealer.server.queue.feed import Feed, StandingsChanged
-from dealer.server.queue.jobs import JobRequest
-from dealer.server.ratings import TableScores
+from dealer.server.ratings import TableScores, fit_ratings
 from dealer.server.settings import LadderSettings, ServerGame, ServerSettings, slot_of
 from dealer.table.loop import Changes
 from dealer.table.players import learning_bot, parse_player
@@ -162,13 +161,13 @@ class Ladder:
             hands=self.settings.hands,
             seating=Seating.ROTATIONS,
             # A bot that fails does not escape what it would have lost.
-            on_fault=FaultPolicy.RESTART,
+            on_fault=FaultPolicy.RESTART.value,
             kind=JobKind.LADDER,
         )
 
     def climbs(self, game: ServerGame) -> Iterator[Climb]:
         """All line-ups of the bots of a game that are there."""
-        tables = {table.players: table for table in table_scores(self._store, game.name).values()}
+        tables = {table.players: table for table in table_scores(self._store, game.name)}
         bounds = score_bounds(game.game)
         there = {version: name for name, version in self._own_versions.get(game.name, {}).items()}
         for guest in self._lobby.guests:
@@ -224,7 +223,7 @@ class Standings:
             tables = table_scores(self._store, name)
             if not tables:
                 return
-            ratings = await asyncio.to_thread(fitted, tables, score_bounds(game.game))
+            ratings = await asyncio.to_thread(fit_ratings, tables, score_bounds(game.game))
             await self._store.write(lambda db: write_ratings(db, name, ratings))
         except StoreError as error:
             # They are made anew after the next run, or at the next start.

@@ -14,23 +14,20 @@ import hmac
 import logging
 import secrets
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import fields
 from typing import Protocol
 
-from dealer.contest.schedule import Seating
-from dealer.contest.tcp_run import REACHABLE
 from dealer.errors import RefusedError, StoreError
-from dealer.match.faults import FaultPolicy
 from dealer.server import access
 from dealer.server.access import Person
 from dealer.server.accounts import User
-from dealer.server.db.runs import JobRow, JobState, RunRow, RunState, SeatReport, jobs_of, runs_of, seats_of
-from dealer.server.db.store import Store
+from dealer.server.db import records
+from dealer.server.db.records import Job, JobRequest, Run, RunState
 from dealer.server.queue.connected_bots import BotOffer, HostEvent, Replaced, RunProgress
-from dealer.server.queue.jobs import Client, JobEnded, JobRequest, RunEnded, SeatOpen
+from dealer.server.queue.jobs import Client, JobEnded, RunEnded, SeatOpen
 from dealer.server.service import Service
-from dealer.server.settings import most_hands, player_name
+from dealer.server.settings import player_name
 from protocol import LocalProtocolError, RemoteProtocolError, format_game_definition
 from protocol.joining import (
     Again,
@@ -38,6 +35,7 @@ from protocol.joining import (
     Challenge,
     Challenged,
     ChallengeOver,
+    ContestTerms,
     GameLine,
     GiveUp,
     Join,
@@ -60,7 +58,6 @@ __all__ = [
     "HostedSeat",
     "Hosting",
     "Line",
-    "SeatFacts",
     "Seats",
 ]
 
@@ -105,10 +102,7 @@ class _Host:
                 self._show(event)
             case RunEnded():
                 self.close_seats("the run has ended", run=event.run.id)
-                report = event.report
-                hands = sum(match[-1] for match in report.matches)
-                reason = self._hosting.reason(event.job, self.user, report.reason)
-                self.write(_run_over(event.job, event.run, report.state, reason, self.bot, report.seats, hands))
+                self.write(self._hosting.run_over(event.job, event.run, self.user, self.bot))
             case Replaced():
                 self.close_seats("another client has brought the bot")
                 self.write(Refused("JOIN", None, "another client has brought the bot"))
@@ -126,12 +120,11 @@ class _Host:
 
     def _open(self, event: SeatOpen) -> None:
         """A match awaits the bot."""
-        facts = self._hosting.facts(event)
         for seat in self.seats.values():
-            if seat.facts == facts:
+            if seat.facts == event:
                 self.offer(seat)
                 return
-        seat = HostedSeat(facts, self._seat_over, rejoin_s=self._hosting.rejoin_s)
+        seat = HostedSeat(event, self._seat_over, rejoin_s=self._hosting.rejoin_s)
         self.seats[seat.number] = seat
         self.offer(seat)
 
@@ -141,7 +134,15 @@ class _Host:
             facts, seats = seat.facts, self._hosting.seats
             secret = seats.secret_for(seat)
             self.write(
-                SeatOffer(seat.number, secret, facts.game, facts.match, facts.player, facts.hands, int(seats.secret_s))
+                SeatOffer(
+                    seat.number,
+                    secret,
+                    facts.game,
+                    facts.match,
+                    player_name(facts.player),
+                    hands=facts.hands,
+                    expires_s=int(seats.secret_s),
+                )
             )
 
     def _seat_over(self, seat: HostedSeat, reason: str) -> None:
@@ -152,8 +153,7 @@ class _Host:
         now_s = time.monotonic()
         if now_s >= self._stands_s:
             self._stands_s = now_s + _STANDS_EVERY_S
-            label = f"{progress.job.user.name}.{progress.job.tag}"
-            self.write(RunStands(label, progress.hands, progress.planned, progress.rate))
+            self.write(RunStands(progress.match, progress.hands, progress.planned, progress.rate))
 
     def close_seats(self, reason: str, *, run: int | None = None) -> None:
         """Give up the seats, or those of one run."""
@@ -181,24 +181,21 @@ class Hosting:
         self._service = service
         self._hosts: dict[tuple[int, str], _Host] = {}
 
-    def facts(self, event: SeatOpen) -> SeatFacts:
-        """What a seat that is open is."""
-        job = event.job
-        game = self._service.settings.game(job.game)
-        return SeatFacts(
-            event.run,
-            job.game,
-            f"{job.user.name}.{job.tag}",
-            player_name(event.player),
-            0 if game is None else most_hands(game, job.hands, job.stop),
-            REACHABLE.get(event.host, event.host),
-            event.port,
-            event.key or "",
+    def run_over(self, job: Job, run: Run, user: User, bot: str) -> RunOver:
+        """How a run ended for a bot, as far as a user may read it; `bot` is empty where none of the user's played."""
+        own = next((seat for seat in run.results if bot and seat.name == player_name(bot)), None)
+        store = self._service.store
+        return RunOver(
+            job.label,
+            run.number,
+            job.runs,
+            run.state,
+            None if own is None else own.name,
+            hands=sum(match.hands for match in records.matches(store, run.id)),
+            mbb_per_game=None if own is None else own.mbb_per_game,
+            half_width_95=None if own is None else own.half_width_95,
+            reason=access.reason(store, job.id, Person(user), run.reason),
         )
-
-    def reason(self, job: JobRow, user: User, text: str) -> str:
-        """Why a run ended, as far as a user may read it."""
-        return access.reason(self._service.store, job.id, Person(user), text)
 
     def has_joined(self, line: Line) -> bool:
         """Whether a client has brought a bot."""
@@ -258,23 +255,10 @@ class Hosting:
                 host.offer(seat)
 
     async def _challenge(self, user: User, line: Line, request: Challenge) -> None:
-        try:
-            seating = Seating(request.seating or Seating.ROTATIONS)
-            on_fault = FaultPolicy(request.on_fault or FaultPolicy.END)
-        except ValueError as error:
-            raise RefusedError(str(error)) from None
-        wanted = JobRequest(
-            request.game,
-            request.players,
-            request.tag,
-            seed=request.seed or 0,
-            hands=request.hands,
-            seating=seating,
-            stop=request.stop,
-            on_fault=on_fault,
-        )
+        terms = {one.name: getattr(request, one.name) for one in fields(ContestTerms)}
+        wanted = JobRequest(request.game, request.players, request.tag, **terms)
         row, _ = await self._service.submit(user, wanted, line)
-        line.write(format_message(Challenged(row.tag, request.seed)))
+        line.write(format_message(Challenged(row.tag, request.seed or None)))
 
     def _again(self, line: Line, number: int) -> None:
         found = self._seat(line, number)
@@ -291,17 +275,15 @@ class Hosting:
             if active.row.user == user and active.row.tag == tag:
                 # After a restart, another client of the same user may have taken it over.
                 active.client = line
-        jobs = jobs_of(store, user.id, tag, 1)
+        jobs = records.jobs(store, user=user.id, tag=tag, most=1)
         if not jobs:
             raise RefusedError("none of your requests has this tag")
         (job,) = jobs
         bot = next((host.bot for host in self._hosts_of(line) if host.bot in job.players), "")
-        for run in runs_of(store, job.id):
+        for run in records.runs_of(store, job):
             if run.state is not RunState.RUNNING:
-                seats, hands = seats_of(store, run.id), _hands_of(store, run.id)
-                reason = self.reason(job, user, run.reason)
-                line.write(format_message(_run_over(job, run, run.state, reason, bot, seats, hands)))
-        if job.state is not JobState.QUEUED:
+                line.write(format_message(self.run_over(job, run, user, bot)))
+        if not job.is_open:
             line.write(format_message(ChallengeOver(job.tag, job.state, job.reason)))
 
     def _show_game(self, line: Line, name: str) -> None:
@@ -339,55 +321,9 @@ class Hosting:
         return True
 
 
-def _hands_of(store: Store, run: int) -> int:
-    (row,) = store.read("SELECT coalesce(sum(hands), 0) AS hands FROM matches WHERE run = ?", run)
-    return int(row["hands"])
-
-
-def _run_over(
-    job: JobRow, run: RunRow, state: RunState, reason: str, bot: str, seats: Sequence[SeatReport], hands: int
-) -> RunOver:
-    """How a run ended for a bot."""
-    own = next((seat for seat in seats if bot and seat.name == player_name(bot)), None)
-    return RunOver(
-        f"{job.user.name}.{job.tag}",
-        run.number,
-        job.runs,
-        state,
-        None if own is None else own.name,
-        hands,
-        None if own is None else own.mbb_per_game,
-        None if own is None else own.half_width_95,
-        reason,
-    )
-
-
 _READ_BYTES = 1 << 14
 _MOST_UNSENT_BYTES = 1 << 20
 _SECRET_S = 60.0
-
-
-@dataclass(frozen=True, slots=True)
-class SeatFacts:
-    """What a seat is.
-
-    Attributes:
-        run: the number of its run.
-        game: the name of the game. match: a user, a dot and the tag of a job.
-        player: the name of the bot in the match.
-        hands: the most deals of the match.
-        host: where the door of the match is. port: the same.
-        key: what has to be said there first.
-    """
-
-    run: int
-    game: str
-    match: str
-    player: str
-    hands: int
-    host: str
-    port: int
-    key: str
 
 
 class HostedSeat:
@@ -399,7 +335,7 @@ class HostedSeat:
         is_over: whether nobody awaits the bot any more.
     """
 
-    def __init__(self, facts: SeatFacts, on_over: Callable[[HostedSeat, str], None], *, rejoin_s: float) -> None:
+    def __init__(self, facts: SeatOpen, on_over: Callable[[HostedSeat, str], None], *, rejoin_s: float) -> None:
         """Await the bot.
 
         Args:

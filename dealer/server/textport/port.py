@@ -11,7 +11,7 @@ import logging
 import socket
 import ssl
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -20,7 +20,8 @@ from dealer.errors import ConfigError, ListenError, RefusedError, SettingProblem
 from dealer.server import access
 from dealer.server.access import Person, Sight
 from dealer.server.accounts import Accounts, GuessLimit, User
-from dealer.server.db.runs import JobRow, JobState, RunRow, RunState, SeatReport, jobs_of, runs_of, seats_of
+from dealer.server.db import records
+from dealer.server.db.records import Job, JobState, Run, RunSeat, RunState
 from dealer.server.queue.fair_queue import Forecast
 from dealer.server.queue.jobs import RunEnded, SeatOpen, ServiceEvent, of_text_port
 from dealer.server.service import Service
@@ -181,17 +182,16 @@ class Connection:
 
     def tell(self, event: ServiceEvent) -> None:
         """Hand on what becomes of this client's jobs."""
-        job = event.job
         if isinstance(event, SeatOpen):
-            self.write(run_text(job.user.name, job.tag, self._advertised(), event.port))
-        elif isinstance(event, RunEnded):
-            run, report = event.run, event.report
-            run = replace(run, state=report.state, reason=report.reason)
-            self.write(remark(self._result_text(job, run, report.seats)))
+            self.write(run_text(event.match, self._advertised(), event.port))
+            return
+        job = event.job
+        if isinstance(event, RunEnded):
+            self.write(remark(self._result_text(job, event.run)))
         else:
             self._hosting.job_ended(self, event)
             if event.state is JobState.CANCELLED:
-                self.write(remark(f"CANCELLED {job.user.name}.{job.tag}: {event.reason}"))
+                self.write(remark(f"CANCELLED {job.label}: {event.reason}"))
             if self._errand is not None:
                 self._ended.add(job.id)
                 self._changes.notify()
@@ -263,7 +263,7 @@ class Connection:
             case NotUnderstood() | Login() | SeatClaim() | Quit():
                 self.write(UNKNOWN)
 
-    async def _submit(self, request: RequestRuns) -> JobRow | None:
+    async def _submit(self, request: RequestRuns) -> Job | None:
         try:
             row, expected = await self._service.submit(self._user, of_text_port(request), self)
         except RefusedError as error:
@@ -293,46 +293,50 @@ class Connection:
         self.write("".join(lines) or NO_QUEUE)
 
     def _show_result(self, tag: str | None) -> None:
-        store = self._service.store
-        jobs = jobs_of(store, self._user.id, tag, _MOST_JOBS_SHOWN) if _is_text(tag) else []
+        jobs = self._jobs(tag)
         for job in jobs:
-            label = f"{job.user.name}.{job.tag}"
-            self.write(remark(f"{label}: {job.game}, {', '.join(job.players)}, {job.started} of {job.runs} runs"))
-            for run in runs_of(store, job.id):
-                self.write(remark(self._result_text(job, run, seats_of(store, run.id))))
+            self.write(remark(f"{job.label}: {job.game}, {', '.join(job.players)}, {job.started} of {job.runs} runs"))
+            for run in records.runs_of(self._service.store, job):
+                self.write(remark(self._result_text(job, run)))
         if not jobs:
             self.write(remark("none of your requests has this tag" if tag else "you have made no request"))
 
-    def _result_text(self, job: JobRow, run: RunRow, seats: Sequence[SeatReport]) -> str:
+    def _jobs(self, tag: str | None) -> tuple[Job, ...]:
+        """The last requests of the client, with a tag if one is given, in the order in which they came."""
+        if tag is not None and not tag.isprintable():
+            return ()
+        return records.jobs(self._service.store, user=self._user.id, tag=tag, most=_MOST_JOBS_SHOWN)[::-1]
+
+    def _result_text(self, job: Job, run: Run) -> str:
         """What came out of a run, in a line."""
-        label = f"{job.user.name}.{job.tag} run {run.number} of {job.runs}: {run.state}"
+        label = f"{job.label} run {run.number} of {job.runs}: {run.state}"
         if run.state in (RunState.FAILED, RunState.CANCELLED):
             return f"{label}: {access.reason(self._service.store, job.id, self._person, run.reason)}"
-        return label + "".join(f", {_seat_text(seat)}" for seat in seats)
+        return label + "".join(f", {_seat_text(seat)}" for seat in run.results)
 
     async def _send_logs(self, tag: str, number: int | None) -> None:
         """Send the logs of a user's runs, in the form of the reference, between two remarks each."""
         store = self._service.store
-        jobs = jobs_of(store, self._user.id, tag, _MOST_JOBS_SHOWN) if _is_text(tag) else []
+        jobs = self._jobs(tag)
         sent = [job for job in jobs if access.sight(store, job, self._person) is Sight.EVERYTHING]
         if len(sent) < len(jobs):
             self.write(remark("logs that tell cards to come can be had when nothing of their request is left to play"))
         found = [
             (job, run, path)
             for job in sent
-            for run in runs_of(store, job.id)
+            for run in records.runs_of(store, job)
             if number in (None, run.number)
             for path in self._service.log_paths(run)
         ]
         for job, run, path in found:
-            self.write(remark(f"LOG {job.user.name}.{job.tag} {run.number} of {job.runs}"))
+            self.write(remark(f"LOG {job.label} {run.number} of {job.runs}"))
             for lines in _log_lines(job, path):
                 self.write(lines)
                 await self._drain()
         self.write(remark("END OF LOG" if found else "none of your runs has a log of this tag and number"))
 
 
-def _log_lines(job: JobRow, path: Path) -> Iterator[str]:
+def _log_lines(job: Job, path: Path) -> Iterator[str]:
     """The whole lines of a log, some at a time; it is called what the reference would have called it."""
     try:
         with path.open(encoding="utf-8", errors="surrogateescape", newline="\n") as log:
@@ -340,7 +344,7 @@ def _log_lines(job: JobRow, path: Path) -> Iterator[str]:
             if not first.endswith("\n"):
                 return
             hands, seed = first.split()[-2:]
-            lines = [f"# name/game/hands/seed logs/{job.user.name}.{job.tag} {job.game} {hands} {seed}\n"]
+            lines = [f"# name/game/hands/seed logs/{job.label} {job.game} {hands} {seed}\n"]
             for line in log:
                 if line.endswith("\n"):
                     lines.append(line)
@@ -352,13 +356,8 @@ def _log_lines(job: JobRow, path: Path) -> Iterator[str]:
         return
 
 
-def _is_text(tag: str | None) -> bool:
-    """Whether a tag can be one that was taken."""
-    return tag is None or tag.isprintable()
-
-
-def _accepted_text(job: JobRow, expected: Forecast | None) -> str:
-    text = f"QUEUED {job.user.name}.{job.tag}: {job.runs} {'run' if job.runs == 1 else 'runs'}, seed {job.seed}"
+def _accepted_text(job: Job, expected: Forecast | None) -> str:
+    text = f"QUEUED {job.label}: {job.runs} {'run' if job.runs == 1 else 'runs'}, seed {job.seed}"
     if expected is None:
         return text
     if expected.starts_in_s == 0:
@@ -367,7 +366,7 @@ def _accepted_text(job: JobRow, expected: Forecast | None) -> str:
     return text if expected.starts_in_s is None else f"{text}, starts in about {expected.starts_in_s:.0f} s"
 
 
-def _seat_text(seat: SeatReport) -> str:
+def _seat_text(seat: RunSeat) -> str:
     text = f"{seat.name} {seat.chips:+,.10g}"
     if seat.mbb_per_game is None:
         return text

@@ -15,9 +15,10 @@ from typing import Any, cast
 import pytest
 
 from dealer.server.accounts import add_user
-from dealer.server.db.runs import RunState, seconds_per_hand
+from dealer.server.db.records import RunState
+from dealer.server.db.runs import seconds_per_hand
 from dealer.server.db.store import Store
-from dealer.server.queue.playing import Watches
+from dealer.server.queue.playing import Watchers
 from dealer.server.resources import Disk, has_too_few, raise_limit, without_flood
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerSettings, WebSettings, default_settings
@@ -193,8 +194,8 @@ def test_runs_that_ended_while_nobody_looked_are_let_go() -> None:
     pytest.importorskip("starlette")
     from dealer.web.server_library import ServerLibrary
 
-    watches = Watches()
-    library = ServerLibrary(cast(ServerParts, SimpleNamespace(service=SimpleNamespace(watches=watches))))
+    watches = Watchers()
+    library = ServerLibrary(cast(ServerParts, SimpleNamespace(service=SimpleNamespace(watchers=watches))))
 
     def tables_of(number: int) -> Any:
         return library._tables_of(cast(Any, SimpleNamespace(id=number, state=RunState.RUNNING)))

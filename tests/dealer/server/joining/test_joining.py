@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import secrets
 import subprocess
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
@@ -18,7 +19,6 @@ from dealer.library import play
 from dealer.server.joining.client import JoinEnding, Joining
 from dealer.server.joining.connection import (
     BotFailed,
-    Challenge,
     ChallengeRefused,
     ConnectionLost,
     JoinedServer,
@@ -28,7 +28,7 @@ from dealer.server.joining.connection import (
 from dealer.server.settings import ServerSettings, read_toml_settings
 from dealer.table.loop import new_event_loop
 from dealer.table.players import parse_player
-from protocol.joining import RunOver, SeatOffer
+from protocol.joining import Challenge, RunOver, SeatOffer
 from tests.dealer.helpers import PATIENCE_S
 from tests.dealer.server.servers import House, running
 
@@ -146,7 +146,8 @@ def hands_of(folder: Path) -> dict[str, list[str]]:
 
 
 def challenge(**more: Any) -> tuple[Challenge, ...]:
-    return (Challenge(**{"opponents": ("A",), "game": "kuhn", "hands": 40, "seed": 7, **more}),)
+    players = ("mine", *more.pop("opponents", ("A",)))
+    return (Challenge(f"mine-{secrets.token_hex(4)}", "kuhn", players, **{"hands": 40, "seed": 7, **more}),)
 
 
 def test_a_challenge_is_the_contest_that_would_be_played_here(house_folder: Path) -> None:
