@@ -23,7 +23,7 @@ from starlette.routing import BaseRoute, Route
 from dealer.errors import WebError
 from dealer.watching.runs import WatchedContest, WatchedMatch
 from dealer.web.library import Counting, Library, ShownRun
-from dealer.web.site import Site
+from dealer.web.site import Site, templates
 from dealer.web.views import contest_view, match_of, open_run
 from dealer.web.visitor import visitor_of
 from engine import Deal
@@ -74,7 +74,7 @@ def routes(site: Site, library: Library, counting: Counting) -> list[BaseRoute]:
         return StreamingResponse(events(), media_type="text/event-stream", headers={"Cache-Control": "no-store"})
 
     async def table(request: Request) -> StreamingResponse:
-        template = site.templates.get_template("live_table.html.jinja")
+        template = templates().get_template("live_table.html.jinja")
         key = request.path_params["match"]
 
         def make(found: ShownRun) -> tuple[str, str]:
@@ -97,7 +97,7 @@ def routes(site: Site, library: Library, counting: Counting) -> list[BaseRoute]:
         return stream(request, _LOOK_S, make, counted=False)
 
     async def scores(request: Request) -> StreamingResponse:
-        template = site.templates.get_template("scores.html.jinja")
+        template = templates().get_template("scores.html.jinja")
         key = request.path_params["contest"]
 
         def make(found: ShownRun) -> tuple[str, str]:

@@ -31,7 +31,7 @@ from dealer.web.addresses import contest_path, hand_path, match_path
 from dealer.web.crosstable import crosstables
 from dealer.web.leaks import told_of
 from dealer.web.library import RUNS_OF_A_PAGE, Counting, Library, ShownRun
-from dealer.web.site import Site
+from dealer.web.site import Site, templates
 from dealer.web.table_view import card_faces
 from dealer.web.views import contest_row, contest_view, match_of, open_run
 from dealer.web.visitor import visitor_of
@@ -59,14 +59,14 @@ class Pages:
         self._site = site
         self._library = library
         self._counting = counting
-        site.templates.filters["card"] = lambda card: card_faces((card,))[0]
-        site.templates.filters["chips"] = chips_text
-        site.templates.filters["whole"] = chips_in_words
-        site.templates.filters["shown"] = shown
-        site.templates.filters["svg"] = Markup
-        site.templates.globals["hand_path"] = hand_path
-        site.templates.globals["match_path"] = match_path
-        site.templates.globals["contest_path"] = contest_path
+        templates().filters["card"] = lambda card: card_faces((card,))[0]
+        templates().filters["chips"] = chips_text
+        templates().filters["whole"] = chips_in_words
+        templates().filters["shown"] = shown
+        templates().filters["svg"] = Markup
+        templates().globals["hand_path"] = hand_path
+        templates().globals["match_path"] = match_path
+        templates().globals["contest_path"] = contest_path
 
     def routes(self) -> list[BaseRoute]:
         """The addresses of these pages."""

@@ -7,7 +7,8 @@ need of a server they take from `Site.server`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
 from typing import Any
 from urllib.parse import quote
 
@@ -20,7 +21,7 @@ from dealer.web.hall import Hall
 from dealer.web.sessions import Sessions
 from dealer.web.visitor import visitor_of
 
-__all__ = ["Link", "Site"]
+__all__ = ["Link", "Site", "templates"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,6 @@ class Site:
         sessions: who has logged in; None without a server.
         hall: the tables at which people sit; None where nobody can.
         links: the navigation, in its order.
-        templates: the engine of all pages; what people and programs wrote is escaped.
     """
 
     name: str = "acpc-arena"
@@ -56,7 +56,6 @@ class Site:
     sessions: Sessions | None = None
     hall: Hall | None = None
     links: tuple[Link, ...] = ()
-    templates: Environment = field(default_factory=lambda: _templates(), compare=False)
 
     def page(self, request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
         """An answer from a template.
@@ -74,13 +73,17 @@ class Site:
         """
         visitor = visitor_of(request)
         links = [link for link in self.links if visitor.user is not None or visitor.is_owner or not link.is_private]
-        text = self.templates.get_template(template).render(
-            site=self, visitor=visitor, links=links, path=request.url.path, **values
+        text = (
+            templates()
+            .get_template(template)
+            .render(site=self, visitor=visitor, links=links, path=request.url.path, **values)
         )
         return HTMLResponse(text, status)
 
 
-def _templates() -> Environment:
+@cache
+def templates() -> Environment:
+    """The engine of all pages, one a process; it escapes what people and programs wrote."""
     environment = Environment(
         autoescape=True,
         undefined=StrictUndefined,

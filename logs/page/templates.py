@@ -7,11 +7,12 @@ which are made here, go in as they are. A content security policy in the page fo
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    from jinja2 import Environment, Template
 
 __all__ = ["page_template"]
 
@@ -23,6 +24,11 @@ def page_template(name: str, **filters: Callable[..., Any]) -> Template:
         name: package and file, such as ``logs.page/base.html.jinja``.
         filters: more than `kept` (figures with their units on one line) and `svg` (a drawing as it is).
     """
+    return _environment(frozenset(filters.items())).get_template(name)
+
+
+@cache
+def _environment(filters: frozenset[tuple[str, Callable[..., Any]]]) -> Environment:
     from jinja2 import Environment, FunctionLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -35,8 +41,8 @@ def page_template(name: str, **filters: Callable[..., Any]) -> Template:
     )
     environment.filters["kept"] = lambda text: text.replace(" %", "\xa0%").replace("± ", "±\xa0")
     environment.filters["svg"] = Markup
-    environment.filters |= filters
-    return environment.get_template(name)
+    environment.filters |= dict(filters)
+    return environment
 
 
 def _text(name: str) -> str:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import copy
 import json
+from functools import cache
 from importlib.metadata import version
-from typing import Any
 from weakref import WeakValueDictionary
 
 from fastapi import FastAPI
@@ -49,23 +49,27 @@ def routes(site: Site) -> list[BaseRoute]:
     api.state.listeners = reading.Listeners()
     api.state.exports = reading.export_slots()
     api.state.locks = WeakValueDictionary()
-    for room in (reading, jobs):
-        api.router.routes.extend(room.router.routes)
-    document = json.dumps(_document(api))
+    api.router.routes.extend(_operations())
 
     async def describe(request: Request) -> Response:
-        return Response(document, media_type="application/json")
+        return Response(_document(), media_type="application/json")
 
     api.router.add_route("/openapi.json", describe)
     return [Mount(PREFIX, api)]
 
 
-def _document(api: FastAPI) -> dict[str, Any]:
+def _operations() -> list[BaseRoute]:
+    return [route for module in (reading, jobs) for route in module.router.routes]
+
+
+@cache
+def _document() -> str:
+    """The document as JSON, made when it is first asked for: it takes longer than all else at a server's start."""
     made = get_openapi(
         title="acpc-arena",
         version=version("acpc-arena"),
         description="Have matches of poker programs played, and read their results, hands and logs.",
-        routes=[_without_head(route) for route in api.routes],
+        routes=[_without_head(route) for route in _operations()],
     )
     schemas = made["components"]["schemas"]
     # Problems are raised, never returned, so that no function names their model.
@@ -75,7 +79,7 @@ def _document(api: FastAPI) -> dict[str, Any]:
     for name in ("HTTPValidationError", "ValidationError", "DealKey", "JobKind", "User"):
         schemas.pop(name, None)
     made["paths"] = {PREFIX + path: operations for path, operations in made["paths"].items()}
-    return made
+    return json.dumps(made)
 
 
 def _without_head(route: BaseRoute) -> BaseRoute:

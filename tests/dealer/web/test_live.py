@@ -55,7 +55,7 @@ def _table_of(folder: Path, *, is_public: bool, tables: LiveTables | None = None
     from dealer.web.library import Counting, LocalLibrary, ShownRun
     from dealer.web.live import table_now
     from dealer.web.local_site import local_routes
-    from dealer.web.site import Site
+    from dealer.web.site import Site, templates
 
     site, counting = Site(), Counting()
     local_routes(site, LocalLibrary([folder]), counting)
@@ -65,7 +65,7 @@ def _table_of(folder: Path, *, is_public: bool, tables: LiveTables | None = None
     (contest,) = run.contests
     match = contest.matches["match.a"]
     _, number, scenes = table_now(shown, contest, match)
-    template = site.templates.get_template("live_table.html.jinja")
+    template = templates().get_template("live_table.html.jinja")
     return template.render(
         scene=scenes[-1], said=[scene.words for scene in scenes], number=number, is_public=is_public, clocks=[]
     )
