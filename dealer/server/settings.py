@@ -16,7 +16,7 @@ from typing import Annotated, ClassVar, Final, NamedTuple, TypeAlias
 
 from pydantic import AfterValidator, ConfigDict, Field, SkipValidation
 
-from bots.registry import builtin_names
+from bots.sdk.registry import builtin_names
 from dealer.contest.config import NO_ADDRESS, BotSettings
 from dealer.server.queue import Limits, Slot
 from dealer.table.players import game_refusal, parse_player
