@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from engine.batch import rank_hands
 from engine.kernels.cards import BITS, KEYS, START
 from engine.kernels.draw import mixed
+from engine.kernels.evaluation import seven_rank
 from engine.kernels.jit import njit
-from engine.kernels.rank import seven_rank
 from engine.splitmix import STEP
 from engine.starting_hands import starting_hand_table
 from engine.tables import preflop
