@@ -64,11 +64,14 @@ def test_few_deals_have_one_weight_and_fewer_none() -> None:
     assert not sums_of(rows[:79]).may_fit
     assert sums_of(rows[:79]).fitted_mean(2, [3, 4, 5, 6], [3, 4, 5]) is None
     one, each = (sums_of(some).fitted_mean(2, [3, 4, 5, 6], [3, 4, 5]) for some in (rows[:80], rows[:160]))
-    assert one is not None and one.variance == pytest.approx(9, rel=0.5), "the fourth column has no weight of its own"
-    assert each is not None and each.variance == pytest.approx(9, rel=0.5)
+    assert one is not None
+    assert one.variance == pytest.approx(9, rel=0.5), "the fourth column has no weight of its own"
+    assert each is not None
+    assert each.variance == pytest.approx(9, rel=0.5)
     rows = np.concatenate([rows, rows])
     each = sums_of(rows).fitted_mean(2, [3, 4, 5, 6], [3, 4, 5])
-    assert each is not None and each.variance < 0.02, "with 20 deals for each weight every column has one"
+    assert each is not None
+    assert each.variance < 0.02, "with 20 deals for each weight every column has one"
 
 
 def test_what_does_not_vary_stays_as_it_is() -> None:
@@ -84,7 +87,7 @@ def test_what_does_not_vary_stays_as_it_is() -> None:
 
 @pytest.mark.parametrize("deals", [80, 200])
 def test_fitted_means_of_few_deals_are_unbiased(deals: int) -> None:
-    """The mean over many samples is the true one, also where values depend on luck in a way that no weight takes out."""
+    """The mean over many samples is the true one, also where no weight takes out how values depend on luck."""
     rng = np.random.default_rng(5)
     runs, means = 3000, []
     for _ in range(runs):
