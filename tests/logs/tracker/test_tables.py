@@ -154,9 +154,9 @@ def test_texts() -> None:
     assert shown == {
         "hands": "150",
         "net_chips": "+135,000",
-        "mbb_per_game": "+9,000 ± 5,140",
-        "bb_per_100": "+900 ± 514",
-        "adjusted": "+9,000 ± 5,140",
+        "mbb_per_game": "+9,000 ± 5,140 (0)",
+        "bb_per_100": "+900 ± 514 (0)",
+        "adjusted": "+9,000 ± 5,140 (0)",
         "vpip": "100.0 %",
         "vpip_small_blind": "no chance",
         "pfr": "100.0 %",
