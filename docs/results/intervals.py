@@ -18,8 +18,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.registry import make_bot
-from bots.selfplay import self_play
+from bots.sdk.registry import make_bot
+from bots.sdk.selfplay import self_play
 from logs.estimation import Z_95, RunningMean, score_bounds
 from logs.record import HandRecord
 from logs.variance.correction import ChanceCorrection, fitted_scores
