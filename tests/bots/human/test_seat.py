@@ -32,7 +32,7 @@ def test_a_scene_says_what_the_state_says() -> None:
         (0, 19900, True, False),
         (0, 19700, False, True),
     ]
-    assert [(p.name, p.place, p.is_you, p.is_button) for p in scene.players] == [
+    assert [(p.name, p.place, p.position == scene.position, p.is_button) for p in scene.players] == [
         ("Cid", "SB", False, False),
         ("Ann", "BB", False, False),
         ("Bob", "BTN", True, True),
