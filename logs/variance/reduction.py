@@ -1,11 +1,11 @@
 """Hands in, win rates by all estimators out.
 
     reduction = Reduction()
-    for record in by_deal(...):
+    for record in find(["runs/x"]).by_deal():
         reduction.add(record)
     print(reduction.estimates())
 
-Hands of the same deal must come one after the other, as `logs.reading.by_deal` gives them: they are one unit. Memory
+Hands of the same deal must come one after the other, as `HandSource.by_deal` gives them: they are one unit. Memory
 does not grow with the number of hands.
 
 `HandCorrections` is how terms that need more than the hands are added, such as those of players whose policy is known.
