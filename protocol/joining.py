@@ -44,7 +44,6 @@ __all__ = [
     "Join",
     "Joined",
     "JoiningRequest",
-    "JoiningTold",
     "Refused",
     "RunOver",
     "RunStands",
@@ -52,12 +51,13 @@ __all__ = [
     "SeatOffer",
     "SeatOver",
     "Seated",
+    "ServerMessage",
     "ShowGame",
     "format_message",
     "is_claim",
     "read_claim",
     "read_request",
-    "read_told",
+    "read_server_message",
 ]
 
 BLANKS = re.compile(r"[ \t\n\v\f\r]+")
@@ -446,7 +446,7 @@ class RunOver:
     reason: str = _field(_REST, default="")
 
 
-JoiningTold: TypeAlias = (
+ServerMessage: TypeAlias = (
     Joined | Refused | SeatOffer | SeatOver | Seated | Challenged | ChallengeOver | GameLine | RunStands | RunOver
 )
 _REQUESTS: Final[Mapping[str, type]] = {
@@ -458,7 +458,7 @@ _REQUESTS: Final[Mapping[str, type]] = {
     "GAME": ShowGame,
 }
 _CLAIM: Final = "SEAT"
-_TOLD: Final[Mapping[str, type]] = {
+_MESSAGES: Final[Mapping[str, type]] = {
     "JOINED": Joined,
     "REFUSED": Refused,
     "SEAT": SeatOffer,
@@ -471,16 +471,16 @@ _TOLD: Final[Mapping[str, type]] = {
     "ENDED": RunOver,
 }
 _VERBS: Final = {kind: verb for verb, kind in _REQUESTS.items()} | {SeatClaim: _CLAIM}
-_TOLD_VERBS: Final = {kind: verb for verb, kind in _TOLD.items()}
+_MESSAGE_VERBS: Final = {kind: verb for verb, kind in _MESSAGES.items()}
 
 
-def format_message(message: JoiningRequest | SeatClaim | JoiningTold) -> str:
+def format_message(message: JoiningRequest | SeatClaim | ServerMessage) -> str:
     """A message as a line with its end.
 
     Raises:
         LocalProtocolError: a field is not a word.
     """
-    told = _TOLD_VERBS.get(type(message))
+    told = _MESSAGE_VERBS.get(type(message))
     verb = _VERBS[type(message)] if told is None else f"# {told}"
     return " ".join([verb, *_format_fields(message)]) + "\n"
 
@@ -514,7 +514,7 @@ def read_claim(text: str) -> SeatClaim:
     return claim
 
 
-def read_told(text: str) -> JoiningTold | None:
+def read_server_message(text: str) -> ServerMessage | None:
     """What a client is told; None if the line is something else.
 
     Raises:
@@ -523,8 +523,8 @@ def read_told(text: str) -> JoiningTold | None:
     if not text.startswith("# "):
         return None
     verb, _, rest = text[2:].strip().partition(" ")
-    kind = _TOLD.get(verb)
+    kind = _MESSAGES.get(verb)
     if kind is None or "=" not in rest.partition(" ")[0]:
         return None
-    told: JoiningTold = _read_fields(kind, verb, rest)
+    told: ServerMessage = _read_fields(kind, verb, rest)
     return told

@@ -47,7 +47,7 @@ from dealer.server.db.runs import (
 )
 from dealer.server.db.store import Store
 from dealer.server.queue.adjusting import Adjusting
-from dealer.server.queue.connected_bots import BotHost, BotOffer, Guest, Lobby, TableSeats
+from dealer.server.queue.connected_bots import BotHost, BotOffer, ConnectedBot, ConnectedBots, TableSeats
 from dealer.server.queue.fair_queue import Forecast, Slot, WaitingJob, has_idle_room, in_the_way, next_job, skipped
 from dealer.server.queue.feed import BotChanged, Feed, JobChanged, RunChanged
 from dealer.server.queue.jobs import (
@@ -60,7 +60,7 @@ from dealer.server.queue.jobs import (
     forecasts,
 )
 from dealer.server.queue.ladder import LADDER_USER, Ladder, Standings, most_runs
-from dealer.server.queue.playing import Table, Watchers, hosts_of, play_run
+from dealer.server.queue.playing import PlayContext, Watchers, hosts_of, play_run
 from dealer.server.resources import Disk, remove_old_logs
 from dealer.server.server_bots import confine_again, process_environment
 from dealer.server.settings import ServerGame, ServerSettings
@@ -82,7 +82,7 @@ class Service:
         settings: what it is.
         store: its database; `dealer.server.db.records` asks it what pages show.
         feed: what happens.
-        lobby: the bots of users that are connected.
+        connected_bots: the bots of users that are connected.
         watchers: who watchers matches that go on.
         standings: makes the ratings.
         table_seats: which bots of users sit at tables with people.
@@ -99,13 +99,15 @@ class Service:
         self.settings = settings
         self.store = store
         self.feed = Feed()
-        self.lobby = Lobby(settings, store)
+        self.connected_bots = ConnectedBots(settings, store)
         self.watchers = Watchers()
         self.standings = Standings(settings, store, self.feed)
         self._folder = folder
         self._mark = str(folder.absolute())
-        self._table = Table(settings, store, folder, self.lobby, self.watchers, process_environment(folder))
-        self._adjusting = Adjusting(settings, folder, store, self._table.environment)
+        self._context = PlayContext(
+            settings, store, folder, self.connected_bots, self.watchers, process_environment(folder)
+        )
+        self._adjusting = Adjusting(settings, folder, store, self._context.environment)
         self._changes = Changes()
         self._disk = Disk(folder, settings.least_free_mb * 10**6, self._changes.notify)
         # What is being played, by the number of the job.
@@ -113,13 +115,13 @@ class Service:
         self._slots: dict[int, Slot] = {}
         self._is_stopping = False
         self._left_s: dict[str, float] = {}
-        self.table_seats = TableSeats(self.lobby, self.active, self._changes.notify)
+        self.table_seats = TableSeats(self.connected_bots, self.active, self._changes.notify)
         self._closing: set[asyncio.Task[None]] = set()
         self._versions = store.write_now(lambda db: enter_bots(db, settings.games))
         self._stamp = last_stamp(store)
         self._served = served_stamps(store)
         ladder = settings.ladder
-        self._ladder = None if ladder is None else Ladder(settings, ladder, store, self.lobby, self._versions)
+        self._ladder = None if ladder is None else Ladder(settings, ladder, store, self.connected_bots, self._versions)
         self._jobs = _recovered(settings, store, self._versions)
         confine_again(settings, folder, store)
 
@@ -132,7 +134,7 @@ class Service:
             _log.info("%d processes of an earlier start were ended", left)
         patience = asyncio.get_running_loop().call_later(self.settings.own_seat_patience_s, self._lose_patience)
         removing = remove_old_logs(self._folder, self.store, self.settings.keep_days)
-        works = (self.standings.run(), self._adjusting.run(), self._climb(), self.lobby.run(), removing)
+        works = (self.standings.run(), self._adjusting.run(), self._run_ladder(), self.connected_bots.run(), removing)
         beside = [asyncio.create_task(work) for work in works]
         try:
             while True:
@@ -152,7 +154,7 @@ class Service:
                 task.cancel()
             for active in self._jobs.values():
                 active.interrupt()
-            self._in_background(self.lobby.note_seen(self.lobby.guests))
+            self._in_background(self.connected_bots.note_seen(self.connected_bots.bots))
             while self._tasks or self._closing:
                 await asyncio.wait([*self._tasks.values(), *self._closing])
 
@@ -179,22 +181,22 @@ class Service:
         for number in in_the_way(self._waiting(), self._slots, self.settings.limits, most=most):
             self._jobs[number].make_room()
 
-    async def _climb(self) -> None:
+    async def _run_ladder(self) -> None:
         """Have the ladder play whenever no request waits."""
         if self._ladder is None:
             return
-        climber = User(await self.store.write(lambda db: add_user(db, LADDER_USER)), LADDER_USER)
-        await self._ladder.climb(
+        ladder_user = User(await self.store.write(lambda db: add_user(db, LADDER_USER)), LADDER_USER)
+        await self._ladder.run(
             self._changes,
             self.feed,
-            is_idle=lambda: self._is_idle() and not self._is_climbing(),
+            is_idle=lambda: self._is_idle() and not self._has_ladder_job_to_start(),
             going=lambda: [
                 (job.row.game, frozenset(job.row.players)) for job in self._jobs.values() if job.slot.is_idle
             ],
-            submit=partial(self.submit, climber),
+            submit=partial(self.submit, ladder_user),
         )
 
-    def _is_climbing(self) -> bool:
+    def _has_ladder_job_to_start(self) -> bool:
         """Whether something that the ladder has chosen is still to be started."""
         waiting = (job for number, job in self._jobs.items() if number not in self._slots)
         return any(job.slot.is_idle and self._is_ready(job) for job in waiting)
@@ -207,10 +209,10 @@ class Service:
         """Whether everybody that plays in a job is there, and not busy."""
         if job.has_own_seat and job.client is None:
             return False
-        for name in job.guests:
-            guest = self.lobby.find(job.row.game, name)
-            runs = sum(name in self._jobs[other].guests for other in self._slots) + self.table_seats.count(name)
-            if guest is None or runs >= guest.offer.most_runs:
+        for name in job.users_bots:
+            connected = self.connected_bots.find(job.row.game, name)
+            runs = sum(name in self._jobs[other].users_bots for other in self._slots) + self.table_seats.count(name)
+            if connected is None or runs >= connected.offer.most_runs:
                 return False
         return True
 
@@ -243,8 +245,8 @@ class Service:
 
     def version(self, game: str, player: str) -> int | None:
         """The number of a player's version as it is now; None for a client's own agent."""
-        guest = self.lobby.find(game, player)
-        return self._versions.get((game, player)) if guest is None else guest.versions[game]
+        connected = self.connected_bots.find(game, player)
+        return self._versions.get((game, player)) if connected is None else connected.versions[game]
 
     def _tell_run(self, job: ActiveJob, state: RunState) -> None:
         if job.going is not None:
@@ -253,7 +255,7 @@ class Service:
     async def _play(self, job: ActiveJob, run: Run) -> None:
         """Play a run to its end and count it."""
         try:
-            report = await play_run(self._table, job, run)
+            report = await play_run(self._context, job, run)
             job.run = None
             is_for_want_of_room = report is not None and report.state is RunState.FAILED and not self._disk.has_room
             if report is not None and not is_for_want_of_room:
@@ -285,7 +287,7 @@ class Service:
                 self.standings.note(job.row.game)
                 if report.duplicates:
                     self._adjusting.note(job.row.game, run.id, run.folder)
-                for host in hosts_of(job, self.lobby):
+                for host in hosts_of(job, self.connected_bots):
                     host.tell(ended)
                 if job.client is not None:
                     job.client.tell(ended)
@@ -310,8 +312,8 @@ class Service:
         for job in list(self._jobs.values()):
             if job.has_own_seat and job.client is None:
                 self._stop(job, "its client has not come back", is_run_stopped=True)
-            for name in job.guests:
-                if name not in self._left_s and self.lobby.find(job.row.game, name) is None:
+            for name in job.users_bots:
+                if name not in self._left_s and self.connected_bots.find(job.row.game, name) is None:
                     self._stop(job, f"{name} has not come back", is_run_stopped=True)
 
     # ---- what clients ask for
@@ -371,43 +373,43 @@ class Service:
         """
         if not self._disk.has_room:
             raise RefusedError("the server's disk is full; try again later")
-        game = check_request(self.settings, request, user=user.name, refusal=self.lobby.refusal)
+        game = check_request(self.settings, request, user=user.name, refusal=self.connected_bots.refusal)
         if client is None and OWN_SEAT in request.players[: game.game.num_players]:
             raise RefusedError("an agent of your own needs a connection on which it is told where to play")
         if sum(job.row.user.id == user.id for job in self._jobs.values()) >= self.settings.max_queued_per_user:
             raise RefusedError(f"{self.settings.max_queued_per_user} of your requests are waiting already")
         return game
 
-    async def enter(self, user: User, offer: BotOffer, host: BotHost) -> Guest:
-        """Have a user's bot there until `leave_bots`; see `dealer.server.queue.connected_bots.Lobby.enter`."""
-        guest = await self.lobby.enter(user, offer, host)
+    async def enter(self, user: User, offer: BotOffer, host: BotHost) -> ConnectedBot:
+        """Have a user's bot there until `leave_bots`; see `dealer.server.queue.connected_bots.ConnectedBots.enter`."""
+        connected = await self.connected_bots.enter(user, offer, host)
         self._left_s.pop(offer.name, None)
-        self._tell_bot(guest, is_online=True)
+        self._tell_bot(connected, is_online=True)
         self._changes.notify()
-        return guest
+        return connected
 
     def leave_bots(self, host: BotHost) -> None:
         """Who has brought bots has gone: what waits for them waits for a while, what is being played has its rules."""
-        gone = self.lobby.leave(host)
+        gone = self.connected_bots.leave(host)
         if not self._is_stopping:
-            self._in_background(self.lobby.note_seen(gone))
-        for guest in gone:
-            name = guest.offer.name
+            self._in_background(self.connected_bots.note_seen(gone))
+        for connected in gone:
+            name = connected.offer.name
             self._left_s[name] = time.monotonic()
-            self._tell_bot(guest, is_online=False)
+            self._tell_bot(connected, is_online=False)
             patience_s = self.settings.own_seat_patience_s
             asyncio.get_running_loop().call_later(patience_s, self._give_up, name, patience_s)
 
-    def _tell_bot(self, guest: Guest, *, is_online: bool) -> None:
-        for game, version in guest.versions.items():
-            self.feed.publish(BotChanged(game, guest.offer.name, version, is_online))
+    def _tell_bot(self, connected: ConnectedBot, *, is_online: bool) -> None:
+        for game, version in connected.versions.items():
+            self.feed.publish(BotChanged(game, connected.offer.name, version, is_online))
 
     def _give_up(self, name: str, after_s: float) -> None:
         """Give up what waits for a bot that has been away for so long."""
         if self._is_stopping or time.monotonic() - self._left_s.get(name, time.monotonic()) < after_s:
             return
         for job in list(self._jobs.values()):
-            if name in job.guests:
+            if name in job.users_bots:
                 self._stop(job, f"{name} has not come back", is_run_stopped=False)
 
     async def forecasts(self) -> dict[int, Forecast]:

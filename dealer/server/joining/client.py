@@ -38,12 +38,12 @@ from protocol.joining import (
     GiveUp,
     Join,
     JoiningRequest,
-    JoiningTold,
     Refused,
     RunOver,
     RunStands,
     SeatOffer,
     SeatOver,
+    ServerMessage,
 )
 
 __all__ = ["OUTPUT_FOLDER", "JoinEnding", "Joining"]
@@ -221,7 +221,7 @@ class Joining:
             return True
         return bool(settings.challenges) and not self._open
 
-    async def _note(self, told: JoiningTold) -> None:
+    async def _note(self, told: ServerMessage) -> None:
         match told:
             case SeatOffer():
                 await self._take(told)

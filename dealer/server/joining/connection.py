@@ -23,14 +23,14 @@ from protocol.joining import (
     GameLine,
     Joined,
     JoiningRequest,
-    JoiningTold,
     Refused,
     RunOver,
     RunStands,
     SeatOffer,
+    ServerMessage,
     ShowGame,
     format_message,
-    read_told,
+    read_server_message,
 )
 
 __all__ = [
@@ -190,7 +190,7 @@ class ServerLine:
         self._settings = settings
         self._reader = reader
         self._writer = writer
-        self._early: deque[JoiningTold] = deque()
+        self._early: deque[ServerMessage] = deque()
 
     @classmethod
     async def open(cls, settings: JoinSettings) -> ServerLine:
@@ -248,7 +248,7 @@ class ServerLine:
         """Ask for something."""
         self._writer.write(format_message(request).encode("utf-8", "surrogateescape"))
 
-    async def told(self) -> AsyncIterator[JoiningTold]:
+    async def told(self) -> AsyncIterator[ServerMessage]:
         """What the server tells, until the connection ends.
 
         Raises:
@@ -263,15 +263,15 @@ class ServerLine:
             if found is not None:
                 yield found
 
-    def _read(self, line: str) -> JoiningTold | None:
+    def _read(self, line: str) -> ServerMessage | None:
         if line == UNKNOWN:
             raise JoinError(f"{self._settings.address} does not take bots that join: it is a server of another kind")
         try:
-            return read_told(line)
+            return read_server_message(line)
         except RemoteProtocolError as error:
             raise JoinError(f"{self._settings.address} is a server of another version: {error}") from None
 
-    async def answer(self) -> JoiningTold:
+    async def answer(self) -> ServerMessage:
         """The next thing that the server tells, in time.
 
         Raises:

@@ -22,7 +22,7 @@ from dealer.table.launcher import BotProcess, stop_all
 from dealer.table.loop import Changes
 from engine import Seat
 from protocol import RemoteProtocolError
-from protocol.joining import SeatClaim, Seated, SeatOffer, format_message, read_told
+from protocol.joining import SeatClaim, Seated, SeatOffer, format_message, read_server_message
 from protocol.seat_stream import SeatStream
 
 __all__ = [
@@ -214,7 +214,7 @@ class PlayedSeat:
             writer.write(format_message(SeatClaim(secret, self._stream.received)).encode())
             async with asyncio.timeout(self._settings.answer_s):
                 line = (await reader.readline()).decode("utf-8", "replace")
-            seated = read_told(line)
+            seated = read_server_message(line)
             if not isinstance(seated, Seated):
                 raise ServerLostError(f"the seat was not had: {line.strip()}")
             writer.write(self._stream.rest(seated.received))

@@ -20,7 +20,7 @@ from typing import Protocol, TypeAlias
 
 from dealer.errors import RefusedError, StoreError
 from dealer.server.accounts import User
-from dealer.server.db.bot_registry import enter_guest, last_seen, note_seen, owner_of, owner_of_name
+from dealer.server.db.bot_registry import enter_users_bot, last_seen, note_seen, owner_of, owner_of_name
 from dealer.server.db.store import Store
 from dealer.server.queue.jobs import ActiveJob, RunEnded, SeatOpen
 from dealer.server.settings import ServerSettings
@@ -30,9 +30,9 @@ from protocol.benchmark import OWN_SEAT
 __all__ = [
     "BotHost",
     "BotOffer",
-    "Guest",
+    "ConnectedBot",
+    "ConnectedBots",
     "HostEvent",
-    "Lobby",
     "Replaced",
     "RunProgress",
     "TableSeats",
@@ -99,7 +99,7 @@ class BotHost(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Guest:
+class ConnectedBot:
     """A bot that is connected.
 
     Attributes:
@@ -115,25 +115,25 @@ class Guest:
     versions: Mapping[str, int]
 
 
-class Lobby:
+class ConnectedBots:
     """The bots of users that are connected."""
 
     def __init__(self, settings: ServerSettings, store: Store) -> None:
         self._settings = settings
         self._store = store
-        self._guests: dict[str, Guest] = {}
+        self._bots: dict[str, ConnectedBot] = {}
         self._awaited = set(last_seen(store, _SEEN_WITHIN_S))
         self._awaited_until_s = time.monotonic() + settings.own_seat_patience_s
 
     @property
-    def guests(self) -> tuple[Guest, ...]:
+    def bots(self) -> tuple[ConnectedBot, ...]:
         """Who is there, in the order in which they came."""
-        return tuple(self._guests.values())
+        return tuple(self._bots.values())
 
-    def find(self, game: str, name: str) -> Guest | None:
+    def find(self, game: str, name: str) -> ConnectedBot | None:
         """The bot of this name, if it is there and plays the game."""
-        guest = self._guests.get(name)
-        return guest if guest is not None and game in guest.versions else None
+        connected = self._bots.get(name)
+        return connected if connected is not None and game in connected.versions else None
 
     def refusal(self, game: str, name: str) -> str:
         """Why nobody of this name can be challenged, as a clause; empty if a bot of a user can."""
@@ -145,7 +145,7 @@ class Lobby:
             return f"{shown} is not connected now"
         return f"{game} has no bot {shown}; GAMES lists those there are"
 
-    async def enter(self, user: User, offer: BotOffer, host: BotHost) -> Guest:
+    async def enter(self, user: User, offer: BotOffer, host: BotHost) -> ConnectedBot:
         """Register a bot, and have it there until `leave`; it is on disk when this returns.
 
         Raises:
@@ -154,13 +154,13 @@ class Lobby:
         """
         games = self._checked(offer)
         versions = await self._store.write(lambda db: self._entered(db, user, offer, games))
-        guest = Guest(user, offer, host, versions)
+        connected = ConnectedBot(user, offer, host, versions)
         self._awaited = {one for one in self._awaited if one[1] != offer.name}
-        before = self._guests.pop(offer.name, None)
-        self._guests[offer.name] = guest
+        before = self._bots.pop(offer.name, None)
+        self._bots[offer.name] = connected
         if before is not None and before.host is not host:
             before.host.tell(Replaced(offer.name))
-        return guest
+        return connected
 
     def _checked(self, offer: BotOffer) -> tuple[str, ...]:
         """The games that a bot is entered for.
@@ -185,41 +185,43 @@ class Lobby:
         owner = owner_of_name(db, offer.name)
         if owner is not None and owner != user.id:
             raise RefusedError(f"{offer.name} is a bot of somebody else; give yours another name")
-        return {game: enter_guest(db, user.id, game, offer.name, offer.label) for game in games}
+        return {game: enter_users_bot(db, user.id, game, offer.name, offer.label) for game in games}
 
     async def run(self) -> None:
         """Write from time to time which bots are there: a server that was killed reads it when it starts again."""
         while True:
             await asyncio.sleep(_SEEN_EVERY_S)
-            await self.note_seen(self.guests)
+            await self.note_seen(self.bots)
 
-    async def note_seen(self, guests: Sequence[Guest]) -> None:
+    async def note_seen(self, bots: Sequence[ConnectedBot]) -> None:
         """Write that bots are there, or were until now; where it cannot be written, it is left out."""
-        names = [guest.offer.name for guest in guests]
+        names = [connected.offer.name for connected in bots]
         if names:
             with contextlib.suppress(StoreError):
                 await self._store.write(lambda db: note_seen(db, names))
 
-    def leave(self, host: BotHost) -> list[Guest]:
+    def leave(self, host: BotHost) -> list[ConnectedBot]:
         """A host has gone, and its bots with it; returns them."""
-        gone = [guest for guest in self._guests.values() if guest.host is host]
-        for guest in gone:
-            del self._guests[guest.offer.name]
+        gone = [connected for connected in self._bots.values() if connected.host is host]
+        for connected in gone:
+            del self._bots[connected.offer.name]
         return gone
 
 
 class TableSeats:
     """Who sits at tables."""
 
-    def __init__(self, lobby: Lobby, active: Callable[[], Sequence[ActiveJob]], on_left: Callable[[], None]) -> None:
+    def __init__(
+        self, connected_bots: ConnectedBots, active: Callable[[], Sequence[ActiveJob]], on_left: Callable[[], None]
+    ) -> None:
         """Start without anybody.
 
         Args:
-            lobby: the bots of users.
+            connected_bots: the bots of users.
             active: gives the jobs of which something is left.
             on_left: called when a bot may play something else.
         """
-        self._lobby = lobby
+        self._connected_bots = connected_bots
         self._active = active
         self._on_left = on_left
         self._tables: Counter[str] = Counter()
@@ -230,15 +232,15 @@ class TableSeats:
 
     def has_room(self, name: str) -> bool:
         """Whether a user's bot is there and may play one run more."""
-        guest = next((one for one in self._lobby.guests if one.offer.name == name), None)
-        runs = sum(job.is_running and name in job.guests and not job.slot.is_idle for job in self._active())
-        return guest is not None and runs + self._tables[name] < guest.offer.most_runs
+        connected = next((one for one in self._connected_bots.bots if one.offer.name == name), None)
+        runs = sum(job.is_running and name in job.users_bots and not job.slot.is_idle for job in self._active())
+        return connected is not None and runs + self._tables[name] < connected.offer.most_runs
 
     def take(self, names: Collection[str]) -> None:
         """Bots sit down, until `leave`."""
         self._tables.update(names)
         for job in self._active():
-            if job.slot.is_idle and job.guests & set(names):
+            if job.slot.is_idle and job.users_bots & set(names):
                 job.make_room()
 
     def leave(self, names: Collection[str]) -> None:

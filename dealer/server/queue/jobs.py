@@ -39,9 +39,9 @@ __all__ = [
     "check_contest",
     "check_request",
     "forecasts",
-    "guests_among",
     "matches_at_once",
     "of_text_port",
+    "users_bots",
 ]
 
 _LEAST_LEFT_S = 1.0
@@ -105,7 +105,7 @@ class Client(Protocol):
         """Take note; must not raise, and must not wait."""
 
 
-def guests_among(game: ServerGame, players: Sequence[str]) -> frozenset[str]:
+def users_bots(game: ServerGame, players: Sequence[str]) -> frozenset[str]:
     """The bots of users among the players of a game."""
     return frozenset(player for player in players if player != OWN_SEAT and game.bot(player) is None)
 
@@ -172,9 +172,9 @@ class ActiveJob:
         return self.row.runs - self.row.started + self.is_resumed
 
     @property
-    def guests(self) -> frozenset[str]:
+    def users_bots(self) -> frozenset[str]:
         """The bots of users that play."""
-        return guests_among(self.game, self.row.players)
+        return users_bots(self.game, self.row.players)
 
     @property
     def slot(self) -> Slot:

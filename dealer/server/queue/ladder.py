@@ -23,7 +23,7 @@ from dealer.match.faults import FaultPolicy
 from dealer.server.db.crosstable import table_scores, write_ratings
 from dealer.server.db.records import JobKind, JobRequest
 from dealer.server.db.store import Store
-from dealer.server.queue.connected_bots import Lobby
+from dealer.server.queue.connected_bots import ConnectedBots
 from dealer.server.queue.fair_queue import never_fits
 from dealer.server.queue.feed import Feed, StandingsChanged
 from dealer.server.ratings import TableScores, fit_ratings
@@ -32,7 +32,7 @@ from dealer.table.loop import Changes
 from dealer.table.players import learning_bot, parse_player
 from logs.estimation import score_bounds
 
-__all__ = ["LADDER_USER", "MOST_LINEUPS", "Climb", "Ladder", "Standings", "most_runs"]
+__all__ = ["LADDER_USER", "MOST_LINEUPS", "Ladder", "LineUp", "Standings", "most_runs"]
 
 _log = logging.getLogger(__name__)
 LADDER_USER: Final = "ladder"
@@ -46,7 +46,7 @@ _MOST_TRIES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Climb:
+class LineUp:
     """A line-up that the ladder may play.
 
     Attributes:
@@ -76,7 +76,7 @@ class Ladder:
         settings: ServerSettings,
         ladder: LadderSettings,
         store: Store,
-        lobby: Lobby,
+        connected_bots: ConnectedBots,
         own_versions: dict[tuple[str, str], int],
     ) -> None:
         """Prepare to choose.
@@ -85,14 +85,14 @@ class Ladder:
             settings: of the server.
             ladder: what is wanted of it.
             store: the database.
-            lobby: the bots of users.
+            connected_bots: the bots of users.
             own_versions: of the server's own bots, by game and name.
         """
         self.settings = ladder
         self._limits = settings.limits
         self._games = [game for game in settings.games if game.name in (ladder.games or ()) and game.hands]
         self._store = store
-        self._lobby = lobby
+        self._connected_bots = connected_bots
         self._own_versions = {
             game.name: {
                 bot.name: own_versions[game.name, bot.name] for bot in game.bots if not _learns(bot.settings.bot)
@@ -101,7 +101,7 @@ class Ladder:
         }
         self._tries: dict[tuple[str, tuple[int, ...]], tuple[int, int]] = {}
 
-    async def climb(
+    async def run(
         self,
         changes: Changes,
         feed: Feed,
@@ -139,17 +139,19 @@ class Ladder:
             going: what the ladder plays already: games and players.
         """
         wanted = [
-            climb
+            line_up
             for game in self._games
-            for climb in self.climbs(game)
-            if climb.half_width_95 > self.settings.width
-            and (climb.game, frozenset(climb.players)) not in going
-            and self._tries.get((climb.game, climb.versions), (-1, 0)) < (climb.duplicates, _MOST_TRIES)
-            and not never_fits(slot_of(game, climb.players, user=0, at_once=1), self._limits)
+            for line_up in self.line_ups(game)
+            if line_up.half_width_95 > self.settings.width
+            and (line_up.game, frozenset(line_up.players)) not in going
+            and self._tries.get((line_up.game, line_up.versions), (-1, 0)) < (line_up.duplicates, _MOST_TRIES)
+            and not never_fits(slot_of(game, line_up.players, user=0, at_once=1), self._limits)
         ]
         if not wanted:
             return None
-        first = min(wanted, key=lambda climb: (-climb.half_width_95, climb.duplicates, climb.game, climb.versions))
+        first = min(
+            wanted, key=lambda line_up: (-line_up.half_width_95, line_up.duplicates, line_up.game, line_up.versions)
+        )
         key = first.game, first.versions
         duplicates, tries = self._tries.get(key, (-1, 0))
         self._tries[key] = first.duplicates, tries + 1 if duplicates == first.duplicates else 1
@@ -165,20 +167,20 @@ class Ladder:
             kind=JobKind.LADDER,
         )
 
-    def climbs(self, game: ServerGame) -> Iterator[Climb]:
+    def line_ups(self, game: ServerGame) -> Iterator[LineUp]:
         """All line-ups of the bots of a game that are there."""
         tables = {table.players: table for table in table_scores(self._store, game.name)}
         bounds = score_bounds(game.game)
         there = {version: name for name, version in self._own_versions.get(game.name, {}).items()}
-        for guest in self._lobby.guests:
-            if guest.offer.is_on_ladder and game.name in guest.versions:
-                there[guest.versions[game.name]] = guest.offer.name
+        for connected in self._connected_bots.bots:
+            if connected.offer.is_on_ladder and game.name in connected.versions:
+                there[connected.versions[game.name]] = connected.offer.name
         found = itertools.combinations(sorted(there), game.game.num_players)
         for versions in itertools.islice(found, MOST_LINEUPS):
             table = tables.get(versions)
             width = math.inf if table is None else _width(table, bounds)
             names = tuple(there[version] for version in versions)
-            yield Climb(game.name, names, versions, 0 if table is None else table.units, width)
+            yield LineUp(game.name, names, versions, 0 if table is None else table.units, width)
 
 
 def _width(table: TableScores, bounds: tuple[float, float]) -> float:

@@ -41,7 +41,6 @@ from protocol.joining import (
     Join,
     Joined,
     JoiningRequest,
-    JoiningTold,
     Refused,
     RunOver,
     RunStands,
@@ -49,6 +48,7 @@ from protocol.joining import (
     Seated,
     SeatOffer,
     SeatOver,
+    ServerMessage,
     ShowGame,
     format_message,
 )
@@ -109,7 +109,7 @@ class _Host:
                 if self.line is not None:
                     self.line.drop()
 
-    def write(self, message: JoiningTold) -> None:
+    def write(self, message: ServerMessage) -> None:
         """Tell the client something, if it is there and the words can be said."""
         if self.line is None:
             return

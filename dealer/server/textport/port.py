@@ -18,7 +18,7 @@ from typing import cast
 
 from dealer.errors import ConfigError, ListenError, RefusedError, SettingProblem, StoreError
 from dealer.server import access
-from dealer.server.access import Person, Sight
+from dealer.server.access import Person, Visibility
 from dealer.server.accounts import Accounts, GuessLimit, User
 from dealer.server.db import records
 from dealer.server.db.records import Job, JobState, Run, RunSeat, RunState
@@ -318,7 +318,7 @@ class Connection:
         """Send the logs of a user's runs, in the form of the reference, between two remarks each."""
         store = self._service.store
         jobs = self._jobs(tag)
-        sent = [job for job in jobs if access.sight(store, job, self._person) is Sight.EVERYTHING]
+        sent = [job for job in jobs if access.visibility_of(store, job, self._person) is Visibility.EVERYTHING]
         if len(sent) < len(jobs):
             self.write(remark("logs that tell cards to come can be had when nothing of their request is left to play"))
         found = [

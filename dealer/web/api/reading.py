@@ -28,7 +28,7 @@ from starlette.responses import FileResponse, Response, StreamingResponse
 
 from dealer.errors import WebError
 from dealer.server import access
-from dealer.server.access import Sight
+from dealer.server.access import Visibility
 from dealer.server.db import crosstable, records
 from dealer.server.db.records import Fault, Job, Run, RunState
 from dealer.server.queue.feed import Feed, FeedEvent
@@ -79,7 +79,7 @@ def _run_of(parts: ServerParts, number: int) -> tuple[Run, Job]:
 
 def shown_job(parts: ServerParts, job: Job, caller: Caller) -> Job:
     """A job as a program sees it: without a seed that would tell of cards to come."""
-    is_told = access.sight(parts.store, job, caller.person) is Sight.EVERYTHING
+    is_told = access.visibility_of(parts.store, job, caller.person) is Visibility.EVERYTHING
     return job if is_told else job.model_copy(update={"seed": None})
 
 
@@ -258,7 +258,7 @@ def _log_of(parts: ServerParts, caller: Caller, run: int, match: int) -> Path:
     row, job = _run_of(parts, run)
     if row.state is RunState.RUNNING:
         raise WebError(409, "The run is still being played.")
-    if access.sight(parts.store, job, caller.person) is not Sight.EVERYTHING:
+    if access.visibility_of(parts.store, job, caller.person) is not Visibility.EVERYTHING:
         raise WebError(403, "Cards of this job can be seen when all of it has been played.")
     found = records.matches(parts.store, run)
     if match >= len(found):

@@ -425,7 +425,7 @@ def test_when_a_bot_was_last_there_is_kept() -> None:
         host = Host(is_idle=True)
         await service.enter(ann, BotOffer("eve", games=("two",)), host)
         came_s = seen_s()
-        await service.lobby.note_seen(service.lobby.guests)
+        await service.connected_bots.note_seen(service.connected_bots.bots)
         stayed_s = seen_s()
         assert stayed_s > came_s
         service.leave_bots(host)

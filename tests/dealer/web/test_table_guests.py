@@ -151,14 +151,14 @@ def test_the_ladder_makes_room_for_people(tmp_path: Path) -> None:
         for job in running:
             job.going = object()  # type: ignore[assignment]
         left = []
-        seats = TableSeats(given.parts.service.lobby, lambda: running[:1], lambda: left.append(1))
+        seats = TableSeats(given.parts.service.connected_bots, lambda: running[:1], lambda: left.append(1))
         assert seats.has_room("annbot"), "the ladder goes"
         seats.take({"annbot"})
         assert [job.is_interrupted for job in running] == [True, False]
         assert (seats.count("annbot"), seats.has_room("annbot")) == (1, False)
         seats.leave({"annbot"})
         assert (seats.count("annbot"), left) == (0, [1])
-        busy = TableSeats(given.parts.service.lobby, lambda: running, lambda: None)
+        busy = TableSeats(given.parts.service.connected_bots, lambda: running, lambda: None)
         assert not busy.has_room("annbot"), "what a user wants does not"
         assert not seats.has_room("nobody")
 
