@@ -117,11 +117,9 @@ def _field(kind: _Kind, name: str = "", *, is_many: bool = False, least: int | N
     """A field of a message.
 
     Args:
-        kind: how its value is written.
         name: how the field is called in a line, where that is not its name.
         is_many: whether it is a tuple, each of whose values is written by itself.
         least: the least number it can be.
-        more: as in `dataclasses.field`.
     """
     return field(metadata={"kind": kind, "name": name, "is_many": is_many, "least": least}, **more)
 
@@ -242,8 +240,6 @@ class Challenge(ContestTerms):
     """Have a contest played.
 
     Attributes:
-        tag: what the client calls it.
-        game: its name.
         players: by seat: the client's bot, the server's own bots, bots of others.
     """
 
@@ -317,8 +313,6 @@ class Refused:
 
     Attributes:
         verb: the word of its request.
-        tag: of a challenge.
-        reason: why, in a sentence.
     """
 
     verb: str = _field(_WORD)
@@ -333,10 +327,8 @@ class SeatOffer:
     Attributes:
         seat: its number; that of a seat offered again is the same.
         secret: for one connection.
-        game: which is played.
         match: whose and which: a user, a dot, a tag.
         player: the bot's name in this match.
-        hands: the most deals of the match.
         expires_s: how long the secret is good, in seconds.
     """
 
@@ -373,7 +365,6 @@ class Challenged:
     """A challenge is taken.
 
     Attributes:
-        tag: what the client calls it.
         seed: of its cards; None where only the server knows.
     """
 
@@ -386,7 +377,6 @@ class ChallengeOver:
     """Nothing is left of a challenge.
 
     Attributes:
-        tag: what the client calls it.
         state: ``done`` or ``cancelled``.
         reason: why it was cancelled.
     """
@@ -432,7 +422,6 @@ class RunOver:
         hands: finished in all matches.
         mbb_per_game: its winnings; None where there are none to speak of.
         half_width_95: of the 95 % interval; None where it is not known.
-        reason: why the run ended.
     """
 
     match: str = _field(_WORD)

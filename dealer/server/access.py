@@ -148,11 +148,7 @@ def faults(
     A line of somebody else's bot may hold its cards: it is empty as long as these are secret.
 
     Args:
-        store: the database.
-        person: who asks.
         run: in this run only; if its job is the person's, of all of its players.
-        before: older than this fault only.
-        most: how many at most.
     """
     if person.user is None:
         return ()

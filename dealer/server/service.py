@@ -79,23 +79,12 @@ class Service:
     """The server without its ports.
 
     Attributes:
-        settings: what it is.
         store: its database; `dealer.server.db.records` asks it what pages show.
-        feed: what happens.
         connected_bots: the bots of users that are connected.
-        watchers: who watchers matches that go on.
-        standings: makes the ratings.
         table_seats: which bots of users sit at tables with people.
     """
 
     def __init__(self, settings: ServerSettings, folder: Path, store: Store) -> None:
-        """Take up what the store has left to play.
-
-        Args:
-            settings: what the server is.
-            folder: of everything it keeps.
-            store: its database, in that folder.
-        """
         self.settings = settings
         self.store = store
         self.feed = Feed()
@@ -165,7 +154,6 @@ class Service:
         return None if chosen is not None and chosen.slot.is_idle and not self._is_idle() else chosen
 
     def _can_start(self) -> bool:
-        """Whether a run can start now; where the ladder is in its way, it can soon."""
         self._make_room()
         return self._next() is not None
 
@@ -176,13 +164,11 @@ class Service:
         )
 
     def _make_room(self) -> None:
-        """Interrupt the ladder where it is in a user's way, to be resumed when no request waits."""
         most = os.cpu_count() or 1
         for number in in_the_way(self._waiting(), self._slots, self.settings.limits, most=most):
             self._jobs[number].make_room()
 
     async def _run_ladder(self) -> None:
-        """Have the ladder play whenever no request waits."""
         if self._ladder is None:
             return
         ladder_user = User(await self.store.write(lambda db: add_user(db, LADDER_USER)), LADDER_USER)
@@ -197,7 +183,6 @@ class Service:
         )
 
     def _has_ladder_job_to_start(self) -> bool:
-        """Whether something that the ladder has chosen is still to be started."""
         waiting = (job for number, job in self._jobs.items() if number not in self._slots)
         return any(job.slot.is_idle and self._is_ready(job) for job in waiting)
 
@@ -217,7 +202,6 @@ class Service:
         return True
 
     async def _begin(self, job: ActiveJob) -> None:
-        """Enter the next run of a job and have it played."""
         number = job.row.id
         self._slots[number] = job.slot
         if job.is_resumed:
@@ -253,7 +237,6 @@ class Service:
             self.feed.publish(RunChanged(job.going.id, job.row.id, job.row.game, state))
 
     async def _play(self, job: ActiveJob, run: Run) -> None:
-        """Play a run to its end and count it."""
         try:
             report = await play_run(self._context, job, run)
             job.run = None
@@ -274,7 +257,6 @@ class Service:
             self._changes.notify()
 
     async def _count(self, job: ActiveJob, run: Run, report: RunReport) -> None:
-        """Write how a run ended, however long that takes, and tell."""
         while not self._is_stopping:
             try:
                 await self.store.write(lambda db: end_run(db, run.id, report))
@@ -294,7 +276,6 @@ class Service:
                 return
 
     async def _end(self, job: ActiveJob) -> None:
-        """Close a job of which nothing is left."""
         state = JobState.CANCELLED if job.end else JobState.DONE
         if self._jobs.pop(job.row.id, None) is None:
             return
@@ -308,7 +289,6 @@ class Service:
             job.client.tell(JobEnded(job.row, state, job.end))
 
     def _lose_patience(self) -> None:
-        """Give up the requests of clients, and with bots, that have not come back since the server was started."""
         for job in list(self._jobs.values()):
             if job.has_own_seat and job.client is None:
                 self._stop(job, "its client has not come back", is_run_stopped=True)
@@ -328,8 +308,6 @@ class Service:
         """Take a request; it is on disk when this returns. Returns it, and when it will start if that is known.
 
         Args:
-            user: who asks.
-            request: for what.
             client: is told what becomes of it; needed where an agent of the client's own plays.
             note: writes more in the same change, given the number of the job.
 
@@ -366,11 +344,6 @@ class Service:
             return row, None
 
     def _checked(self, user: User, request: JobRequest, client: Client | None) -> ServerGame:
-        """The game of a request that can be played.
-
-        Raises:
-            RefusedError: it cannot.
-        """
         if not self._disk.has_room:
             raise RefusedError("the server's disk is full; try again later")
         game = check_request(self.settings, request, user=user.name, refusal=self.connected_bots.refusal)
@@ -405,7 +378,6 @@ class Service:
             self.feed.publish(BotChanged(game, connected.offer.name, version, is_online))
 
     def _give_up(self, name: str, after_s: float) -> None:
-        """Give up what waits for a bot that has been away for so long."""
         if self._is_stopping or time.monotonic() - self._left_s.get(name, time.monotonic()) < after_s:
             return
         for job in list(self._jobs.values()):
@@ -506,13 +478,7 @@ class Service:
 
 
 def _recovered(settings: ServerSettings, store: Store, own_bots: Collection[tuple[str, str]]) -> dict[int, ActiveJob]:
-    """The jobs that go on after a start, by their numbers; those that cannot any more are closed.
-
-    Args:
-        settings: of the server.
-        store: the database.
-        own_bots: the server's own bots, by game and name.
-    """
+    """The jobs that go on after a start, by their numbers; those that cannot any more are closed."""
     store.write_now(close_abandoned_runs)
     jobs = {}
     for row in open_jobs(store):

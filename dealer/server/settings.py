@@ -117,7 +117,6 @@ class ServerBot:
     """One of the server's own bots.
 
     Attributes:
-        name: as clients call it.
         settings: as a run describes it, without a name.
     """
 
@@ -130,9 +129,7 @@ class ServerGame:
     """A game that is played here, found and with its bots.
 
     Attributes:
-        name: as clients call it.
         path: the game as a run describes it.
-        game: its definition.
         hands: deals of one run; 0 for a game that cannot be played.
         most_runs: of one request.
         bots: the server's own, in the order in which they were named.
@@ -337,7 +334,6 @@ def slot_of(game: ServerGame, players: Sequence[str], *, user: int, at_once: int
     """What a run takes while it goes on.
 
     Args:
-        game: which game.
         players: by seat; those that are the server's own bots run here.
         user: whose run it is.
         at_once: how many matches of it sit at tables at a time.
@@ -462,8 +458,6 @@ def _bot(settings: BotSettings, folder: Path) -> ServerBot:
 
 # ---- the texts that are made from the settings
 class _Setting(NamedTuple):
-    """A setting as the texts show it."""
-
     name: str
     default: object
     meaning: str
@@ -472,7 +466,6 @@ class _Setting(NamedTuple):
 
     @property
     def value(self) -> str:
-        """The default as TOML."""
         value = list(self.default) if isinstance(self.default, tuple) else self.default
         return json.dumps(int(value) if isinstance(value, float) and value.is_integer() else value)
 
@@ -490,7 +483,6 @@ def _in_file(section: type) -> Iterator[_Setting]:
 
 
 def _bound(about: Sequence[object], name: str, words: str = "") -> str:
-    """A bound of a number in words; nothing where it has none."""
     found = (getattr(more, name, None) for more in about)
     return next((f"{words}{value:,.12g}" for value in found if value is not None), "")
 

@@ -34,9 +34,7 @@ class TableRow:
     Attributes:
         id: its name in addresses.
         owner: who sits there, in the words of whoever opened it.
-        game: the name of the game.
         players: the names of the bots, by seat.
-        folder: of its run.
         seen_s: when it was last looked at, in seconds since 1970.
         run: the number of its run on a server; None elsewhere.
         is_guests: whether a guest sits there, who has not logged in.
@@ -65,13 +63,9 @@ def add_table(
     """Enter a table.
 
     Args:
-        db: the database.
-        owner: who sits down.
         user: the number of the user; None for a guest.
-        game: the name of the game.
         versions: by seat, of the bots; None for the person, who sits first.
         players: the names of the bots, by seat.
-        seed: of the cards, a number or a key.
     """
     number = add_user(db, GUEST) if user is None else user
     row = db.execute("SELECT name, served FROM users WHERE id = ?", (number,)).fetchone()

@@ -53,11 +53,7 @@ class JoinSettings:
     """All about a client.
 
     Attributes:
-        host: of the server. port: of its text port.
-        user: who logs in. token: with what.
-        player: the bot, and its name there.
         folder: for what the bot prints, and for games.
-        version: of the bot.
         games: that it plays; only `ALL_GAMES` for all that the server has.
         at_once: how many runs it plays at a time.
         is_on_ladder: whether the server may have it play when nobody asks for anything.
@@ -127,7 +123,6 @@ class BotFailed:
 
     Attributes:
         match: whose and which.
-        reason: what became of it.
         last_lines: the last that it printed.
         output: the file with the rest.
     """
@@ -186,7 +181,6 @@ class ServerLine:
     """
 
     def __init__(self, settings: JoinSettings, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Take a connection; see `open`."""
         self._settings = settings
         self._reader = reader
         self._writer = writer
@@ -221,12 +215,6 @@ class ServerLine:
         return line
 
     async def _line(self) -> str:
-        """The next line.
-
-        Raises:
-            ServerLostError: the connection has ended, or nothing comes in time.
-            JoinError: what comes is no line.
-        """
         try:
             async with asyncio.timeout(self._settings.answer_s):
                 return await self._next_line()

@@ -42,14 +42,6 @@ class Adjusting:
     """Counts runs that have ended."""
 
     def __init__(self, settings: ServerSettings, folder: Path, store: Store, environment: Mapping[str, str]) -> None:
-        """Know what is still to be counted.
-
-        Args:
-            settings: of the server.
-            folder: of everything it keeps.
-            store: its database.
-            environment: variables that the process gets.
-        """
         self._games = {game.name for game in settings.games if has_all_ins(game)}
         self._folder = folder
         self._store = store

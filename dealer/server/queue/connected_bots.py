@@ -103,9 +103,6 @@ class ConnectedBot:
     """A bot that is connected.
 
     Attributes:
-        owner: whose it is.
-        offer: what it said.
-        host: who brings it.
         versions: the numbers of its version, by game.
     """
 
@@ -163,11 +160,6 @@ class ConnectedBots:
         return connected
 
     def _checked(self, offer: BotOffer) -> tuple[str, ...]:
-        """The games that a bot is entered for.
-
-        Raises:
-            RefusedError: it cannot be.
-        """
         if not _NAME.fullmatch(offer.name) or not re.search("[A-Za-z0-9]", offer.name) or offer.name == OWN_SEAT:
             raise RefusedError(f"that cannot be a bot's name: {NAME_RULE}")
         if len(offer.label) > _MOST_LABEL_LETTERS or not offer.label.isprintable():
@@ -214,13 +206,6 @@ class TableSeats:
     def __init__(
         self, connected_bots: ConnectedBots, active: Callable[[], Sequence[ActiveJob]], on_left: Callable[[], None]
     ) -> None:
-        """Start without anybody.
-
-        Args:
-            connected_bots: the bots of users.
-            active: gives the jobs of which something is left.
-            on_left: called when a bot may play something else.
-        """
         self._connected_bots = connected_bots
         self._active = active
         self._on_left = on_left

@@ -88,12 +88,6 @@ class Feed:
     """The last events of a server."""
 
     def __init__(self, *, most_events: int = 10_000, first: int | None = None) -> None:
-        """Start without an event.
-
-        Args:
-            most_events: how many are kept.
-            first: the number of the first; None for the time in microseconds.
-        """
         self._first = time.time_ns() // 1000 if first is None else first
         self._next = self._first
         self._events: deque[tuple[int, FeedEvent]] = deque(maxlen=most_events)

@@ -53,10 +53,7 @@ class SeatOpen:
     """A seat waits for an agent at this port: a client's own, or a user's bot.
 
     Attributes:
-        run: the number of the run.
         match: a user, a dot and the tag of a job.
-        game: the name of the game.
-        hands: the most deals of the match.
         player: `protocol.benchmark.OWN_SEAT`, or the name of the bot.
         host: the address at which the run awaits the agent. port: the same.
         key: what has to be sent there before anything else; empty for nothing.
@@ -218,9 +215,6 @@ def check_request(
     """The game of a request that can be played.
 
     Args:
-        settings: of the server.
-        request: what is asked for.
-        user: who asks.
         refusal: why a bot that is not one of the server's own bots cannot play a game, as a clause; empty if it can.
 
     Raises:
@@ -300,10 +294,8 @@ async def forecasts(
     """When each job that waits will start, as long as runs take what the last runs of their games took.
 
     Args:
-        store: the database.
         jobs: of which something is left. waiting: the same as the queue sees them.
         slots: what the runs that go on take, by job.
-        limits: what may go on.
 
     Raises:
         StoreError: the database cannot be read.
@@ -321,7 +313,6 @@ async def forecasts(
 
 
 def _seconds(job: ActiveJob, per_hand_s: float | None) -> float | None:
-    """How long a run of a job takes; None if nobody knows."""
     row = job.row
     if per_hand_s is None or not (row.stop is None or isinstance(parse_stop_rule(row.stop), FixedHands)):
         return None

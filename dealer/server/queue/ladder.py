@@ -50,7 +50,6 @@ class LineUp:
     """A line-up that the ladder may play.
 
     Attributes:
-        game: the name of the game.
         players: the names of the bots. versions: their numbers, in rising order.
         duplicates: deals that count already.
         half_width_95: half the interval, of the player with the widest; infinite while nothing is known.
@@ -79,15 +78,6 @@ class Ladder:
         connected_bots: ConnectedBots,
         own_versions: dict[tuple[str, str], int],
     ) -> None:
-        """Prepare to choose.
-
-        Args:
-            settings: of the server.
-            ladder: what is wanted of it.
-            store: the database.
-            connected_bots: the bots of users.
-            own_versions: of the server's own bots, by game and name.
-        """
         self.settings = ladder
         self._limits = settings.limits
         self._games = [game for game in settings.games if game.name in (ladder.games or ()) and game.hands]
@@ -116,7 +106,6 @@ class Ladder:
             changes: tells when to look again. feed: tells whether anything has happened.
             is_idle: whether no request waits.
             going: what the ladder plays already: games and players.
-            submit: asks.
         """
         while True:
             await changes.wait_for(is_idle)

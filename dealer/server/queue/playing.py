@@ -56,9 +56,6 @@ class PlayContext:
     """Where runs are played.
 
     Attributes:
-        settings: of the server.
-        store: its database.
-        folder: of everything it keeps.
         connected_bots: the bots of users.
         watchers: of its runs.
         environment: variables that the processes of the server's own bots get.
@@ -112,11 +109,6 @@ async def play_run(context: PlayContext, job: ActiveJob, row: records.Run) -> Ru
 def _opened(
     context: PlayContext, job: ActiveJob, row: records.Run, addresses: Mapping[str, str | None]
 ) -> Run[AnyResult]:
-    """The run of a job.
-
-    Raises:
-        DealerError: the folder is not that of this run, or cannot be read or written.
-    """
     folder = context.folder / row.folder
     path = folder / CONFIG_NAME
     assert row.seed is not None
@@ -145,14 +137,12 @@ def _opened(
 
 
 def _free_beside(folder: Path) -> Path:
-    """A name that nothing has, for a folder that is in the way."""
     return next(
         beside for number in itertools.count(1) if not (beside := folder.with_name(f"{folder.name}.{number}")).exists()
     )
 
 
 def _readdress(context: PlayContext, players: Sequence[str], path: Path, addresses: Mapping[str, str | None]) -> None:
-    """Have a run expect its agents from where they are now."""
     config = validated(read_config(path), str(path))
     bots = [
         bot.model_copy(update={"address": addresses[player], "key": None if player == OWN_SEAT else context.key})
@@ -168,8 +158,6 @@ def report_of(run: Run[AnyResult], result: AnyResult, cancelled: str) -> RunRepo
     """What is kept of a run.
 
     Args:
-        run: as it was played.
-        result: what came out of it.
         cancelled: why it was ended before its time; empty if nobody wanted that.
     """
     assert isinstance(result, ContestResult)
@@ -253,7 +241,6 @@ def hosts_of(job: ActiveJob, connected_bots: ConnectedBots) -> list[BotHost]:
 
 
 def _rate_of(rate: Rate | None, name: str) -> str:
-    """What has been won so far in words, as a player sees it if it is one of the two."""
     if rate is None:
         return ""
     return str(rate.of(name) if name in (rate.player, rate.opponent) else rate)
@@ -278,13 +265,9 @@ def seat_notifier(
     client that brings that player gets the port, once.
 
     Args:
-        run: what is played.
-        game: which game.
         players: by seat, as the server calls them.
         connected_bots: the bots of users.
-        number: of the run.
         match: what the clients call it.
-        hands: the most deals.
         versions: by seat, of the players that have one; a bot that is there in another version is not called.
         key: of the seats of users' bots.
         client: gives who brings the own agents.

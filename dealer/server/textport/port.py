@@ -170,11 +170,6 @@ class Connection:
             transport.abort()
 
     async def _drain(self) -> None:
-        """Wait until the client has read some of what it was sent.
-
-        Raises:
-            TimeoutError: it does not read.
-        """
         async with asyncio.timeout(self._service.settings.write_timeout_s):
             await self._writer.drain()
 
@@ -197,13 +192,11 @@ class Connection:
                 self._changes.notify()
 
     def _advertised(self) -> str:
-        """The address under which the client reaches this machine."""
         return self._service.settings.advertise or str(self._writer.get_extra_info("sockname")[0])
 
     # ---- what the client says
 
     async def _run_errand(self, errand: Errand) -> None:
-        """Do what a client of one line wants, and tell it that its matches are finished."""
         if isinstance(errand, RequestRuns):
             row = await self._submit(replace(errand, game=self._game_of_errand(errand.game)))
             if row is not None and not await self._has_ended(row.id):
@@ -214,7 +207,6 @@ class Connection:
         await self._drain()
 
     async def _has_ended(self, job: int) -> bool:
-        """Wait until nothing is left of a job; False if the client has left before."""
         ended = asyncio.create_task(self._changes.wait_for(lambda: job in self._ended))
         gone = asyncio.create_task(self._until_gone())
         try:
@@ -302,13 +294,11 @@ class Connection:
             self.write(remark("none of your requests has this tag" if tag else "you have made no request"))
 
     def _jobs(self, tag: str | None) -> tuple[Job, ...]:
-        """The last requests of the client, with a tag if one is given, in the order in which they came."""
         if tag is not None and not tag.isprintable():
             return ()
         return records.jobs(self._service.store, user=self._user.id, tag=tag, most=_MOST_JOBS_SHOWN)[::-1]
 
     def _result_text(self, job: Job, run: Run) -> str:
-        """What came out of a run, in a line."""
         label = f"{job.label} run {run.number} of {job.runs}: {run.state}"
         if run.state in (RunState.FAILED, RunState.CANCELLED):
             return f"{label}: {access.reason(self._service.store, job.id, self._person, run.reason)}"
@@ -388,7 +378,6 @@ class TextPort:
     """
 
     def __init__(self, service: Service, accounts: Accounts, guesses: GuessLimit | None = None) -> None:
-        """Prepare the port; see `start`."""
         self.addresses: list[tuple[str, int]] = []
         self._service = service
         self._accounts = accounts
@@ -466,7 +455,6 @@ class TextPort:
         task.add_done_callback(on_done)
 
     def _displace(self) -> bool:
-        """Close the oldest connection that has not logged in; False if there is none."""
         if not self._strangers:
             return False
         task = next(iter(self._strangers))
@@ -476,7 +464,6 @@ class TextPort:
         return True
 
     def _refuse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Close a connection for which there is no room."""
         if len(self._leaving) >= _MOST_LEAVING:
             writer.transport.abort()
             return
@@ -525,14 +512,12 @@ class TextPort:
             writer.transport.abort()
 
     async def _seat(self, address: str, connection: Connection, claim: SeatClaim) -> None:
-        """Carry the bytes of a seat, if the claim is good."""
         if self._guesses.wait_s(address) or not await connection.carry(claim):
             self._guesses.note_failure(address)
             _log.info("a connection from %s has claimed a seat in vain", address)
             connection.write(format_message(Refused("SEAT", None, "the secret is not good, or not any more")))
 
     def _logged_in(self, address: str, connection: Connection, login: Login) -> User | None:
-        """The user who logs in; None if it is not known."""
         wait_s, name_wait_s = self._guesses.wait_s(address), self._guesses.name_wait_s(address, login.name)
         user = None
         if not wait_s:
@@ -552,7 +537,6 @@ def tls_context(certificate: str, key: str) -> ssl.SSLContext:
     """What a server shows its clients.
 
     Args:
-        certificate: a PEM file.
         key: the file of its key; empty if that is in the same file.
 
     Raises:

@@ -37,12 +37,7 @@ def bearer_of(request: Request) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A program, and for whom it calls.
-
-    Attributes:
-        user: for whom.
-        scopes: what it may do.
-    """
+    """A program, and for whom it calls."""
 
     user: User
     scopes: frozenset[Scope]
@@ -57,7 +52,6 @@ class Callers:
     """Finds out who calls."""
 
     def __init__(self, parts: ServerParts) -> None:
-        """Know the tokens of a server."""
         self._parts = parts
         self._limit = RateLimit(parts.settings.web.requests_per_minute)
 

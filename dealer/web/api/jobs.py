@@ -60,7 +60,6 @@ async def submit(
 
 
 async def _once(parts: ServerParts, user: User, wish: models.NewJob, key: str) -> Job:
-    """The job of a request that may have been sent before."""
     fingerprint = hashlib.sha256(wish.model_dump_json().encode()).digest()
 
     def note(db: sqlite3.Connection, job: int) -> None:

@@ -65,11 +65,6 @@ _NO_MATCH = answers(
 
 
 def _run_of(parts: ServerParts, number: int) -> tuple[Run, Job]:
-    """A run with its job.
-
-    Raises:
-        WebError: there is no such run.
-    """
     run = records.run(parts.store, number)
     job = None if run is None else records.job(parts.store, run.job)
     if run is None or job is None:
@@ -84,7 +79,6 @@ def shown_job(parts: ServerParts, job: Job, caller: Caller) -> Job:
 
 
 def _shown_runs(parts: ServerParts, runs: Sequence[Run], caller: Caller) -> list[Run]:
-    """Runs as a program sees them: how they ended as far as it may be read."""
     return [
         run.model_copy(update={"reason": access.reason(parts.store, run.job, caller.person, run.reason)})
         for run in runs
@@ -92,12 +86,10 @@ def _shown_runs(parts: ServerParts, runs: Sequence[Run], caller: Caller) -> list
 
 
 def _before(found: Sequence[Job | Run | Fault], limit: int) -> int | None:
-    """What to ask with for the page after this one of a list that goes backwards in time."""
     return found[-1].id if len(found) == limit else None
 
 
 def _page(found: Sequence[_T], query: models.PageQuery | models.BotsQuery) -> tuple[Sequence[_T], int | None]:
-    """A page of a list, and what to ask with for the one after it."""
     end = query.after + query.limit
     return found[query.after : end], end if end < len(found) else None
 
@@ -250,11 +242,6 @@ def _file(media_type: str) -> dict[int | str, dict[str, Any]]:
 
 
 def _log_of(parts: ServerParts, caller: Caller, run: int, match: int) -> Path:
-    """The log of a match.
-
-    Raises:
-        WebError: there is none, it is not over, or the caller may not see it yet.
-    """
     row, job = _run_of(parts, run)
     if row.state is RunState.RUNNING:
         raise WebError(409, "The run is still being played.")
@@ -354,7 +341,6 @@ class Listeners:
     """Who listens, by user."""
 
     def __init__(self) -> None:
-        """Start without any."""
         self._open: Counter[int] = Counter()
 
     def check(self, user: int) -> None:
