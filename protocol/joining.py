@@ -401,7 +401,8 @@ class RunStands:
     Attributes:
         match: whose and which.
         hands: finished in all matches. planned: the most there can be.
-        rate: what the first player has won so far, in words; empty while there is nothing to say.
+        rate: what the bot has won so far, or the first player where more than two play, in words; empty while there is
+            nothing to say.
     """
 
     match: str = _field(_WORD)

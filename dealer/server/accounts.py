@@ -1,8 +1,12 @@
-"""Who may use the server: users and their tokens, and how often somebody may guess.
+"""Who may use the server: users, their tokens and passwords, and how often somebody may guess.
 
-A token is a random text, shown once and kept as its hash, with its scopes: what who has it may do. The users of a
+A token is a random text, shown once and kept as its hash, with its scopes: what it is good for. The users of a
 benchmark-server configuration have passwords instead, which stay in that file: they are compared in memory and never
 written anywhere.
+
+Passwords of people are kept as scrypt hashes (RFC 7914) with their own salt and parameters. A hash takes a good part of
+a second and 16 MB on purpose. It is computed in a thread, at most two at a time, and a login that comes while many wait
+is asked to come back: a crowd that logs in delays nobody's match.
 """
 
 from __future__ import annotations
@@ -25,7 +29,6 @@ from dealer.server.db.store import Store
 __all__ = [
     "LEAST_LETTERS",
     "MOST_LETTERS",
-    "USUAL_SCOPES",
     "Accounts",
     "GuessLimit",
     "Passwords",
@@ -56,7 +59,7 @@ class Scope(enum.StrEnum):
     """Seeing everything, and cancelling everybody's requests."""
 
 
-USUAL_SCOPES: Final = frozenset((Scope.READ, Scope.PLAY))
+_USUAL_SCOPES: Final = frozenset((Scope.READ, Scope.PLAY))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,7 @@ def add_user(db: sqlite3.Connection, name: str) -> int:
     return int(number)
 
 
-def add_token(db: sqlite3.Connection, user: int, scopes: Collection[Scope] = USUAL_SCOPES, label: str = "") -> str:
+def add_token(db: sqlite3.Connection, user: int, scopes: Collection[Scope] = _USUAL_SCOPES, label: str = "") -> str:
     """A new token of a user: the only time that it is seen."""
     token = secrets.token_urlsafe(24)
     db.execute(

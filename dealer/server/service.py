@@ -47,7 +47,7 @@ from dealer.server.db.runs import (
 )
 from dealer.server.db.store import Store
 from dealer.server.queue.adjusting import Adjusting
-from dealer.server.queue.connected_bots import BotHost, BotOffer, ConnectedBot, ConnectedBots, TableSeats
+from dealer.server.queue.connected_bots import BotHost, ConnectedBot, ConnectedBots, TableSeats
 from dealer.server.queue.fair_queue import Forecast, Slot, WaitingJob, has_idle_room, in_the_way, next_job, skipped
 from dealer.server.queue.feed import BotChanged, Feed, JobChanged, RunChanged
 from dealer.server.queue.jobs import (
@@ -67,6 +67,7 @@ from dealer.server.settings import ServerGame, ServerSettings
 from dealer.table.loop import Changes
 from engine import DealKey
 from protocol.benchmark import OWN_SEAT
+from protocol.joining import Join
 
 __all__ = ["Service"]
 
@@ -197,7 +198,7 @@ class Service:
         for name in job.users_bots:
             connected = self.connected_bots.find(job.row.game, name)
             runs = sum(name in self._jobs[other].users_bots for other in self._slots) + self.table_seats.count(name)
-            if connected is None or runs >= connected.offer.most_runs:
+            if connected is None or runs >= connected.offer.at_once:
                 return False
         return True
 
@@ -353,10 +354,10 @@ class Service:
             raise RefusedError(f"{self.settings.max_queued_per_user} of your requests are waiting already")
         return game
 
-    async def enter(self, user: User, offer: BotOffer, host: BotHost) -> ConnectedBot:
+    async def enter(self, user: User, offer: Join, host: BotHost) -> ConnectedBot:
         """Have a user's bot there until `leave_bots`; see `dealer.server.queue.connected_bots.ConnectedBots.enter`."""
         connected = await self.connected_bots.enter(user, offer, host)
-        self._left_s.pop(offer.name, None)
+        self._left_s.pop(offer.bot, None)
         self._tell_bot(connected, is_online=True)
         self._changes.notify()
         return connected
@@ -367,7 +368,7 @@ class Service:
         if not self._is_stopping:
             self._in_background(self.connected_bots.note_seen(gone))
         for connected in gone:
-            name = connected.offer.name
+            name = connected.name
             self._left_s[name] = time.monotonic()
             self._tell_bot(connected, is_online=False)
             patience_s = self.settings.own_seat_patience_s
@@ -375,7 +376,7 @@ class Service:
 
     def _tell_bot(self, connected: ConnectedBot, *, is_online: bool) -> None:
         for game, version in connected.versions.items():
-            self.feed.publish(BotChanged(game, connected.offer.name, version, is_online))
+            self.feed.publish(BotChanged(game, connected.name, version, is_online))
 
     def _give_up(self, name: str, after_s: float) -> None:
         if self._is_stopping or time.monotonic() - self._left_s.get(name, time.monotonic()) < after_s:

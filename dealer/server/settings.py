@@ -1,7 +1,8 @@
 """What a server is set to: one tree of settings, each with its meaning, its bounds and its default, here and only here.
 
-The names are those of the configuration file. `dealer.server.settings` reads such a file and makes the example and
-the reference page from this tree; `dealer.server.reference_settings` reads the files of the ACPC's server;
+The names are those of the configuration file, TOML: `read_toml_settings` reads one, `example` writes one, and
+`reference_page` describes it, both made from the tree. A game that is not shipped is a path, looked for beside the
+file; commands start there, too. `dealer.server.reference_settings` reads the files of the ACPC's server;
 `default_settings` is the server without a configuration.
 """
 

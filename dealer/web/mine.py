@@ -101,7 +101,7 @@ class _Mine:
         store = self.server.store
         forecasts = await self.server.service.forecasts()
         jobs = [job for job in records.jobs(store, user=user.id, most=_MOST_JOBS) if job.tag != TAG]
-        is_here = {guest.offer.name for guest in self.server.service.connected_bots.bots if guest.owner == user}
+        is_here = {guest.name for guest in self.server.service.connected_bots.bots if guest.owner == user}
         ratings: dict[int, Rating] = {}
         own_bots = records.bots(store, owner=user.id)
         for game in {bot.game for bot in own_bots}:
@@ -160,7 +160,7 @@ class _Mine:
             status=422 if problem else 200,
             games=[game.name for game in games],
             game=game,
-            guests=[guest.offer.name for guest in guests],
+            guests=[guest.name for guest in guests],
             given=defaultdict(str, given),
             seatings=list(Seating),
             problem=problem,

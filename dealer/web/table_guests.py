@@ -19,7 +19,7 @@ __all__ = ["TableGuests", "guest_settings", "guests_in"]
 def guests_in(parts: ServerParts, game: ServerGame) -> tuple[tuple[str, str], ...]:
     """The bots of users that are connected and play a game: names, and those of their owners."""
     there = [guest for guest in parts.service.connected_bots.bots if game.name in guest.versions]
-    return tuple(sorted((guest.offer.name, guest.owner.name) for guest in there))
+    return tuple(sorted((guest.name, guest.owner.name) for guest in there))
 
 
 def guest_settings(parts: ServerParts, name: str, key: str) -> BotSettings:

@@ -18,9 +18,9 @@ from dealer.server.db.store import Store
 from engine import Seed
 from protocol.benchmark import OWN_SEAT
 
-__all__ = ["GUEST", "GUEST_NAME", "TAG", "TableRow", "add_table", "close_table", "open_tables", "see_table"]
+__all__ = ["GUEST_NAME", "TAG", "TableRow", "add_table", "close_table", "open_tables", "see_table"]
 
-GUEST = "a guest"
+_GUEST = "a guest"
 """The user of all who have not logged in: no other user's name can have a blank."""
 GUEST_NAME = "guest"
 """Of guests in logs and at tables."""
@@ -67,7 +67,7 @@ def add_table(
         versions: by seat, of the bots; None for the person, who sits first.
         players: the names of the bots, by seat.
     """
-    number = add_user(db, GUEST) if user is None else user
+    number = add_user(db, _GUEST) if user is None else user
     row = db.execute("SELECT name, served FROM users WHERE id = ?", (number,)).fetchone()
     request = JobRequest(game, (OWN_SEAT, *players), TAG, seating="single")
     # The queue serves this user neither sooner nor later for it.
@@ -102,7 +102,7 @@ def open_tables(store: Store, folder: Path) -> list[TableRow]:
             folder=folder / row["folder"],
             seen_s=row["seen_s"],
             run=row["run"],
-            is_guests=row["user"] == GUEST,
+            is_guests=row["user"] == _GUEST,
         )
         for row in store.read(
             "SELECT tables.run, tables.owner, tables.seen_s, runs.folder, runs.game, users.name AS user, "

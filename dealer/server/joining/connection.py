@@ -1,4 +1,4 @@
-"""What a client that brings a bot is told, and what it tells meanwhile: values."""
+"""A client's connection to a server: what it asks, what it is told; with its settings, and its news as values."""
 
 from __future__ import annotations
 

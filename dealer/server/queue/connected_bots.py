@@ -4,6 +4,8 @@ A bot is registered by connecting: its owner says what it is called, which versi
 then on anybody may challenge it while it is connected; one that was there when the server ended may be challenged
 before it has come back, for as long as requests wait for it. Who brings it is a `BotHost`: told that a seat waits, it
 connects the bot there. A bot that connects again takes the place of the connection before it.
+
+They also sit at tables with people: each counts as a run of the bot, and the ladder makes room.
 """
 
 from __future__ import annotations
@@ -26,15 +28,14 @@ from dealer.server.queue.jobs import ActiveJob, RunEnded, SeatOpen
 from dealer.server.settings import ServerSettings
 from dealer.table.players import NAME_RULE
 from protocol.benchmark import OWN_SEAT
+from protocol.joining import Join, RunStands
 
 __all__ = [
     "BotHost",
-    "BotOffer",
     "ConnectedBot",
     "ConnectedBots",
     "HostEvent",
     "Replaced",
-    "RunProgress",
     "TableSeats",
 ]
 
@@ -46,49 +47,13 @@ _SEEN_WITHIN_S = 120.0
 
 
 @dataclass(frozen=True, slots=True)
-class BotOffer:
-    """A bot that a user brings.
-
-    Attributes:
-        name: one word, as players are called.
-        label: which version its owner says it is; results of different versions are never put together.
-        games: the names of the games that it plays; empty for all.
-        most_runs: how many runs it plays at a time.
-        is_on_ladder: whether the server may have it play while no request waits.
-    """
-
-    name: str
-    label: str = ""
-    games: tuple[str, ...] = ()
-    most_runs: int = 1
-    is_on_ladder: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Replaced:
     """The bot is there from another connection, and nothing more is asked of this one."""
 
     bot: str
 
 
-@dataclass(frozen=True, slots=True)
-class RunProgress:
-    """How a run stands in which the bot plays.
-
-    Attributes:
-        match: a user, a dot and the tag of a job.
-        hands: finished in all matches. planned: the most there can be.
-        rate: what the bot has won so far, or the first player where more than two play, in words; empty before there
-            is something to say.
-    """
-
-    match: str
-    hands: int
-    planned: int
-    rate: str
-
-
-HostEvent: TypeAlias = SeatOpen | Replaced | RunProgress | RunEnded
+HostEvent: TypeAlias = SeatOpen | Replaced | RunStands | RunEnded
 
 
 class BotHost(Protocol):
@@ -107,9 +72,14 @@ class ConnectedBot:
     """
 
     owner: User
-    offer: BotOffer
+    offer: Join
     host: BotHost
     versions: Mapping[str, int]
+
+    @property
+    def name(self) -> str:
+        """Its own, which nobody else's bot has."""
+        return self.offer.bot
 
 
 class ConnectedBots:
@@ -142,7 +112,7 @@ class ConnectedBots:
             return f"{shown} is not connected now"
         return f"{game} has no bot {shown}; GAMES lists those there are"
 
-    async def enter(self, user: User, offer: BotOffer, host: BotHost) -> ConnectedBot:
+    async def enter(self, user: User, offer: Join, host: BotHost) -> ConnectedBot:
         """Register a bot, and have it there until `leave`; it is on disk when this returns.
 
         Raises:
@@ -152,32 +122,32 @@ class ConnectedBots:
         games = self._checked(offer)
         versions = await self._store.write(lambda db: self._entered(db, user, offer, games))
         connected = ConnectedBot(user, offer, host, versions)
-        self._awaited = {one for one in self._awaited if one[1] != offer.name}
-        before = self._bots.pop(offer.name, None)
-        self._bots[offer.name] = connected
+        self._awaited = {one for one in self._awaited if one[1] != offer.bot}
+        before = self._bots.pop(offer.bot, None)
+        self._bots[offer.bot] = connected
         if before is not None and before.host is not host:
-            before.host.tell(Replaced(offer.name))
+            before.host.tell(Replaced(offer.bot))
         return connected
 
-    def _checked(self, offer: BotOffer) -> tuple[str, ...]:
-        if not _NAME.fullmatch(offer.name) or not re.search("[A-Za-z0-9]", offer.name) or offer.name == OWN_SEAT:
+    def _checked(self, offer: Join) -> tuple[str, ...]:
+        if not _NAME.fullmatch(offer.bot) or not re.search("[A-Za-z0-9]", offer.bot) or offer.bot == OWN_SEAT:
             raise RefusedError(f"that cannot be a bot's name: {NAME_RULE}")
-        if len(offer.label) > _MOST_LABEL_LETTERS or not offer.label.isprintable():
+        if len(offer.version) > _MOST_LABEL_LETTERS or not offer.version.isprintable():
             raise RefusedError(f"a version has at most {_MOST_LABEL_LETTERS} letters that can be printed")
         games = offer.games or tuple(game.name for game in self._settings.games)
         for name in games:
             game = self._settings.game(name)
             if game is None:
                 raise RefusedError(f"there is no game {name[:60]!r} here")
-            if game.bot(offer.name) is not None:
-                raise RefusedError(f"{offer.name} is one of the server's own bots; give yours another name")
+            if game.bot(offer.bot) is not None:
+                raise RefusedError(f"{offer.bot} is one of the server's own bots; give yours another name")
         return tuple(dict.fromkeys(games))
 
-    def _entered(self, db: sqlite3.Connection, user: User, offer: BotOffer, games: tuple[str, ...]) -> dict[str, int]:
-        owner = owner_of_name(db, offer.name)
+    def _entered(self, db: sqlite3.Connection, user: User, offer: Join, games: tuple[str, ...]) -> dict[str, int]:
+        owner = owner_of_name(db, offer.bot)
         if owner is not None and owner != user.id:
-            raise RefusedError(f"{offer.name} is a bot of somebody else; give yours another name")
-        return {game: enter_users_bot(db, user.id, game, offer.name, offer.label) for game in games}
+            raise RefusedError(f"{offer.bot} is a bot of somebody else; give yours another name")
+        return {game: enter_users_bot(db, user.id, game, offer.bot, offer.version) for game in games}
 
     async def run(self) -> None:
         """Write from time to time which bots are there: a server that was killed reads it when it starts again."""
@@ -187,7 +157,7 @@ class ConnectedBots:
 
     async def note_seen(self, bots: Sequence[ConnectedBot]) -> None:
         """Write that bots are there, or were until now; where it cannot be written, it is left out."""
-        names = [connected.offer.name for connected in bots]
+        names = [connected.name for connected in bots]
         if names:
             with contextlib.suppress(StoreError):
                 await self._store.write(lambda db: note_seen(db, names))
@@ -196,7 +166,7 @@ class ConnectedBots:
         """A host has gone, and its bots with it; returns them."""
         gone = [connected for connected in self._bots.values() if connected.host is host]
         for connected in gone:
-            del self._bots[connected.offer.name]
+            del self._bots[connected.name]
         return gone
 
 
@@ -217,9 +187,9 @@ class TableSeats:
 
     def has_room(self, name: str) -> bool:
         """Whether a user's bot is there and may play one run more."""
-        connected = next((one for one in self._connected_bots.bots if one.offer.name == name), None)
+        connected = next((one for one in self._connected_bots.bots if one.name == name), None)
         runs = sum(job.is_running and name in job.users_bots and not job.slot.is_idle for job in self._active())
-        return connected is not None and runs + self._tables[name] < connected.offer.most_runs
+        return connected is not None and runs + self._tables[name] < connected.offer.at_once
 
     def take(self, names: Collection[str]) -> None:
         """Bots sit down, until `leave`."""

@@ -24,7 +24,6 @@ __all__ = [
     "Feed",
     "FeedEvent",
     "JobChanged",
-    "LadderChanged",
     "Lost",
     "RunChanged",
     "StandingsChanged",
@@ -69,19 +68,11 @@ class StandingsChanged:
 
 
 @dataclass(frozen=True, slots=True)
-class LadderChanged:
-    """The ladder has chosen another contest; empty names when it rests."""
-
-    game: str
-    players: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Lost:
     """Events that a follower has not seen are no longer known: read everything anew."""
 
 
-FeedEvent: TypeAlias = JobChanged | RunChanged | BotChanged | StandingsChanged | LadderChanged | Lost
+FeedEvent: TypeAlias = JobChanged | RunChanged | BotChanged | StandingsChanged | Lost
 
 
 class Feed:

@@ -39,7 +39,6 @@ __all__ = [
     "check_contest",
     "check_request",
     "forecasts",
-    "matches_at_once",
     "of_text_port",
     "users_bots",
 ]
@@ -137,7 +136,7 @@ class ActiveJob:
     _at_once: int = field(init=False)
 
     def __post_init__(self) -> None:
-        self._at_once = matches_at_once(self.game, self.row.terms)
+        self._at_once = _matches_at_once(self.game, self.row.terms)
 
     def interrupt(self) -> None:
         """Stop its run now, to be resumed later."""
@@ -240,12 +239,12 @@ def check_request(
             raise RefusedError(why)
     if not game.hands:
         raise RefusedError(f"{game.name} is set to be played for 0 hands")
-    if problem := never_fits(slot_of(game, players, user=0, at_once=matches_at_once(game, request)), settings.limits):
+    if problem := never_fits(slot_of(game, players, user=0, at_once=_matches_at_once(game, request)), settings.limits):
         raise RefusedError(problem)
     return game
 
 
-def matches_at_once(game: ServerGame, terms: ContestTerms) -> int:
+def _matches_at_once(game: ServerGame, terms: ContestTerms) -> int:
     """How many matches of a contest sit at tables at a time: all seatings where a rule looks at the scores.
 
     Raises:

@@ -1,8 +1,9 @@
-"""The ladder: what a server plays while no request waits, so that every pair is known equally well.
+"""Ratings and the ladder: what a server plays while no request waits, so that every pair is known equally well.
 
 Among all pairs of bots that are there (the server's own, and those whose owners admit it; line-ups in games of more
 players) the one with the widest interval comes next, until every interval is narrower than asked for. `Ladder` only
-chooses; `dealer.server.service` plays the choice like any request, after everybody else's.
+chooses; `dealer.server.service` plays the choice like any request, after everybody else's. After each run that counts,
+`Standings` fits the ratings of its game once more, one game at a time.
 """
 
 from __future__ import annotations
@@ -32,12 +33,12 @@ from dealer.table.loop import Changes
 from dealer.table.players import learning_bot, parse_player
 from logs.estimation import score_bounds
 
-__all__ = ["LADDER_USER", "MOST_LINEUPS", "Ladder", "LineUp", "Standings", "most_runs"]
+__all__ = ["LADDER_USER", "Ladder", "Standings", "most_runs"]
 
 _log = logging.getLogger(__name__)
 LADDER_USER: Final = "ladder"
 """The user whose the ladder's requests are; nobody can log in as it without a token of its."""
-MOST_LINEUPS: Final = 20_000
+_MOST_LINEUPS: Final = 20_000
 """So many line-ups of a game are looked at; the ladder has more games to see to."""
 _RETRY_S: Final = 5.0
 _MOST_TAG_LETTERS: Final = 120
@@ -46,7 +47,7 @@ _MOST_TRIES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class LineUp:
+class _LineUp:
     """A line-up that the ladder may play.
 
     Attributes:
@@ -156,20 +157,20 @@ class Ladder:
             kind=JobKind.LADDER,
         )
 
-    def line_ups(self, game: ServerGame) -> Iterator[LineUp]:
+    def line_ups(self, game: ServerGame) -> Iterator[_LineUp]:
         """All line-ups of the bots of a game that are there."""
         tables = {table.players: table for table in table_scores(self._store, game.name)}
         bounds = score_bounds(game.game)
         there = {version: name for name, version in self._own_versions.get(game.name, {}).items()}
         for connected in self._connected_bots.bots:
             if connected.offer.is_on_ladder and game.name in connected.versions:
-                there[connected.versions[game.name]] = connected.offer.name
+                there[connected.versions[game.name]] = connected.name
         found = itertools.combinations(sorted(there), game.game.num_players)
-        for versions in itertools.islice(found, MOST_LINEUPS):
+        for versions in itertools.islice(found, _MOST_LINEUPS):
             table = tables.get(versions)
             width = math.inf if table is None else _width(table, bounds)
             names = tuple(there[version] for version in versions)
-            yield LineUp(game.name, names, versions, 0 if table is None else table.units, width)
+            yield _LineUp(game.name, names, versions, 0 if table is None else table.units, width)
 
 
 def _width(table: TableScores, bounds: tuple[float, float]) -> float:

@@ -1,4 +1,8 @@
-"""Plays a run of a job by the runner of `arena play`, in its folder: as far as it has come, or new."""
+"""Plays a run of a job by the runner of `arena play`, in its folder: as far as it has come, or new.
+
+While it is played, agents are called to their seats and watchers get its events; at its end, `report_of` gives what is
+kept of it: its result, its faults, and the score of every duplicate.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +34,7 @@ from dealer.server.db import records
 from dealer.server.db.records import Match, RunSeat, RunState
 from dealer.server.db.runs import RunReport
 from dealer.server.db.store import Store
-from dealer.server.queue.connected_bots import BotHost, ConnectedBots, RunProgress
+from dealer.server.queue.connected_bots import BotHost, ConnectedBots
 from dealer.server.queue.jobs import ActiveJob, Client, SeatOpen, users_bots
 from dealer.server.server_bots import listener_host, run_config
 from dealer.server.settings import ServerGame, ServerSettings, most_hands, player_name
@@ -38,6 +42,7 @@ from engine import Seat
 from logs.estimation import Rate
 from logs.whole_file import write_whole
 from protocol.benchmark import OWN_SEAT
+from protocol.joining import RunStands
 
 __all__ = [
     "PlayContext",
@@ -309,7 +314,7 @@ def seat_notifier(
             connected = connected_bots.find(game.name, name)
             if connected is not None:
                 rate = _rate_of(progress.rate, player_name(name))
-                connected.host.tell(RunProgress(match, progress.hands, progress.hands_planned, rate))
+                connected.host.tell(RunStands(match, progress.hands, progress.hands_planned, rate))
 
     return tell
 

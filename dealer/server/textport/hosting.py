@@ -2,7 +2,13 @@
 
 A client draws a session when it starts and says it whenever it joins. Who joins with the same session is the same
 client: its seats go on. When its connection ends without a word, its seats wait for a while
-(`ServerSettings.rejoin_s`); when it leaves, or another client brings the same bot, they are given up at once.
+(`ServerSettings.rejoin_timeout_s`); when it leaves, or another client brings the same bot, they are given up at once.
+
+A seat is offered with a secret that is good for one connection and for a while, and kept as its hash. The client
+connects to the text port once more and sends the secret; from then on that connection carries the bytes between the bot
+and the port of the match (`dealer.table.door`), whose key only this server has. When the connection breaks, the match
+does not see it: the bot's clock runs, and what is sent meanwhile is kept, until the seat is taken again with a new
+secret, or given up because nobody came in time. The match then sees what it sees of any bot that disconnects.
 """
 
 from __future__ import annotations
@@ -24,7 +30,7 @@ from dealer.server.access import Person
 from dealer.server.accounts import User
 from dealer.server.db import records
 from dealer.server.db.records import Job, JobRequest, Run, RunState
-from dealer.server.queue.connected_bots import BotOffer, HostEvent, Replaced, RunProgress
+from dealer.server.queue.connected_bots import HostEvent, Replaced
 from dealer.server.queue.jobs import Client, JobEnded, RunEnded, SeatOpen
 from dealer.server.service import Service
 from dealer.server.settings import player_name
@@ -63,6 +69,9 @@ __all__ = [
 
 _log = logging.getLogger(__name__)
 _STANDS_EVERY_S = 1.0
+_READ_BYTES = 1 << 14
+_MOST_UNSENT_BYTES = 1 << 20
+_SECRET_S = 60.0
 
 
 class Line(Client, Protocol):
@@ -96,7 +105,7 @@ class _Host:
         match event:
             case SeatOpen():
                 self._open(event)
-            case RunProgress():
+            case RunStands():
                 self._show(event)
             case RunEnded():
                 self.close_seats("the run has ended", run=event.run.id)
@@ -144,11 +153,11 @@ class _Host:
         self.seats.pop(seat.number, None)
         self.write(SeatOver(seat.number, reason))
 
-    def _show(self, progress: RunProgress) -> None:
+    def _show(self, progress: RunStands) -> None:
         now_s = time.monotonic()
         if now_s >= self._stands_s:
             self._stands_s = now_s + _STANDS_EVERY_S
-            self.write(RunStands(progress.match, progress.hands, progress.planned, progress.rate))
+            self.write(progress)
 
     def close_seats(self, reason: str, *, run: int | None = None) -> None:
         for seat in list(self.seats.values()):
@@ -229,8 +238,7 @@ class Hosting:
         if host is None or host.session != request.session:
             host = _Host(request.bot, user, request.session, self)
         before = host.line
-        offer = BotOffer(request.bot, request.version, request.games, request.at_once, request.is_on_ladder)
-        await self._service.enter(user, offer, host)
+        await self._service.enter(user, request, host)
         self._hosts[user.id, request.bot] = host
         host.line = line
         if before is not None and before is not line:
@@ -306,11 +314,6 @@ class Hosting:
             return False
         await seat.carry(reader, writer, claim.received, head)
         return True
-
-
-_READ_BYTES = 1 << 14
-_MOST_UNSENT_BYTES = 1 << 20
-_SECRET_S = 60.0
 
 
 class HostedSeat:

@@ -1,6 +1,9 @@
-"""One client of the text port: what it says is answered, and it is told what becomes of its requests.
+"""The text port: the ACPC's benchmark protocol (`protocol.benchmark`) over TCP, in front of a `Service`.
 
-Its bounds are its own: for a line, for what waits to be read by it, for the time to say nothing.
+Every connection has a task of its own and bounds of its own: for a line, for what waits to be read by the client, for
+the time to log in, to read and to say nothing. Nothing that one client does or leaves undone is felt by another: when
+all connections are taken, the oldest that has not logged in makes room for the new one. What the reference does not say
+stands in lines that begin with ``# ``.
 """
 
 from __future__ import annotations
@@ -58,22 +61,22 @@ from protocol.benchmark import (
 )
 from protocol.joining import Again, AskOutcome, Challenge, GiveUp, Join, Refused, SeatClaim, ShowGame, format_message
 
-__all__ = [
-    "Connection",
-    "TextPort",
-    "tls_context",
-]
+__all__ = ["TextPort"]
 
 _log = logging.getLogger(__name__)
 _READ_BYTES = 4096
 _MOST_UNSENT_BYTES = 1 << 20
 _MOST_JOBS_SHOWN = 20
 _LINES_AT_ONCE = 200
+_LAST_WORDS_S = 1.0
+"""A client whose connection is closed has so long to read why."""
+_MOST_LEAVING = 100
+_FULL = "too many connections; try again later"
 _GAMES_OF_ERRANDS = {"2pl": (2, True), "2pn": (2, False), "3pl": (3, True)}
 """What the one-shot client calls games: players, and whether bets are of fixed sizes."""
 
 
-class Connection:
+class _Connection:
     """One client.
 
     Attributes:
@@ -364,12 +367,6 @@ def _seat_text(seat: RunSeat) -> str:
     return f"{text} ({seat.mbb_per_game:+,.0f}{half_width} mbb/g)"
 
 
-_LAST_WORDS_S = 1.0
-"""A client whose connection is closed has so long to read why."""
-_MOST_LEAVING = 100
-_FULL = "too many connections; try again later"
-
-
 class TextPort:
     """Listens, and speaks with every client.
 
@@ -398,7 +395,7 @@ class TextPort:
             ConfigError: the certificate cannot be used.
         """
         settings = self._service.settings
-        tls = None if not settings.certificate else tls_context(settings.certificate, settings.key)
+        tls = None if not settings.certificate else _tls_context(settings.certificate, settings.key)
         try:
             self._server = await asyncio.start_server(
                 self._accept,
@@ -487,7 +484,7 @@ class TextPort:
         task.add_done_callback(self._leaving.discard)
 
     async def _serve(self, address: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        connection = Connection(self._service, self._hosting, address, reader, writer)
+        connection = _Connection(self._service, self._hosting, address, reader, writer)
         try:
             async with asyncio.timeout(self._service.settings.login_timeout_s):
                 first = await connection.first_event()
@@ -511,13 +508,13 @@ class TextPort:
                         await writer.wait_closed()
             writer.transport.abort()
 
-    async def _seat(self, address: str, connection: Connection, claim: SeatClaim) -> None:
+    async def _seat(self, address: str, connection: _Connection, claim: SeatClaim) -> None:
         if self._guesses.wait_s(address) or not await connection.carry(claim):
             self._guesses.note_failure(address)
             _log.info("a connection from %s has claimed a seat in vain", address)
             connection.write(format_message(Refused("SEAT", None, "the secret is not good, or not any more")))
 
-    def _logged_in(self, address: str, connection: Connection, login: Login) -> User | None:
+    def _logged_in(self, address: str, connection: _Connection, login: Login) -> User | None:
         wait_s, name_wait_s = self._guesses.wait_s(address), self._guesses.name_wait_s(address, login.name)
         user = None
         if not wait_s:
@@ -533,7 +530,7 @@ class TextPort:
         return user
 
 
-def tls_context(certificate: str, key: str) -> ssl.SSLContext:
+def _tls_context(certificate: str, key: str) -> ssl.SSLContext:
     """What a server shows its clients.
 
     Args:

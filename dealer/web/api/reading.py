@@ -45,7 +45,7 @@ from logs.hand_access import open_hands
 from logs.reading import HandFile
 from protocol import format_game_definition
 
-__all__ = ["Listeners", "event_text", "export_slots", "router", "shown_job"]
+__all__ = ["Listeners", "export_slots", "router", "shown_job"]
 
 _EXPORTS_AT_A_TIME = 2
 _QUIET_S = 15.0
@@ -331,7 +331,7 @@ def _hands(path: Path, after: int, limit: int) -> models.Hands:
 # ---- events
 
 
-def event_text(number: int, event: FeedEvent) -> str:
+def _event_text(number: int, event: FeedEvent) -> str:
     """An event as a browser reads it: its number, its kind in small letters, and its fields."""
     name = "".join(f"-{char.lower()}" if char.isupper() else char for char in type(event).__name__).lstrip("-")
     return f"id: {number}\nevent: {name}\ndata: {json.dumps(asdict(event))}\n\n"
@@ -360,7 +360,7 @@ class Listeners:
             yield f": events after {at}\nretry: 2000\n\n"
             while True:
                 for number, event in feed.after(at):
-                    yield event_text(number, event)
+                    yield _event_text(number, event)
                     at = number
                 if not await feed.wait(at, _QUIET_S):
                     yield ": \n\n"

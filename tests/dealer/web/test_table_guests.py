@@ -12,14 +12,14 @@ from dealer.server.accounts import User, add_user
 from dealer.server.db import records
 from dealer.server.db.records import JobKind, JobRequest, new_job
 from dealer.server.db.store import DATABASE_NAME, Store
-from dealer.server.queue.connected_bots import BotOffer, TableSeats
+from dealer.server.queue.connected_bots import TableSeats
 from dealer.server.queue.jobs import ActiveJob
 from dealer.server.server import ServerParts
 from dealer.server.settings import ServerGame, bots_for
 from dealer.web.server_site import server_site
 from logs.reading import read_hands
 from protocol import find_game
-from tests.dealer.server.test_contests import Host
+from tests.dealer.server.test_contests import Host, offer
 from tests.dealer.web.pages import PATIENCE_S, Visit, small_house, visit
 from tests.dealer.web.test_play import GAME, enter, field, seen, sit_down
 
@@ -34,7 +34,7 @@ class Guested:
 
     async def bring(self, host: Host, game: str = GAME, *, at_once: int = 1, label: str = "") -> int:
         """Ann's bot is there; returns its version."""
-        guest = await self.parts.service.enter(self.ann, BotOffer("annbot", label, (game,), at_once), host)
+        guest = await self.parts.service.enter(self.ann, offer("annbot", label, (game,), at_once), host)
         return guest.versions[game]
 
     async def until_asked(self, table: str) -> str:
